@@ -5,6 +5,8 @@ internal import Bytes
 struct ItemIdentity: Sendable {
   let kind: Kind
   let inode: UInt64
+  /// The creation time of a real file other than a folder; 0 if it is not known.
+  let created: UInt64
   /// nil for a real file.
   let content: UInt64?
   let sourceState: UInt64
@@ -13,9 +15,30 @@ struct ItemIdentity: Sendable {
   init(_ item: any Item) {
     kind = item.kind
     inode = item.inode
+    created = (item as? RealFile)?.created ?? 0
     content = item.content
     // A real file is the same in all its states.
     sourceState = content == nil ? 0 : item.sourceState
     isImmutable = item.isImmutable
+  }
+
+  /// What is recorded of an item.
+  init(kind: Kind, inode: UInt64, created: UInt64, content: UInt64?) {
+    self.kind = kind
+    self.inode = inode
+    self.created = created
+    self.content = content
+    (sourceState, isImmutable) = (0, false)
+  }
+
+  /// Whether two creation times may be of one file.
+  static func mayEqual(_ one: UInt64, _ other: UInt64) -> Bool { one == other || one == 0 || other == 0 }
+
+  /// Whether it is a real file that may have several names.
+  var mayHaveNames: Bool { content == nil && kind != .folder }
+
+  /// Whether it is the real file or folder that has this inode number and creation time.
+  func isReal(_ inode: UInt64, created: UInt64) -> Bool {
+    content == nil && self.inode == inode && Self.mayEqual(self.created, created)
   }
 }

@@ -3,7 +3,8 @@ internal import Synchronization
 
 /// An item known to the kernel by a node id.
 ///
-/// When the source of a view changes, items of its new state replace those that show the same, so that open folders and
+/// A file of the source is one node, whatever names it has; each name of a view is a node of its own. When the source of a
+/// view changes, items of its new state replace those that show the same, so that open folders and
 /// files, working directories and listings in progress survive the change. A node that would show something else is
 /// stale, and its name leads to another.
 package final class Node: Sendable {
@@ -15,6 +16,9 @@ package final class Node: Sendable {
   /// The folder that it was looked up in; nil for the root.
   var parent: Node? { position.folder }
   var name: FileName { position.name }
+  /// Further names of a real file.
+  private let furtherNames = Mutex<[Name]>([])
+  private let hasFurtherNames = Atomic<Bool>(false)
   private let held: Mutex<Held>
   /// The inode number for stat(2), constant while the node exists: programs that walk directories compare it.
   let inode: UInt64
@@ -23,12 +27,20 @@ package final class Node: Sendable {
   /// The revision of the kernel's cached pages or directory entries, as far as known; 0 if there are none.
   let cachedRevision = Atomic<UInt64>(0)
   let toldSize = ToldSize()
-  /// The number of open files of this node.
-  let openings = Atomic<Int>(0)
+  let opened = OpenFiles()
   /// A hash of the owner, permissions and ctime of a real folder as the kernel knows them, in a shared mount; 0 if unknown.
   let toldState = Atomic<UInt64>(0)
-  /// Whether it is a real file that has had another name, too: then other nodes may be the same file.
-  let isLinked = Atomic<Bool>(false)
+
+  struct Name: Sendable, Hashable {
+    let folder: Node
+    let name: FileName
+
+    static func == (one: Name, other: Name) -> Bool { one.folder === other.folder && one.name == other.name }
+    func hash(into hasher: inout Hasher) {
+      hasher.combine(folder.id)
+      hasher.combine(name)
+    }
+  }
 
   private struct Held {
     var item: any Item
@@ -63,7 +75,7 @@ package final class Node: Sendable {
   func stands(for found: Found, _ other: ItemIdentity) -> Bool {
     let (present, face) = held.withLock { ($0.identity, $0.face) }
     guard present.kind == other.kind else { return false }
-    guard let content = present.content else { return other.content == nil && present.inode == other.inode }
+    guard let content = present.content else { return other.isReal(present.inode, created: present.created) }
     return content == other.content && face.isConcealed == found.face.isConcealed
   }
 
@@ -94,15 +106,40 @@ package final class Node: Sendable {
     held.withLock { held in held = Held(item: root, identity: ItemIdentity(root), face: held.face) }
   }
 
-  /// Takes over a rename. Only `NodeTable.move` calls it, with its lock held.
+  // MARK: Names
+
+  /// The first name and the further ones.
+  var names: [Name] { (parent.map { [Name(folder: $0, name: name)] } ?? []) + otherNames }
+
+  /// The further names, the latest last; most nodes have none.
+  var otherNames: [Name] {
+    hasFurtherNames.load(ordering: .acquiring) ? furtherNames.withLock { $0 } : []
+  }
+
+  /// Changes the further names. Only `NodeTable` calls it, with its lock held.
+  func changeOtherNames(_ change: (inout [Name]) -> Void) {
+    let hasSome = furtherNames.withLock { names in
+      change(&names)
+      return !names.isEmpty
+    }
+    hasFurtherNames.store(hasSome, ordering: .releasing)
+  }
+
+  /// Takes over another first name. Only `NodeTable` calls it, with its lock held.
   func move(to folder: Node, _ name: FileName) {
     position.move(to: folder, name)
     guard let real = folder.item as? RealFolder else { return }
     switch item {
-    case let file as RealFile: file.move(to: real, name)
+    case let file as RealFile: held.withLock { $0.item = file.named(name, in: real) }
     case let moved as RealFolder: moved.path.move(to: real.path, name)
     default: break
     }
+  }
+
+  /// Takes over that its last name was removed. Only `NodeTable` calls it, with its lock held.
+  func loseName() {
+    guard let file = item as? RealFile else { return }
+    held.withLock { $0.item = file.nameless }
   }
 
   /// The names on the way to it from the root.

@@ -13,17 +13,18 @@ public final class NodeLedger: Sendable {
     let name: FileName
     let generation: UInt64
     let lookups: UInt64
-    let inode: UInt64
-    /// nil for a real file.
-    let content: UInt64?
+    /// As far as it is recorded: for what is derived, `sourceState` is not.
+    let identity: ItemIdentity
     let isConcealed: Bool
     let isNameless: Bool
-    let kind: UInt8
+    var inode: UInt64 { identity.inode }
+    /// nil for a real file.
+    var content: UInt64? { identity.content }
 
-    func stands(for found: Found, _ identity: ItemIdentity) -> Bool {
-      guard kind == identity.kind.rawValue, !isNameless else { return false }
-      guard let content else { return identity.content == nil && inode == identity.inode }
-      return content == identity.content && isConcealed == found.face.isConcealed
+    func stands(for found: Found, _ other: ItemIdentity) -> Bool {
+      guard identity.kind == other.kind, !isNameless else { return false }
+      guard let content else { return other.isReal(inode, created: identity.created) }
+      return content == other.content && isConcealed == found.face.isConcealed
     }
   }
 
@@ -35,7 +36,7 @@ public final class NodeLedger: Sendable {
   // MARK: Layout
 
   /// Of what is written; another one's is not read.
-  private static let version: UInt64 = 1
+  private static let version: UInt64 = 2
   private enum Head {
     static let version = 0
     static let generation = 8
@@ -49,6 +50,7 @@ public final class NodeLedger: Sendable {
     static let place = 8
     static let generation = 16
     static let inode = 24
+    /// What is derived shows, or the creation time of a real file.
     static let content = 32
     static let flags = 40
     static let size = 48
@@ -106,12 +108,16 @@ public final class NodeLedger: Sendable {
     let place = field(Field.place, of: id)
     guard UInt32(truncatingIfNeeded: place) < end else { return nil }
     let flags = field(Field.flags, of: id)
+    guard let kind = Kind(rawValue: UInt8(truncatingIfNeeded: flags >> Flag.kindShift)) else { return nil }
+    let content = field(Field.content, of: id)
+    let isDerived = flags & Flag.derived != 0
+    let identity = ItemIdentity(
+      kind: kind, inode: field(Field.inode, of: id), created: isDerived ? 0 : content,
+      content: isDerived ? content : nil)
     return Record(
       parent: UInt32(truncatingIfNeeded: place), name: names[place >> 32],
-      generation: field(Field.generation, of: id), lookups: lookups, inode: field(Field.inode, of: id),
-      content: flags & Flag.derived != 0 ? field(Field.content, of: id) : nil,
-      isConcealed: flags & Flag.concealed != 0, isNameless: flags & Flag.nameless != 0,
-      kind: UInt8(truncatingIfNeeded: flags >> Flag.kindShift))
+      generation: field(Field.generation, of: id), lookups: lookups, identity: identity,
+      isConcealed: flags & Flag.concealed != 0, isNameless: flags & Flag.nameless != 0)
   }
 
   /// The generation of a node that the kernel has references to.
@@ -156,10 +162,8 @@ public final class NodeLedger: Sendable {
     let place = place(of: node.id)
     let identity = node.identity
     var flags = UInt64(identity.kind.rawValue) << Flag.kindShift
-    if let content = identity.content {
-      flags |= Flag.derived
-      memory.store(content, at: place + Field.content)
-    }
+    if identity.content != nil { flags |= Flag.derived }
+    memory.store(identity.content ?? identity.created, at: place + Field.content)
     if node.face.isConcealed { flags |= Flag.concealed }
     memory.store(UInt64(parent) | names.add(node.name) << 32, at: place + Field.place)
     memory.store(node.generation, at: place + Field.generation)
@@ -177,8 +181,9 @@ public final class NodeLedger: Sendable {
     names.remove(field(Field.place, of: id) >> 32)
   }
 
-  func leaveNameless(_ id: UInt32) {
-    memory.store(field(Field.flags, of: id) | Flag.nameless, at: place(of: id) + Field.flags)
+  func setNameless(_ id: UInt32, _ isNameless: Bool) {
+    let others = field(Field.flags, of: id) & ~Flag.nameless
+    memory.store(isNameless ? others | Flag.nameless : others, at: place(of: id) + Field.flags)
   }
 
   func move(_ id: UInt32, to parent: UInt32, _ name: FileName) {

@@ -16,6 +16,7 @@ extension NodeTable.State {
       slots[Int(record.parent)].children += 1
       count += 1
       if !record.isNameless { names.insert(id, NameTable.hash(record.parent, record.name.bytes)) }
+      if record.identity.mayHaveNames { insertFile(id, record.inode) }
     }
     for id in UInt32(2)..<UInt32(end) where !slots[Int(id)].isInherited {
       if slots[Int(id)].children > 0 { slots[Int(id)].isVacant = true } else { free.append(id) }
@@ -35,9 +36,6 @@ extension NodeTable.State {
     slots[Int(id)].node = node
     slots[Int(id)].isChanging = !identity.isImmutable
     slots[Int(id)].isInherited = false
-    if viewsBeside != nil, record.content != nil, parent.identity.content == nil {
-      viewsBeside?[parent.id, default: []].insert(id)
-    }
     if !identity.isImmutable { changingCount += 1 }
     return node
   }
@@ -45,11 +43,24 @@ extension NodeTable.State {
   /// Another thing has the name of an inherited node, which nobody can find any more.
   mutating func loseName(_ id: UInt32) {
     guard let record = ledger?[id] else { return }
+    removeName(of: id, record)
+    slots[Int(id)].isNameless = true
+    ledger?.setNameless(id, true)
+  }
+
+  private mutating func removeName(of id: UInt32, _ record: NodeLedger.Record) {
     names.remove(id, NameTable.hash(record.parent, record.name.bytes)) { [slots, ledger] in
       Self.hash($0, slots, ledger)
     }
-    slots[Int(id)].isNameless = true
-    ledger?.leaveNameless(id)
+  }
+
+  /// The file of an inherited node has been found under another name.
+  mutating func moveInherited(_ id: UInt32, _ record: NodeLedger.Record, to parent: Node, _ name: FileName) {
+    removeName(of: id, record)
+    ledger?.move(id, to: parent.id, name)
+    slots[Int(parent.id)].children += 1
+    loseChild(record.parent)
+    insert(id, NameTable.hash(parent.id, name.bytes))
   }
 
   /// The kernel has forgotten a node that nobody has asked for.

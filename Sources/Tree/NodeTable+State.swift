@@ -3,17 +3,52 @@ internal import Glibc
 
 extension NodeTable.State {
   func find(_ parent: Node, _ name: FileName, _ hash: Int) -> UInt32? {
-    names.find(hash) { id in
+    let first = names.find(hash) { id in
       guard let node = slots[Int(id)].node else { return ledger?.isPlaced(id, parent.id, name) ?? false }
       return node.parent === parent && node.name == name
     }
+    if first != nil || furtherNames.isEmpty { return first }
+    return furtherNames[Node.Name(folder: parent, name: name)]
+  }
+
+  /// The node of a real file, whatever name it was found under.
+  func find(file found: Found, _ identity: ItemIdentity) -> UInt32? {
+    guard identity.mayHaveNames else { return nil }
+    return files.find(Self.fileHash(identity.inode)) { id in
+      let known = slots[Int(id)].node?.identity ?? ledger?[id]?.identity
+      guard let known, known.kind == identity.kind, known.inode == identity.inode else { return false }
+      // An inode number is soon another file's.
+      let isKnown = known.created != 0 && identity.created != 0
+      return isKnown ? known.created == identity.created : found.attributes.links > 1
+    }
+  }
+
+  private static func fileHash(_ inode: UInt64) -> Int {
+    var hasher = Hasher()
+    hasher.combine(inode)
+    return hasher.finalize()
+  }
+
+  private static func fileHash(_ id: UInt32, _ slots: [NodeTable.Slot], _ ledger: NodeLedger?) -> Int {
+    fileHash(slots[Int(id)].node?.identity.inode ?? ledger?[id]?.inode ?? 0)
+  }
+
+  mutating func insertFile(_ id: UInt32, _ inode: UInt64) {
+    if files.isFull { files = files.grown { [slots, ledger] in Self.fileHash($0, slots, ledger) } }
+    files.insert(id, Self.fileHash(inode))
+  }
+
+  private mutating func removeFile(_ id: UInt32) {
+    guard let identity = slots[Int(id)].node?.identity ?? ledger?[id]?.identity, identity.mayHaveNames else { return }
+    files.remove(id, Self.fileHash(identity.inode)) { [slots, ledger] in Self.fileHash($0, slots, ledger) }
   }
 
   func node(named name: FileName, in folder: Node) -> Node? {
     find(folder, name, NameTable.hash(folder.id, name.bytes)).flatMap { slots[Int($0)].node }
   }
 
-  mutating func place(_ node: Node, _ name: FileName, in folder: Node) {
+  /// Gives a node its first name, in place of the one that `names` no longer has.
+  private mutating func place(_ node: Node, _ name: FileName, in folder: Node) {
     let before = node.parent
     node.move(to: folder, name)
     slots[Int(folder.id)].children += 1
@@ -22,12 +57,66 @@ extension NodeTable.State {
     insert(node.id, NameTable.hash(folder.id, name.bytes))
   }
 
-  mutating func forgetView(_ node: Node, beside folder: Node) {
-    viewsBeside?[folder.id]?.remove(node.id)
-    if viewsBeside?[folder.id]?.isEmpty ?? false { viewsBeside?[folder.id] = nil }
+  /// The maximum number of further names that are known of a file: by others it is found all the same once they are looked up.
+  private static var mostFurtherNames: Int { 64 }
+
+  /// Gives a node a name that it does not have; the first one, if `isFirst` or it has no other.
+  mutating func addName(_ name: FileName, in folder: Node, of node: Node, isFirst: Bool) {
+    if isFirst || slots[Int(node.id)].isNameless {
+      place(node, name, in: folder)
+      if slots[Int(node.id)].isNameless { ledger?.setNameless(node.id, false) }
+      slots[Int(node.id)].isNameless = false
+      return
+    }
+    let others = node.otherNames
+    if others.count >= Self.mostFurtherNames { removeFurther(others[0], of: node) }
+    let further = Node.Name(folder: folder, name: name)
+    furtherNames[further] = node.id
+    node.changeOtherNames { $0.append(further) }
+    slots[Int(folder.id)].children += 1
   }
 
-  private mutating func insert(_ id: UInt32, _ hash: Int) {
+  /// Takes a name from a node. Returns whether it was the first one: then the node has to be given another one.
+  mutating func takeName(_ name: FileName, in folder: Node, of node: Node) -> Bool {
+    guard node.parent === folder, node.name == name else {
+      removeFurther(Node.Name(folder: folder, name: name), of: node)
+      return false
+    }
+    removeFirstName(of: node)
+    return true
+  }
+
+  /// Makes a further name of a node, whose first one was taken, its first one; leaves it nameless if it has none.
+  mutating func promoteName(of node: Node) {
+    guard let next = node.otherNames.last else { return leaveNameless(node) }
+    place(node, next.name, in: next.folder)
+    removeFurther(next, of: node)
+  }
+
+  /// Takes all names from a node.
+  mutating func removeNames(of node: Node) {
+    removeFirstName(of: node)
+    for name in node.otherNames { removeFurther(name, of: node) }
+  }
+
+  /// Makes one of the further names of a node its first one.
+  mutating func prefer(_ name: Node.Name, of node: Node) {
+    guard !slots[Int(node.id)].isNameless, furtherNames[name] == node.id, let parent = node.parent else { return }
+    let first = node.name
+    removeFirstName(of: node)
+    addName(first, in: parent, of: node, isFirst: false)
+    place(node, name.name, in: name.folder)
+    removeFurther(name, of: node)
+  }
+
+  private mutating func removeFurther(_ name: Node.Name, of node: Node) {
+    guard furtherNames[name] == node.id else { return }
+    furtherNames[name] = nil
+    node.changeOtherNames { $0.removeAll { $0 == name } }
+    loseChild(name.folder.id)
+  }
+
+  mutating func insert(_ id: UInt32, _ hash: Int) {
     if names.isFull { names = names.grown { [slots, ledger] in Self.hash($0, slots, ledger) } }
     names.insert(id, hash)
   }
@@ -38,7 +127,7 @@ extension NodeTable.State {
     return NameTable.hash(record.parent, record.name.bytes)
   }
 
-  mutating func removeName(_ node: Node) {
+  private mutating func removeFirstName(of node: Node) {
     guard let parent = node.parent else { return }
     names.remove(node.id, NameTable.hash(parent.id, node.name.bytes)) { [slots, ledger] in
       Self.hash($0, slots, ledger)
@@ -59,31 +148,30 @@ extension NodeTable.State {
     ledger?.setLookups(lookups, of: id)
   }
 
-  /// Keeps a node whose name has been removed for as long as the kernel knows it.
-  mutating func leaveNameless(_ node: Node) {
-    (node.item as? RealFile)?.loseName()
+  /// Keeps a node whose last name has been removed for as long as the kernel knows it.
+  private mutating func leaveNameless(_ node: Node) {
+    node.loseName()
     if slots[Int(node.id)].lookups == 0 { return release(node) }
     slots[Int(node.id)].isNameless = true
-    ledger?.leaveNameless(node.id)
+    ledger?.setNameless(node.id, true)
   }
 
   /// Gives up a node without a name.
   mutating func vacate(_ node: Node) {
-    let parent = node.parent
-    if viewsBeside != nil, let parent { forgetView(node, beside: parent) }
-    vacate(node.id, in: parent?.id)
+    vacate(node.id, in: node.parent?.id)
   }
 
   /// Gives up the node of an id, which another node gets once no node is in this one. The kernel forgets a folder after
   /// its entries, but several threads read that.
   mutating func vacate(_ id: UInt32, in parent: UInt32?) {
+    removeFile(id)
     slots[Int(id)] = NodeTable.Slot(children: slots[Int(id)].children, isVacant: true)
     ledger?.remove(id)
     release(id)
     if let parent { loseChild(parent) }
   }
 
-  private mutating func loseChild(_ id: UInt32) {
+  mutating func loseChild(_ id: UInt32) {
     slots[Int(id)].children -= 1
     release(id)
   }
@@ -114,16 +202,23 @@ extension NodeTable.State {
       let slot = slots[forgottenHand]
       forgottenHand += 1
       guard let node = slot.node, slot.lookups == 0, slot.children == 0 else { continue }
-      removeName(node)
+      removeNames(of: node)
       release(node)
       dropped.append(node)
     }
     return dropped
   }
 
+  /// The node for what was found under a name that no node has: that of the same file under another name, or a new one; one
+  /// lookup is added. Throws ENFILE if it cannot be recorded.
   mutating func add(
     _ parent: Node, _ name: FileName, _ found: Found, _ identity: ItemIdentity, depth: Int, _ hash: Int
-  ) -> Node {
+  ) throws(Fault) -> Node {
+    try checkRoom()
+    if let id = find(file: found, identity), let node = known(id, parent, name, found, identity) {
+      addLookup(of: node)
+      return node
+    }
     let id: UInt32
     if let reused = free.popLast() {
       id = reused
@@ -139,11 +234,22 @@ extension NodeTable.State {
     slots[Int(parent.id)].children += 1
     ledger?.add(node, in: parent.id)
     insert(id, hash)
-    if viewsBeside != nil, identity.content != nil, parent.identity.content == nil {
-      viewsBeside?[parent.id, default: []].insert(id)
-    }
+    if identity.mayHaveNames { insertFile(id, identity.inode) }
     count += 1
     if !identity.isImmutable { changingCount += 1 }
     return node
+  }
+
+  /// A real file's node under one more name; nil for one of an earlier process's that has none.
+  private mutating func known(
+    _ id: UInt32, _ parent: Node, _ name: FileName, _ found: Found, _ identity: ItemIdentity
+  ) -> Node? {
+    if let node = slots[Int(id)].node {
+      addName(name, in: parent, of: node, isFirst: false)
+      return node
+    }
+    guard let record = ledger?[id], !record.isNameless else { return nil }
+    moveInherited(id, record, to: parent, name)
+    return adopt(id, parent, found, identity, depth: 0)
   }
 }

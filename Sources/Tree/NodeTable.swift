@@ -36,6 +36,10 @@ final class NodeTable: Sendable {
     var slots: [Slot]
     var free: [UInt32] = []
     var names = NameTable(expecting: 0)
+    /// The nodes of further names of real files, whose first ones are in `names`.
+    var furtherNames: [Node.Name: UInt32] = [:]
+    /// Real files by inode number.
+    var files = NameTable(expecting: 0)
     /// Random, so that nothing stands for what an earlier mount had under the same id. The kernel takes 32 bits of it.
     var generation = UInt64.random(in: 1...0x3fff_ffff)
     /// How many nodes the kernel has not forgotten.
@@ -47,8 +51,6 @@ final class NodeTable: Sendable {
     /// How many nodes the kernel has forgotten that are here, and the next slot to consider for their eviction.
     var forgottenCount = 0
     var forgottenHand = 2
-    /// The nodes of views beside real files, by the folder's id; nil in a mount that is only read.
-    var viewsBeside: [UInt32: Set<UInt32>]?
     /// What the process after this one is told; nil if there will be none.
     let ledger: NodeLedger?
   }
@@ -62,16 +64,13 @@ final class NodeTable: Sendable {
 
   /// - Parameters:
   ///   - forgottenAtMost: how many nodes are kept that the kernel has forgotten, for `lookUpAgain`.
-  ///   - followsViews: whether `views(in:)` is needed.
   ///   - ledger: where nodes are recorded for the next process, with those of the one before.
   init(
-    root item: any Item, keepingForgotten forgottenAtMost: Int = 0, followsViews: Bool = false,
-    ledger: NodeLedger? = nil
+    root item: any Item, keepingForgotten forgottenAtMost: Int = 0, ledger: NodeLedger? = nil
   ) {
     self.forgottenAtMost = forgottenAtMost
     root = Node(id: 1, generation: 0, parent: nil, name: "", item: item, depth: 0, face: .none)
-    var first = State(
-      slots: [Slot(), Slot(node: root, lookups: 1)], viewsBeside: followsViews ? [:] : nil, ledger: ledger)
+    var first = State(slots: [Slot(), Slot(node: root, lookups: 1)], ledger: ledger)
     first.inherit()
     state = Mutex(first)
   }
@@ -89,8 +88,8 @@ final class NodeTable: Sendable {
     return node
   }
 
-  /// The node for what was found under a name, one lookup added: the present one if it stands for the same, else a new
-  /// one. `isRenewed` is whether its item was of an earlier state. Throws ENFILE if no more nodes can be recorded for the
+  /// The node for what was found under a name, one lookup added: that of the name if it stands for the same, else that of the
+  /// same file under another name, else a new one. `isRenewed` is whether its item was of an earlier state. Throws ENFILE if no more nodes can be recorded for the
   /// next process.
   func lookUp(
     _ parent: Node, _ name: FileName, _ found: Found, depth: Int
@@ -107,7 +106,7 @@ final class NodeTable: Sendable {
           }
           try state.checkRoom()
           state.loseName(id)
-          return state.add(parent, name, found, identity, depth: depth, hash)
+          return try state.add(parent, name, found, identity, depth: depth, hash)
         }
         if node.stands(for: found, identity) {
           state.addLookup(of: node)
@@ -116,11 +115,9 @@ final class NodeTable: Sendable {
         }
         try state.checkRoom()
         // Another file has taken the name: the old node stays, without a name, until the kernel forgets it.
-        state.removeName(node)
-        state.leaveNameless(node)
+        if state.takeName(name, in: parent, of: node) { state.promoteName(of: node) }
       }
-      try state.checkRoom()
-      return state.add(parent, name, found, identity, depth: depth, hash)
+      return try state.add(parent, name, found, identity, depth: depth, hash)
     }
     return (node, before != nil)
   }
@@ -180,7 +177,7 @@ final class NodeTable: Sendable {
       if state.slots[Int(id)].isChanging { state.changingCount -= 1 }
       state.setLookups(0, of: UInt32(id))
       guard forgottenAtMost > 0, !state.slots[Int(id)].isNameless else {
-        if !state.slots[Int(id)].isNameless { state.removeName(node) }
+        if !state.slots[Int(id)].isNameless { state.removeNames(of: node) }
         state.vacate(node)
         return released.append(node)
       }
@@ -226,41 +223,36 @@ final class NodeTable: Sendable {
     state.withLock { $0.node(named: name, in: folder) }
   }
 
-  /// The views beside the real files of a folder, as far as the kernel knows them.
-  func views(in folder: Node) -> [Node] {
+  /// A name has been removed: its node lives on, without one while it is open if it was the last.
+  func remove(_ name: FileName, in folder: Node) {
     state.withLock { state in
-      (state.viewsBeside?[folder.id] ?? []).compactMap { state.slots[Int($0)].node }
+      guard let node = state.node(named: name, in: folder) else { return }
+      if state.takeName(name, in: folder, of: node) { state.promoteName(of: node) }
     }
   }
 
-  /// Whether the kernel knows any view.
-  var hasViews: Bool { state.withLock { !($0.viewsBeside?.isEmpty ?? true) } }
-
-  /// A name has been removed: its node lives on without one, while it is open.
-  func remove(_ name: FileName, in folder: Node) -> Node? {
-    state.withLock { state in
-      guard let node = state.node(named: name, in: folder) else { return nil }
-      state.removeName(node)
-      state.leaveNameless(node)
-      return node
-    }
-  }
-
-  /// A real file or folder has been renamed: its node keeps its number, under the new name. What had that name either has
-  /// the old one now, if `isExchange`, or none. Returns the nodes of both.
+  /// A real file or folder has been renamed: its node keeps its number, under the new name. What had that name has the old one
+  /// now, if `isExchange`, or one less.
   func move(
     _ name: FileName, in folder: Node, to newName: FileName, in newFolder: Node, isExchange: Bool
-  ) -> (moved: Node?, replaced: Node?) {
+  ) {
     state.withLock { state in
       let moved = state.node(named: name, in: folder)
       let replaced = state.node(named: newName, in: newFolder)
-      if let moved { state.removeName(moved) }
-      if let replaced { state.removeName(replaced) }
-      if let moved { state.place(moved, newName, in: newFolder) }
-      if let replaced {
-        if isExchange { state.place(replaced, name, in: folder) } else { state.leaveNameless(replaced) }
+      // Of two names of one file both stay.
+      if let moved, moved === replaced { return }
+      let isFirst = moved.map { state.takeName(name, in: folder, of: $0) }
+      let wasFirst = replaced.map { state.takeName(newName, in: newFolder, of: $0) }
+      if let moved, let isFirst { state.addName(newName, in: newFolder, of: moved, isFirst: isFirst) }
+      guard let replaced, let wasFirst else { return }
+      if isExchange {
+        state.addName(name, in: folder, of: replaced, isFirst: wasFirst)
+      } else if wasFirst {
+        state.promoteName(of: replaced)
       }
-      return (moved, replaced)
     }
   }
+
+  /// Makes one of a file's names the one that it is looked for by first: the one before was not found.
+  func prefer(_ name: Node.Name, of node: Node) { state.withLock { $0.prefer(name, of: node) } }
 }

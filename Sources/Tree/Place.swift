@@ -1,4 +1,5 @@
 public import Bytes
+internal import Files
 internal import Glibc
 
 /// A file or folder of a tree that a program without a mount holds on to: its node lives as long as this object.
@@ -105,10 +106,8 @@ public final class Place: Sendable {
   /// When it was made; nil for what is not real, and where the file system does not record it.
   public func created() throws(Fault) -> Timestamp? {
     switch try tree.nodes.node(node).item {
-    case let file as RealFile:
-      let (folder, name) = try file.place
-      return try folder.created(name)
-    case let folder as RealFolder: return try folder.created(".")
+    case let file as RealFile: return try file.status().created
+    case let folder as RealFolder: return try folder.status().created
     default: return nil
     }
   }

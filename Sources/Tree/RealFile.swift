@@ -1,83 +1,110 @@
 internal import Bytes
 internal import Files
-internal import Synchronization
 
-/// An item of the source other than a folder.
+/// An item of the source other than a folder, by one of its names.
 final class RealFile: Item {
-  private let position: Position<RealFolder>
-  private let isGone = Atomic<Bool>(false)
-  /// The folder and the name in it, both of one moment. Throws ESTALE if it has lost its name: a new file under that may
-  /// have got its inode number, too.
-  var place: (folder: RealFolder, name: FileName) {
+  private let parent: RealFolder
+  let name: FileName
+  /// Whether the name has been removed through the mount: a new file that has it may even have the inode number.
+  private let isGone: Bool
+  /// The folder that the name is in. Throws ESTALE if the name has been removed.
+  private var folder: RealFolder {
     get throws(Fault) {
-      if isGone.load(ordering: .relaxed) { throw .stale }
-      let value = position.value
-      // Never nil: neither `init` nor `move` gives that.
-      return (value.folder!, value.name)
+      if isGone { throw .stale }
+      return parent
     }
   }
   let inode: UInt64
+  /// The creation time, which tells the file from an earlier one with its inode number; 0 if it is not known.
+  let created: UInt64
   let kind: Kind
   var isImmutable: Bool { false }
 
-  init(_ folder: RealFolder, _ name: FileName, inode: UInt64, kind: Kind) {
-    position = Position(folder, name)
+  convenience init(_ folder: RealFolder, _ name: FileName, _ status: FileStatus) {
+    let root = folder.path.root
+    self.init(
+      folder, name, inode: root.inode(status), created: root.creation(status), kind: Kind(status.type), isGone: false)
+  }
+
+  private init(
+    _ folder: RealFolder, _ name: FileName, inode: UInt64, created: UInt64, kind: Kind, isGone: Bool
+  ) {
+    parent = folder
+    self.name = name
+    self.isGone = isGone
     self.inode = inode
+    self.created = created
     self.kind = kind
   }
 
-  /// Takes over a rename.
-  func move(to folder: RealFolder, _ name: FileName) { position.move(to: folder, name) }
+  /// The same file by another name.
+  func named(_ name: FileName, in folder: RealFolder) -> RealFile {
+    RealFile(folder, name, inode: inode, created: created, kind: kind, isGone: false)
+  }
 
-  /// Takes over that its name was removed, or is another file's.
-  func loseName() { isGone.store(true, ordering: .relaxed) }
+  /// The same file once its last name has been removed.
+  var nameless: RealFile { RealFile(parent, name, inode: inode, created: created, kind: kind, isGone: true) }
 
-  private func status() throws(Fault) -> FileStatus {
-    let (folder, name) = try place
+  /// Whether `status` is this file's; throws ESTALE if it is another one's, which has its name by now.
+  private func check(_ status: FileStatus) throws(Fault) {
+    let root = parent.path.root
+    guard root.inode(status) == inode, ItemIdentity.mayEqual(root.creation(status), created) else { throw .stale }
+  }
+
+  func status() throws(Fault) -> FileStatus {
     let status = try folder.status(of: name)
-    guard folder.path.root.inode(status) == inode else { throw .stale }
+    try check(status)
     return status
+  }
+
+  /// The folder, in which the name is still this file's.
+  private var present: RealFolder {
+    get throws(Fault) {
+      _ = try status()
+      return parent
+    }
+  }
+
+  /// Calls `open` with a descriptor of the folder; throws ESTALE if it opened another file. What is kept open too many of is
+  /// closed if necessary.
+  func opened(_ open: (Int32) throws(Fault) -> Descriptor) throws(Fault) -> Descriptor {
+    let opened = try folder.opened(open)
+    try check(try opened.status())
+    return opened
   }
 
   func attributes(_ patience: Patience) throws(Fault) -> Attributes { Attributes(try status(), inode: inode) }
 
   func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource {
     guard kind == .file else { throw .notOpened }
-    let (folder, name) = try place
     let opened = try folder.open(name, for: .reading)
     let status = try opened.status()
-    guard folder.path.root.inode(status) == inode, Kind(status.type) == .file else { throw .stale }
-    let descriptor = PooledDescriptor(folder.path.root.pool, opened: opened) { [self] () throws(Fault) in
-      let (folder, name) = try place
+    try check(status)
+    guard Kind(status.type) == .file else { throw .stale }
+    let descriptor = PooledDescriptor(parent.path.root.pool, opened: opened) { [self] () throws(Fault) in
       let again = try folder.open(name, for: .reading)
       let now = try again.status()
       guard now.inode == status.inode, now.device == status.device else { throw .stale }
       return again
     }
-    let device = folder.path.root.identified(status.device)
+    let device = parent.path.root.identified(status.device)
     return FileSource(descriptor, opened: status, device: device, isPinned: pinned)
   }
 
   func linkTarget(_ patience: Patience) throws(Fault) -> [UInt8] {
     guard kind == .link else { throw .notLink }
-    let (folder, name) = try place
-    return try folder.place.withDescriptor { (place) throws(Fault) in try Files.linkTarget(of: name, in: place) }
+    return try present.place.withDescriptor { (place) throws(Fault) in try Files.linkTarget(of: name, in: place) }
   }
 
   func extendedAttribute(_ attribute: FileName, _ patience: Patience) throws(Fault) -> [UInt8] {
-    let (folder, name) = try place
-    return try folder.extendedAttribute(attribute, of: name)
+    try present.extendedAttribute(attribute, of: name)
   }
 
   func extendedAttributeNames(_ patience: Patience) throws(Fault) -> [UInt8] {
-    let (folder, name) = try place
-    return try folder.extendedAttributeNames(of: name)
+    try present.extendedAttributeNames(of: name)
   }
 
-  func accessList() throws(Fault) -> AccessList? {
-    let (folder, name) = try place
-    return kind == .link ? nil : try folder.accessList(of: name)
-  }
+  func accessList() throws(Fault) -> AccessList? { kind == .link ? nil : try present.accessList(of: name) }
 
   func revision(_ attributes: Attributes) -> UInt64 {
     var hash = StableHash()

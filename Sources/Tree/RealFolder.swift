@@ -87,27 +87,22 @@ package final class RealFolder: Item {
   }
 
   package func attributes(_ patience: Patience) throws(Fault) -> Attributes {
-    let status = try place.withDescriptor { (descriptor) throws(Fault) in try FileStatus(of: descriptor) }
-    return Attributes(status, inode: inode)
+    Attributes(try status(), inode: inode)
   }
 
   /// A key for records of the folder. Reads the creation time again at each call.
   package var identity: FolderIdentity {
     let (device, inode) = path.identity
-    let time = (try? created(".")) ?? Timestamp(seconds: 0)
     return FolderIdentity(
-      device: path.root.identified(device), inode: inode,
-      created: UInt64(bitPattern: time.seconds &* 1_000_000_000 &+ Int64(time.nanoseconds)))
+      device: path.root.identified(device), inode: inode, created: (try? status())?.created?.hashed ?? 0)
+  }
+
+  func status() throws(Fault) -> FileStatus {
+    try place.withDescriptor { (descriptor) throws(Fault) in try FileStatus(of: descriptor) }
   }
 
   package func status(of name: FileName) throws(Fault) -> FileStatus {
     try place.withDescriptor { (descriptor) throws(Fault) in try FileStatus(of: name, in: descriptor) }
-  }
-
-  func created(_ name: FileName) throws(Fault) -> Timestamp? {
-    try place.withDescriptor { (descriptor) throws(Fault) in
-      try FileStatus.creationTime(of: name, in: descriptor)
-    }
   }
 
   /// Opens a file of this folder.
@@ -126,7 +121,7 @@ package final class RealFolder: Item {
     let item: any Item =
       status.type == S_IFDIR
       ? RealFolder(RealPath(path, name, status), inode: inode)
-      : RealFile(self, name, inode: inode, kind: Kind(status.type))
+      : RealFile(self, name, status)
     return Found(item, Attributes(status, inode: inode))
   }
 
@@ -237,6 +232,11 @@ private final class RealListing: Listing {
     if entries.isEmpty, let last = block.last, last != place { return try self.entries(after: last, patience) }
     return entries
   }
+}
+
+extension Timestamp {
+  /// In nanoseconds since 1970, of 64 bits.
+  var hashed: UInt64 { UInt64(bitPattern: seconds &* 1_000_000_000 &+ Int64(nanoseconds)) }
 }
 
 extension Kind {

@@ -11,10 +11,13 @@ public final class RealRoot: Sendable {
     let device: UInt64
     let inode: UInt64
     fileprivate let owner: UInt32
+    /// Whether a file keeps its creation time: overlayfs gives it another one when it is first changed.
+    fileprivate let keepsCreationTimes: Bool
 
     fileprivate init(_ descriptor: consuming Descriptor) throws(Fault) {
       let status = try descriptor.status()
       (device, inode, owner) = (status.device, status.inode, status.raw.st_uid)
+      keepsCreationTimes = !FileStatus.isOverlay(descriptor.raw)
       self.descriptor = descriptor
     }
   }
@@ -80,5 +83,11 @@ public final class RealRoot: Sendable {
   func inode(_ status: FileStatus) -> UInt64 {
     if status.device == opened.device { return status.inode }
     return StableHash().adding(status.device).adding(status.inode).value | 1 << 63
+  }
+
+  /// A file's creation time, which tells it from an earlier file with its inode number; 0 if it is not known.
+  func creation(_ status: FileStatus) -> UInt64 {
+    let opened = opened
+    return status.device == opened.device && opened.keepsCreationTimes ? status.created?.hashed ?? 0 : 0
   }
 }

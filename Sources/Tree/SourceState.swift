@@ -42,11 +42,11 @@ package final class SourceState: Sendable {
     (StableHash(seed: source.item.inode).adding(thing).value &+ part) | 1 << 63
   }
 
-  /// Throws ESTALE when the file has changed or is gone. In a mount of one user, checks at most once a millisecond,
-  /// unless `isDoubted`.
+  /// Throws ESTALE when the file has changed or is gone. Unless `isDoubted` or the source is always checked, checks at most once a
+  /// millisecond.
   package func checkCurrent(isDoubted: Bool, _ patience: Patience) throws(Fault) {
     let now = monotonicNanoseconds()
-    guard isDoubted || source.isShared || now &- checkedAt.load(ordering: .relaxed) > 1_000_000 else { return }
+    guard isDoubted || source.isCheckedAlways || now &- checkedAt.load(ordering: .relaxed) > 1_000_000 else { return }
     if let present = try source.now(isDoubted: isDoubted, patience) {
       // A change of the permissions within a tick of the clock leaves the times.
       guard present.revision == revision, present.face == source.face else { throw .stale }

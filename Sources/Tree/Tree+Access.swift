@@ -40,7 +40,7 @@ extension Tree {
   func checkAttributes(
     _ node: Node, _ item: any Item, _ attributes: Attributes, for asker: Asker?, _ patience: Patience
   ) throws(Fault) {
-    guard asker != nil, item.content != nil, !node.face.isConcealed, node.openings.load(ordering: .relaxed) == 0
+    guard asker != nil, item.content != nil, !node.face.isConcealed, node.opened.count == 0
     else { return }
     let isInView = node.parent?.item.content != nil
     guard isInView || attributes.kind == .file else { return }
@@ -64,16 +64,19 @@ extension Tree {
   /// Throws ESTALE if `asker` cannot pass one of those any more: the kernel then repeats the lookup, and decides by
   /// present attributes. A working directory below a folder that was closed remains usable.
   func followFolders(above id: UInt64, for asker: Asker?) throws(Fault) {
-    guard let asker, var next = nodes.present(id)?.parent else { return }
+    guard let asker, let node = nodes.present(id) else { return }
     var isClosed = false
-    while true {
-      if let folder = next.item as? RealFolder, let attributes = try? folder.attributes(.immediate),
-        noteTold(attributes, of: next), try !may(1, folder, attributes, asker)
-      {
-        isClosed = true
+    // By which of its names it was found is not known.
+    for name in node.names {
+      var next: Node? = name.folder
+      while let step = next {
+        if let folder = step.item as? RealFolder, let attributes = try? folder.attributes(.immediate),
+          noteTold(attributes, of: step), try !may(1, folder, attributes, asker)
+        {
+          isClosed = true
+        }
+        next = step.parent
       }
-      guard let parent = next.parent else { break }
-      next = parent
     }
     if isClosed { throw .stale }
   }
@@ -128,7 +131,7 @@ extension Tree {
     _ asker: Asker?, _ patience: Patience
   ) throws(Fault) -> Found? {
     var described = Source(item: source.item, attributes: source.attributes, name: name, folder: folder)
-    described.isShared = isShared
+    described.isCheckedAlways = isShared || writing != nil
     guard asker != nil else { return try view.item(of: described, request, patience) }
     var secrecy = source.secrecy
     if secrecy != .concealed {

@@ -44,7 +44,6 @@ extension Tree {
       }
       return Attributes(try FileStatus(of: descriptor), inode: node.inode)
     }
-    noteChange(of: node)
     return (overrides.applied(to: attributes), lifetime(of: attributes, node))
   }
 
@@ -67,7 +66,6 @@ extension Tree {
         try FileChanges.setAttribute(descriptor, name, value, flags: flags)
       }
     }
-    noteChange(of: node)
   }
 
   func changed<Value>(by author: Author?, _ body: () throws(Fault) -> Value) throws(Fault) -> Value {

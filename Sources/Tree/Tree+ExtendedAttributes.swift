@@ -38,7 +38,7 @@ extension Tree {
       return Array(value.utf8)
     }
     do throws(Fault) { return try item.extendedAttribute(name, patience) } catch {
-      guard error.isAboutName, let open = writing?.file(of: node) else { throw error }
+      guard error.isAboutName, let open = node.opened.held else { throw error }
       return try ExtendedAttributes.value(name, ofOpen: open.raw)
     }
   }
@@ -66,7 +66,7 @@ extension Tree {
 
   private func names(of item: any Item, _ node: Node, _ patience: Patience) throws(Fault) -> [UInt8] {
     do throws(Fault) { return try item.extendedAttributeNames(patience) } catch {
-      guard error.isAboutName, let open = writing?.file(of: node) else { throw error }
+      guard error.isAboutName, let open = node.opened.held else { throw error }
       return try ExtendedAttributes.names(ofOpen: open.raw)
     }
   }

@@ -41,7 +41,6 @@ extension Tree {
     if flags & O_TRUNC != 0 {
       let raw = descriptor.raw
       try changed(by: author) { () throws(Fault) in try FileChanges.setSize(raw, 0) }
-      noteChange(of: node)
     }
     let attributes = Attributes(try descriptor.status(), inode: node.inode)
     return try hold(descriptor, as: node, attributes)
@@ -50,8 +49,12 @@ extension Tree {
   private func open(
     _ file: RealFile, _ node: Node, _ writing: Writing, flags: Int32
   ) throws(Fault) -> Descriptor {
-    do throws(Fault) { return try flags == O_RDONLY ? file.openForReading() : file.open(flags: flags) } catch {
-      guard error.isAboutName, let held = writing.file(of: node) else { throw error }
+    do throws(Fault) {
+      return try byName(node, file) { (file) throws(Fault) in
+        try flags == O_RDONLY ? file.openForReading() : file.open(flags: flags)
+      }
+    } catch {
+      guard error.isAboutName, let held = node.opened.held else { throw error }
       return try FileChanges.open(held.raw, flags: flags)
     }
   }
@@ -60,65 +63,56 @@ extension Tree {
   func hold(_ descriptor: consuming Descriptor, as node: Node, _ attributes: Attributes) throws(Fault) -> OpenFile {
     guard let writing else { throw .unchangeable() }
     let held = HeldFile(descriptor, writing)
-    writing.hold(held, for: node)
     let revision = node.item.revision(attributes)
     let before = node.cachedRevision.exchange(revision, ordering: .relaxed)
-    return OpenFile(self, node, held, keepsCache: before == revision, changesAttributes: false, held: held)
+    return OpenFile(
+      self, node, held, revision: revision, keepsCache: before == revision, changesAttributes: false, held: held)
   }
 }
 
 extension RealFile {
   /// Opens this very file as reading does.
   fileprivate func openForReading() throws(Fault) -> Descriptor {
-    let (folder, name) = try place
-    let opened = try folder.changing { (descriptor) throws(Fault) in
-      try Descriptor.open(below: descriptor, path: name, for: .reading)
-    }
-    guard folder.path.root.inode(try opened.status()) == inode else { throw .stale }
-    return opened
+    try opened { (folder) throws(Fault) in try Descriptor.open(below: folder, path: name, for: .reading) }
   }
 }
 
 /// Changes of an open file's bytes: of a real one only. All block on the disk.
 extension Tree.OpenFile {
-  /// Whether it is a real file whose descriptor is held.
-  public var isReal: Bool { held != nil }
-
-  private func real() throws(Fault) -> HeldFile {
+  private func changeable() throws(Fault) -> HeldFile {
     guard let held else { throw .unchangeable() }
     return held
   }
 
-  /// Calls `body` with a descriptor of a real file, for others to reach it by: if other users see the mount, without the
-  /// right to leave the set-id bits of a file that is changed. nil if it is not real, or cannot be read.
-  public func lending<Value>(_ body: (Int32) -> Value?) -> Value? {
+  /// What the kernel reads and writes a real file by itself with, as long as this is open; nil if it does not.
+  ///
+  /// It is what all have who have the file open. If nobody else has, it is what `lend` makes of a descriptor; if other users
+  /// see the mount, without the right to leave the set-id bits of a file that is changed. `lend` must not wait.
+  public func lent<Object: AnyObject & Sendable>(_ lend: (Int32) -> Object?) -> Object? {
     // One of its own: locks, and the right to write, end with the last reference to what was opened.
     guard let held, let own = try? FileChanges.open(held.raw, flags: O_RDONLY) else { return nil }
     let raw = own.raw
-    return tree.isShared ? Author.changeAsAnyone { body(raw) } : body(raw)
+    let object = node.opened.lend { tree.isShared ? Author.changeAsAnyone { lend(raw) } : lend(raw) } as? Object
+    isLent.store(object != nil, ordering: .relaxed)
+    return object
   }
-
-  /// Keeps, as long as the file is open, what others read and write it by.
-  public func keep(lent object: any AnyObject & Sendable) { lent.withLock { $0 = object } }
 
   /// Writes bytes at an offset, or at the end if it is nil, and returns how many.
   public func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64?, for asker: Asker?) throws(Fault) -> Int {
-    let held = try real()
+    let held = try changeable()
     let author = asker.map { Author(user: $0.user, group: $0.group) }
-    let count = try tree.changed(by: author) { () throws(Fault) in
+    return try tree.changed(by: author) { () throws(Fault) in
       unsafe try FileChanges.write(bytes, to: held.raw, at: offset)
     }
-    tree.noteChange(of: node)
-    return count
   }
 
   /// Whether closing this one may end locks that were set through another: the same file is open more than once.
-  public var mayEndLocks: Bool { held != nil && tree.writing?.isSharing(node) == true }
+  public var mayEndLocks: Bool { held != nil && node.opened.count > 1 }
 
   /// Whether others may have changed it through a shared mapping, of which the kernel tells nobody if it has the file lent:
   /// then it has told nobody the new times either.
   public var mayBeMapped: Bool {
-    guard let held, lent.withLock({ $0 != nil }) else { return false }
+    guard let held, isLent.load(ordering: .relaxed) else { return false }
     return FileChanges.isReadAndWritten(held.raw)
   }
 
@@ -133,18 +127,15 @@ extension Tree.OpenFile {
   public func flush(owner: UInt64) throws(Fault) {
     guard let held else { return }
     tree.writing?.unlock(Writing.Locker(inode: node.inode, owner: owner))
-    // Who writes without this process ends so.
-    if lent.withLock({ $0 != nil }) { tree.noteChange(of: node) }
     try FileChanges.flush(held.raw)
   }
 
   public func allocate(mode: Int32, offset: Int64, count: Int64, for asker: Asker?) throws(Fault) {
-    let held = try real()
+    let held = try changeable()
     let author = asker.map { Author(user: $0.user, group: $0.group) }
     try tree.changed(by: author) { () throws(Fault) in
       try FileChanges.allocate(held.raw, mode: mode, offset: offset, count: count)
     }
-    tree.noteChange(of: node)
   }
 
   /// What is copied at once without a thread of its own, in bytes.
@@ -159,11 +150,9 @@ extension Tree.OpenFile {
     guard let held, let target = other.held else { throw Fault(.system(EXDEV)) }
     if patience == .immediate, count > Self.shortCopy { throw .later }
     let author = asker.map { Author(user: $0.user, group: $0.group) }
-    let copied = try tree.changed(by: author) { () throws(Fault) in
+    return try tree.changed(by: author) { () throws(Fault) in
       try FileChanges.copy(from: held.raw, at: offset, to: target.raw, at: otherOffset, count: count)
     }
-    tree.noteChange(of: other.node)
-    return copied
   }
 }
 
@@ -173,7 +162,6 @@ extension Tree.OpenFile {
   public func clone(to other: Tree.OpenFile) throws(Fault) {
     guard let held, let target = other.held else { throw Fault(.system(EXDEV)) }
     try FileChanges.clone(held.raw, to: target.raw)
-    tree.noteChange(of: other.node)
   }
 }
 
@@ -187,7 +175,7 @@ extension FolderReader {
   public func sync(onlyData: Bool, _ patience: Patience) throws(Fault) {
     guard let real = realFolder else { return }
     if patience == .immediate { throw .later }
-    let descriptor = try real.open(".", for: .listing)
+    let descriptor = try real.path.open(for: .listing)
     try FileChanges.sync(descriptor.raw, onlyData: onlyData)
   }
 }

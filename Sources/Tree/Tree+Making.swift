@@ -33,7 +33,7 @@ extension Tree {
     var made: Descriptor?
     do throws(Fault) {
       made = try self.made(by: author) { () throws(Fault) in
-        try real.changing { (place) throws(Fault) in
+        try real.opened { (place) throws(Fault) in
           try FolderChanges.open(name, in: place, flags: wanted, permissions: permissions)
         }
       }
@@ -42,11 +42,9 @@ extension Tree {
     }
     guard let descriptor = made.take() else { throw .stale }
     let status = try descriptor.status()
-    let inode = real.path.root.inode(status)
-    let file = RealFile(real, name, inode: inode, kind: Kind(status.type))
-    let found = Found(file, Attributes(status, inode: inode))
+    let file = RealFile(real, name, status)
+    let found = Found(file, Attributes(status, inode: file.inode))
     let entry = try entry(found, node.depth, name, in: node)
-    touch(name, in: node)
     return (entry, try hold(descriptor, as: nodes.node(entry.node), found.attributes))
   }
 
@@ -86,12 +84,7 @@ extension Tree {
     try withReal(linked) { (file) throws(Fault) in
       try real.place.withDescriptor { (place) throws(Fault) in try FolderChanges.link(file, to: name, in: place) }
     }
-    noteLinks(of: linked)
-    // What the kernel has of it was true of a file with one name.
-    noteOutdated([UInt64(linked.id)])
-    let entry = try entry(made: name, in: node, real)
-    noteChange(of: linked)
-    return entry
+    return try entry(made: name, in: node, real)
   }
 
   /// Removes a name, of a folder if `isFolder`. What is open lives on.
@@ -110,8 +103,7 @@ extension Tree {
       guard error.isAboutName, nodes.node(named: name, in: node)?.item.content != nil else { throw error }
       throw .unchangeable()
     }
-    touch(name, in: node)
-    if let gone = nodes.remove(name, in: node) { noteTwins(of: gone) }
+    nodes.remove(name, in: node)
   }
 
   /// Renames a real file or folder, with the flags of renameat2(2). Its node and those below it keep their numbers.
@@ -130,18 +122,14 @@ extension Tree {
       (known as? RealFolder)?.hold()
     }
     let isExchange = flags & Self.exchange != 0
-    let (moved, replaced) = try writing.renaming { () throws(Fault) -> (moved: Node?, replaced: Node?) in
+    try writing.renaming { () throws(Fault) in
       try real.place.withDescriptor { (place) throws(Fault) in
         try newReal.place.withDescriptor { (newPlace) throws(Fault) in
           try FolderChanges.rename(name, in: place, to: newName, in: newPlace, flags: flags)
         }
       }
-      // Two names of one file are not renamed, but the kernel takes it so: the old one will be looked up again.
-      return nodes.move(name, in: node, to: newName, in: newNode, isExchange: isExchange)
+      nodes.move(name, in: node, to: newName, in: newNode, isExchange: isExchange)
     }
-    touch(name, in: node)
-    touch(newName, in: newNode)
-    for changed in [moved, replaced] { if let changed { noteTwins(of: changed) } }
   }
 
   /// RENAME_EXCHANGE of <linux/fs.h>.

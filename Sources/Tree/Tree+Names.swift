@@ -48,11 +48,10 @@ extension Tree {
     let (node, isRenewed) = try nodes.lookUp(folder, name, found, depth: depth)
     if isRenewed { noteRenewal(of: node) }
     noteTold(found.attributes, of: node, isReply: true)
-    if writing != nil, found.attributes.links > 1, found.item is RealFile { noteLinks(of: node) }
     return Entry(
       node: UInt64(node.id), generation: node.generation,
       attributes: overrides.applied(to: node.shown(found.attributes)),
-      lifetime: found.secrecy == .none ? lifetime(node) : 0,
+      lifetime: lifetime(ofNameOf: node, found.secrecy),
       attributesLifetime: lifetime(of: found.attributes, node))
   }
 

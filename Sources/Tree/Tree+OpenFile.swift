@@ -1,4 +1,5 @@
 public import Bytes
+internal import Files
 internal import Synchronization
 
 extension Tree {
@@ -8,13 +9,16 @@ extension Tree {
   public final class OpenFile: Sendable {
     let tree: Tree
     let node: Node
+    private let real: (any OpenRealFile)?
+    /// The revision of a real file's bytes when it was opened, as `presentRevision`.
+    public let openedRevision: UInt64
     /// A real file in a mount that can be written.
     let held: HeldFile?
     /// What locks are set on if it is not real, with what it was opened from.
     let stand = Mutex<(file: HeldFile, base: HeldLock)?>(nil)
     private let current: Mutex<any ByteSource>
-    /// What others read and write the file by.
-    let lent = Mutex<(any AnyObject & Sendable)?>(nil)
+    /// Whether the kernel reads and writes the file by itself.
+    let isLent = Atomic<Bool>(false)
     /// Checksums of bytes read from a file whose identity is only recorded, as an entry's is by size and CRC.
     private let given: Mutex<GivenBytes>?
     /// Whether the size that the kernel was told is a permanent estimate.
@@ -27,9 +31,10 @@ extension Tree {
     public let attributes: Attributes?
 
     init(
-      _ tree: Tree, _ node: Node, _ source: any ByteSource, keepsCache: Bool, changesAttributes: Bool,
-      _ attributes: Attributes? = nil, held: HeldFile? = nil
+      _ tree: Tree, _ node: Node, _ source: any ByteSource, revision: UInt64, keepsCache: Bool,
+      changesAttributes: Bool, _ attributes: Attributes? = nil, held: HeldFile? = nil
     ) {
+      openedRevision = revision
       self.attributes = attributes
       self.tree = tree
       self.node = node
@@ -39,16 +44,41 @@ extension Tree {
       given = node.item.claimsItsContent ? Mutex(GivenBytes()) : nil
       hasOpenEnd = !source.hasKnownSize || node.face.isConcealed
       self.changesAttributes = changesAttributes
-      node.openings.add(1, ordering: .relaxed)
+      real = node.identity.content == nil ? source as? any OpenRealFile : nil
+      node.opened.add(real)
     }
 
-    deinit { node.openings.subtract(1, ordering: .relaxed) }
+    deinit { node.opened.remove(real, wasLent: isLent.load(ordering: .relaxed)) }
 
     /// The node id. Another node may have it as soon as the kernel has forgotten this one, even while this is open here.
     public var id: UInt64 { UInt64(node.id) }
 
     /// The node's generation, which no other node of the mount ever has.
     public var generation: UInt64 { node.generation }
+
+    /// Whether it is a file of the source.
+    public var isReal: Bool { real != nil }
+
+    /// Identifies the state of a real file's bytes and attributes; nil if it is not known. May block where `isDistant`.
+    public var presentRevision: UInt64? {
+      guard let status = try? real?.status() else { return nil }
+      return node.item.revision(Attributes(status, inode: node.inode))
+    }
+
+    /// Whether a real file is on another machine, or with another program, which do not tell of changes.
+    public var isDistant: Bool {
+      guard let real, let status = try? real.status() else { return true }
+      return (try? real.withDescriptor { (descriptor) throws(Fault) in status.isDistant(descriptor) }) ?? true
+    }
+
+    /// Calls `body` with a real file's descriptor; nil if there is none.
+    public func withDescriptor<Result>(_ body: (Int32) -> Result?) -> Result? {
+      guard let real else { return nil }
+      return (try? real.withDescriptor { (descriptor) throws(Fault) in body(descriptor) }) ?? nil
+    }
+
+    /// The path below the mountpoint, as the kernel has the names.
+    public var pathBytes: [UInt8] { node.pathBytes }
 
     /// The bytes of the state that was last read from.
     public var source: any ByteSource { current.withLock { $0 } }

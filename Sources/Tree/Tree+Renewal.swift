@@ -18,6 +18,9 @@ extension Tree {
   func present<Result>(
     _ node: Node, isDoubted: Bool = false, _ patience: Patience, _ body: (any Item) throws(Fault) -> Result
   ) throws(Fault) -> Result {
+    if let file = node.item as? RealFile {
+      return try byName(node, file) { (file) throws(Fault) in try body(file) }
+    }
     var attempt = 1
     while true {
       do throws(Fault) { return try body(present(node, isDoubted: isDoubted || attempt > 1, patience)) } catch {
@@ -26,6 +29,24 @@ extension Tree {
         }
         attempt += 1
       }
+    }
+  }
+
+  /// Calls `body` with a real file by its first name; if that is another's by now, by the other names that it is known to have.
+  func byName<Result: ~Copyable>(
+    _ node: Node, _ file: RealFile, _ body: (RealFile) throws(Fault) -> Result
+  ) throws(Fault) -> Result {
+    do throws(Fault) { return try body(file) } catch {
+      guard error.isAboutName else { throw error }
+      for other in node.otherNames.reversed() {
+        guard let folder = other.folder.item as? RealFolder else { continue }
+        do throws(Fault) {
+          let result = try body(file.named(other.name, in: folder))
+          nodes.prefer(other, of: node)
+          return result
+        } catch { guard error.isAboutName else { throw error } }
+      }
+      throw error
     }
   }
 

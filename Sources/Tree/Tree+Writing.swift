@@ -37,13 +37,15 @@ extension Tree {
   func withReal<Value>(
     _ node: Node, _ file: OpenFile? = nil, _ body: (Int32) throws(Fault) -> Value
   ) throws(Fault) -> Value {
-    guard let writing else { throw .unchangeable() }
+    guard writing != nil else { throw .unchangeable() }
     if let held = file?.held { return try held.withDescriptor(body) }
     if let folder = node.item as? RealFolder { return try folder.place.withDescriptor(body) }
     guard let file = node.item as? RealFile else { throw .unchangeable() }
     let descriptor: Descriptor
-    do throws(Fault) { descriptor = try file.openPlace() } catch {
-      guard error.isAboutName, let held = writing.file(of: node) else { throw error }
+    do throws(Fault) {
+      descriptor = try byName(node, file) { (file) throws(Fault) in try file.openPlace() }
+    } catch {
+      guard error.isAboutName, let held = node.opened.held else { throw error }
       return try held.withDescriptor(body)
     }
     return try body(descriptor.raw)
@@ -52,7 +54,6 @@ extension Tree {
   /// What the kernel is told of a name that was just made.
   func entry(made name: FileName, in folder: Node, _ real: RealFolder) throws(Fault) -> Entry {
     guard let found = try real.child(named: name, .immediate) else { throw .notFound }
-    touch(name, in: folder)
     return try entry(found, folder.depth, name, in: folder)
   }
 }
@@ -67,26 +68,18 @@ extension Fault {
 extension RealFile {
   /// An O_PATH descriptor of this very file.
   func openPlace() throws(Fault) -> Descriptor {
-    let (folder, name) = try place
-    let opened = try folder.open(name, for: .place)
-    guard folder.path.root.inode(try opened.status()) == inode else { throw .stale }
-    return opened
+    try opened { (folder) throws(Fault) in try Descriptor.open(below: folder, path: name, for: .place) }
   }
 
   /// Opens this very file with the flags of open(2).
   func open(flags: Int32) throws(Fault) -> Descriptor {
-    let (folder, name) = try place
-    let opened = try folder.changing { (descriptor) throws(Fault) in
-      try FolderChanges.open(name, in: descriptor, flags: flags)
-    }
-    guard folder.path.root.inode(try opened.status()) == inode else { throw .stale }
-    return opened
+    try opened { (folder) throws(Fault) in try FolderChanges.open(name, in: folder, flags: flags) }
   }
 }
 
 extension RealFolder {
   /// Calls `body` with the folder's descriptor; once more with fewer open ones if there are too many.
-  func changing(_ body: (Int32) throws(Fault) -> Descriptor) throws(Fault) -> Descriptor {
+  func opened(_ body: (Int32) throws(Fault) -> Descriptor) throws(Fault) -> Descriptor {
     var opened: Descriptor?
     do throws(Fault) {
       try place.withDescriptor { (place) throws(Fault) in opened = try body(place) }

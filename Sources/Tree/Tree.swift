@@ -19,14 +19,8 @@ public final class Tree: Sendable {
   private static let keptForgotten = 1 << 20
   let nodes: NodeTable
   let sniffed = SniffedFiles()
-  /// Real files that may be open, by their nodes' generations.
-  let opened = Mutex<[UInt64: Opened]>([:])
   /// nil if real files cannot be changed.
   let writing: Writing?
-
-  struct Opened: Sendable {
-    weak var file: FileSource?
-  }
 
   /// Called with nodes whose attributes in the kernel's cache may be outdated.
   let noteOutdated = Handler<[UInt64]>()
@@ -48,8 +42,7 @@ public final class Tree: Sendable {
     self.isShared = isShared
     writing = isWritable ? Writing() : nil
     nodes = NodeTable(
-      root: root, keepingForgotten: keepsHandles ? Self.keptForgotten : 0, followsViews: isWritable,
-      ledger: ledger)
+      root: root, keepingForgotten: keepsHandles ? Self.keptForgotten : 0, ledger: ledger)
   }
 
   /// What the kernel may cache for a name, and for how long.
@@ -83,11 +76,17 @@ public final class Tree: Sendable {
   }
 
   func lifetime(of attributes: Attributes, _ node: Node) -> Double {
-    // Another name's node may be the same file: what is done by one shows by the other.
-    if writing != nil, attributes.links > 1, attributes.kind != .folder, node.item is RealFile { return 0 }
     guard attributes.isPreliminary else { return lifetime(node) }
     node.toldSize.noteEstimate()
     return Self.estimateLifetime
+  }
+
+  /// How long the kernel may cache what a name stands for, in seconds. Where real files can be changed, what is made of them
+  /// is looked up again each time: then it follows from a change before that returns.
+  func lifetime(ofNameOf node: Node, _ secrecy: Secrecy) -> Double {
+    if secrecy != .none { return 0 }
+    if writing != nil, node.identity.content != nil, node.parent?.identity.content == nil { return 0 }
+    return lifetime(node)
   }
 
   /// Names below a folder that can change may change; a view's root depends on a real file's state.
@@ -127,11 +126,8 @@ public final class Tree: Sendable {
 
   /// The attributes of an open file, whatever happened to its name; nil if it is not open.
   private func attributesOfOpen(_ node: Node, _ patience: Patience) throws(Fault) -> Attributes? {
-    if let file = writing?.file(of: node) { return Attributes(try file.status(), inode: node.inode) }
-    if let file = opened.withLock({ $0[node.generation]?.file }) {
-      return Attributes(try file.status(), inode: node.inode)
-    }
-    guard node.item.content != nil, node.openings.load(ordering: .relaxed) > 0 else { return nil }
+    if let file = node.opened.real { return Attributes(try file.status(), inode: node.inode) }
+    guard node.item.content != nil, node.opened.count > 0 else { return nil }
     return try unlessDelayed { () throws(Fault) in try node.item.attributes(patience) }
   }
 
@@ -207,15 +203,9 @@ public final class Tree: Sendable {
       let attributes = try item.attributes(patience)
       return (source, item.revision(attributes), attributes)
     }
-    if let file = source as? FileSource {
-      opened.withLock { opened in
-        if opened.count.isMultiple(of: 256) { opened = opened.filter { $0.value.file != nil } }
-        opened[node.generation] = Opened(file: file)
-      }
-    }
     let before = node.cachedRevision.exchange(revision, ordering: .relaxed)
     return OpenFile(
-      self, node, source, keepsCache: before == revision,
+      self, node, source, revision: revision, keepsCache: before == revision,
       changesAttributes: !node.toldSize.isSettled(byOpeningIn: thread),
       attributes.map { overrides.applied(to: node.shown($0)) })
   }
@@ -268,7 +258,7 @@ public final class Tree: Sendable {
   /// Entries for the kernel to forget, as folder's node id and name, because more than `limit` nodes that can change
   /// are known, or several times that in all.
   public func surplus(over limit: Int) -> [(folder: UInt64, name: FileName)] {
-    nodes.surplus(over: limit).compactMap { node in node.parent.map { (UInt64($0.id), node.name) } }
+    nodes.surplus(over: limit).flatMap { node in node.names.map { (UInt64($0.folder.id), $0.name) } }
   }
 
   /// Whether `surplus` would return any.

@@ -129,8 +129,9 @@ public struct Source: Sendable {
   package let folder: Node
   /// Whether who asks may not read it: then the view is there, whatever the source holds, and says nothing of it.
   package var isConcealed = false
-  /// Whether several users see the mount: each answer then depends on the permissions that the file has now.
-  var isShared = false
+  /// Whether each answer depends on the file's permissions and bytes of now: several users see the mount, or it can be
+  /// written.
+  var isCheckedAlways = false
   /// The file's own owner and permissions, also if `attributes` are those of what is made of it.
   private(set) var face: Face
 
@@ -153,7 +154,7 @@ public struct Source: Sendable {
     (shown.owner, shown.group, shown.permissions) = (attributes.owner, attributes.group, attributes.permissions)
     if attributes.kind == .folder { shown.permissions &= ~0o444 | shown.permissions << 2 }
     var source = Source(item: item, attributes: shown, name: name, folder: folder, isConcealed: true)
-    source.isShared = isShared
+    source.isCheckedAlways = isCheckedAlways
     source.face = face
     return source
   }

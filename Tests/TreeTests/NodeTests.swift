@@ -200,7 +200,10 @@ import Testing
     let tree = try TreeInProcess(source).tree
     let nodes = try (0..<700).map { try tree.lookUp(FileName("f\($0)"), in: Tree.root, .blocking).node }
     for node in nodes { _ = try tree.open(node, .blocking) }
-    #expect(tree.opened.withLock { $0.count } < 300)
+    #expect(try nodes.allSatisfy { try tree.nodes.node($0).opened.real == nil })
+    let file = try tree.open(nodes[0], .blocking)
+    #expect(try tree.nodes.node(nodes[0]).opened.count == 1)
+    withExtendedLifetime(file) {}
     for node in nodes { tree.forget(node, 1) }
   }
 

@@ -60,26 +60,32 @@ public final class ChangeNotices: Sendable {
     var told: [ChangeWatch] = []
     state.withLock { state in
       guard let raw = state.descriptor?.raw else { return }
-      while true {
-        let notices = unsafe [UInt8](unsafeUninitializedCapacity: Self.noticesLength) { buffer, count in
-          count = unsafe max(0, read(raw, buffer.baseAddress, buffer.count))
-        }
-        if notices.isEmpty { return }
-        Self.forEach(in: notices[...]) { number, name in
-          // Without a number, some have been lost.
-          let concerned =
-            number < 0 ? state.watches.values.flatMap(\.values) : state.watches[number].map { Array($0.values) } ?? []
-          for watch in concerned.compactMap(\.watch) {
-            watch.note(name)
-            told.append(watch)
-          }
+      Self.forEach(of: raw) { number, name in
+        let concerned =
+          number < 0 ? state.watches.values.flatMap(\.values) : state.watches[number].map { Array($0.values) } ?? []
+        // Without a name it is the folder itself, which is looked at by its times.
+        if let name, name.bytes.isEmpty { return }
+        for watch in concerned.compactMap(\.watch) {
+          watch.note(name)
+          told.append(watch)
         }
       }
     }
     withExtendedLifetime(told) {}
   }
 
-  /// `body` gets a folder's number, and a name in it; nil for any.
+  /// Reads all that an inotify descriptor has. `body` gets the number of what was watched, which is negative if notices have
+  /// been lost, and the name in that, which is empty for itself and nil for any.
+  static func forEach(of descriptor: Int32, _ body: (Int32, FileName?) -> Void) {
+    while true {
+      let notices = unsafe [UInt8](unsafeUninitializedCapacity: noticesLength) { buffer, count in
+        count = unsafe max(0, read(descriptor, buffer.baseAddress, buffer.count))
+      }
+      if notices.isEmpty { return }
+      forEach(in: notices[...], body)
+    }
+  }
+
   private static func forEach(in notices: ArraySlice<UInt8>, _ body: (Int32, FileName?) -> Void) {
     var rest = notices
     while rest.count >= headLength {
@@ -90,8 +96,7 @@ public final class ChangeNotices: Sendable {
       let name = rest.dropFirst(headLength).prefix(length).prefix { $0 != 0 }
       let isLost = mask & UInt32(IN_Q_OVERFLOW) != 0
       let isAll = isLost || mask & UInt32(IN_IGNORED) != 0
-      // Without a name it is the folder itself, which is looked at by its times.
-      if isAll || !name.isEmpty { body(isLost ? -1 : number, isAll ? nil : FileName(Array(name))) }
+      body(isLost ? -1 : number, isAll ? nil : FileName(Array(name)))
       rest = rest.dropFirst(headLength + length)
     }
   }

@@ -54,6 +54,10 @@ public final class FileSource: ByteSource {
     try descriptor.withDescriptor { (descriptor) throws(Fault) in try FileStatus(of: descriptor) }
   }
 
+  public func withDescriptor<Result>(_ body: (Int32) throws(Fault) -> Result) throws(Fault) -> Result {
+    try descriptor.withDescriptor(body)
+  }
+
   /// The current absolute path of the file; nil if it has no name any more.
   public var path: String? {
     var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
@@ -101,10 +105,13 @@ public final class FileSource: ByteSource {
 extension FileSource {
   /// Whether the file is on another machine, or with another program: then a read may take long. May block the first time.
   package var isDistant: Bool {
-    let device = opened.device
-    let isDistant = try? descriptor.withDescriptor { (descriptor) throws(Fault) in
-      DistantFiles.contains(descriptor, of: device)
-    }
-    return isDistant ?? true
+    let opened = opened
+    return (try? descriptor.withDescriptor { (descriptor) throws(Fault) in opened.isDistant(descriptor) }) ?? true
   }
+}
+
+extension FileStatus {
+  /// Whether the file, whose open descriptor this is, is on another machine, or with another program. May block the first time
+  /// that a file of its device is asked about.
+  package func isDistant(_ descriptor: Int32) -> Bool { DistantFiles.contains(descriptor, of: device) }
 }

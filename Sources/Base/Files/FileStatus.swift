@@ -1,34 +1,35 @@
 public import Bytes
 public import Glibc
 
-/// The result of stat(2), unchanged, for display. Arithmetic needs bounds (`Bounds`).
+/// The result of statx(2), unchanged, for display. Arithmetic needs bounds (`Bounds`).
 public struct FileStatus: Sendable {
   public let raw: stat
+  /// The creation time; nil where the file system does not record it.
+  public let created: Timestamp?
 
-  init(_ raw: stat) { self.raw = raw }
-
-  public init(of descriptor: Int32) throws(Fault) {
-    var raw = stat()
-    _ = try systemCall("fstat") { unsafe fstat(descriptor, &raw) }
+  init(_ raw: stat, created: Timestamp? = nil) {
     self.raw = raw
+    self.created = created
   }
+
+  public init(of descriptor: Int32) throws(Fault) { self = try unsafe Self.of(nil, in: descriptor) }
 
   /// Of a directory entry, not following a symbolic link.
   public init(of name: FileName, in folder: Int32) throws(Fault) {
-    var raw = stat()
-    _ = unsafe try name.withCString { (name) throws(Fault) in
-      try systemCall("fstatat") { unsafe fstatat(folder, name, &raw, AT_SYMLINK_NOFOLLOW) }
-    }
-    self.raw = raw
+    self = try unsafe name.withCString { (name) throws(Fault) in unsafe try Self.of(name, in: folder) }
   }
 
   /// The same of a name as it was listed.
   public init(of name: ListedName, in folder: Int32) throws(Fault) {
-    var raw = stat()
-    _ = try systemCall("fstatat") {
-      unsafe name.withCString { unsafe fstatat(folder, $0, &raw, AT_SYMLINK_NOFOLLOW) }
+    var fault: Fault?
+    let found = unsafe name.withCString { name -> FileStatus? in
+      do throws(Fault) { return unsafe try Self.of(name, in: folder) } catch {
+        fault = error
+        return nil
+      }
     }
-    self.raw = raw
+    guard let found else { throw fault ?? Fault(.system(ENOENT)) }
+    self = found
   }
 
   public var device: UInt64 { UInt64(raw.st_dev) }

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/xattr.h>
 #include <syslog.h>
 #include <time.h>
@@ -43,12 +44,31 @@ int ffmount_refresh_size(int folder, const char *path) {
   return statx(folder, path, flags, STATX_SIZE, &status);
 }
 
-int ffmount_creation_time(int folder, const char *name, int64_t *seconds, int32_t *nanoseconds) {
-  struct statx status;
-  if (statx(folder, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_BTIME, &status) != 0) return -1;
-  if (!(status.stx_mask & STATX_BTIME)) return 1;
-  *seconds = status.stx_btime.tv_sec;
-  *nanoseconds = (int32_t)status.stx_btime.tv_nsec;
+static struct timespec timespec_of(struct statx_timestamp time) {
+  return (struct timespec){.tv_sec = time.tv_sec, .tv_nsec = time.tv_nsec};
+}
+
+int ffmount_status(int folder, const char *name, void *status, int64_t *seconds, int32_t *nanoseconds) {
+  struct statx found;
+  int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | (name == NULL ? AT_EMPTY_PATH : 0);
+  if (statx(folder, name == NULL ? "" : name, flags, STATX_BASIC_STATS | STATX_BTIME, &found) != 0) return -1;
+  *(struct stat *)status = (struct stat){
+      .st_dev = makedev(found.stx_dev_major, found.stx_dev_minor),
+      .st_ino = found.stx_ino,
+      .st_mode = found.stx_mode,
+      .st_nlink = found.stx_nlink,
+      .st_uid = found.stx_uid,
+      .st_gid = found.stx_gid,
+      .st_rdev = makedev(found.stx_rdev_major, found.stx_rdev_minor),
+      .st_size = (off_t)found.stx_size,
+      .st_blksize = found.stx_blksize,
+      .st_blocks = (blkcnt_t)found.stx_blocks,
+      .st_atim = timespec_of(found.stx_atime),
+      .st_mtim = timespec_of(found.stx_mtime),
+      .st_ctim = timespec_of(found.stx_ctime),
+  };
+  *seconds = found.stx_btime.tv_sec;
+  *nanoseconds = found.stx_mask & STATX_BTIME ? (int32_t)found.stx_btime.tv_nsec : -1;
   return 0;
 }
 

@@ -108,7 +108,6 @@ extension FileTree {
   ) async throws(FileTreeError) -> Value {
     let turn = Turn(on: bench) { [tree] () throws(Fault) in
       guard tree.isWritable else { throw Fault(.system(EROFS)) }
-      defer { _ = tree.consequences() }
       return try waiting(body)
     }
     do throws(Fault) { return try await turn.value() } catch {

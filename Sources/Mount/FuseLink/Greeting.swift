@@ -15,9 +15,9 @@ internal import Glibc
 
   /// Answers it, and adds the flag that libfuse 3.14 omits: that several lookups in a folder may run in parallel, so that
   /// one that blocks does not hold up the others. A process that takes a mount over answers what the first one got, which
-  /// the kernel ignores if it has an answer. `told` gets whether the kernel lets names expire, and whether it reads and
-  /// writes files that it is lent by itself.
-  func answer(_ told: (_ expires: Bool, _ borrows: Bool) -> Void) {
+  /// the kernel ignores if it has an answer. `told` gets whether the kernel reads and writes files that it is lent by
+  /// itself.
+  func answer(_ told: (_ borrows: Bool) -> Void) {
     var buffer = unsafe fuse_buf()
     defer { unsafe free(buffer.mem) }
     let wire = unsafe fuse_session_fd(session)
@@ -49,7 +49,7 @@ internal import Glibc
       answer[48] |= 1 << 5
       answer[52] = 1
     }
-    told(offer.expires, borrows)
+    told(borrows)
     _ = unsafe write(wire, answer, count)
   }
 

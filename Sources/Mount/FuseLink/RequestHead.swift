@@ -51,8 +51,6 @@ struct RequestHead {
 struct KernelOffer {
   /// FUSE_HANDLE_KILLPRIV_V2.
   var clearsSetIds = false
-  /// FUSE_HAS_EXPIRE_ONLY.
-  var expires = false
   /// FUSE_PASSTHROUGH.
   var borrows = false
 
@@ -63,7 +61,6 @@ struct KernelOffer {
     clearsSetIds = flags & 1 << 28 != 0
     // FUSE_INIT_EXT says that there are more.
     let hasMore = flags & 1 << 30 != 0
-    expires = hasMore && more & 1 << 3 != 0
     borrows = hasMore && more & 1 << 5 != 0
   }
 }

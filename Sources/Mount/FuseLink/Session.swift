@@ -24,8 +24,6 @@ internal import Synchronization
   private let legacy: Legacy?
   private let isMounted = Mutex(false)
   private let notifier = Mutex<KernelNotifier?>(nil)
-  /// Whether the kernel lets names expire: Linux 6.2.
-  private let expires = Atomic<Bool>(false)
   /// Whether the kernel takes files of this process: Linux 6.9, from root.
   private let borrows = Atomic<Bool>(false)
 
@@ -121,8 +119,7 @@ internal import Synchronization
     threads: Int, evenHeldUp most: Int = 192, idleness: Idleness? = nil, _ ending: () -> Void
   ) -> Ending {
     unsafe Greeting(raw, legacy, isWritable: anchor.fileSystem.isWritable).answer {
-      expires.store($0, ordering: .relaxed)
-      borrows.store($1, ordering: .relaxed)
+      borrows.store($0, ordering: .relaxed)
     }
     let readers = unsafe RequestLoop(
       raw, limit: threads, evenHeldUp: most, isWritable: anchor.fileSystem.isWritable, slots: legacy?.slots)
@@ -155,12 +152,18 @@ internal import Synchronization
     unsafe fuse_session_destroy(raw)
   }
 
+  /// Whether the kernel reads and writes files by itself that it is lent.
+  public var canLend: Bool { borrows.load(ordering: .relaxed) }
+
   /// Lends an open regular file to the kernel; nil if it does not take it. Keeps this process's credentials of now. Does not
   /// block.
   public func lend(_ file: Int32) -> LentFile? {
-    guard borrows.load(ordering: .relaxed) else { return nil }
+    guard canLend else { return nil }
     let id = unsafe ffmount_lend_file(fuse_session_fd(raw), file)
-    return id > 0 ? LentFile(id, self) : nil
+    if id > 0 { return LentFile(id, self) }
+    // It takes none; all else is about this file, or passes.
+    if [EOPNOTSUPP, ENOSYS, ENOTTY, EPERM].contains(errno) { borrows.store(false, ordering: .relaxed) }
+    return nil
   }
 
   fileprivate func takeBack(_ id: Int32) { unsafe ffmount_take_back_file(fuse_session_fd(raw), id) }
@@ -168,16 +171,7 @@ internal import Synchronization
   // MARK: Notifications
 
   /// Makes the kernel forget a name; a helper does it.
-  public func invalidate(_ name: UnsafePointer<CChar>, in folder: UInt64) { unsafe tell(name, in: folder, flags: 0) }
-
-  /// Makes the kernel look a name up before it uses it again; what is open or a working directory there stays, if that
-  /// leads to the same node. Older kernels do so when the name's lifetime ends.
-  public func expire(_ name: UnsafePointer<CChar>, in folder: UInt64) {
-    // FUSE_EXPIRE_ONLY.
-    if expires.load(ordering: .relaxed) { unsafe tell(name, in: folder, flags: 1) }
-  }
-
-  private func tell(_ name: UnsafePointer<CChar>, in folder: UInt64, flags: UInt32) {
+  public func invalidate(_ name: UnsafePointer<CChar>, in folder: UInt64) {
     // Written here, since libfuse's function has other parameters in each version. struct fuse_out_header: u32 length,
     // s32 FUSE_NOTIFY_INVAL_ENTRY, u64 0; struct fuse_notify_inval_entry_out: u64 folder, u32 length, u32 flags; the name
     // and a NUL.
@@ -186,7 +180,7 @@ internal import Synchronization
     var message = [UInt8]()
     for part in [UInt32(16 + 16 + length + 1), 3] { withBytes(of: part) { message += $0 } }
     for part in [UInt64(0), folder] { withBytes(of: part) { message += $0 } }
-    for part in [UInt32(length), flags] { withBytes(of: part) { message += $0 } }
+    for part in [UInt32(length), 0] { withBytes(of: part) { message += $0 } }
     for index in 0...length { message.append(UInt8(bitPattern: unsafe name[index])) }
     let notifier = notifier.withLock { $0 }
     if notifier?.send(message) ?? false { return }

@@ -16,11 +16,9 @@ public final class MountedTree: FileSystem {
   let workers: Workers
   /// Sends notifications on a single thread, because each may block in the kernel.
   private let notifier = Workers(atMost: 1)
-  /// Sends those that follow from changes, likewise.
-  private let follower = Workers(atMost: 1)
   let lockQueue: LockQueue
+  private let sourceFollower: SourceFollower
   let session = Mutex<Session?>(nil)
-  private let lentFiles = LentFiles()
   let ending: Ending
   private let isTrimming = Atomic<Bool>(false)
   let habits = ReaddirPlusPolicy()
@@ -61,14 +59,15 @@ public final class MountedTree: FileSystem {
     self.ending = ending
     lockQueue = LockQueue(ending)
     failures = FailureLog(logger)
-    witness = options.mountpoint.map { SizeWitness(mountpoint: $0) }
+    let witness = options.mountpoint.map { SizeWitness(mountpoint: $0) }
+    self.witness = witness
+    sourceFollower = SourceFollower { witness?.look(at: $0.pathBytes) {} }
     workers = Workers(atMost: options.workers, evenHeldUp: max(options.workers, options.workersEvenHeldUp))
   }
 
   /// Sets the session that notifications are sent through.
   public func attach(_ session: Session) {
     self.session.withLock { $0 = session }
-    tree.whenChanged { [weak self] in self?.follow() }
     tree.whenOutdated { nodes in for node in nodes { session.invalidateAttributes(of: node) } }
   }
 
@@ -78,11 +77,11 @@ public final class MountedTree: FileSystem {
   /// Stops the threads and waits for them; must be called before the session is released.
   public func stop() {
     end()
+    sourceFollower.stop()
     tree.stop()
     witness?.stop()
     workers.stop()
     notifier.stop()
-    follower.stop()
     lockQueue.stop()
     tree.whenOutdated(nil)
     session.withLock { $0 = nil }
@@ -99,9 +98,11 @@ public final class MountedTree: FileSystem {
   public var hasAccessLists: Bool { tree.isShared }
   public var keepsHandles: Bool { tree.keepsHandles }
 
-  /// The real file that the kernel gets for an open one.
+  /// The real file that the kernel gets for an open one, which is followed from now on.
   func lend(_ file: Tree.OpenFile) -> LentFile? {
-    tree.isWritable ? lentFiles.lend(file, by: session.withLock { $0 }) : nil
+    if file.isReal { sourceFollower.add(file) }
+    guard let session = session.withLock({ $0 }), session.canLend else { return nil }
+    return file.lent { session.lend($0) }
   }
 
   /// Asks the kernel to forget the least recently used nodes if it knows too many.
@@ -115,23 +116,4 @@ public final class MountedTree: FileSystem {
       }
     }
   }
-
-  /// Tells the kernel what follows from changes through the mount: after their replies, since it may hold locks until
-  /// then that a notification takes.
-  private func follow() {
-    follower.submit { [self] in
-      // Who writes much does so in many requests.
-      defer { _ = usleep(Self.followingPause) }
-      guard !ending.hasCome, let session = session.withLock({ $0 }) else { return }
-      for consequence in tree.consequences() {
-        switch consequence {
-        case .name(let name, let folder): unsafe name.withCString { unsafe session.expire($0, in: folder) }
-        case .file(let node): session.invalidateContent(of: node)
-        }
-      }
-    }
-  }
-
-  /// In microseconds.
-  private static let followingPause: UInt32 = 5000
 }

@@ -28,8 +28,10 @@ int ffmount_refresh_size(int folder, const char *path);
 /// statx(2) with AT_STATX_DONT_SYNC: whether an entry is a folder with room for `count` folders by its links, or one that
 /// does not count them, and nothing is mounted there. Asks no server for what is known.
 int ffmount_may_hold_folders(int folder, const char *name, unsigned count);
-/// statx(2) with STATX_BTIME: when an entry was made. Returns 0, -1 with errno, or 1 if the file system does not know.
-int ffmount_creation_time(int folder, const char *name, int64_t *seconds, int32_t *nanoseconds);
+/// statx(2) of a directory entry, not following a symbolic link, or without a `name` of the descriptor `folder` itself. Fills
+/// in a `struct stat`, which is declared here as no type lest Swift take it for this module's, and the creation time, whose
+/// nanoseconds are -1 if the file system does not record it. Returns 0, or -1 with errno.
+int ffmount_status(int folder, const char *name, void *status, int64_t *seconds, int32_t *nanoseconds);
 /// fork(2): unavailable in Swift. Called once, before any second thread exists.
 pid_t ffmount_fork(void);
 /// clone(2) and exec(2), if the kernel permits with new PID, network, IPC, UTS and (except for root) user namespaces,

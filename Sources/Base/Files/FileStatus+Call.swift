@@ -1,0 +1,16 @@
+internal import Bytes
+internal import CPosix
+internal import Glibc
+
+extension FileStatus {
+  /// statx(2) of a directory entry, not following a symbolic link, or of `folder` itself without a name.
+  static func of(_ name: UnsafePointer<CChar>?, in folder: Int32) throws(Fault) -> FileStatus {
+    var raw = Glibc.stat()
+    var time = Timestamp(seconds: 0)
+    _ = try systemCall("statx") { unsafe ffmount_status(folder, name, &raw, &time.seconds, &time.nanoseconds) }
+    return FileStatus(raw, created: time.nanoseconds < 0 ? nil : time)
+  }
+
+  /// Whether an open file is in an overlayfs.
+  public static func isOverlay(_ descriptor: Int32) -> Bool { ffmount_file_system(descriptor) == 0x794c_7630 }
+}
