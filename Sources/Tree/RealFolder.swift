@@ -157,14 +157,14 @@ package final class RealFolder: Item {
   }
 
   package func extendedAttribute(_ name: FileName, _ patience: Patience) throws(Fault) -> [UInt8] {
-    try extendedAttribute(name, of: ".")
+    try extendedAttribute(name, of: "")
   }
 
   package func extendedAttributeNames(_ patience: Patience) throws(Fault) -> [UInt8] {
-    try extendedAttributeNames(of: ".")
+    try extendedAttributeNames(of: "")
   }
 
-  package func accessList() throws(Fault) -> AccessList? { try accessList(of: ".") }
+  package func accessList() throws(Fault) -> AccessList? { try accessList(of: "") }
 
   package func accessList(of name: FileName) throws(Fault) -> AccessList? {
     try AccessList.ifThere { () throws(Fault) in try extendedAttribute(AccessList.attribute, of: name) }

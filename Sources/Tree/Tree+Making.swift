@@ -158,7 +158,7 @@ extension Tree {
     // In a private mount the kernel has taken them away.
     guard isShared, maker.umask & permissions != 0 else { return permissions & ~maker.umask }
     let list = try unlessDelayed { () throws(Fault) in
-      try folder.extendedAttribute(AccessList.defaultAttribute, of: ".")
+      try folder.extendedAttribute(AccessList.defaultAttribute, of: "")
     }
     return list == nil ? permissions & ~maker.umask : permissions
   }

@@ -32,7 +32,8 @@ import Threads
     try source.write("t.csv", "a,b\n")
     let tree = try Self.tree(source)
     for (name, isView) in [
-      ("a.zip", false), ("a.zip.contents", true), ("t.csv.as-txt", true), ("folder.merged.pdf", true), ("folder", false),
+      ("a.zip", false), ("a.zip.contents", true), ("t.csv.as-txt", true), ("folder.merged.pdf", true),
+      ("folder", false),
     ] as [(FileName, Bool)] {
       let entry = try tree.lookUp(name, in: Tree.root, .blocking)
       #expect((entry.lifetime == 0) == isView, "\(name.text)")

@@ -2,7 +2,8 @@ public import Bytes
 internal import CPosix
 internal import Glibc
 
-/// The extended attributes of a directory entry; symbolic links are not followed.
+/// The extended attributes of a directory entry; symbolic links are not followed. Those of the directory itself are had by an
+/// empty name, for which it need not be searched.
 public enum ExtendedAttributes {
   /// Throws ENODATA when there is no such attribute.
   public static func value(_ attribute: FileName, of name: FileName, in folder: Int32) throws(Fault) -> [UInt8] {
