@@ -16,6 +16,9 @@ extension Fault {
   /// Whether a name does not exist, or is something else than before.
   var isAboutName: Bool { kind == .system(ENOENT) || kind == .system(ESTALE) || kind == .system(ENOTDIR) }
 
+  /// Whether the source does not permit it to this process.
+  public var isForbidden: Bool { kind == .system(EACCES) }
+
   /// Whether the cause may only be that the source has changed since.
   public var isOfEarlierState: Bool { kind == .changed || isAboutName }
 

@@ -193,6 +193,7 @@ public final class FolderReader: Sendable {
 
   private func find(_ name: FileName, _ state: inout State, _ patience: Patience) throws(Fault) -> Found? {
     if state.fileName == name { return state.file }
+    state.fileName = nil
     state.file = try node.item.child(named: name, patience)
     state.fileName = name
     return state.file
@@ -317,13 +318,18 @@ public final class FolderReader: Sendable {
     }
     let entry = state.entries[state.nextEntry]
     // May throw, so the position is advanced afterwards.
-    if entry.kind == .file {
-      state.views = try tree.listedViews(beside: entry.name, in: node, asker, patience) { (name) throws(Fault) in
-        try find(name, &state, patience)
-      }[...]
-    }
-    if entry.kind == .folder, !tree.views.shownBesideFolders.isEmpty {
-      state.views = try tree.listedViews(besideFolder: entry.name.fileName, in: node, asker, patience)[...]
+    do throws(Fault) {
+      if entry.kind == .file {
+        state.views = try tree.listedViews(beside: entry.name, in: node, asker, patience) { (name) throws(Fault) in
+          try find(name, &state, patience)
+        }[...]
+      }
+      if entry.kind == .folder, !tree.views.shownBesideFolders.isEmpty {
+        state.views = try tree.listedViews(besideFolder: entry.name.fileName, in: node, asker, patience)[...]
+      }
+    } catch {
+      // A directory that can be read and not searched has names, and nothing beside them.
+      guard error.isForbidden else { throw error }
     }
     state.nextEntry += 1
     return Row(name: entry.name, inode: entry.inode, kind: entry.kind, cookie: cookie)

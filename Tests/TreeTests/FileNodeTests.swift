@@ -197,4 +197,73 @@ import Threads
     #expect(asked.load(ordering: .relaxed) == 2)
     withExtendedLifetime((one, two)) {}
   }
+
+  /// Whatever is made, linked, renamed, exchanged, removed and forgotten, a node stands for one file, and a file for one node.
+  @Test(arguments: [1, 2, 3]) func nodesAndFilesStayOneToOne(_ seed: UInt64) throws {
+    let source = try SourceFolder()
+    for name: FileName in ["d", "e"] { try source.makeFolder(name) }
+    let tree = try Self.tree(source)
+    var random = SeededNumbers(seed: seed)
+    let folders = [Tree.root, try Self.lookUp(tree, "d"), try Self.lookUp(tree, "e")]
+    let paths = ["", "d/", "e/"]
+    let names = (0..<5).map { FileName("n\($0)") }
+    /// How often the kernel would have looked each node up.
+    var known: [UInt64: UInt64] = [:]
+    let maker = Tree.Maker(asker: nil, umask: 0)
+    func inode(_ folder: Int, _ name: FileName) -> UInt64? {
+      var status = stat()
+      return unsafe lstat(source.path + "/" + paths[folder] + name.text, &status) == 0 ? UInt64(status.st_ino) : nil
+    }
+    for step in 0..<1500 {
+      let (one, other) = (Int.random(in: 0..<3, using: &random), Int.random(in: 0..<3, using: &random))
+      let name = names.randomElement(using: &random)!
+      let newName = names.randomElement(using: &random)!
+      do throws(Fault) {
+        switch Int.random(in: 0..<9, using: &random) {
+        case 0, 1:
+          let made = try tree.create(name, in: folders[one], flags: O_RDWR | O_EXCL, permissions: 0o644, by: maker)
+          known[made.0.node, default: 0] += 1
+        case 2, 3:
+          let node = try tree.lookUp(name, in: folders[one], .blocking).node
+          known[node, default: 0] += 1
+          known[try tree.link(node, to: newName, in: folders[other]).node, default: 0] += 1
+        case 4: try tree.remove(name, in: folders[one], isFolder: false)
+        case 5:
+          // The kernel renames nothing where both are one file.
+          guard let before = inode(one, name), before != inode(other, newName) else { continue }
+          try tree.rename(name, in: folders[one], to: newName, in: folders[other], flags: 0)
+        case 6:
+          guard let before = inode(one, name), before != inode(other, newName) else { continue }
+          try tree.rename(name, in: folders[one], to: newName, in: folders[other], flags: 2)
+        case 7:
+          // By others.
+          _ = unsafe rename(
+            source.path + "/" + paths[one] + name.text, source.path + "/" + paths[other] + newName.text)
+        default:
+          guard let (node, count) = known.randomElement(using: &random) else { continue }
+          known[node] = nil
+          tree.forget(node, count)
+        }
+      } catch { #expect([ENOENT, EEXIST].contains { error.kind == .system($0) }, "\(step): \(error)") }
+      var nodes: [UInt64: UInt64] = [:]
+      for (folder, node) in folders.enumerated() {
+        for name in names {
+          guard let inode = inode(folder, name) else {
+            #expect(throws: Fault.self) { try tree.lookUp(name, in: node, .blocking) }
+            continue
+          }
+          let entry = try tree.lookUp(name, in: node, .blocking)
+          known[entry.node, default: 0] += 1
+          #expect(entry.attributes.inode == inode && nodes[inode] ?? entry.node == entry.node, "\(step)")
+          nodes[inode] = entry.node
+        }
+      }
+      #expect(Set(nodes.values).count == nodes.count, "\(step)")
+      guard step.isMultiple(of: 50) else { continue }
+      for node in nodes.values { #expect(try tree.attributes(node, .blocking).0.kind == .file) }
+    }
+    for (node, count) in known { tree.forget(node, count) }
+    for folder in folders.dropFirst() { tree.forget(folder, 1) }
+    #expect(tree.nodeCount == 1)
+  }
 }

@@ -63,12 +63,18 @@ extension MountedTree {
       var named = stat()
       named.st_ino = ino_t(row.inode)
       named.st_mode = row.kind.mode
-      // `.` and `..` come without a node; a name that has just disappeared is left out.
-      guard row.cookie > 2, choice.givesNode(to: row.kind) else {
+      // `.`, `..` and names in a directory that cannot be searched come without a node; a name that has just disappeared is
+      // left out.
+      let found: Tree.Entry?
+      do throws(Fault) {
+        guard row.cookie > 2, choice.givesNode(to: row.kind) else { throw Fault(.system(EACCES)) }
+        found = try entry()
+      } catch {
+        guard error.isForbidden else { throw error }
         unsafe row.name.withCString { unsafe entries.append($0, named, cookie: row.cookie) }
         return true
       }
-      if let entry = try entry() {
+      if let entry = found {
         if entry.attributes.isPreliminary, options.sizesAreExact || !choice.isProven {
           // The kernel looks it up by name if needed.
           tree.forget(entry.node, 1)
