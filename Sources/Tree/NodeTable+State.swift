@@ -58,7 +58,7 @@ extension NodeTable.State {
   }
 
   /// The maximum number of further names that are known of a file: by others it is found all the same once they are looked up.
-  private static var mostFurtherNames: Int { 64 }
+  private static var mostFurtherNames: Int { 16 }
 
   /// Gives a node a name that it does not have; the first one, if `isFirst` or it has no other.
   mutating func addName(_ name: FileName, in folder: Node, of node: Node, isFirst: Bool) {

@@ -66,10 +66,13 @@ extension Tree {
   func followFolders(above id: UInt64, for asker: Asker?) throws(Fault) {
     guard let asker, let node = nodes.present(id) else { return }
     var isClosed = false
+    var seen: Set<ObjectIdentifier> = []
     // By which of its names it was found is not known.
-    for name in node.names {
+    let names = node.names
+    for name in names {
       var next: Node? = name.folder
       while let step = next {
+        if names.count > 1, !seen.insert(ObjectIdentifier(step)).inserted { break }
         if let folder = step.item as? RealFolder, let attributes = try? folder.attributes(.immediate),
           noteTold(attributes, of: step), try !may(1, folder, attributes, asker)
         {

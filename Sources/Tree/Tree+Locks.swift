@@ -16,7 +16,7 @@ extension Tree.OpenFile {
       descriptor = own
     } else {
       if lock.kind == Int16(F_UNLCK) { return true }
-      let made = HeldLock(try file.openForLocks())
+      let made = try file.lock()
       descriptor =
         tree.writing?.locks.withLock { locks in
           let own = locks[locker] ?? made
@@ -69,13 +69,15 @@ extension Tree.OpenFile {
 }
 
 extension HeldFile {
-  /// The same file with as many rights as there are: a lock of either kind needs one of them.
-  fileprivate func openForLocks() throws(Fault) -> Descriptor {
-    for flags in [O_RDWR, O_RDONLY] {
-      do throws(Fault) { return try FileChanges.open(raw, flags: flags) } catch {
+  /// A descriptor of the same file for the locks of one owner: with all rights, or else with those that this one was opened with,
+  /// which permit the locks that the kernel asks for. Where the file's mode permits no more to open it, it is this one's open
+  /// file description, in which the locks of processes that share it are not told apart.
+  fileprivate func lock() throws(Fault) -> HeldLock {
+    for flags in [O_RDWR, fcntl(raw, F_GETFL) & O_ACCMODE] {
+      do throws(Fault) { return HeldLock(try FileChanges.open(raw, flags: flags)) } catch {
         guard [.system(EACCES), .system(EROFS), .system(ETXTBSY)].contains(error.kind) else { throw error }
       }
     }
-    return try FileChanges.open(raw, flags: O_WRONLY)
+    return HeldLock(try FileChanges.duplicate(raw), isShared: true)
   }
 }

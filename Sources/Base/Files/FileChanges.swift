@@ -75,6 +75,11 @@ public enum FileChanges {
     _ = try systemCall("fsync") { onlyData ? fdatasync(file) : fsync(file) }
   }
 
+  /// Another descriptor of the same open file description.
+  public static func duplicate(_ file: Int32) throws(Fault) -> Descriptor {
+    try opened("dup") { fcntl(file, F_DUPFD_CLOEXEC, 3) }
+  }
+
   /// Whether a descriptor is open for both, as a shared mapping that is written needs. Does not block.
   public static func isReadAndWritten(_ file: Int32) -> Bool { fcntl(file, F_GETFL) & O_ACCMODE == O_RDWR }
 

@@ -38,7 +38,7 @@ final class SourceFollower: Sendable {
   private let refresh: @Sendable (Tree.OpenFile) -> Void
 
   /// How long a file has to be open before it is watched, and how long at least it is between two looks, in milliseconds.
-  private static let round: Int32 = 200
+  private static let round: Int32 = 250
   /// How soon watches of closed files are ended, in milliseconds.
   private static let longRound: Int32 = 5000
 
