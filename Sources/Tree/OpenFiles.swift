@@ -13,8 +13,8 @@ extension HeldFile: OpenRealFile {}
 
 /// What is open of a node.
 struct OpenFiles: ~Copyable, Sendable {
-  // Not private: the compiler of Swift 6.3 cannot use a private type from another file here.
-  struct State {
+  /// Apart, because nothing is open of most nodes. Not private: then Swift 6.3 makes a broken module of its users.
+  final class State {
     var count = 0
     var real: [any OpenRealFile] = []
     /// What the kernel reads and writes the file by itself with, and the number of open files that have it.
@@ -22,34 +22,38 @@ struct OpenFiles: ~Copyable, Sendable {
     var lentCount = 0
   }
 
-  private let state = Mutex(State())
+  /// Nil while nothing is open.
+  private let state = Mutex<State?>(nil)
 
   /// The number of open files.
-  var count: Int { state.withLock { $0.count } }
+  var count: Int { state.withLock { $0?.count ?? 0 } }
 
   /// An open real file; nil if there is none.
-  var real: (any OpenRealFile)? { state.withLock { $0.real.first } }
+  var real: (any OpenRealFile)? { state.withLock { $0?.real.first } }
 
   /// An open real file in a mount that can be written; nil if there is none.
   var held: HeldFile? { real as? HeldFile }
 
   func add(_ real: (any OpenRealFile)?) {
     state.withLock { state in
-      state.count += 1
-      if let real { state.real.append(real) }
+      let present = state ?? State()
+      present.count += 1
+      if let real { present.real.append(real) }
+      state = present
     }
   }
 
   func remove(_ real: (any OpenRealFile)?, wasLent: Bool) {
     // Released outside the lock.
     let released = state.withLock { state -> (any AnyObject & Sendable)? in
-      state.count -= 1
-      state.real.removeAll { $0 === real }
-      guard wasLent else { return nil }
-      state.lentCount -= 1
-      guard state.lentCount == 0 else { return nil }
-      defer { state.lent = nil }
-      return state.lent
+      guard let present = state else { return nil }
+      present.count -= 1
+      present.real.removeAll { $0 === real }
+      if wasLent { present.lentCount -= 1 }
+      let lent = present.lent
+      if present.lentCount == 0 { present.lent = nil }
+      if present.count == 0 { state = nil }
+      return lent
     }
     withExtendedLifetime(released) {}
   }
@@ -60,6 +64,7 @@ struct OpenFiles: ~Copyable, Sendable {
   /// The kernel takes either the same for all who have a node open at a time, or nothing for any.
   func lend(_ lend: () -> (any AnyObject & Sendable)?) -> (any AnyObject & Sendable)? {
     state.withLock { state in
+      guard let state else { return nil }
       if state.lent == nil, state.count == 1 { state.lent = lend() }
       if state.lent != nil { state.lentCount += 1 }
       return state.lent

@@ -62,9 +62,9 @@ public final class RealRoot: Sendable {
   }
 
   /// The result of statvfs(3) for the source's file system.
-  public func statistics() -> statvfs? {
+  public func statistics() throws(Fault) -> statvfs {
     var statistics = statvfs()
-    guard unsafe fstatvfs(opened.descriptor.raw, &statistics) == 0 else { return nil }
+    guard unsafe fstatvfs(opened.descriptor.raw, &statistics) == 0 else { throw Fault(.system(errno), "fstatvfs") }
     return statistics
   }
 

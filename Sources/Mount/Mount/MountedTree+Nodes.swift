@@ -77,8 +77,7 @@ extension MountedTree {
 
   public func statistics(_ request: consuming Request) {
     guard let root = options.root else { return request.replyWithoutDisk() }
-    guard let statistics = root.statistics() else { return request.reply(error: EIO) }
-    request.reply(statistics)
+    do throws(Fault) { request.reply(try root.statistics()) } catch { request.reply(error: error.errno) }
   }
 
   /// What is done for the sizes that a process asks for; decided at most once, however often the request is retried.
