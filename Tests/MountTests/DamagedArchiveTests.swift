@@ -23,7 +23,7 @@ import Testing
     with open(sys.argv[1], "r+b") as file:
         file.seek(-8, 2); byte = file.read(1); file.seek(-8, 2); file.write(bytes([byte[0] ^ 1]))
     P
-    gzip -c ../one > one.gz; mkdir deep; zip -q -0 deep/outer.zip bad.tar.gz good.tar.gz; echo text > deep/text
+    gzip -c ../one > one.gz; head -c 90000 good.tar.gz > ../cut.tar.gz; mkdir deep; zip -q -0 deep/outer.zip bad.tar.gz good.tar.gz; echo text > deep/text
     """
 
   @Test func damageIsToldAndShownOnRequest() async throws {
@@ -68,6 +68,11 @@ import Testing
       #expect(all.errors.contains("6 damaged"), "\(all.errors)")
       let json = try await verify("--json", scratch.source + "/bad.tar.gz")
       #expect(json.status == 1 && json.text.contains("\"withoutChecksum\": 0"), "\(json.text)")
+      // The first member is there, but the checksum is not.
+      let cut = try await verify("--json", scratch.path + "/cut.tar.gz")
+      #expect(
+        cut.status == 1 && cut.text.contains("\"withoutChecksum\": 0") && cut.text.contains("\"unverified\": 1"),
+        "\(cut.text)")
       let good = try await verify(scratch.source + "/good.tar.gz")
       #expect(good.status == 0 && good.text.isEmpty && good.errors.contains("none is damaged"), "\(good.errors)")
       let none = try await verify(scratch.source + "/deep/text")

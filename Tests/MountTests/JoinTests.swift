@@ -26,6 +26,32 @@ struct JoinTests {
     }
   }
 
+  /// As real files that are no sound: whether a member's bytes are wrong, or cannot be had at all.
+  @Test func damagedMembersOfArchivesAreLeftOut() async throws {
+    let said = try await shell(
+      """
+      mkdir $O/d; for i in 1 2 3; do sox -R -n -r 8000 -c 1 -b 16 $O/d/$i.wav synth 1.0 sine ${i}00; done
+      (cd $O; zip -q -0 $S/wrong.zip d/1.wav d/2.wav d/3.wav); cp $S/wrong.zip $S/lost.zip; python3 - $S <<'P'
+      import sys
+      for name, changes in (("wrong", [(b"PK\\3\\4", 3000)]), ("lost", [(b"PK\\3\\4", 8), (b"PK\\1\\2", 10)])):
+          with open(f"{sys.argv[1]}/{name}.zip", "r+b") as file:
+              data = file.read()
+              for mark, offset in changes:
+                  place = data.rindex(mark) + offset
+                  file.seek(place); file.write(bytes([data[place] ^ 13]))
+      P
+      for a in wrong lost; do show $a.zip.contents/d.merged.flac | cut -d' ' -f1-14; done
+      """)
+    #expect(
+      said == """
+        0.0-1.0 1,1.0-2.0 2, 32000
+        wrong.zip.contents/d is made of 2 files, without a loss; left out: 3.wav expected CRC-32
+        0.0-1.0 1,1.0-2.0 2, 32000
+        lost.zip.contents/d is made of 2 files, without a loss; left out: 3.wav expected compression
+
+        """)
+  }
+
   @Test func soundsAreOneWithoutAGap() async throws {
     let said = try await shell(
       """

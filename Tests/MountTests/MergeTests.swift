@@ -39,4 +39,46 @@ import Testing
       }
     }
   }
+
+  /// A damaged file is replaced by a page that says so, whether it can be opened or not; one that asks for a password is not.
+  @Test func whatAPasswordOpensIsNotLeftOut() async throws {
+    try await withScratch { scratch in
+      try await script("make_documents.py", scratch.source)
+      let make = """
+        cd "$1/source"; mkdir d; qpdf report.pdf --pages . 1 -- d/1.pdf; qpdf report.pdf --pages . 2 -- d/2.pdf
+        zip -q -0 locked.zip d/1.pdf; cp locked.zip wrong.zip; 7z a -tzip -psecret -mem=AES256 locked.zip d/2.pdf > ../said
+        zip -q -0 wrong.zip d/2.pdf; cp wrong.zip lost.zip; python3 - <<'P'
+        for name, changes in (("wrong.zip", [(b"PK\\3\\4", 300)]), ("lost.zip", [(b"PK\\3\\4", 8), (b"PK\\1\\2", 10)])):
+            with open(name, "r+b") as file:
+                data = file.read()
+                for mark, offset in changes:
+                    place = data.rindex(mark) + offset
+                    file.seek(place); file.write(bytes([data[place] ^ 13]))
+        P
+        """
+      let made = try await shell(make, scratch.path)
+      try #require(made.status == 0, "\(made.errors)")
+      let lines = """
+        cat locked.zip.contents/d.merged.pdf; getfattr --only-values -n user.ffmount.error locked.zip.contents/d.merged.pdf | cut -d'(' -f1
+        for a in wrong lost; do
+          pdftotext $a.zip.contents/d.merged.pdf - | tr -d '\\f' | grep -e ^Page -e ^2.pdf -e '^This file' | cut -d' ' -f1-4
+        done
+        """
+      try await withMount(scratch) { mount in
+        let said = try await mount.shell(lines, scratch)
+        #expect(
+          said == """
+            cat: locked.zip.contents/d.merged.pdf: Permission denied
+            locked.zip.contents/d: 2.pdf the entry is encrypted and no password fits\u{20}
+            Page 1
+            2.pdf
+            This file expected CRC-32
+            Page 1
+            2.pdf
+            This file expected compression
+
+            """)
+      }
+    }
+  }
 }

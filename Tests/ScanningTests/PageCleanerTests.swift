@@ -47,6 +47,21 @@ import WorkerKit
     #expect(whole.width == photo.width && whole.height == photo.height)
   }
 
+  /// What a page lay on shows at the edges of one that was cut out; at those of a whole picture there is only the page.
+  @Test func edgesOfAWholePictureStay() throws {
+    let (width, height) = (900, 700)
+    var bytes = [UInt8](repeating: 235, count: width * height)
+    for y in 0..<height { for x in 0..<4 { bytes[y * width + x] = 20 } }
+    for y in 100..<600 where y % 20 < 8 { for x in 100..<800 where x % 11 < 6 { bytes[y * width + x] = 30 } }
+    let photo = try #require(Samples(width: width, height: height, bands: 1, bytes: bytes))
+    let corners = [(0, 0), (width, 0), (width, height), (0, height)].map { Point(Double($0), Double($1)) }
+    for (page, isDark) in [(nil, true), (try #require(Quadrilateral(corners)), false)] {
+      let clean = try PageCleaner.clean(photo, to: page, .gray).samples
+      let edge = (0..<clean.height).map { clean.bytes[$0 * clean.width] }
+      #expect(edge.allSatisfy { $0 < 100 } == isDark, "\(edge[0]), \(edge[edge.count / 2])")
+    }
+  }
+
   @Test func specksVanishAndDotsStay() throws {
     var bytes = [UInt8](repeating: 0xFF, count: 8 * 64)
     bytes[10 * 8 + 2] = 0b1101_1111

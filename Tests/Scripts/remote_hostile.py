@@ -56,6 +56,10 @@ def honest(first, last):
     return part(first, min(last, len(BODY) - 1))
 
 
+def shifted(first, last):
+    return part(first - 1000, min(last, len(BODY) - 1) - 1000)
+
+
 # By the name of a file: what is answered to a request for bytes `first` to `last`. All end the connection.
 FILES = {
     "short body": lambda first, last: part(first, min(last, len(BODY) - 1), body=BODY[first:first + 10], length=5000),
@@ -65,9 +69,10 @@ FILES = {
                                       length=min(last, len(BODY) - 1) + 1 - first),
     "short parts": lambda first, last: part(first, min(last, len(BODY) - 1), body=BODY[first:first + 10] if first else None),
     "another part": lambda first, last: part(first + 1, min(last, len(BODY) - 1)),
-    # As much as was asked for, of another place, where a lost connection is made again.
-    "a shifted rest": lambda first, last: part(first - 1000, min(last, len(BODY) - 1) - 1000) if first else
-    part(0, len(BODY) - 1, body=BODY[:1 << 17], length=len(BODY)),
+    # As much as was asked for, of another place; the second one where a lost connection is made again.
+    "a shifted rest": lambda first, last: shifted(first, last) if first else honest(first, last),
+    "a shifted end": lambda first, last: shifted(first, last) if first > 1 << 17 else honest(first, last) if not first else
+    part(first, min(last, len(BODY) - 1), body=BODY[first:first + (1 << 17)], length=min(last, len(BODY) - 1) + 1 - first),
     "a part before": lambda first, last: part(0, 9) if first else honest(first, last),
     "a size that grows": lambda first, last: part(first, min(last, len(BODY) - 1), size=len(BODY) + first),
     "another tag": lambda first, last: part(first, min(last, len(BODY) - 1), tag=f'ETag: "{first}"'),

@@ -70,6 +70,26 @@ import Testing
     #expect(try shown.readThrough() == plain && shown.assurance == .open)
   }
 
+  /// The next process refuses what is known to be damaged before it has decoded as far as the checksum.
+  @Test(.enabled("needs python3, xz and zstd") { made != nil })
+  func damageThatIsKnownNeedsNoChecksumAgain() throws {
+    var file = try #require(Self.made).files[0]
+    file[file.count - 8] ^= 1
+    let store = PlaceStore()
+    do {
+      let source = try Self.source(file, store)
+      try source.finishChecks()
+    }
+    store.settle()
+    let source = try Self.source(file, store)
+    // The member is longer than a stretch.
+    #expect(throws: Fault.self) { _ = try source.partialBytes(at: 0, count: 1000) }
+    guard case .damaged = source.assurance(of: 0..<1000) else {
+      Issue.record("not known to be damaged")
+      return
+    }
+  }
+
   /// A member whose first bytes are damaged is not what may follow a gzip file's members.
   @Test(.enabled("needs python3, xz and zstd") { made != nil }, arguments: 0..<4)
   func aMemberWithADamagedHeaderIsNotTheEnd(byte: Int) throws {
@@ -166,5 +186,22 @@ import Testing
     let inside = try #require(source.extent(at: edge, count: 4096))
     #expect(inside.offset == edge && inside.count == 4096)
     #expect(source.extent(at: 0, count: 4096) == nil)
+  }
+
+  @Test func extentsEndWhereTheNextPartBegins() throws {
+    // The stretch in which the second part begins is not spooled: it is decoded from there.
+    let first = (9 << 20) + (1 << 19)
+    let code = "import lzma; give(lzma.compress(bytes(\(first)), preset=0) + lzma.compress(bytes(1000), preset=0))"
+    let bytes = try #require(try Python.pieces(of: code)?.first).bytes
+    let spool = MemorySpool()
+    let source = UnpackedSource(
+      of: ByteArraySource(bytes), .xz, cache: ChunkCache(capacity: 1 << 20), spool: { spool })
+    _ = try source.partialBytes(at: 0, count: 1)
+    try source.finishChecks()
+    let edge = Int64(9 << 20)
+    #expect(source.assurance(of: 0..<Int64(first) + 1000) == .checked)
+    let inside = try #require(source.extent(at: edge - 4096, count: 4096))
+    #expect(inside.offset == edge - 4096 && inside.count == 4096)
+    #expect(source.extent(at: edge - 100, count: 200) == nil)
   }
 }

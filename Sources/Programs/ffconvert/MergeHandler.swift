@@ -47,13 +47,3 @@ struct MergeHandler: JobHandler {
     return parts.joined(separator: "; ")
   }
 }
-
-extension JobInput {
-  /// The reason why the daemon could not make this member of a bundle, without its name.
-  fileprivate func failure(of name: String) -> String? {
-    guard starts(with: Bundle.failureMark) else { return nil }
-    let reason = unsafe bytes.dropFirst(Bundle.failureMark.count).prefix(Bundle.longestReason)
-    let sentence = unsafe String(decoding: reason, as: UTF8.self)
-    return sentence.hasPrefix("\(name) ") ? String(sentence.dropFirst(name.count + 1)) : sentence
-  }
-}

@@ -17,7 +17,7 @@ final class FolderBundle: Item {
   /// What makes something for the document of files with some extensions, the first first.
   private let steps: [FileExtension: [Conversion]]
   private let files: FileGroup
-  /// Whether the document says which files it lacks.
+  /// Whether the document, or the remark on it, says which files it lacks.
   private let replacesFailures: Bool
   private let place = GatheringPlace()
   var inode: UInt64 { folder.inode }
@@ -34,7 +34,7 @@ final class FolderBundle: Item {
     self.source = source
     self.conversions = conversions
     folder = source.item
-    replacesFailures = conversion.verb == Conversion.merged.verb
+    replacesFailures = ([.merged] + Conversion.joined).contains { $0.verb == conversion.verb }
     steps = conversions.catalogue.indirectSteps(to: conversion)
     extensions = conversion.sources.extensions.union(steps.keys)
     files = try Self.files(of: folder, extensions, patience)

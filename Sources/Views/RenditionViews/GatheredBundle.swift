@@ -30,7 +30,12 @@ final class GatheredBundle: GatheredSource {
     var isSettling = false
     for (member, source) in zip(members, sources) {
       try Interest.check()
-      let bytes = try source.open(.blocking)
+      let bytes: any ByteSource
+      do throws(Fault) { bytes = try source.open(.blocking) } catch {
+        // Told when its turn comes: whoever gathers replaces it, or remembers why that is not possible.
+        guard error.isLasting || error.kind == .locked else { throw error }
+        continue
+      }
       isSettling = isSettling || bytes.isSettling
       guard let identity = bytes.identity else { continue }
       let recipes = (member.item as? RenditionFile)?.recipes ?? []

@@ -133,7 +133,7 @@ final class Gathering: Sendable {
 
 extension Fault {
   /// Whether the file's content is the cause, and neither permission nor a password.
-  fileprivate var isLasting: Bool {
+  var isLasting: Bool {
     switch kind {
     case .damaged, .unsupported, .limit: true
     default: false

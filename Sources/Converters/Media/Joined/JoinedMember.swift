@@ -21,7 +21,11 @@ struct JoinedMember {
     (self.name, self.order, self.start, self.size) = (name, order, start, size)
   }
 
-  func open() throws(JobFailure) -> JobInput { try order.input(from: start, size: size) }
+  func open() throws(JobFailure) -> JobInput {
+    let input = try order.input(from: start, size: size)
+    if let reason = input.failure(of: name) { throw JobFailure(.damaged, reason) }
+    return input
+  }
 
   /// The name without its extension.
   var stem: String { name.lastIndex(of: ".").map { String(name[..<$0]) } ?? name }
