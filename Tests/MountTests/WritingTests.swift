@@ -17,6 +17,16 @@ import Testing
     }
   }
 
+  /// Short forms of works of `scripts/check-writing`, which makes more of them.
+  @Test(arguments: ["two_names", "modelled", "delivered", "saved", "grown"])
+  func theMountDoesForLongWhatABareFolderDoes(_ work: String) async throws {
+    try await withScratch { scratch in
+      try await withMount(scratch, options: ["-o", "rw"]) { mount in
+        try await script("written.py", work, scratch.source, mount.mountpoint, limit: 200)
+      }
+    }
+  }
+
   /// The last of 50,000 changes costs what the first did: `scripts/soak` makes more.
   @Test func manyChangesCostNoMoreThanFew() async throws {
     try await withScratch { scratch in

@@ -720,6 +720,44 @@ def programs(source, mount):
     return fail
 
 
+# Short forms of what scripts/check-writing does for longer; the modules import from this one.
+
+
+def two_names(source, mount):
+    """A file by its two names."""
+    import linked
+
+    return linked.two_names(source, mount, 2)
+
+
+def modelled(source, mount):
+    """Random operations of two processes."""
+    import modelled
+
+    return modelled.modelled(source, mount, 20_000, 1)
+
+
+def delivered(source, mount):
+    """Mail comes while others read it."""
+    import delivered
+
+    return [line for way in ("mbox", "maildir", "written_on") for line in getattr(delivered, way)(source, mount, 15)]
+
+
+def saved(source, mount):
+    """How editors and office programs save."""
+    import saved
+
+    return saved.saved(source, mount)
+
+
+def grown(source, mount):
+    """The source changes while files are open."""
+    import grown
+
+    return grown.grown(source, mount)
+
+
 if __name__ == "__main__":
     problems = globals()[sys.argv[1]](sys.argv[2], sys.argv[3])
     print("\n".join(problems))
