@@ -264,5 +264,8 @@ public final class Tree: Sendable {
   /// Whether `surplus` would return any.
   public func hasSurplus(over limit: Int) -> Bool { nodes.hasSurplus(over: limit) }
 
+  /// Whether a node is a file or directory of the source, or is not known.
+  public func isReal(_ id: UInt64) -> Bool { nodes.present(id)?.identity.content == nil }
+
   public var nodeCount: Int { nodes.count }
 }

@@ -19,6 +19,19 @@ public struct KernelThread: Sendable, Hashable {
     return [UInt8(ascii: "Z"), UInt8(ascii: "X")].contains(state)
   }
 
+  /// Whether a signal ends the thread with this id, of any process, as soon as it returns from the kernel: SIGKILL, or another one
+  /// that the process does not handle. True if that cannot be told.
+  public static func isBeingKilled(_ number: Int32) -> Bool {
+    guard number > 0, seesNumbers, let fields = fields(at: "/proc/\(number)/stat"), fields.count > pendingField,
+      let pending = UInt64(String(decoding: fields[pendingField], as: UTF8.self))
+    else { return true }
+    // The kernel adds SIGKILL to what is pending for each thread of a process that a signal ends.
+    return pending & 1 << UInt64(SIGKILL - 1) != 0
+  }
+
+  /// The signals that are pending for a thread, in proc_pid_stat(5): from the state on, which is the third.
+  private static let pendingField = 31 - 3
+
   /// Whether /proc shows this process's PID namespace.
   private static let seesNumbers: Bool = {
     var buffer = [CChar](repeating: 0, count: 16)
@@ -27,14 +40,17 @@ public struct KernelThread: Sendable, Hashable {
     return String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self) == "\(getpid())"
   }()
 
-  /// The state letter after the command name, which stands in parentheses and may contain some.
-  private static func state(at path: String) -> UInt8? {
+  /// The state letter after the command name, which is in parentheses and may contain some.
+  private static func state(at path: String) -> UInt8? { fields(at: path)?.first?.first }
+
+  /// The fields after the command name.
+  private static func fields(at path: String) -> [ArraySlice<UInt8>]? {
     let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return nil }
     defer { close(file) }
-    var buffer = [UInt8](repeating: 0, count: 128)
+    var buffer = [UInt8](repeating: 0, count: 512)
     let count = unsafe read(file, &buffer, buffer.count)
     guard count > 0, let end = buffer[..<count].lastIndex(of: UInt8(ascii: ")")), end + 2 < count else { return nil }
-    return buffer[end + 2]
+    return buffer[(end + 2)..<count].split(separator: UInt8(ascii: " "))
   }
 }

@@ -1,10 +1,21 @@
 internal import CFuse3
 internal import Glibc
 internal import Synchronization
+internal import Threads
 
-/// A request that is answered later, from another thread. An interruption of the calling process is answered at once, or left to
-/// the owner.
+/// A request that is answered later, from another thread.
 public final class ParkedRequest: Sendable {
+  /// What is done when a signal reaches the calling process.
+  public enum Interruption: Sendable {
+    /// EINTR is answered at once.
+    case answered
+    /// EINTR is answered at once if the signal ends the process. Others are ignored: file systems on disks do not interrupt a
+    /// call for them, and programs do not expect it.
+    case answeredIfFatal
+    /// `isWaiting` tells of it, and the owner answers: for what must be either done or interrupted, and not both.
+    case left
+  }
+
   private struct State: ~Copyable {
     var request: Request?
     /// Whether the registration has returned. libfuse may call back from within it, when the request must not be answered
@@ -15,19 +26,18 @@ public final class ParkedRequest: Sendable {
   }
 
   private let state: Mutex<State>
-  private let answersInterruption: Bool
+  private let interruption: Interruption
+  private let thread: Int32
 
   /// Parks a request and registers for its interruption.
-  ///
-  /// - Parameter answersInterruption: whether an interruption is answered with EINTR at once. If not, `isWaiting` tells of it,
-  ///   and the owner answers: for what must be either done or interrupted, and not both.
-  public convenience init(_ request: consuming Request, answersInterruption: Bool = true) {
-    self.init(request, answersInterruption: answersInterruption) {}
+  public convenience init(_ request: consuming Request, _ interruption: Interruption = .answered) {
+    self.init(request, interruption) {}
   }
 
   /// Calls `registered` as soon as an interruption can be answered from another thread. For tests.
-  init(_ request: consuming Request, answersInterruption: Bool = true, registered: () -> Void) {
-    self.answersInterruption = answersInterruption
+  init(_ request: consuming Request, _ interruption: Interruption = .answered, registered: () -> Void) {
+    self.interruption = interruption
+    thread = request.process
     // libfuse passes the request to its callback itself. Only valid until an interruption can be answered.
     let raw = unsafe request.raw
     state = Mutex(State(request: consume request))
@@ -44,7 +54,7 @@ public final class ParkedRequest: Sendable {
       return state.isInterrupted
     }
     registered()
-    if isInterrupted, answersInterruption { take()?.reply(error: EINTR) }
+    if isInterrupted, interruption != .left { take()?.reply(error: EINTR) }
   }
 
   deinit { _ = take() }
@@ -74,13 +84,14 @@ public final class ParkedRequest: Sendable {
   }
 
   private func interrupt() {
+    if interruption == .answeredIfFatal, !KernelThread.isBeingKilled(thread) { return }
     var body: (@Sendable () -> Void)?
     let taken: Request? = state.withLock { state in
       guard state.isRegistered else {
         state.isInterrupted = true
         return nil
       }
-      if !answersInterruption {
+      if interruption == .left {
         state.isInterrupted = true
         body = state.interrupted.take()
         return nil

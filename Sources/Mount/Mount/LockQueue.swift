@@ -43,7 +43,7 @@ final class LockQueue: Sendable {
       if try attempt() { return request.reply(error: 0) }
       if !waits { return request.reply(error: EAGAIN) }
     } catch { return request.reply(error: error.errno) }
-    let waiter = Waiter(parked: ParkedRequest(request, answersInterruption: false), attempt: attempt)
+    let waiter = Waiter(parked: ParkedRequest(request, .left), attempt: attempt)
     let mustStart = state.withLock { state -> Bool in
       state.waiting.append(waiter)
       defer { state.isRunning = true }

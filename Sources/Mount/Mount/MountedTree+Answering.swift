@@ -7,8 +7,9 @@ internal import Tree
 
 /// How requests are answered, at once or by a worker.
 extension MountedTree {
+  /// `mayWaitForViews`: whether it may take long although the node is of the source.
   func answer<Value>(
-    _ request: consuming Request, _ node: UInt64,
+    _ request: consuming Request, _ node: UInt64, mayWaitForViews: Bool = false,
     _ work: @escaping @Sendable (Patience) throws(Fault) -> Value,
     undo: @escaping @Sendable (Value) -> Void = { _ in },
     _ reply: @escaping @Sendable (consuming Request, Value) -> Void
@@ -17,7 +18,7 @@ extension MountedTree {
       reply(request, try work(.immediate))
     } catch {
       guard error.isDelay else { return fail(request, error, node) }
-      let asker = WaitingReader(request, ending)
+      let asker = WaitingReader(request, ending, isReal: !mayWaitForViews && tree.isReal(node))
       again(asker, after: error, node) { () throws(Fault) in
         let value = try work(.blocking)
         if let request = asker.take() { reply(request, value) } else { undo(value) }

@@ -10,7 +10,7 @@ extension MountedTree {
     let name = unsafe FileName(name)
     let tree = tree
     let asker = asker(request)
-    answer(request, folder) { (patience) throws(Fault) in
+    answer(request, folder, mayWaitForViews: true) { (patience) throws(Fault) in
       try tree.lookUp(name, in: folder, for: asker, patience)
     } undo: { entry in
       tree.forget(entry.node, 1)

@@ -15,6 +15,7 @@ final class Ending: Sendable {
 final class WaitingReader: Sendable {
   private let parked: ParkedRequest
   private let thread: Int32
+  private let isReal: Bool
   private let ending: Ending
   /// When to check next whether the calling thread is alive, in nanoseconds of the monotonic clock.
   private let nextLook: Atomic<UInt64>
@@ -23,9 +24,11 @@ final class WaitingReader: Sendable {
   /// The kernel reports an interrupted request, but not readahead for a process that is killed.
   private static let round: UInt64 = 250_000_000
 
-  init(_ request: consuming Request, _ ending: Ending) {
+  /// `isReal`: whether it asks for something of the source itself.
+  init(_ request: consuming Request, _ ending: Ending, isReal: Bool) {
     thread = request.process
-    parked = ParkedRequest(request)
+    parked = ParkedRequest(request, isReal ? .answeredIfFatal : .answered)
+    self.isReal = isReal
     self.ending = ending
     nextLook = Atomic(WaitingReader.now + WaitingReader.round)
   }
@@ -38,7 +41,8 @@ final class WaitingReader: Sendable {
     let now = WaitingReader.now
     if now < nextLook.load(ordering: .relaxed) { return true }
     nextLook.store(now + WaitingReader.round, ordering: .relaxed)
-    guard KernelThread.hasEnded(thread) else { return true }
+    // The kernel tells of one signal: one that ends the process may have followed it.
+    guard KernelThread.hasEnded(thread) || isReal && KernelThread.isBeingKilled(thread) else { return true }
     hasDied.store(true, ordering: .relaxed)
     return false
   }
