@@ -49,6 +49,11 @@ def age(run: Run) -> str:
     return run.script("soak.py", run.binary, run.folder, max(10_000, run.seconds * 200)).splitlines()[-1]
 
 
+def signals(run: Run) -> str:
+    """Who gets signals while he writes is not told EINTR."""
+    return run.tried("signalled.py", run.seconds)
+
+
 def accounts(run: Run, engines: list[str]) -> str:
     said = []
     for engine in engines:

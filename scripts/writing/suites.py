@@ -119,7 +119,7 @@ def stress_ng(run: Run) -> str:
     with run.mount() as mount:
         (mount / "stress").mkdir()
         words = [word for name in STRESSORS for word in (f"--{name}", "1")]
-        sizes = ["--hdd-bytes", "64M", "--mmap-bytes", "32M", "--mmap-file", "--copy-file-bytes", "64M", "--fallocate-bytes", "64M"]
+        sizes = ["--hdd-bytes", "64M", "--mmap-bytes", "32M", "--mmap-file", "--copy-file-bytes", "128M", "--fallocate-bytes", "64M"]
         said = run.call(
             "stress-ng", *words, *sizes, "--verify", "--temp-path", mount / "stress", "--timeout", f"{run.seconds}s",
             "--metrics-brief", "--oomable", "--seed", run.seed, limit=run.seconds * 4 + 300)
