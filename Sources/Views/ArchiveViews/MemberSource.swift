@@ -43,6 +43,11 @@ final class UnpackedRun: Sendable {
   func fault(_ number: Int, _ patience: Patience) throws(Fault) -> MemberFaults.Member? {
     guard bytes.hasKnownSize else { return nil }
     if let known = faults.withLock({ $0 }) { return known.fault(number) }
+    // Its end is known, too, once unpacking has failed, for want of room, say.
+    do throws(Fault) { try bytes.findSize(patience) } catch {
+      if !error.isDelay { hasFailed.withLock { $0 = true } }
+      throw error
+    }
     let tail = Int64(MemberFaults.tailSize)
     guard bytes.size >= tail,
       let size = MemberFaults.size(try bytes.bytes(at: bytes.size - tail, count: Int(tail), patience)),
