@@ -16,7 +16,11 @@ extension Tree.OpenFile {
       descriptor = own
     } else {
       if lock.kind == Int16(F_UNLCK) { return true }
-      let made = HeldLock(try file.openForLocks())
+      let opened = try file.openForLocks()
+      var record = node.record(of: .lock)
+      record.owner = owner
+      let entry = held == nil ? nil : tree.writing?.ledger?.add(opened.raw, record)
+      let made = HeldLock(opened, entry)
       descriptor =
         tree.writing?.locks.withLock { locks in
           let own = locks[locker] ?? made
@@ -25,6 +29,7 @@ extension Tree.OpenFile {
         } ?? made
     }
     file.lockers.withLock { $0[locker] = Writing.WeakLock(lock: descriptor) }
+    descriptor.entry?.setNumber(file.number.load(ordering: .relaxed))
     return renewed(lock.kind != Int16(F_UNLCK), try lock.set(on: descriptor.raw))
   }
 

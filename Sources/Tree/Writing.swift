@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Files
 internal import Glibc
 internal import Synchronization
 internal import Threads
@@ -15,6 +16,11 @@ final class Writing: Sendable {
   let locks = Mutex<[Locker: HeldLock]>([:])
   /// What locks on files of views are set on, by inode number.
   let stands = Mutex<[UInt64: WeakLock]>([:])
+
+  /// The descriptors that the next process gets; nil if there will be none.
+  let ledger: OpenLedger?
+
+  init(_ ledger: OpenLedger? = nil) { self.ledger = ledger }
 
   struct WeakLock: Sendable {
     weak var lock: HeldLock?

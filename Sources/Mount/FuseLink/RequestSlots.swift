@@ -41,6 +41,8 @@ public final class RequestSlots: Sendable {
   /// A process that was replaced for its memory counts for so many.
   private static let deathsForMemory: UInt64 = 200
   private let weight: UInt64
+  /// What has become of those that change something; nil if none does.
+  let journal: ChangeJournal?
   /// What is not worked on again, and in which generation of its node: it has ended two processes.
   private let poison: [UInt64: UInt64]
   private let generation: @Sendable (UInt64) -> UInt64?
@@ -62,14 +64,16 @@ public final class RequestSlots: Sendable {
   ///
   /// - Parameters:
   ///   - generation: of a node that the process before has given to the kernel; nil if it has not.
+  ///   - journal: what has become of those that change something; nil if none does.
   ///   - followsLarge: whether that process was replaced because it had too much memory.
   /// - Throws: the errno of mapping it; `unsupported` if another version has written it.
   public init(
-    _ file: borrowing Descriptor, at offset: Int, followsLarge: Bool = false,
+    _ file: borrowing Descriptor, at offset: Int, journal: ChangeJournal? = nil, followsLarge: Bool = false,
     generation: @escaping @Sendable (UInt64) -> UInt64?
   ) throws(Fault) {
     weight = followsLarge ? Self.deathsForMemory : 1
     self.generation = generation
+    self.journal = journal
     memory = try LastingMemory(file, at: offset, capacity: Self.capacity)
     let version = memory.load(Place.version, as: UInt64.self)
     guard version == 0 || version == Self.version else { throw Fault(.unsupported, "requests of version \(version)") }
@@ -127,6 +131,7 @@ public final class RequestSlots: Sendable {
     state.withLock { state in
       guard let slot = state.free.popLast() else { return nil }
       if slot >= memory.load(Place.end, as: UInt64.self) { memory.store(UInt64(slot) + 1, at: Place.end) }
+      journal?.clear(slot)
       return slot
     }
   }
@@ -144,7 +149,17 @@ public final class RequestSlots: Sendable {
   }
 
   /// A request of an earlier process that it has not answered; nil if there is none left.
-  func takeInherited() -> Int32? { state.withLock { $0.inherited.popLast() } }
+  ///
+  /// - Parameter isWanted: takes the code of its operation.
+  func takeInherited(where isWanted: (UInt32) -> Bool = { _ in true }) -> Int32? {
+    state.withLock { state in
+      guard let index = state.inherited.lastIndex(where: { isWanted(operation($0)) }) else { return nil }
+      return state.inherited.remove(at: index)
+    }
+  }
+
+  /// The code of the operation that the request in a slot asks for.
+  func operation(_ slot: Int32) -> UInt32 { memory.load(Self.start(slot) + 4, as: UInt32.self) }
 
   var hasInherited: Bool { state.withLock { !$0.inherited.isEmpty } }
 
