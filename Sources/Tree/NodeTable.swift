@@ -266,6 +266,14 @@ final class NodeTable: Sendable {
     }
   }
 
+  /// Whether the node that a name has is a view's.
+  func isView(named name: FileName, in folder: Node) -> Bool {
+    state.withLock { state in
+      guard let id = state.find(folder, name, NameTable.hash(folder.id, name.bytes)) else { return false }
+      return (state.slots[Int(id)].node?.identity ?? state.ledger?[id]?.identity)?.content != nil
+    }
+  }
+
   /// Whether the node that a name has is that of a real file or folder with this inode number.
   func isFile(_ inode: UInt64, named name: FileName, in folder: Node) -> Bool {
     state.withLock { state in

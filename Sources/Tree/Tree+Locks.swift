@@ -11,6 +11,7 @@ extension Tree.OpenFile {
   public func setLock(_ lock: FileLock, owner: UInt64) throws(Fault) -> Bool {
     let file = try lockable()
     let locker = Writing.Locker(inode: node.inode, owner: owner)
+    try checkLost(locker)
     let descriptor: HeldLock
     if let own = tree.writing?.locks.withLock({ $0[locker] }) {
       descriptor = own
@@ -42,9 +43,16 @@ extension Tree.OpenFile {
   /// The lock in the way of a lock of `owner`; one of the type F_UNLCK if there is none.
   public func lockInTheWay(of lock: FileLock, owner: UInt64) throws(Fault) -> FileLock {
     let locker = Writing.Locker(inode: node.inode, owner: owner)
+    try checkLost(locker)
     let own = tree.writing?.locks.withLock { $0[locker] }
     if let own { return try lock.inTheWay(on: own.raw) }
     return try lock.inTheWay(on: lockable().raw)
+  }
+
+  /// Throws EIO if the owner's locks of the file have ended with an earlier process.
+  private func checkLost(_ locker: Writing.Locker) throws(Fault) {
+    guard let writing = tree.writing, writing.lost.withLock({ $0.contains(locker) }) else { return }
+    throw Fault(.system(EIO), "locks of the file were lost (close it and open it again)")
   }
 
   /// As flock(2) without waiting; returns whether nobody else's lock is in the way.

@@ -119,7 +119,7 @@ extension Tree {
       record?.finish()
     } catch {
       // A view of that name?
-      guard error.isAboutName, nodes.node(named: name, in: node)?.item.content != nil else { throw error }
+      guard error.isAboutName, nodes.isView(named: name, in: node) else { throw error }
       throw .unchangeable()
     }
     nodes.remove(name, in: node)
@@ -136,9 +136,8 @@ extension Tree {
     for node in [node, newNode] { try checkChange(in: node, for: asker) }
     for (name, node) in [(name, node), (newName, newNode)] {
       // The kernel has looked up both: what is a view now is none of the source's.
-      guard let known = nodes.node(named: name, in: node)?.item else { continue }
-      if known.content != nil { throw .unchangeable() }
-      (known as? RealFolder)?.hold()
+      if nodes.isView(named: name, in: node) { throw .unchangeable() }
+      (nodes.node(named: name, in: node)?.item as? RealFolder)?.hold()
     }
     let isExchange = flags & Self.exchange != 0
     try writing.renaming { () throws(Fault) in

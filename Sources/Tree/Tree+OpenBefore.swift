@@ -29,6 +29,7 @@ extension Tree {
     }
     for (entry, record) in inherited where record.kind == .lock {
       guard record.file >= 0 else {
+        writing.lost.withLock { _ = $0.insert(Writing.Locker(inode: record.inode, owner: record.owner)) }
         entry.remove()
         continue
       }

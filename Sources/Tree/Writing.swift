@@ -26,6 +26,9 @@ final class Writing: Sendable {
     weak var lock: HeldLock?
   }
 
+  /// Whose locks have ended with an earlier process: until they close the file they get EIO.
+  let lost = Mutex<Set<Locker>>([])
+
   /// How many renames have begun and ended.
   private let begun = Atomic<UInt64>(0)
   private let ended = Atomic<UInt64>(0)
@@ -58,6 +61,7 @@ final class Writing: Sendable {
 
   /// Ends the locks of an owner that closes the file; with `only`, if they are still set by that.
   func unlock(_ locker: Locker, only wanted: HeldLock? = nil) {
+    if wanted == nil { _ = lost.withLock { $0.remove(locker) } }
     let lock = locks.withLock { locks -> HeldLock? in
       guard let found = locks[locker], wanted == nil || found === wanted else { return nil }
       locks[locker] = nil

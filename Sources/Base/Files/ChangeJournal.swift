@@ -121,6 +121,9 @@ public struct ChangeRecord: Sendable {
   /// Records what there is before the change.
   public func begin(_ first: UInt64 = 0, _ second: UInt64 = 0) { journal.begin(slot, first, second) }
 
+  /// Records that whoever waits for it wants it no more.
+  public func interrupt() { journal.setAnswer(slot, error: EINTR, []) }
+
   /// Records that the change is made.
   public func finish(_ result: UInt64 = 0) { journal.finish(slot, result) }
 }

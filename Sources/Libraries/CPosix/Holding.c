@@ -49,7 +49,7 @@ static void send_batch(int socket, const uint64_t *places, const int *files, siz
 }
 
 static void hold(int socket, const struct ffmount_held *all, const uint64_t *end, uint64_t place) {
-    prctl(PR_SET_NAME, "ffmount-hold");
+    prctl(PR_SET_NAME, "ffhold");
     char byte;
     ssize_t got;
     do got = recv(socket, &byte, 1, 0);

@@ -1,4 +1,5 @@
 internal import CFuse3
+internal import Files
 internal import Glibc
 internal import Synchronization
 
@@ -16,6 +17,7 @@ public final class ParkedRequest: Sendable {
 
   private let state: Mutex<State>
   private let answersInterruption: Bool
+  private let record: ChangeRecord?
 
   /// Parks a request and registers for its interruption.
   ///
@@ -28,6 +30,7 @@ public final class ParkedRequest: Sendable {
   /// Calls `registered` as soon as an interruption can be answered from another thread. For tests.
   init(_ request: consuming Request, answersInterruption: Bool = true, registered: () -> Void) {
     self.answersInterruption = answersInterruption
+    record = request.record
     // libfuse passes the request to its callback itself. Only valid until an interruption can be answered.
     let raw = unsafe request.raw
     state = Mutex(State(request: consume request))
@@ -82,6 +85,7 @@ public final class ParkedRequest: Sendable {
       }
       if !answersInterruption {
         state.isInterrupted = true
+        if state.request != nil { record?.interrupt() }
         body = state.interrupted.take()
         return nil
       }

@@ -55,9 +55,10 @@ extension MountPlan {
       return isChanged ? try ChangeJournal(keeping.shared, at: place, ordinal: keeping.ordinal) : nil
     }
     let slots = try keeping.map { keeping in
-      try RequestSlots(keeping.shared, at: 0, journal: journal, followsLarge: keeping.followsLarge) { [ledger] in
-        ledger?.generation(of: $0)
-      }
+      try RequestSlots(
+        keeping.shared, at: 0, journal: journal, followsLarge: keeping.followsLarge,
+        depth: { ledger?.path(of: $0)?.utf8.count { $0 == UInt8(ascii: "/") } ?? 0 },
+        generation: { [ledger] in ledger?.generation(of: $0) })
     }
     if let slots { try checkTraps(slots, ledger, keeping, logger) }
     // What it says of the mount it says once.
