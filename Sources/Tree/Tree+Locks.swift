@@ -20,7 +20,7 @@ extension Tree.OpenFile {
       let opened = try file.openForLocks()
       var record = node.record(of: .lock)
       record.owner = owner
-      let entry = held == nil ? nil : tree.writing?.ledger?.add(opened.raw, record)
+      let entry = tree.writing?.ledger?.add(opened.raw, record)
       let made = HeldLock(opened, entry)
       descriptor =
         tree.writing?.locks.withLock { locks in
@@ -65,7 +65,14 @@ extension Tree.OpenFile {
     if let held { return held }
     guard let writing = tree.writing else { throw .notSupported }
     if let stand = stand.withLock({ $0?.file }) { return stand }
-    let fresh = HeldLock(try FileLock.unnamedFile())
+    // What an earlier process's locks are set on, if it has left any.
+    let before = writing.locks.withLock { locks in locks.first { $0.key.inode == node.inode }?.value }
+    let fresh: HeldLock
+    if let before {
+      fresh = HeldLock(try FileChanges.open(before.raw, flags: O_RDWR))
+    } else {
+      fresh = HeldLock(try FileLock.unnamedFile())
+    }
     let base = writing.stands.withLock { stands -> HeldLock in
       if stands.count.isMultiple(of: 256) { stands = stands.filter { $0.value.lock != nil } }
       let base = stands[node.inode]?.lock ?? fresh

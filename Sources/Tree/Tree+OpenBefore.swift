@@ -34,10 +34,9 @@ extension Tree {
         continue
       }
       let lock = HeldLock(Descriptor(owning: record.file), entry)
-      guard let file = files[record.number] else { continue }
-      let locker = Writing.Locker(inode: file.node.inode, owner: record.owner)
+      let locker = Writing.Locker(inode: record.inode, owner: record.owner)
       writing.locks.withLock { $0[locker] = lock }
-      file.held?.lockers.withLock { $0[locker] = Writing.WeakLock(lock: lock) }
+      files[record.number]?.held?.lockers.withLock { $0[locker] = Writing.WeakLock(lock: lock) }
     }
   }
 

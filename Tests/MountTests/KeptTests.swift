@@ -150,7 +150,7 @@ struct KeptTests {
       try scratch.write("kept.py", Self.writer)
       let lines = try await run(
         """
-        "$B" -o rw,supervise=on "$S" "$M"; K=$(keeper); "\(MountScratch.python)" "$S/kept.py" $K "$M"; "$B" -u "$M"
+        "$B" -o rw "$S" "$M"; K=$(keeper); "\(MountScratch.python)" "$S/kept.py" $K "$M"; "$B" -u "$M"
         cat "$S/log"; echo; ls "$S"; for i in $(seq 100); do [ -d /proc/$K ] || break; sleep .05; done; [ -d /proc/$K ] || echo ended
         """, scratch)
       #expect(lines == ["locked", "locked", "locked", "0123", "kept", "kept.py", "log", "table.csv", "ended"])
@@ -217,7 +217,7 @@ struct KeptTests {
       let lines = try await run(
         """
         "$B" -o supervise=off "$S" "$M"; echo "$(keeper) $(cat "$M/a.txt")"; "$B" upgrade "$M" 2>&1 | grep -o 'supervise=off'
-        "$B" -u "$M"; "$B" -o rw "$S" "$M"; echo "$(keeper) $(cat "$M/a.txt")"; "$B" -u "$M"
+        "$B" -u "$M"; "$B" -o rw,supervise=off "$S" "$M"; echo "$(keeper) $(cat "$M/a.txt")"; "$B" -u "$M"
         "$B" -o export,supervise=on "$S" "$M" 2>&1 | grep -o 'not with export'
         "$B" "$S" "$M"; K=$(keeper); P=$(serving); kill -TERM $P; for i in $(seq 100); do [ -d /proc/$K ] || break; sleep .05; done
         mountpoint -q "$M" || echo ended

@@ -43,8 +43,7 @@ struct MountPlan {
   /// Whether a keeper starts another process when the serving one dies: if nobody said otherwise, in the background.
   func isKept(inForeground: Bool) -> Bool {
     if options.keepsHandles { return false }
-    return options.isKept
-      ?? (!options.isWritable && !inForeground && !options.unmountsAutomatically && Keeping.isPossible)
+    return options.isKept ?? (!inForeground && !options.unmountsAutomatically && Keeping.isPossible)
   }
 
   private func checkApart(_ given: String) throws {
