@@ -16,6 +16,8 @@ package struct Keeping: Sendable {
   package let report: Int32?
   /// Whether the keeper can answer requests with EIO: one of an earlier version cannot.
   package let canRefuse: Bool
+  /// Whether the keeper takes over what a process has open when that dies: one of an earlier version does not.
+  package let canHold: Bool
   /// Whether the process before was replaced because it had too much memory.
   package let followsLarge: Bool
 
@@ -39,7 +41,7 @@ package struct Keeping: Sendable {
     return Keeping(
       ordinal: ordinal, socket: numbers[1], memory: numbers[2], connection: numbers[3] < 0 ? nil : numbers[3],
       report: numbers[4] < 0 ? nil : numbers[4],
-      canRefuse: numbers.count > 6, followsLarge: numbers.count > 5 && numbers[5] != 0)
+      canRefuse: numbers.count > 6, canHold: numbers.count > 7, followsLarge: numbers.count > 5 && numbers[5] != 0)
   }
 
   private static let program = "ffkeep"
@@ -81,6 +83,16 @@ package struct Keeping: Sendable {
     case answering = 0x52
     case ending = 0x45
     case failing = 0x46
+    case held = 0x48
+  }
+
+  /// Has another process share this one's descriptors, of which it gives those that `ledger` has to the keeper when this one
+  /// dies. Before any second thread exists. Returns whether that is so.
+  package func hold(_ ledger: OpenLedger) -> Bool {
+    guard canHold, ledger.startHolder(socket) else { return false }
+    tell(.held)
+    ledger.claim()
+    return true
   }
 
   /// Tells the keeper, with a descriptor for it to hold.

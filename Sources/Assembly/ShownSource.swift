@@ -1,5 +1,6 @@
 internal import Bytes
 package import FileTrees
+package import Files
 internal import Glibc
 package import Index
 package import RenditionViews
@@ -36,11 +37,14 @@ package struct ShownSource: Sendable {
   ///   - reserve: how many of the process's descriptors are kept for other uses than files.
   ///   - ledger: what the process before knew of the nodes, and the one after will.
   package func tree(
-    _ options: MountOptions, _ index: Index, _ conversions: Conversions?, reserve: Int, ledger: NodeLedger? = nil
+    _ options: MountOptions, _ index: Index, _ conversions: Conversions?, reserve: Int, ledger: NodeLedger? = nil,
+    _ openLedger: OpenLedger? = nil
   ) throws -> (Tree, RealRoot) {
     var settings = options.tree
     settings.isShared = options.isShared
-    do throws(Fault) { return try source.tree(settings, index, conversions, reserve: reserve, ledger: ledger) } catch {
+    do throws(Fault) {
+      return try source.tree(settings, index, conversions, reserve: reserve, ledger: ledger, openLedger)
+    } catch {
       if case .system(let code) = error.kind {
         throw Refusal(.sourceMissing, "cannot show \(path): \(describe(code)) (check its permissions)")
       }

@@ -1,5 +1,5 @@
 public import Bytes
-internal import Files
+public import Files
 
 /// The root of a mount whose SOURCE is one file: the first view of the file's present state that is a folder.
 public final class FileRoot: Item {
@@ -99,10 +99,12 @@ extension Tree {
   /// Mirrors the folder `root`.
   public convenience init(
     mirroring root: RealRoot, views: Views, overrides: Overrides = Overrides(), isShared: Bool = false,
-    keepsHandles: Bool = false, isWritable: Bool = false, ledger: NodeLedger? = nil
+    keepsHandles: Bool = false, isWritable: Bool = false, ledger: NodeLedger? = nil,
+    openLedger: OpenLedger? = nil
   ) throws(Fault) {
     self.init(
       root: try RealFolder(root: root), views: views, overrides: overrides, isShared: isShared,
-      keepsHandles: keepsHandles, isWritable: isWritable, ledger: ledger)
+      keepsHandles: keepsHandles, isWritable: isWritable, ledger: ledger,
+      openLedger: openLedger)
   }
 }

@@ -10,13 +10,19 @@ final class HeldFile: ByteSource, DescriptorHolder {
   private let writing: Writing
   /// The locks that were set through it. They are ended with it, where the file was closed without a flush.
   let lockers = Mutex<[Writing.Locker: Writing.WeakLock]>([:])
+  /// Where it is recorded for the next process; nil if there will be none.
+  let entry: OpenLedger.Entry?
+  /// The kernel's number of it; 0 if it is not known.
+  let number = Atomic<UInt64>(0)
 
-  init(_ descriptor: consuming Descriptor, _ writing: Writing) {
+  init(_ descriptor: consuming Descriptor, _ writing: Writing, _ entry: OpenLedger.Entry? = nil) {
     self.descriptor = descriptor
     self.writing = writing
+    self.entry = entry
   }
 
   deinit {
+    entry?.remove()
     // The same owner may have closed it, and set another lock through another open file, before this release was read.
     for (locker, reference) in lockers.withLock({ $0 }) {
       if let lock = reference.lock { writing.unlock(locker, only: lock) }

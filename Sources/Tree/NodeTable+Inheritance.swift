@@ -28,6 +28,12 @@ extension NodeTable.State {
     _ id: UInt32, _ parent: Node, _ found: Found, _ identity: ItemIdentity, depth: Int
   ) -> Node? {
     guard slots[Int(id)].isInherited, let record = ledger?[id], record.stands(for: found, identity) else { return nil }
+    return adopt(id, record, parent, found, identity, depth: depth)
+  }
+
+  private mutating func adopt(
+    _ id: UInt32, _ record: NodeLedger.Record, _ parent: Node, _ found: Found, _ identity: ItemIdentity, depth: Int
+  ) -> Node {
     let node = Node(
       id: id, generation: record.generation, parent: parent, name: record.name, item: found.item, depth: depth,
       face: found.face, inode: record.inode, identity: identity)
@@ -52,6 +58,55 @@ extension NodeTable.State {
     names.remove(id, NameTable.hash(record.parent, record.name.bytes)) { [slots, ledger] in
       Self.hash($0, slots, ledger)
     }
+  }
+
+  /// The inherited node that has a name and that nobody has asked for; nil if there is none.
+  func inherited(_ name: FileName, in folder: Node) -> UInt32? {
+    guard ledger != nil, let id = find(folder, name, NameTable.hash(folder.id, name.bytes)), slots[Int(id)].isInherited
+    else { return nil }
+    return id
+  }
+
+  /// A name has been removed that may be an inherited node's.
+  mutating func loseInherited(_ name: FileName, in folder: Node) {
+    if let id = inherited(name, in: folder) { loseName(id) }
+  }
+
+  /// An inherited node has been renamed.
+  mutating func moveInherited(_ id: UInt32, to parent: Node, _ name: FileName) {
+    guard let record = ledger?[id] else { return }
+    if record.isNameless {
+      slots[Int(id)].isNameless = false
+      ledger?.setNameless(id, false)
+      return moveNameless(id, record, to: parent, name)
+    }
+    moveInherited(id, record, to: parent, name)
+  }
+
+  private mutating func moveNameless(
+    _ id: UInt32, _ record: NodeLedger.Record, to parent: Node, _ name: FileName
+  ) {
+    ledger?.move(id, to: parent.id, name)
+    slots[Int(parent.id)].children += 1
+    loseChild(record.parent)
+    insert(id, NameTable.hash(parent.id, name.bytes))
+  }
+
+  /// The node for an open file of the source, which need not be found by its name.
+  mutating func adoptOpen(_ id: UInt32, in parent: Node, _ file: RealFile, _ attributes: Attributes) -> Node? {
+    let identity = ItemIdentity(file)
+    guard slots[Int(id)].isInherited, let record = ledger?[id], record.content == nil,
+      identity.isReal(record.inode, created: record.identity.created)
+    else { return nil }
+    if record.parent != parent.id {
+      // The folder that it was in is not found any more: only what is open needs it.
+      if !record.isNameless { loseName(id) }
+      ledger?.move(id, to: parent.id, record.name)
+      slots[Int(parent.id)].children += 1
+      loseChild(record.parent)
+    }
+    let item = slots[Int(id)].isNameless ? file.nameless : file
+    return adopt(id, record, parent, Found(item, attributes), identity, depth: 0)
   }
 
   /// The file of an inherited node has been found under another name.

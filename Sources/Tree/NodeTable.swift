@@ -226,7 +226,7 @@ final class NodeTable: Sendable {
   /// A name has been removed: its node lives on, without one while it is open if it was the last.
   func remove(_ name: FileName, in folder: Node) {
     state.withLock { state in
-      guard let node = state.node(named: name, in: folder) else { return }
+      guard let node = state.node(named: name, in: folder) else { return state.loseInherited(name, in: folder) }
       if state.takeName(name, in: folder, of: node) { state.promoteName(of: node) }
     }
   }
@@ -237,6 +237,19 @@ final class NodeTable: Sendable {
     _ name: FileName, in folder: Node, to newName: FileName, in newFolder: Node, isExchange: Bool
   ) {
     state.withLock { state in
+      let inherited = state.inherited(name, in: folder)
+      let inheritedThere = state.inherited(newName, in: newFolder)
+      if inherited != nil, inherited == inheritedThere { return }
+      defer {
+        if let inheritedThere {
+          if isExchange {
+            state.moveInherited(inheritedThere, to: folder, name)
+          } else {
+            state.loseName(inheritedThere)
+          }
+        }
+        if let inherited { state.moveInherited(inherited, to: newFolder, newName) }
+      }
       let moved = state.node(named: name, in: folder)
       let replaced = state.node(named: newName, in: newFolder)
       // Of two names of one file both stay.
@@ -251,6 +264,37 @@ final class NodeTable: Sendable {
         state.promoteName(of: replaced)
       }
     }
+  }
+
+  /// Whether the node that a name has is a view's.
+  func isView(named name: FileName, in folder: Node) -> Bool {
+    state.withLock { state in
+      guard let id = state.find(folder, name, NameTable.hash(folder.id, name.bytes)) else { return false }
+      return (state.slots[Int(id)].node?.identity ?? state.ledger?[id]?.identity)?.content != nil
+    }
+  }
+
+  /// Whether the node that a name has is that of a real file or folder with this inode number.
+  func isFile(_ inode: UInt64, named name: FileName, in folder: Node) -> Bool {
+    state.withLock { state in
+      guard let id = state.find(folder, name, NameTable.hash(folder.id, name.bytes)) else { return false }
+      let identity = state.slots[Int(id)].node?.identity ?? state.ledger?[id]?.identity
+      return identity.map { $0.content == nil && $0.inode == inode } ?? false
+    }
+  }
+
+  /// The node of an earlier process for a real file that is open, whatever became of its name; the one of now, if there is one.
+  /// Throws ESTALE if the kernel has forgotten it.
+  func adopt(
+    _ id: UInt64, generation: UInt64, in parent: Node, _ file: RealFile, _ attributes: Attributes
+  ) throws(Fault) -> Node {
+    let node = state.withLock { state -> Node? in
+      guard id < UInt64(state.slots.count) else { return nil }
+      let node = state.slots[Int(id)].node ?? state.adoptOpen(UInt32(id), in: parent, file, attributes)
+      return node?.generation == generation ? node : nil
+    }
+    guard let node else { throw .stale }
+    return node
   }
 
   /// Makes one of a file's names the one that it is looked for by first: the one before was not found.

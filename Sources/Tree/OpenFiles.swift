@@ -58,6 +58,16 @@ struct OpenFiles: ~Copyable, Sendable {
     withExtendedLifetime(released) {}
   }
 
+  /// Takes over what an earlier process has lent. Returns whether there is anything.
+  func takeOver(_ lend: () -> (any AnyObject & Sendable)?) -> Bool {
+    state.withLock { state in
+      guard let state else { return false }
+      if state.lent == nil { state.lent = lend() }
+      if state.lent != nil { state.lentCount += 1 }
+      return state.lent != nil
+    }
+  }
+
   /// What the kernel has of the file for those who have it open, or else what `lend` returns; nil if it has nothing. `lend` is
   /// called with a lock held, and must not wait.
   ///

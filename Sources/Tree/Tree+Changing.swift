@@ -1,5 +1,6 @@
 public import Bytes
-internal import Files
+public import Files
+internal import Glibc
 internal import Synchronization
 
 /// Changes of the attributes of real files and folders. The kernel has asked whether they are permitted.
@@ -23,7 +24,7 @@ extension Tree {
   public func change(
     _ id: UInt64, _ changes: AttributeChanges, of file: OpenFile?, for asker: Asker?
   ) throws(Fault) -> (Attributes, lifetime: Double) {
-    let node = try nodes.node(id)
+    let node = try node(id, .blocking)
     if changes.size != nil, file == nil { try check(2, node, node.item, for: asker, .blocking) }
     let author = asker.map { Author(user: $0.user, group: $0.group) }
     let attributes = try withReal(node, file) { (descriptor) throws(Fault) in
@@ -52,18 +53,26 @@ extension Tree {
 
   /// Sets an extended attribute, with the flags of setxattr(2); removes it if `value` is nil.
   public func setExtendedAttribute(
-    _ name: FileName, to value: [UInt8]?, of id: UInt64, flags: Int32, for asker: Asker?
+    _ name: FileName, to value: [UInt8]?, of id: UInt64, flags: Int32, for asker: Asker?,
+    _ record: ChangeRecord? = nil
   ) throws(Fault) {
-    let node = try nodes.node(id)
+    let node = try node(id, .blocking)
     let isList = name == AccessList.attribute || name == AccessList.defaultAttribute
     // As they are not shown, and those of views are no one's to set.
     if name == Self.label || isList && !isShared { throw .notSupported }
     if node.item.content == nil, name.text.hasPrefix(Self.prefix) { throw .notSupported }
     if name.bytes.starts(with: "user.".utf8) { try check(2, node, node.item, for: asker, .blocking) }
+    let hasBegun = record?.inherited != nil
+    record?.begin()
     try withReal(node) { (descriptor) throws(Fault) in
       try changed(by: asker.map { Author(user: $0.user, group: $0.group) }) { () throws(Fault) in
-        guard let value else { return try FileChanges.removeAttribute(descriptor, name) }
-        try FileChanges.setAttribute(descriptor, name, value, flags: flags)
+        do throws(Fault) {
+          guard let value else { return try FileChanges.removeAttribute(descriptor, name) }
+          try FileChanges.setAttribute(descriptor, name, value, flags: flags)
+        } catch {
+          // An earlier process has done it.
+          guard hasBegun, [.system(ENODATA), .system(EEXIST)].contains(error.kind) else { throw error }
+        }
       }
     }
   }

@@ -1,5 +1,5 @@
 public import Bytes
-internal import Files
+public import Files
 internal import Glibc
 internal import Synchronization
 
@@ -7,16 +7,21 @@ internal import Synchronization
 extension Tree {
   /// Opens a real file with the flags of open(2), of which those count that concern the file's bytes. Throws EROFS for a
   /// file of a view that is to be written, and EACCES unless `asker` may do so at present.
-  public func open(_ id: UInt64, flags: Int32, for asker: Asker?) throws(Fault) -> OpenFile {
+  public func open(
+    _ id: UInt64, flags: Int32, for asker: Asker?, _ record: ChangeRecord? = nil
+  ) throws(Fault) -> OpenFile {
+    _ = try node(id, .blocking)
     try followFolders(above: id, for: asker)
     let reads: UInt16 = flags & O_ACCMODE == O_WRONLY ? 0 : 4
     let writes: UInt16 = flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0 ? 2 : 0
-    return try open(id, flags: flags, reads | writes, for: asker)
+    return try open(id, flags: flags, reads | writes, for: asker, record)
   }
 
   /// Opens a real file for a caller that needs the permissions `needed`.
-  func open(_ id: UInt64, flags: Int32, _ needed: UInt16, for asker: Asker?) throws(Fault) -> OpenFile {
-    let node = try nodes.node(id)
+  func open(
+    _ id: UInt64, flags: Int32, _ needed: UInt16, for asker: Asker?, _ record: ChangeRecord? = nil
+  ) throws(Fault) -> OpenFile {
+    let node = try node(id, .blocking)
     guard let writing, let file = node.item as? RealFile else { throw .unchangeable() }
     guard file.kind == .file else { throw .notOpened }
     let wanted = flags & (O_ACCMODE | O_SYNC)
@@ -38,9 +43,10 @@ extension Tree {
       guard asker.may(needed, face, list) || keepsHandles && asker.isKernel else { throw Fault(.system(EACCES)) }
     }
     // Not before it is certain which file it is.
-    if flags & O_TRUNC != 0 {
+    if flags & O_TRUNC != 0, !(record?.inherited?.isDone ?? false) {
       let raw = descriptor.raw
       try changed(by: author) { () throws(Fault) in try FileChanges.setSize(raw, 0) }
+      record?.finish()
     }
     let attributes = Attributes(try descriptor.status(), inode: node.inode)
     return try hold(descriptor, as: node, attributes)
@@ -62,7 +68,13 @@ extension Tree {
   /// The open file of a descriptor.
   func hold(_ descriptor: consuming Descriptor, as node: Node, _ attributes: Attributes) throws(Fault) -> OpenFile {
     guard let writing else { throw .unchangeable() }
-    let held = HeldFile(descriptor, writing)
+    let entry = writing.ledger?.add(descriptor.raw, node.record(of: .file))
+    let held = HeldFile(descriptor, writing, entry)
+    return file(held, as: node, attributes)
+  }
+
+  /// The open file of a real one.
+  func file(_ held: HeldFile, as node: Node, _ attributes: Attributes) -> OpenFile {
     let revision = node.item.revision(attributes)
     let before = node.cachedRevision.exchange(revision, ordering: .relaxed)
     return OpenFile(
@@ -97,13 +109,52 @@ extension Tree.OpenFile {
     return object
   }
 
+  /// Records for the next process the number that the kernel is about to be told, and that of what it has of the file itself.
+  public func note(_ number: UInt64, lent: Int32?) {
+    guard let held else { return }
+    held.number.store(number, ordering: .relaxed)
+    if let lent { held.entry?.setLent(lent) }
+    held.entry?.setNumber(number)
+  }
+
   /// Writes bytes at an offset, or at the end if it is nil, and returns how many.
-  public func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64?, for asker: Asker?) throws(Fault) -> Int {
+  public func write(
+    _ bytes: UnsafeRawBufferPointer, at offset: Int64?, for asker: Asker?, _ record: ChangeRecord? = nil
+  ) throws(Fault) -> Int {
     let held = try changeable()
     let author = asker.map { Author(user: $0.user, group: $0.group) }
-    return try tree.changed(by: author) { () throws(Fault) in
-      unsafe try FileChanges.write(bytes, to: held.raw, at: offset)
+    var done = 0
+    if offset == nil, let record {
+      if let before = record.inherited {
+        if before.isDone { return Int(before.result) }
+        done = unsafe try appended(bytes, to: held, after: Int64(before.first))
+      }
+      if done == bytes.count { return done }
+      record.begin(UInt64(try held.status().size - Int64(done)))
     }
+    let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[done...])
+    let count = try tree.changed(by: author) { () throws(Fault) in
+      done + (unsafe try FileChanges.write(rest, to: held.raw, at: offset))
+    }
+    if offset == nil { record?.finish(UInt64(count)) }
+    return count
+  }
+
+  /// How many of the bytes an earlier process has appended to a file that had a size before. Throws EIO if that is unclear.
+  private func appended(
+    _ bytes: UnsafeRawBufferPointer, to held: HeldFile, after size: Int64
+  ) throws(Fault) -> Int {
+    let count = try held.status().size - size
+    if count == 0 { return 0 }
+    let isUnclear = Fault(.system(EIO), "the file was changed from elsewhere")
+    guard count > 0, count <= Int64(bytes.count) else { throw isUnclear }
+    // Another open file of the same one: this may not be open for reading.
+    let reader = try FileChanges.open(held.raw, flags: O_RDONLY)
+    let found = UnsafeMutableRawBufferPointer.allocate(byteCount: Int(count), alignment: 1)
+    defer { unsafe found.deallocate() }
+    let got = unsafe try FileChanges.read(into: found, of: reader.raw, at: size)
+    guard got == found.count, unsafe found.elementsEqual(bytes[..<got]) else { throw isUnclear }
+    return got
   }
 
   /// Whether closing this one may end locks that were set through another: the same file is open more than once.
@@ -177,5 +228,14 @@ extension FolderReader {
     if patience == .immediate { throw .later }
     let descriptor = try real.path.open(for: .listing)
     try FileChanges.sync(descriptor.raw, onlyData: onlyData)
+  }
+}
+
+extension Node {
+  /// What the next process is told of a descriptor of this file.
+  func record(of kind: OpenLedger.Kind) -> OpenLedger.Record {
+    var record = OpenLedger.Record(kind)
+    (record.node, record.generation, record.inode) = (UInt64(id), generation, inode)
+    return record
   }
 }

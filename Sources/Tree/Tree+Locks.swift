@@ -11,12 +11,15 @@ extension Tree.OpenFile {
   public func setLock(_ lock: FileLock, owner: UInt64) throws(Fault) -> Bool {
     let file = try lockable()
     let locker = Writing.Locker(inode: node.inode, owner: owner)
+    try checkLost(locker)
     let descriptor: HeldLock
     if let own = tree.writing?.locks.withLock({ $0[locker] }) {
       descriptor = own
     } else {
       if lock.kind == Int16(F_UNLCK) { return true }
-      let made = try file.lock()
+      var record = node.record(of: .lock)
+      record.owner = owner
+      let made = try file.lock { [record] in tree.writing?.ledger?.add($0, record) }
       descriptor =
         tree.writing?.locks.withLock { locks in
           let own = locks[locker] ?? made
@@ -25,6 +28,7 @@ extension Tree.OpenFile {
         } ?? made
     }
     file.lockers.withLock { $0[locker] = Writing.WeakLock(lock: descriptor) }
+    descriptor.entry?.setNumber(file.number.load(ordering: .relaxed))
     return renewed(lock.kind != Int16(F_UNLCK), try lock.set(on: descriptor.raw))
   }
 
@@ -37,9 +41,16 @@ extension Tree.OpenFile {
   /// The lock in the way of a lock of `owner`; one of the type F_UNLCK if there is none.
   public func lockInTheWay(of lock: FileLock, owner: UInt64) throws(Fault) -> FileLock {
     let locker = Writing.Locker(inode: node.inode, owner: owner)
+    try checkLost(locker)
     let own = tree.writing?.locks.withLock { $0[locker] }
     if let own { return try lock.inTheWay(on: own.raw) }
     return try lock.inTheWay(on: lockable().raw)
+  }
+
+  /// Throws EIO if the owner's locks of the file have ended with an earlier process.
+  private func checkLost(_ locker: Writing.Locker) throws(Fault) {
+    guard let writing = tree.writing, writing.lost.withLock({ $0.contains(locker) }) else { return }
+    throw Fault(.system(EIO), "locks of the file were lost (close it and open it again)")
   }
 
   /// As flock(2) without waiting; returns whether nobody else's lock is in the way.
@@ -52,7 +63,14 @@ extension Tree.OpenFile {
     if let held { return held }
     guard let writing = tree.writing else { throw .notSupported }
     if let stand = stand.withLock({ $0?.file }) { return stand }
-    let fresh = HeldLock(try FileLock.unnamedFile())
+    // What an earlier process's locks are set on, if it has left any.
+    let before = writing.locks.withLock { locks in locks.first { $0.key.inode == node.inode }?.value }
+    let fresh: HeldLock
+    if let before {
+      fresh = HeldLock(try FileChanges.open(before.raw, flags: O_RDWR))
+    } else {
+      fresh = HeldLock(try FileLock.unnamedFile())
+    }
     let base = writing.stands.withLock { stands -> HeldLock in
       if stands.count.isMultiple(of: 256) { stands = stands.filter { $0.value.lock != nil } }
       let base = stands[node.inode]?.lock ?? fresh
@@ -71,13 +89,19 @@ extension Tree.OpenFile {
 extension HeldFile {
   /// A descriptor of the same file for the locks of one owner: with all rights, or else with those that this one was opened with,
   /// which permit the locks that the kernel asks for. Where the file's mode permits no more to open it, it is this one's open
-  /// file description, in which the locks of processes that share it are not told apart.
-  fileprivate func lock() throws(Fault) -> HeldLock {
+  /// file description, in which the locks of processes that share it are not told apart. `record` records the descriptor.
+  fileprivate func lock(_ record: (Int32) -> OpenLedger.Entry?) throws(Fault) -> HeldLock {
     for flags in [O_RDWR, fcntl(raw, F_GETFL) & O_ACCMODE] {
-      do throws(Fault) { return HeldLock(try FileChanges.open(raw, flags: flags)) } catch {
+      do throws(Fault) {
+        let opened = try FileChanges.open(raw, flags: flags)
+        let entry = record(opened.raw)
+        return HeldLock(opened, entry)
+      } catch {
         guard [.system(EACCES), .system(EROFS), .system(ETXTBSY)].contains(error.kind) else { throw error }
       }
     }
-    return HeldLock(try FileChanges.duplicate(raw), isShared: true)
+    let own = try FileChanges.duplicate(raw)
+    let entry = record(own.raw)
+    return HeldLock(own, entry, isShared: true)
   }
 }

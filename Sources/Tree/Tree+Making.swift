@@ -1,5 +1,5 @@
 public import Bytes
-internal import Files
+public import Files
 internal import Glibc
 internal import Synchronization
 internal import Threads
@@ -13,8 +13,11 @@ extension Tree {
   public struct Maker: Sendable {
     public let asker: Asker?
     public let umask: UInt16
+    /// The record of the request; nil if no other process goes on after this one.
+    let record: ChangeRecord?
 
-    public init(asker: Asker?, umask: UInt16) {
+    public init(asker: Asker?, umask: UInt16, _ record: ChangeRecord? = nil) {
+      self.record = record
       self.asker = asker
       self.umask = umask
     }
@@ -32,11 +35,15 @@ extension Tree {
     let wanted = flags & (O_ACCMODE | O_SYNC) | O_CREAT | O_EXCL
     var made: Descriptor?
     do throws(Fault) {
-      made = try self.made(by: author) { () throws(Fault) in
-        try real.opened { (place) throws(Fault) in
-          try FolderChanges.open(name, in: place, flags: wanted, permissions: permissions)
+      let isMade = try once(maker.record, making: name, in: real, by: author, Likeness(type: S_IFREG, size: 0)) {
+        () throws(Fault) in
+        made = try self.made(by: author) { () throws(Fault) in
+          try real.opened { (place) throws(Fault) in
+            try FolderChanges.open(name, in: place, flags: wanted, permissions: permissions)
+          }
         }
       }
+      if isMade { made = try openMade(name, in: real, flags: flags & (O_ACCMODE | O_SYNC)) }
     } catch {
       throw error.kind == .system(EEXIST) && flags & O_EXCL == 0 ? .stale : error
     }
@@ -51,7 +58,7 @@ extension Tree {
   public func makeFolder(
     _ name: FileName, in folder: UInt64, permissions: UInt16, by maker: Maker
   ) throws(Fault) -> Entry {
-    try make(name, in: folder, by: maker) { (real, place) throws(Fault) in
+    try make(name, in: folder, by: maker, Likeness(type: S_IFDIR)) { (real, place) throws(Fault) in
       try FolderChanges.makeFolder(name, in: place, permissions: try masked(permissions, maker, real))
     }
   }
@@ -60,7 +67,8 @@ extension Tree {
   public func makeNode(
     _ name: FileName, in folder: UInt64, mode: UInt32, device: UInt64, by maker: Maker
   ) throws(Fault) -> Entry {
-    try make(name, in: folder, by: maker) { (real, place) throws(Fault) in
+    let type = mode & UInt32(S_IFMT) == 0 ? UInt32(S_IFREG) : mode & UInt32(S_IFMT)
+    return try make(name, in: folder, by: maker, Likeness(type: type, size: 0)) { (real, place) throws(Fault) in
       let permissions = try masked(UInt16(mode & 0o7777), maker, real)
       try FolderChanges.makeNode(name, in: place, mode: mode & UInt32(S_IFMT) | UInt32(permissions), device: device)
     }
@@ -69,38 +77,49 @@ extension Tree {
   /// Makes a symbolic link, whatever its target.
   public func makeLink(_ name: FileName, to target: FileName, in folder: UInt64, by maker: Maker) throws(Fault) -> Entry
   {
-    try make(name, in: folder, by: maker) { (_, place) throws(Fault) in
+    try make(name, in: folder, by: maker, Likeness(type: S_IFLNK, size: Int64(target.count))) {
+      (_, place) throws(Fault) in
       try FolderChanges.makeLink(name, to: target, in: place)
     }
   }
 
   /// Gives a real file another name.
   public func link(
-    _ id: UInt64, to name: FileName, in folder: UInt64, for asker: Asker? = nil
+    _ id: UInt64, to name: FileName, in folder: UInt64, for asker: Asker? = nil, _ record: ChangeRecord? = nil
   ) throws(Fault) -> Entry {
     let (node, real) = try realFolder(folder)
     try checkChange(in: node, for: asker)
-    let linked = try nodes.node(id)
-    try withReal(linked) { (file) throws(Fault) in
-      try real.place.withDescriptor { (place) throws(Fault) in try FolderChanges.link(file, to: name, in: place) }
+    let linked = try self.node(id, .blocking)
+    _ = try once(record, making: name, in: real, by: nil, Likeness(inode: linked.inode)) { () throws(Fault) in
+      try withReal(linked) { (file) throws(Fault) in
+        try real.place.withDescriptor { (place) throws(Fault) in try FolderChanges.link(file, to: name, in: place) }
+      }
     }
     return try entry(made: name, in: node, real)
   }
 
   /// Removes a name, of a folder if `isFolder`. What is open lives on.
   public func remove(
-    _ name: FileName, in folder: UInt64, isFolder: Bool, for asker: Asker? = nil
+    _ name: FileName, in folder: UInt64, isFolder: Bool, for asker: Asker? = nil, _ record: ChangeRecord? = nil
   ) throws(Fault) {
     let (node, real) = try realFolder(folder)
     try checkChange(in: node, for: asker)
     if isFolder { (nodes.node(named: name, in: node)?.item as? RealFolder)?.hold() }
+    if let record {
+      let inode = try real.inode(of: name)
+      if let before = record.inherited, before.isDone || before.first != 0 && before.first != inode {
+        return nodes.remove(name, in: node)
+      }
+      record.begin(inode)
+    }
     do throws(Fault) {
       try real.place.withDescriptor { (place) throws(Fault) in
         try FolderChanges.remove(name, in: place, isFolder: isFolder)
       }
+      record?.finish()
     } catch {
       // A view of that name?
-      guard error.isAboutName, nodes.node(named: name, in: node)?.item.content != nil else { throw error }
+      guard error.isAboutName, nodes.isView(named: name, in: node) else { throw error }
       throw .unchangeable()
     }
     nodes.remove(name, in: node)
@@ -109,7 +128,7 @@ extension Tree {
   /// Renames a real file or folder, with the flags of renameat2(2). Its node and those below it keep their numbers.
   public func rename(
     _ name: FileName, in folder: UInt64, to newName: FileName, in newFolder: UInt64, flags: UInt32,
-    for asker: Asker? = nil
+    for asker: Asker? = nil, _ record: ChangeRecord? = nil
   ) throws(Fault) {
     guard let writing else { throw .unchangeable() }
     let (node, real) = try realFolder(folder)
@@ -117,17 +136,32 @@ extension Tree {
     for node in [node, newNode] { try checkChange(in: node, for: asker) }
     for (name, node) in [(name, node), (newName, newNode)] {
       // The kernel has looked up both: what is a view now is none of the source's.
-      guard let known = nodes.node(named: name, in: node)?.item else { continue }
-      if known.content != nil { throw .unchangeable() }
-      (known as? RealFolder)?.hold()
+      if nodes.isView(named: name, in: node) { throw .unchangeable() }
+      (nodes.node(named: name, in: node)?.item as? RealFolder)?.hold()
     }
     let isExchange = flags & Self.exchange != 0
     try writing.renaming { () throws(Fault) in
+      let isDone = try record.map { (record) throws(Fault) in
+        let states = (try real.inode(of: name), try newReal.inode(of: newName))
+        if let before = record.inherited {
+          let isDone = try before.isRenamed(states.0, states.1, isExchange: isExchange)
+          // The process that did it may have told the table, too.
+          if isDone, nodes.isFile(before.first, named: newName, in: newNode) { return true }
+          if isDone {
+            nodes.move(name, in: node, to: newName, in: newNode, isExchange: isExchange)
+            return true
+          }
+        }
+        record.begin(states.0, states.1)
+        return false
+      }
+      if isDone ?? false { return }
       try real.place.withDescriptor { (place) throws(Fault) in
         try newReal.place.withDescriptor { (newPlace) throws(Fault) in
           try FolderChanges.rename(name, in: place, to: newName, in: newPlace, flags: flags)
         }
       }
+      record?.finish()
       nodes.move(name, in: node, to: newName, in: newNode, isExchange: isExchange)
     }
   }
@@ -136,13 +170,16 @@ extension Tree {
   private static let exchange: UInt32 = 2
 
   private func make(
-    _ name: FileName, in folder: UInt64, by maker: Maker, _ body: (RealFolder, Int32) throws(Fault) -> Void
+    _ name: FileName, in folder: UInt64, by maker: Maker, _ likeness: Likeness,
+    _ body: (RealFolder, Int32) throws(Fault) -> Void
   ) throws(Fault) -> Entry {
     let (node, real) = try realFolder(folder)
     try checkChange(in: node, for: maker.asker)
     let author = try author(maker.asker)
-    try made(by: author) { () throws(Fault) in
-      try real.place.withDescriptor { (place) throws(Fault) in try body(real, place) }
+    _ = try once(maker.record, making: name, in: real, by: author, likeness) { () throws(Fault) in
+      try made(by: author) { () throws(Fault) in
+        try real.place.withDescriptor { (place) throws(Fault) in try body(real, place) }
+      }
     }
     return try entry(made: name, in: node, real)
   }
@@ -161,5 +198,86 @@ extension Tree {
       try folder.extendedAttribute(AccessList.defaultAttribute, of: "")
     }
     return list == nil ? permissions & ~maker.umask : permissions
+  }
+}
+
+// MARK: Requests that an earlier process may have done
+
+/// What a file looks like that was just made; nil for what does not tell.
+private struct Likeness {
+  var type: UInt32?
+  var size: Int64?
+  var inode: UInt64?
+
+  func isSeen(in status: FileStatus, _ root: RealRoot) -> Bool {
+    (type ?? status.type) == status.type && (size ?? status.size) == status.size
+      && inode.map { $0 == root.inode(status) } ?? true
+  }
+}
+
+extension Tree {
+  /// Calls `body`, which makes a name, unless an earlier process has made it for the same request. Returns whether it has.
+  ///
+  /// `likeness`: how that looks. `author`: whose it is; nil if that does not tell.
+  private func once(
+    _ record: ChangeRecord?, making name: FileName, in folder: RealFolder, by author: Author?,
+    _ likeness: Likeness, _ body: () throws(Fault) -> Void
+  ) throws(Fault) -> Bool {
+    guard let record else {
+      try body()
+      return false
+    }
+    let present = try folder.statusIfThere(of: name)
+    if let before = record.inherited, let present {
+      if before.isDone { return true }
+      // Somebody else's would have been there before, or be another's.
+      if before.first == 0, likeness.isSeen(in: present, folder.path.root), author?.owns(present) ?? true {
+        return true
+      }
+    }
+    record.begin(present == nil ? 0 : 1)
+    try body()
+    record.finish()
+    return false
+  }
+
+  /// Opens what an earlier process has made: it may have made it with permissions that do not permit that.
+  private func openMade(_ name: FileName, in folder: RealFolder, flags: Int32) throws(Fault) -> Descriptor {
+    try folder.opened { (place) throws(Fault) in
+      do throws(Fault) { return try FolderChanges.open(name, in: place, flags: flags) } catch {
+        guard error.kind == .system(EACCES) else { throw error }
+        let file = try Descriptor.open(below: place, path: name, for: .place)
+        let permissions = UInt16(try file.status().raw.st_mode & 0o7777)
+        try FileChanges.setPermissions(file.raw, permissions | 0o600)
+        defer { try? FileChanges.setPermissions(file.raw, permissions) }
+        return try FileChanges.open(file.raw, flags: flags)
+      }
+    }
+  }
+}
+
+extension RealFolder {
+  fileprivate func statusIfThere(of name: FileName) throws(Fault) -> FileStatus? {
+    do throws(Fault) { return try status(of: name) } catch {
+      if error.kind == .system(ENOENT) { return nil }
+      throw error
+    }
+  }
+
+  /// The inode number of a name; 0 if there is none.
+  fileprivate func inode(of name: FileName) throws(Fault) -> UInt64 {
+    try statusIfThere(of: name).map { path.root.inode($0) } ?? 0
+  }
+}
+
+extension ChangeRecord.Inherited {
+  /// Whether a rename was done, by what has both names now. Throws EIO if that is unclear.
+  fileprivate func isRenamed(_ now: UInt64, _ new: UInt64, isExchange: Bool) throws(Fault) -> Bool {
+    if isDone { return true }
+    // Of two names of one file both stay, and what is not there is not renamed.
+    if first == 0 || first == second { return false }
+    if new == first, isExchange ? now == second : now != first { return true }
+    if now == first, new == second { return false }
+    throw Fault(.system(EIO), "the file was changed from elsewhere")
   }
 }

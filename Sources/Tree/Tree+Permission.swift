@@ -15,7 +15,7 @@ extension Tree {
   /// Throws what access(2) would fail with for a node: of a real file or folder what the source says, and of what a view
   /// shows, EROFS if it is to be written, or EACCES.
   public func checkAccess(_ id: UInt64, _ wanted: Int32, _ patience: Patience) throws(Fault) {
-    let node = try nodes.node(id)
+    let node = try node(id, patience)
     if node.item.content == nil {
       return try withReal(node) { (file) throws(Fault) in try FileChanges.checkAccess(file, wanted) }
     }

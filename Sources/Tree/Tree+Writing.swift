@@ -27,7 +27,7 @@ extension Tree {
 
   /// A node that is a real folder.
   func realFolder(_ id: UInt64) throws(Fault) -> (Node, RealFolder) {
-    let node = try nodes.node(id)
+    let node = try node(id, .blocking)
     guard writing != nil, let folder = node.item as? RealFolder else { throw .unchangeable(node.item.kind == .folder) }
     return (node, folder)
   }

@@ -1,5 +1,5 @@
 public import Bytes
-internal import Files
+public import Files
 internal import Glibc
 internal import Synchronization
 internal import Threads
@@ -32,15 +32,17 @@ public final class Tree: Sendable {
   ///   - keepsHandles: whether nodes stay for who knows them by their ids, as an NFS server does, when they are forgotten.
   ///   - isWritable: whether real files can be changed.
   ///   - ledger: what the process before knew of the nodes, and the one after will; nil if there are none.
+  ///   - openLedger: the descriptors that the next process gets, where real files can be changed; nil if there is none.
   public init(
     root: any Item, views: Views, overrides: Overrides = Overrides(), isShared: Bool = false,
-    keepsHandles: Bool = false, isWritable: Bool = false, ledger: NodeLedger? = nil
+    keepsHandles: Bool = false, isWritable: Bool = false, ledger: NodeLedger? = nil,
+    openLedger: OpenLedger? = nil
   ) {
     self.keepsHandles = keepsHandles
     self.views = views
     self.overrides = overrides
     self.isShared = isShared
-    writing = isWritable ? Writing() : nil
+    writing = isWritable ? Writing(openLedger) : nil
     nodes = NodeTable(
       root: root, keepingForgotten: keepsHandles ? Self.keptForgotten : 0, ledger: ledger)
   }

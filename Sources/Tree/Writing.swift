@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Files
 internal import Glibc
 internal import Synchronization
 internal import Threads
@@ -16,9 +17,17 @@ final class Writing: Sendable {
   /// What locks on files of views are set on, by inode number.
   let stands = Mutex<[UInt64: WeakLock]>([:])
 
+  /// The descriptors that the next process gets; nil if there will be none.
+  let ledger: OpenLedger?
+
+  init(_ ledger: OpenLedger? = nil) { self.ledger = ledger }
+
   struct WeakLock: Sendable {
     weak var lock: HeldLock?
   }
+
+  /// Whose locks have ended with an earlier process: until they close the file they get EIO.
+  let lost = Mutex<Set<Locker>>([])
 
   /// How many renames have begun and ended.
   private let begun = Atomic<UInt64>(0)
@@ -52,6 +61,7 @@ final class Writing: Sendable {
 
   /// Ends the locks of an owner that closes the file; with `only`, if they are still set by that.
   func unlock(_ locker: Locker, only wanted: HeldLock? = nil) {
+    if wanted == nil { _ = lost.withLock { $0.remove(locker) } }
     let lock = locks.withLock { locks -> HeldLock? in
       guard let found = locks[locker], wanted == nil || found === wanted else { return nil }
       locks[locker] = nil

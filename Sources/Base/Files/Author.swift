@@ -17,6 +17,9 @@ public struct Author: Sendable {
   /// Whether it is this process's own user.
   public var isOneself: Bool { user == geteuid() && (group == getegid() || !Self.canStandForOthers) }
 
+  /// Whether a file is this one's.
+  public func owns(_ status: FileStatus) -> Bool { status.raw.st_uid == user }
+
   /// Calls `body`, which must not change the thread. What it creates belongs to the author; what is permitted is not
   /// asked: that, the kernel has.
   public func create<Value: ~Copyable, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {

@@ -41,6 +41,14 @@ internal import Synchronization
     return unsafe start + place
   }
 
+  /// Has the pages of `count` bytes from a multiple of a page on in memory and mapped, as far as the kernel knows how (Linux
+  /// 5.14).
+  public func populate(_ place: Int, count: Int) {
+    check(place, count)
+    // MADV_POPULATE_WRITE.
+    _ = unsafe madvise(start + place, count, 23)
+  }
+
   /// The number at a place that is a multiple of its size.
   public func load<Number: FixedWidthInteger & BitwiseCopyable>(_ place: Int, as type: Number.Type) -> Number {
     check(place, MemoryLayout<Number>.size)

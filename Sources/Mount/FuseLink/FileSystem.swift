@@ -28,6 +28,9 @@ public protocol FileSystem: AnyObject, Sendable {
   func openAgain(
     _ request: consuming Request, _ node: UInt64, isFolder: Bool,
     _ body: @escaping @Sendable (consuming Request, AnyObject) -> Void)
+  /// Opens again what an earlier process had open by its descriptors, and calls `body` with each and the kernel's number of
+  /// it. Called before any request is answered, but for those about names that an earlier process has left. May block.
+  func inherit(_ body: (UInt64, AnyObject) -> Void)
   /// Answers READ: `count` bytes at `offset`, fewer only at the end of the file.
   func read(_ request: consuming Request, _ handle: AnyObject, offset: Int64, count: Int)
   /// Finds the next data or hole of a file from `offset` on, as SEEK_DATA and SEEK_HOLE of lseek(2).
@@ -47,6 +50,13 @@ public protocol FileSystem: AnyObject, Sendable {
   func statistics(_ request: consuming Request)
 }
 
+/// An open file that the next process is told of.
+public protocol NumberedHandle: AnyObject {
+  /// The kernel is about to be told of the file, by this number. `lent`: what it has of the file itself.
+  func note(_ number: UInt64, lent: Int32?)
+}
+
 extension FileSystem {
+  public func inherit(_ body: (UInt64, AnyObject) -> Void) {}
   public var isWritable: Bool { false }
 }

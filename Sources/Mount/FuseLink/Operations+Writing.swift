@@ -43,7 +43,7 @@ extension Operations {
     }
     unsafe table.setattr = { request, node, status, changes, info in
       guard let request = unsafe request, let status = unsafe status else { return }
-      let handle = unsafe info.map { unsafe Operations.handle($0) }
+      let handle = unsafe info.flatMap { unsafe Operations.handle(request, $0) }
       unsafe Operations.writable(request)?.setAttributes(
         Request(request), node, AttributeWish(status.pointee, changes: changes), of: handle)
     }
@@ -82,47 +82,71 @@ extension Operations {
       let bytes = unsafe UnsafeRawBufferPointer(start: bytes, count: count)
       // Those of this write: the flags of an open file can be changed, and what a map wrote has none.
       let appends = unsafe info.pointee.flags & O_APPEND != 0
+      // A real file that cannot be opened again is not written.
+      guard let handle = unsafe Operations.handle(request, info) else {
+        return unsafe Request(request).reply(error: EIO)
+      }
       unsafe Operations.writable(request)?.write(
-        Request(request), Operations.handle(info), bytes, at: appends ? nil : Int64(offset))
+        Request(request), handle, bytes, at: appends ? nil : Int64(offset))
     }
-    unsafe table.flush = { request, _, info in
+    unsafe table.flush = { request, node, info in
       guard let request = unsafe request, let info = unsafe info else { return }
-      unsafe Operations.writable(request)?.flush(
-        Request(request), Operations.handle(info), owner: info.pointee.lock_owner)
+      let owner = unsafe info.pointee.lock_owner
+      unsafe Operations.withWritable(request, node, info) { $0.flush($1, $2, owner: owner) }
     }
-    unsafe table.fsync = { request, _, onlyData, info in
+    unsafe table.fsync = { request, node, onlyData, info in
       guard let request = unsafe request, let info = unsafe info else { return }
-      unsafe Operations.writable(request)?.sync(Request(request), Operations.handle(info), onlyData: onlyData != 0)
+      unsafe Operations.withWritable(request, node, info) { $0.sync($1, $2, onlyData: onlyData != 0) }
     }
-    unsafe table.fsyncdir = table.fsync
-    unsafe table.fallocate = { request, _, mode, offset, count, info in
+    unsafe table.fsyncdir = { request, node, onlyData, info in
       guard let request = unsafe request, let info = unsafe info else { return }
-      unsafe Operations.writable(request)?.allocate(
-        Request(request), Operations.handle(info), mode: mode, offset: Int64(offset), count: Int64(count))
+      unsafe Operations.withWritable(request, node, info, isFolder: true) { $0.sync($1, $2, onlyData: onlyData != 0) }
+    }
+    unsafe table.fallocate = { request, node, mode, offset, count, info in
+      guard let request = unsafe request, let info = unsafe info else { return }
+      unsafe Operations.withWritable(request, node, info) {
+        $0.allocate($1, $2, mode: mode, offset: Int64(offset), count: Int64(count))
+      }
     }
     unsafe table.copy_file_range = { request, _, offset, info, _, otherOffset, other, count, _ in
       guard let request = unsafe request, let info = unsafe info, let other = unsafe other else { return }
+      guard let source = unsafe Operations.handle(request, info), let target = unsafe Operations.handle(request, other)
+      else {
+        // The kernel then reads and writes.
+        return unsafe Request(request).reply(error: EXDEV)
+      }
       unsafe Operations.writable(request)?.copy(
-        Request(request), Operations.handle(info), from: Int64(offset), to: Operations.handle(other),
-        at: Int64(otherOffset), count: count)
+        Request(request), source, from: Int64(offset), to: target, at: Int64(otherOffset), count: count)
     }
   }
 
   private static func addLocks(to table: inout fuse_lowlevel_ops) {
-    unsafe table.getlk = { request, _, info, lock in
+    unsafe table.getlk = { request, node, info, lock in
       guard let request = unsafe request, let info = unsafe info, let lock = unsafe lock else { return }
-      unsafe Operations.writable(request)?.lockInTheWay(
-        Request(request), Operations.handle(info), of: RangeLock(lock.pointee), owner: info.pointee.lock_owner)
+      let (wanted, owner) = (unsafe RangeLock(lock.pointee), unsafe info.pointee.lock_owner)
+      unsafe Operations.withWritable(request, node, info) { $0.lockInTheWay($1, $2, of: wanted, owner: owner) }
     }
-    unsafe table.setlk = { request, _, info, lock, waits in
+    unsafe table.setlk = { request, node, info, lock, waits in
       guard let request = unsafe request, let info = unsafe info, let lock = unsafe lock else { return }
-      unsafe Operations.writable(request)?.setLock(
-        Request(request), Operations.handle(info), RangeLock(lock.pointee), owner: info.pointee.lock_owner,
-        waits: waits != 0)
+      let (wanted, owner) = (unsafe RangeLock(lock.pointee), unsafe info.pointee.lock_owner)
+      unsafe Operations.withWritable(request, node, info) {
+        $0.setLock($1, $2, wanted, owner: owner, waits: waits != 0)
+      }
     }
-    unsafe table.flock = { request, _, info, operation in
+    unsafe table.flock = { request, node, info, operation in
       guard let request = unsafe request, let info = unsafe info else { return }
-      unsafe Operations.writable(request)?.setLock(Request(request), Operations.handle(info), whole: operation)
+      unsafe Operations.withWritable(request, node, info) { $0.setLock($1, $2, whole: operation) }
+    }
+  }
+
+  /// As `withOpened`, of a file system that can be written.
+  private static func withWritable(
+    _ request: fuse_req_t, _ node: UInt64, _ info: UnsafeMutablePointer<fuse_file_info>, isFolder: Bool = false,
+    _ body: @escaping @Sendable (any WritableFileSystem, consuming Request, AnyObject) -> Void
+  ) {
+    unsafe withOpened(request, node, info, isFolder: isFolder) { fileSystem, request, handle in
+      guard let writable = fileSystem as? any WritableFileSystem else { return request.reply(error: EROFS) }
+      body(writable, request, handle)
     }
   }
 

@@ -59,7 +59,7 @@ enum Operations {
     unsafe table.release = { request, _, info in
       guard let request = unsafe request, let info = unsafe info else { return }
       unsafe Operations.handles(request).release(info.pointee.fh)
-      _ = unsafe fuse_reply_err(request, 0)
+      unsafe Request(request).reply(error: 0)
     }
     unsafe table.opendir = { request, node, _ in
       guard let request = unsafe request else { return }
@@ -132,7 +132,7 @@ enum Operations {
   static func handles(_ request: fuse_req_t) -> Handles { unsafe anchor(fuse_req_userdata(request)!).handles }
 
   /// Calls `body` with what a request is about, which is opened again if an earlier process had it open.
-  private static func withOpened(
+  static func withOpened(
     _ request: fuse_req_t, _ node: UInt64, _ info: UnsafeMutablePointer<fuse_file_info>, isFolder: Bool = false,
     _ body: @escaping @Sendable (any FileSystem, consuming Request, AnyObject) -> Void
   ) {
@@ -146,9 +146,8 @@ enum Operations {
     }
   }
 
-  /// Of a mount that can be written, which no earlier process has served.
-  static func handle(_ info: UnsafeMutablePointer<fuse_file_info>) -> AnyObject {
-    // Stored by Request.reply(handle:).
-    unsafe Unmanaged<AnyObject>.fromOpaque(UnsafeRawPointer(bitPattern: UInt(info.pointee.fh))!).takeUnretainedValue()
+  /// What is open; nil for what an earlier process has opened and this one has not.
+  static func handle(_ request: fuse_req_t, _ info: UnsafeMutablePointer<fuse_file_info>) -> AnyObject? {
+    unsafe handles(request)[info.pointee.fh]
   }
 }

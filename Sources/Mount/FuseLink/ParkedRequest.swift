@@ -1,4 +1,5 @@
 internal import CFuse3
+internal import Files
 internal import Glibc
 internal import Synchronization
 internal import Threads
@@ -28,6 +29,7 @@ public final class ParkedRequest: Sendable {
   private let state: Mutex<State>
   private let interruption: Interruption
   private let thread: Int32
+  private let record: ChangeRecord?
 
   /// Parks a request and registers for its interruption.
   public convenience init(_ request: consuming Request, _ interruption: Interruption = .answered) {
@@ -38,6 +40,7 @@ public final class ParkedRequest: Sendable {
   init(_ request: consuming Request, _ interruption: Interruption = .answered, registered: () -> Void) {
     self.interruption = interruption
     thread = request.process
+    record = request.record
     // libfuse passes the request to its callback itself. Only valid until an interruption can be answered.
     let raw = unsafe request.raw
     state = Mutex(State(request: consume request))
@@ -93,6 +96,7 @@ public final class ParkedRequest: Sendable {
       }
       if interruption == .left {
         state.isInterrupted = true
+        if state.request != nil { record?.interrupt() }
         body = state.interrupted.take()
         return nil
       }

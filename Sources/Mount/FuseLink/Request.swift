@@ -1,5 +1,6 @@
 public import CFuse3
 internal import CPosix
+public import Files
 internal import Glibc
 
 /// A request of the kernel that waits for its reply.
@@ -19,6 +20,20 @@ internal import Glibc
   }
 
   deinit { _ = unsafe Request.send(raw, slot) { unsafe fuse_reply_err($0, EIO) } }
+
+  /// The record of a change that it asks for; nil if no other process goes on after this one.
+  public var record: ChangeRecord? {
+    guard slot != RequestSlots.none else { return nil }
+    return unsafe Operations.slots(raw)?.journal?.record(slot)
+  }
+
+  /// Records the answer to a request that must not be done again.
+  private func note(_ error: Int32, _ bytes: () -> [UInt8]) {
+    guard slot != RequestSlots.none, let slots = unsafe Operations.slots(raw), let journal = slots.journal,
+      RequestHead.isUnrepeatable(slots.operation(slot))
+    else { return }
+    journal.setAnswer(slot, error: error, bytes())
+  }
 
   /// Calls `body`, which replies, and gives the slot back. Returns 0, or the negative errno if nobody waits any more.
   @discardableResult
@@ -46,7 +61,10 @@ internal import Glibc
   public var umask: UInt32 { unsafe fuse_req_ctx(raw).pointee.umask }
 
   /// Replies with an errno; 0 is success without a value.
-  public consuming func reply(error: Int32) { unsafe send { unsafe fuse_reply_err($0, error) } }
+  public consuming func reply(error: Int32) {
+    note(error) { [] }
+    unsafe send { unsafe fuse_reply_err($0, error) }
+  }
 
   /// What the kernel may cache of a node.
   public struct Node: Sendable {
@@ -80,12 +98,14 @@ internal import Glibc
   /// Answers lookup. Returns false if nobody waits any more: then the kernel has not counted the lookup.
   public consuming func reply(_ node: Node) -> Bool {
     var entry = node.parameters
+    note(0) { node.bytes }
     return unsafe send { unsafe fuse_reply_entry($0, &entry) } == 0
   }
 
   /// Answers getattr; the kernel may cache the status for `seconds`.
   public consuming func reply(_ status: stat, lifetime seconds: Double) {
     var status = status
+    note(0) { Node(id: 0, generation: 0, status: status, lifetime: 0, statusLifetime: seconds).statusBytes }
     unsafe send { unsafe fuse_reply_attr($0, &status, seconds) }
   }
 
@@ -125,10 +145,12 @@ internal import Glibc
   public consuming func reply(handle: AnyObject, _ options: OpenOptions) {
     let handles = unsafe Operations.handles(raw)
     var info = options.information(handles.number(handle))
+    if record != nil { (handle as? any NumberedHandle)?.note(info.fh, lent: options.lent?.id) }
+    note(0) { options.opened(info.fh) }
     // The caller was interrupted: no release will come.
     let isOpened =
-      if let lent = options.lent {
-        reply(all: options.opened(info.fh, lent))
+      if options.lent != nil {
+        reply(all: options.opened(info.fh))
       } else {
         unsafe send { unsafe fuse_reply_open($0, &info) } == 0
       }
@@ -139,10 +161,12 @@ internal import Glibc
   public consuming func reply(_ node: Node, handle: AnyObject, _ options: OpenOptions) -> Bool {
     let handles = unsafe Operations.handles(raw)
     var info = options.information(handles.number(handle))
+    if record != nil { (handle as? any NumberedHandle)?.note(info.fh, lent: options.lent?.id) }
     var entry = node.parameters
+    note(0) { node.bytes + options.opened(info.fh) }
     let isTaken =
-      if let lent = options.lent {
-        reply(all: node.bytes + options.opened(info.fh, lent))
+      if options.lent != nil {
+        reply(all: node.bytes + options.opened(info.fh))
       } else {
         unsafe send { unsafe fuse_reply_create($0, &entry, &info) } == 0
       }
@@ -151,7 +175,11 @@ internal import Glibc
   }
 
   /// Answers write and copy_file_range.
-  public consuming func reply(written count: Int) { unsafe send { unsafe fuse_reply_write($0, count) } }
+  public consuming func reply(written count: Int) {
+    // struct fuse_write_out: u32 count, u32 padding.
+    note(0) { unsafe withUnsafeBytes(of: UInt64(count)) { unsafe Array($0) } }
+    unsafe send { unsafe fuse_reply_write($0, count) }
+  }
 
   @discardableResult
   public consuming func reply(bytes: UnsafeRawBufferPointer) -> Bool {
@@ -220,16 +248,26 @@ extension Request.OpenOptions {
     return info
   }
 
-  /// The reply that libfuse before 3.17 cannot give, struct fuse_open_out: u64 handle, u32 flags, s32 file.
-  fileprivate func opened(_ handle: UInt64, _ lent: LentFile) -> [UInt8] {
-    // FOPEN_PASSTHROUGH, FOPEN_NOFLUSH, and FOPEN_DIRECT_IO, which leaves it maps alone.
-    let flags: UInt64 = 1 << 7 | (flushes ? 0 : 1 << 5) | (hasOpenEnd ? 1 : 0)
-    let words = [handle, flags | UInt64(UInt32(lent.id)) << 32]
+  /// struct fuse_open_out: u64 handle, u32 flags, s32 file. libfuse before 3.17 cannot reply with a file.
+  fileprivate func opened(_ handle: UInt64) -> [UInt8] {
+    // FOPEN_NOFLUSH, and FOPEN_DIRECT_IO, which leaves lent files maps alone.
+    var flags: UInt64 = (flushes ? 0 : 1 << 5) | (hasOpenEnd ? 1 : 0)
+    // FOPEN_PASSTHROUGH; FOPEN_KEEP_CACHE and FOPEN_CACHE_DIR.
+    flags |= lent != nil ? 1 << 7 : (keepsCache ? 1 << 1 : 0) | (cachesListing ? 1 << 3 : 0)
+    let words = [handle, flags | UInt64(UInt32(bitPattern: lent?.id ?? 0)) << 32]
     return unsafe words.withUnsafeBytes { unsafe Array($0) }
   }
 }
 
 extension Request.Node {
+  /// struct fuse_attr_out: u64 seconds, u32 nanoseconds, u32 padding, and the attributes, which are the last 88 bytes of an
+  /// entry.
+  fileprivate var statusBytes: [UInt8] {
+    let entry = bytes
+    // struct fuse_entry_out: at 24 bytes the seconds, at 36 the nanoseconds.
+    return entry[24..<32] + entry[36..<40] + [0, 0, 0, 0] + entry[40...]
+  }
+
   /// struct fuse_entry_out, which an entry of readdirplus begins with.
   fileprivate var bytes: [UInt8] {
     var (entry, memory) = (parameters, [UInt8](repeating: 0, count: 160))

@@ -1,5 +1,6 @@
 internal import CFuse3
 internal import CPosix
+internal import Files
 internal import Glibc
 
 /// Where a reader has the kernel put its requests, one at a time: in memory of its own, or in slots that the next process
@@ -28,11 +29,30 @@ internal import Glibc
   /// or a negative errno.
   mutating func receive(_ session: OpaquePointer) -> Int32 {
     guard let slots else { return unsafe receiveIntoOwn(session) }
-    while let inherited = slots.takeInherited() {
+    if let size = unsafe receiveInherited(session) { return size }
+    if slot == RequestSlots.none { slot = slots.take() ?? RequestSlots.none }
+    guard slot != RequestSlots.none else { return unsafe receiveIntoOwn(session) }
+    unsafe buffer.mem = slots.address(slot)
+    return unsafe fuse_session_receive_buf(session, &buffer)
+  }
+
+  /// Takes a request that an earlier process has left. Returns its size; nil if there is none.
+  ///
+  /// - Parameter isWanted: takes the code of its operation.
+  mutating func receiveInherited(
+    _ session: OpaquePointer, where isWanted: (UInt32) -> Bool = { _ in true }
+  ) -> Int32? {
+    guard let slots else { return nil }
+    while let inherited = slots.takeInherited(where: isWanted) {
       unsafe buffer.mem = slots.address(inherited)
       // struct fuse_in_header begins with the length.
       unsafe buffer.size = Int(buffer.mem.load(as: UInt32.self))
       let head = head
+      if let answer = slots.journal?.answer(inherited) {
+        unsafe send(answer.error, answer.bytes, to: head, session)
+        slots.release(inherited)
+        continue
+      }
       if head.isRepeatable, !slots.hasSeenTooMuch(inherited) {
         slots.release(slot)
         slot = inherited
@@ -41,10 +61,7 @@ internal import Glibc
       if head.isRepeatable { unsafe refuse(head, session) }
       slots.release(inherited)
     }
-    if slot == RequestSlots.none { slot = slots.take() ?? RequestSlots.none }
-    guard slot != RequestSlots.none else { return unsafe receiveIntoOwn(session) }
-    unsafe buffer.mem = slots.address(slot)
-    return unsafe fuse_session_receive_buf(session, &buffer)
+    return nil
   }
 
   private mutating func receiveIntoOwn(_ session: OpaquePointer) -> Int32 {
@@ -75,8 +92,13 @@ internal import Glibc
   }
 
   private func refuse(_ head: RequestHead, _ session: OpaquePointer) {
+    unsafe send(EIO, [], to: head, session)
+  }
+
+  private func send(_ error: Int32, _ bytes: [UInt8], to head: RequestHead, _ session: OpaquePointer) {
     // struct fuse_out_header: u32 length, s32 error, u64 unique.
-    let answer = [16 | UInt64(UInt32(bitPattern: -EIO)) << 32, head.number]
-    _ = unsafe answer.withUnsafeBytes { unsafe write(fuse_session_fd(session), $0.baseAddress, $0.count) }
+    let answer = [UInt64(16 + bytes.count) | UInt64(UInt32(bitPattern: -error)) << 32, head.number]
+    let message = unsafe answer.withUnsafeBytes { unsafe Array($0) } + bytes
+    _ = unsafe write(fuse_session_fd(session), message, message.count)
   }
 }

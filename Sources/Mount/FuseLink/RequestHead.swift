@@ -40,6 +40,16 @@ struct RequestHead {
   /// BATCH_FORGET, INIT, INTERRUPT.
   var isRepeatable: Bool { ![2, 26, 36, 42].contains(opcode) }
 
+  /// SYMLINK, MKNOD to LINK and RENAME2 without OPEN: a request about names.
+  static func isAboutNames(_ operation: UInt32) -> Bool { [6, 8, 9, 10, 11, 12, 13, 45].contains(operation) }
+
+  /// Whether the answer is recorded before it is sent, since doing it again after it was answered would undo what came
+  /// later. SETATTR, SYMLINK, MKNOD to LINK, OPEN, WRITE, RELEASE, SETXATTR, REMOVEXATTR, FLUSH, SETLK, SETLKW, CREATE,
+  /// FALLOCATE, RENAME2, COPY_FILE_RANGE, TMPFILE.
+  static func isUnrepeatable(_ operation: UInt32) -> Bool {
+    [4, 6, 8, 9, 10, 11, 12, 13, 14, 16, 18, 21, 24, 25, 32, 33, 35, 43, 45, 47, 51].contains(operation)
+  }
+
   /// Whether the caller may be told that it was interrupted while the request is worked on: not of one that changes
   /// something, of which it has to know whether that was done. SETATTR, SYMLINK, MKNOD to LINK, WRITE, SETXATTR,
   /// REMOVEXATTR, CREATE, FALLOCATE, RENAME2, COPY_FILE_RANGE, TMPFILE.

@@ -32,6 +32,8 @@ public final class RequestSlots: Sendable {
   private struct State {
     var free: [Int32]
     var inherited: [Int32] = []
+    /// The slots below this have been mapped, as far as `prepare` maps them.
+    var prepared: Int32 = 0
   }
 
   /// Of a request that stays in a process: there are more than slots.
@@ -41,6 +43,8 @@ public final class RequestSlots: Sendable {
   /// A process that was replaced for its memory counts for so many.
   private static let deathsForMemory: UInt64 = 200
   private let weight: UInt64
+  /// What has become of those that change something; nil if none does.
+  let journal: ChangeJournal?
   /// What is not worked on again, and in which generation of its node: it has ended two processes.
   private let poison: [UInt64: UInt64]
   private let generation: @Sendable (UInt64) -> UInt64?
@@ -61,15 +65,19 @@ public final class RequestSlots: Sendable {
   /// Maps `capacity` bytes of a file from `offset` on.
   ///
   /// - Parameters:
+  ///   - depth: of a node: what is asked of folders is done before what is asked of others in them.
   ///   - generation: of a node that the process before has given to the kernel; nil if it has not.
+  ///   - journal: what has become of those that change something; nil if none does.
   ///   - followsLarge: whether that process was replaced because it had too much memory.
   /// - Throws: the errno of mapping it; `unsupported` if another version has written it.
   public init(
-    _ file: borrowing Descriptor, at offset: Int, followsLarge: Bool = false,
+    _ file: borrowing Descriptor, at offset: Int, journal: ChangeJournal? = nil, followsLarge: Bool = false,
+    depth: (UInt64) -> Int = { _ in 0 },
     generation: @escaping @Sendable (UInt64) -> UInt64?
   ) throws(Fault) {
     weight = followsLarge ? Self.deathsForMemory : 1
     self.generation = generation
+    self.journal = journal
     memory = try LastingMemory(file, at: offset, capacity: Self.capacity)
     let version = memory.load(Place.version, as: UInt64.self)
     guard version == 0 || version == Self.version else { throw Fault(.unsupported, "requests of version \(version)") }
@@ -87,10 +95,28 @@ public final class RequestSlots: Sendable {
     }
     // Where none lives for long, each gets its turn to be the first.
     state.inherited.shuffle()
+    if let journal { Self.prepare(&state.inherited, memory, journal, depth) }
     self.state = Mutex(state)
     let record = unsafe TrapRecord(Self.record(memory))
     (traps, poison) = record.read(generation)
     idleTraps = record.idle
+  }
+
+  /// Sorts the inherited requests, the first last; those that wait for a lock and were interrupted are answered so.
+  private static func prepare(
+    _ inherited: inout [Int32], _ memory: LastingMemory, _ journal: ChangeJournal, _ depth: (UInt64) -> Int
+  ) {
+    // struct fuse_in_header: u32 length, opcode, u64 unique, nodeid; of INTERRUPT, the unique number of another at 40 bytes.
+    let operations = inherited.map { memory.load(start($0) + 4, as: UInt32.self) }
+    let waiting = zip(inherited, operations).filter { $1 == 33 }.map(\.0)
+    for (slot, _) in zip(inherited, operations).filter({ $1 == 36 }) where !waiting.isEmpty {
+      let number = memory.load(start(slot) + 40, as: UInt64.self)
+      for other in waiting where memory.load(start(other) + 8, as: UInt64.self) == number {
+        journal.record(other)?.interrupt()
+      }
+    }
+    let depths = inherited.map { depth(memory.load(start($0) + 16, as: UInt64.self)) }
+    inherited = zip(inherited, depths).sorted { $0.1 > $1.1 }.map(\.0)
   }
 
   private static func record(_ memory: LastingMemory) -> UnsafeMutablePointer<ffmount_traps> {
@@ -127,8 +153,23 @@ public final class RequestSlots: Sendable {
     state.withLock { state in
       guard let slot = state.free.popLast() else { return nil }
       if slot >= memory.load(Place.end, as: UInt64.self) { memory.store(UInt64(slot) + 1, at: Place.end) }
+      if slot >= state.prepared { prepare(slot, &state) }
+      journal?.clear(slot)
       return slot
     }
+  }
+
+  /// How many slots have room that is mapped for a long request: most take the lowest.
+  private static let longSlots: Int32 = 16
+
+  /// Maps the memory of the slots up to one. The kernel would do so when it puts a request there, but a process that is killed
+  /// just then gets no more memory, and the request is answered with EIO.
+  private func prepare(_ slot: Int32, _ state: inout State) {
+    for next in state.prepared...slot {
+      let isLong = journal != nil && next < Self.longSlots
+      memory.populate(Self.start(next), count: isLong ? Self.size : 4096)
+    }
+    state.prepared = slot + 1
   }
 
   func address(_ slot: Int32) -> UnsafeMutableRawPointer {
@@ -144,7 +185,17 @@ public final class RequestSlots: Sendable {
   }
 
   /// A request of an earlier process that it has not answered; nil if there is none left.
-  func takeInherited() -> Int32? { state.withLock { $0.inherited.popLast() } }
+  ///
+  /// - Parameter isWanted: takes the code of its operation.
+  func takeInherited(where isWanted: (UInt32) -> Bool = { _ in true }) -> Int32? {
+    state.withLock { state in
+      guard let index = state.inherited.lastIndex(where: { isWanted(operation($0)) }) else { return nil }
+      return state.inherited.remove(at: index)
+    }
+  }
+
+  /// The code of the operation that the request in a slot asks for.
+  func operation(_ slot: Int32) -> UInt32 { memory.load(Self.start(slot) + 4, as: UInt32.self) }
 
   var hasInherited: Bool { state.withLock { !$0.inherited.isEmpty } }
 

@@ -121,6 +121,7 @@ internal import Synchronization
     unsafe Greeting(raw, legacy, isWritable: anchor.fileSystem.isWritable).answer {
       borrows.store($0, ordering: .relaxed)
     }
+    inherit()
     let readers = unsafe RequestLoop(
       raw, limit: threads, evenHeldUp: most, isWritable: anchor.fileSystem.isWritable, slots: legacy?.slots)
     readers.start()
@@ -130,6 +131,15 @@ internal import Synchronization
     let (status, isDone) = readers.stop(within: Self.patience)
     unmount()
     return Ending(status: status, isClean: isDone)
+  }
+
+  /// Does what an earlier process has left of changes of names, one after the other, since all other requests depend on them;
+  /// then opens its files again.
+  private func inherit() {
+    guard let legacy, legacy.connection != nil, anchor.fileSystem.isWritable else { return }
+    var buffer = RequestBuffer(legacy.slots)
+    while unsafe buffer.receiveInherited(raw, where: RequestHead.isAboutNames) != nil { unsafe buffer.process(raw) }
+    anchor.fileSystem.inherit { anchor.handles.adopt($0, $1) }
   }
 
   /// How long blocked readers delay the unmount, in seconds.
@@ -165,6 +175,9 @@ internal import Synchronization
     if [EOPNOTSUPP, ENOSYS, ENOTTY, EPERM].contains(errno) { borrows.store(false, ordering: .relaxed) }
     return nil
   }
+
+  /// A file that an earlier process has lent.
+  public func lentBefore(_ id: Int32) -> LentFile { LentFile(id, self) }
 
   fileprivate func takeBack(_ id: Int32) { unsafe ffmount_take_back_file(fuse_session_fd(raw), id) }
 

@@ -33,19 +33,19 @@ extension MountedTree {
   }
 
   public func link(_ request: consuming Request, _ node: UInt64, to name: UnsafePointer<CChar>, in folder: UInt64) {
-    let (name, asker) = (unsafe FileName(name), asker(request))
+    let (name, asker, record) = (unsafe FileName(name), asker(request), request.record)
     make(request, in: folder) { [tree] () throws(Fault) in
-      try tree.link(node, to: name, in: folder, for: asker)
+      try tree.link(node, to: name, in: folder, for: asker, record)
     }
   }
 
   public func remove(
     _ request: consuming Request, _ name: UnsafePointer<CChar>, in folder: UInt64, isFolder: Bool
   ) {
-    let (tree, asker, name) = (tree, asker(request), unsafe FileName(name))
+    let (tree, asker, name, record) = (tree, asker(request), unsafe FileName(name), request.record)
     answer(request, folder) { (patience) throws(Fault) in
       try tree.steady(patience) { () throws(Fault) in
-        try tree.remove(name, in: folder, isFolder: isFolder, for: asker)
+        try tree.remove(name, in: folder, isFolder: isFolder, for: asker, record)
       }
     } _: { request, _ in
       request.reply(error: 0)
@@ -57,8 +57,9 @@ extension MountedTree {
     in newFolder: UInt64, flags: UInt32
   ) {
     let (tree, asker, name, newName) = (tree, asker(request), unsafe FileName(name), unsafe FileName(newName))
+    let record = request.record
     answer(request, folder) { (_) throws(Fault) in
-      try tree.rename(name, in: folder, to: newName, in: newFolder, flags: flags, for: asker)
+      try tree.rename(name, in: folder, to: newName, in: newFolder, flags: flags, for: asker, record)
     } _: { request, _ in
       request.reply(error: 0)
     }
@@ -95,6 +96,6 @@ extension MountedTree {
   }
 
   private func maker(_ request: borrowing Request) -> Tree.Maker {
-    Tree.Maker(asker: asker(request), umask: UInt16(request.umask & 0o777))
+    Tree.Maker(asker: asker(request), umask: UInt16(request.umask & 0o777), request.record)
   }
 }

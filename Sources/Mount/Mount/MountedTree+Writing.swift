@@ -11,9 +11,9 @@ extension MountedTree: WritableFileSystem {
   public var isWritable: Bool { tree.isWritable }
 
   public func openForWriting(_ request: consuming Request, _ node: UInt64, flags: Int32) {
-    let (tree, asker) = (tree, asker(request))
+    let (tree, asker, record) = (tree, asker(request), request.record)
     answer(request, node) { (patience) throws(Fault) in
-      try tree.steady(patience) { () throws(Fault) in try tree.open(node, flags: flags, for: asker) }
+      try tree.steady(patience) { () throws(Fault) in try tree.open(node, flags: flags, for: asker, record) }
     } _: { [self] request, file in
       request.reply(handle: file, opening(file, flags))
     }
@@ -32,7 +32,7 @@ extension MountedTree: WritableFileSystem {
   ) {
     guard let file = handle as? Tree.OpenFile else { return request.reply(error: EBADF) }
     do throws(Fault) {
-      request.reply(written: unsafe try file.write(bytes, at: offset, for: asker(request)))
+      request.reply(written: unsafe try file.write(bytes, at: offset, for: asker(request), request.record))
     } catch { fail(request, error, file.id) }
   }
 
@@ -118,11 +118,11 @@ extension MountedTree: WritableFileSystem {
     _ request: consuming Request, _ name: UnsafePointer<CChar>, of node: UInt64, to bytes: UnsafeRawBufferPointer?,
     flags: Int32
   ) {
-    let (tree, asker, name) = (tree, asker(request), unsafe FileName(name))
+    let (tree, asker, name, record) = (tree, asker(request), unsafe FileName(name), request.record)
     let value = unsafe bytes.map { unsafe Array($0) }
     answer(request, node) { (patience) throws(Fault) in
       try tree.steady(patience) { () throws(Fault) in
-        try tree.setExtendedAttribute(name, to: value, of: node, flags: flags, for: asker)
+        try tree.setExtendedAttribute(name, to: value, of: node, flags: flags, for: asker, record)
       }
     } _: { request, _ in
       request.reply(error: 0)
@@ -162,6 +162,8 @@ extension MountedTree: WritableFileSystem {
     if wanted == unlock { lockQueue.lookAgain() }
   }
 }
+
+extension Tree.OpenFile: NumberedHandle {}
 
 extension FileLock {
   fileprivate init(_ lock: RangeLock) {

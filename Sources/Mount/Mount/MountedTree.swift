@@ -105,6 +105,15 @@ public final class MountedTree: FileSystem {
     return file.lent { session.lend($0) }
   }
 
+  public func inherit(_ body: (UInt64, AnyObject) -> Void) {
+    let session = session.withLock { $0 }
+    let lent: (Int32) -> LentFile? = { session?.lentBefore($0) }
+    tree.openInherited(lent: lent) { number, file in
+      sourceFollower.add(file)
+      body(number, file)
+    }
+  }
+
   /// Asks the kernel to forget the least recently used nodes if it knows too many.
   func trim() {
     guard tree.hasSurplus(over: options.nodeLimit), !isTrimming.exchange(true, ordering: .relaxed) else { return }

@@ -10,8 +10,10 @@
 // ffkeep REPORT LIMIT END PROGRAM NAME ARGUMENT…: NAME is what PROGRAM is called as; END is "unmount" if a mount that no process
 // can serve is unmounted instead; REPORT is the descriptor that the first process
 // tells the terminal on how its start went, or -1; LIMIT is the memory in kB beyond which a process is replaced. A process finds in FFMOUNT_KEPT its ordinal, the descriptors of: its socket, the memory, the connection, REPORT, -1 for
-// what there is not, whether the one before had too much memory, and 1. It sends one byte a message: D with the connection once
-// it is mounted, R when it answers requests, E when the mount is to end with it, F if another process would fail as it does.
+// what there is not, whether the one before had too much memory, and 1 twice. It sends one byte a message: D with the connection once
+// it is mounted, R when it answers requests, E when the mount is to end with it, F if another process would fail as it does,
+// H if another process shares its descriptors: that one, which has the other end of the socket, too, is told when the process
+// is dead, and sends messages K with what was open. They are kept open here until the next process says H.
 //
 // C, since it is to be small: no runtime, no thread, no allocation after its start.
 #define _GNU_SOURCE
@@ -25,6 +27,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -45,6 +48,13 @@ static int program = -1;
 static int update = -1;
 static unsigned ordinal;
 static int was_too_large;
+// Whether a process shares the descriptors of the one that serves.
+static int has_holder;
+// The descriptors that dead processes had, a bit each, and the limit of how many a new one may open.
+enum { most_held = 1 << 20 };
+static unsigned char held[most_held / 8];
+static int has_held;
+static struct rlimit usual_limit;
 static char kept[64];
 static const char refusal[] = "ffmount cannot serve this mount any more (see the system's log, and unmount it)";
 static char *mountpoint = "";
@@ -90,7 +100,10 @@ static pid_t start(char **arguments, int *mine, const sigset_t *before) {
         const int given[] = {ends[1], memory, connection, report};
         for (unsigned i = 0; i < sizeof given / sizeof *given; i++)
             if (given[i] >= 0) fcntl(given[i], F_SETFD, 0);
-        snprintf(kept, sizeof kept, "%u %d %d %d %d %d 1", ordinal, given[0], given[1], given[2], given[3], was_too_large);
+        for (int file = 0; has_held && file < most_held; file++)
+            if (held[file / 8] & 1 << file % 8) fcntl(file, F_SETFD, 0);
+        if (has_held) setrlimit(RLIMIT_NOFILE, &usual_limit);
+        snprintf(kept, sizeof kept, "%u %d %d %d %d %d 1 1", ordinal, given[0], given[1], given[2], given[3], was_too_large);
         setenv("FFMOUNT_KEPT", kept, 1);
         execveat(update >= 0 ? update : program, "", arguments, environ, AT_EMPTY_PATH);
         _exit(127);
@@ -102,23 +115,75 @@ static pid_t start(char **arguments, int *mine, const sigset_t *before) {
     return child;
 }
 
-// Receives a message; returns its byte, 0 if there is none.
-static char receive(int socket) {
-    char byte = 0;
-    struct iovec bytes = {&byte, 1};
+// The next process has what the one before had open.
+static void close_held(void) {
+    for (int file = 0; has_held && file < most_held; file++)
+        if (held[file / 8] & 1 << file % 8) close(file);
+    if (has_held) memset(held, 0, sizeof held);
+    has_held = 0;
+}
+
+// Keeps descriptors, and records their numbers where the message says.
+static void keep_held(const uint64_t *places, uint64_t count, const int *files, size_t got) {
+    for (uint64_t i = 0; i < count; i++) {
+        const int64_t file = i < got && files[i] < most_held ? files[i] : -1;
+        (void)!pwrite(memory, &file, sizeof file, (off_t)places[i]);
+        if (file < 0) continue;
+        held[file / 8] |= (unsigned char)(1 << file % 8);
+        has_held = 1;
+    }
+}
+
+// Receives a message; returns its byte, 0 if there is none, -1 at the end.
+static int receive(int socket, int flags) {
+    enum { most_files = 100 };
+    uint64_t words[2 + most_files] = {0};
+    struct iovec bytes = {words, sizeof words};
     union {
         struct cmsghdr head;
-        char room[CMSG_SPACE(sizeof(int))];
+        char room[CMSG_SPACE(sizeof(int) * most_files)];
     } control;
     struct msghdr message = {.msg_iov = &bytes, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
-    if (recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) <= 0) return 0;
+    const ssize_t got = recvmsg(socket, &message, flags | MSG_CMSG_CLOEXEC);
+    if (got <= 0) return got == 0 ? -1 : 0;
+    const char byte = *(char *)words;
     const struct cmsghdr *sent = CMSG_FIRSTHDR(&message);
+    int files[most_files];
+    size_t count = 0;
     if (sent && sent->cmsg_type == SCM_RIGHTS) {
-        int file;
-        memcpy(&file, CMSG_DATA(sent), sizeof file);
-        if (connection < 0) connection = file; else close(file);
+        count = (sent->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        memcpy(files, CMSG_DATA(sent), count * sizeof(int));
+    }
+    if (byte == 'K' && got == sizeof words && words[1] <= most_files) {
+        keep_held(words + 2, words[1], files, count);
+    } else if (count == 1 && connection < 0) {
+        connection = *files;
+    } else {
+        for (size_t i = 0; i < count; i++) close(files[i]);
+    }
+    if (byte == 'H') {
+        has_holder = 1;
+        close_held();
     }
     return byte;
+}
+
+// Takes over what a dead process had open from the one that shared it.
+static void collect(int socket) {
+    static int is_raised;
+    if (!is_raised && getrlimit(RLIMIT_NOFILE, &usual_limit) == 0) {
+        const struct rlimit all = {usual_limit.rlim_max, usual_limit.rlim_max};
+        setrlimit(RLIMIT_NOFILE, &all);
+        is_raised = 1;
+    }
+    if (send(socket, "G", 1, MSG_NOSIGNAL) != 1) return;
+    // Until it has ended: then everything else that the process had open is closed, and its locks are gone.
+    for (;;) {
+        struct pollfd wait = {.fd = socket, .events = POLLIN};
+        const int come = poll(&wait, 1, 10000);
+        if (come < 0 && errno == EINTR) continue;
+        if (come <= 0 || receive(socket, MSG_DONTWAIT) == -1) return;
+    }
 }
 
 // Closes *file and gives it another value.
@@ -255,7 +320,7 @@ int main(int count, char **arguments) {
             was_too_large = 1;
             kill(child, SIGKILL);
         }
-        for (char byte; socket >= 0 && (byte = receive(socket));) {
+        for (int byte; socket >= 0 && (byte = receive(socket, MSG_DONTWAIT)) > 0;) {
             if (byte == 'R') {
                 answers = 1;
                 failed_starts = killed_starts = 0;
@@ -289,17 +354,19 @@ int main(int count, char **arguments) {
         int status;
         if (waitpid(child, &status, WNOHANG) != child) continue;
         if (socket >= 0)
-            for (char byte; (byte = receive(socket));) {
+            for (int byte; (byte = receive(socket, MSG_DONTWAIT)) > 0;) {
                 ends |= byte == 'E';
                 fails |= byte == 'F';
             }
-        if (socket >= 0) close(socket);
-        socket = -1;
         const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
         // It never answered: nobody has relied on it.
         if (ordinal == 0 && !answers) return code;
         if (is_gone()) return WIFEXITED(status) ? code : 0;
         if (ends || code == 0) return code;
+        if (has_holder && socket >= 0) collect(socket);
+        has_holder = 0;
+        if (socket >= 0) close(socket);
+        socket = -1;
         if (update >= 0 && !answers) {
             note(LOG_ERR, "the update does not start, the program of before goes on:", code);
             replace(&update, -1);

@@ -17,6 +17,7 @@ extension MountPlan {
     }
     if inForeground { return try become(report: nil) }
     if let lack = Converter.lack(options) { Terminal.logError(lack) }
+    if let warning = options.writingWarning { Terminal.logError("warning: \(warning)") }
     try Background.start(reportingTo: { report in try become(report: report) })
   }
 

@@ -42,10 +42,23 @@ extension MountPlan {
     ffmount_map_from(2 << 20)
     Session.blockSignals()
     let ledger = try keeping.map { try NodeLedger($0.shared, at: RequestSlots.capacity) }
+    // What only changes need, behind all else.
+    let isChanged = options.isWritable
+    let openLedger = try keeping.flatMap { keeping in
+      isChanged ? try OpenLedger(keeping.shared, at: RequestSlots.capacity + NodeLedger.capacity) : nil
+    }
+    if let openLedger, let keeping, !keeping.hold(openLedger) {
+      logger.warning("\(mountpoint): what is open ends with this process")
+    }
+    let journal = try keeping.flatMap { keeping in
+      let place = RequestSlots.capacity + NodeLedger.capacity + OpenLedger.capacity
+      return isChanged ? try ChangeJournal(keeping.shared, at: place, ordinal: keeping.ordinal) : nil
+    }
     let slots = try keeping.map { keeping in
-      try RequestSlots(keeping.shared, at: 0, followsLarge: keeping.followsLarge) { [ledger] in
-        ledger?.generation(of: $0)
-      }
+      try RequestSlots(
+        keeping.shared, at: 0, journal: journal, followsLarge: keeping.followsLarge,
+        depth: { ledger?.path(of: $0)?.utf8.count { $0 == UInt8(ascii: "/") } ?? 0 },
+        generation: { [ledger] in ledger?.generation(of: $0) })
     }
     if let slots { try checkTraps(slots, ledger, keeping, logger) }
     // What it says of the mount it says once.
@@ -67,7 +80,7 @@ extension MountPlan {
       tellsLack: isFirst)
     // Threads' pipes and wake-ups, and /dev/fuse, are reserved, too.
     let reserve = ShownSource.reserve(options, conversions) + 3 * options.threads
-    let (tree, root) = try shown.tree(options, index, conversions, reserve: reserve, ledger: ledger)
+    let (tree, root) = try shown.tree(options, index, conversions, reserve: reserve, ledger: ledger, openLedger)
 
     var settings = MountedTree.Options()
     settings.started = ready

@@ -23,8 +23,8 @@ struct MountPlan {
     self.mountpoint = place.path
     try checkApart(mountpoint)
     try place.check(options)
-    if options.isKept == true, options.isWritable || options.keepsHandles {
-      throw Refusal(.usage, "-o supervise=on: not with rw or export yet (leave one of them out)")
+    if options.isKept == true, options.keepsHandles {
+      throw Refusal(.usage, "-o supervise=on: not with export yet (leave one of them out)")
     }
   }
 
@@ -42,8 +42,7 @@ struct MountPlan {
 
   /// Whether a keeper starts another process when the serving one dies: if nobody said otherwise, in the background.
   func isKept(inForeground: Bool) -> Bool {
-    // What a file was created with is not done twice: not yet known to the next process.
-    if options.isWritable || options.keepsHandles { return false }
+    if options.keepsHandles { return false }
     return options.isKept ?? (!inForeground && !options.unmountsAutomatically && Keeping.isPossible)
   }
 

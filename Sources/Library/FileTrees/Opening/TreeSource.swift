@@ -1,6 +1,6 @@
 internal import AllViews
 package import Bytes
-internal import Files
+package import Files
 internal import Glibc
 package import Index
 package import RenditionViews
@@ -51,7 +51,8 @@ package struct TreeSource: Sendable {
   ///   - reserve: how many of the process's descriptors are kept for other uses than files.
   ///   - ledger: what the process before knew of the nodes, and the one after will.
   package func tree(
-    _ settings: TreeSettings, _ index: Index?, _ conversions: Conversions?, reserve: Int, ledger: NodeLedger? = nil
+    _ settings: TreeSettings, _ index: Index?, _ conversions: Conversions?, reserve: Int, ledger: NodeLedger? = nil,
+    _ openLedger: OpenLedger? = nil
   ) throws(Fault) -> (Tree, RealRoot) {
     let memory = conversions?.memory ?? MemoryBudget(capacity: Int(settings.memory), trimsHeap: true)
     let views = Views(
@@ -65,7 +66,8 @@ package struct TreeSource: Sendable {
       return (
         try Tree(
           mirroring: root, views: views, overrides: settings.overrides, isShared: settings.isShared,
-          keepsHandles: settings.keepsHandles, isWritable: settings.isWritable, ledger: ledger), root
+          keepsHandles: settings.keepsHandles, isWritable: settings.isWritable, ledger: ledger,
+          openLedger: openLedger), root
       )
     }
     let top = try FileRoot(name, in: root, views: views, preferred: settings.view)

@@ -1,0 +1,129 @@
+public import Bytes
+internal import Glibc
+
+/// What has become of each request that changes something, in memory that outlives the process: such a request is not to be
+/// done twice.
+///
+/// Before the change the process records what there is, and after it that it is done; before it answers, the answer. The next
+/// process sends a recorded answer, which the kernel ignores if it has it, and else finds out whether the change was made.
+public final class ChangeJournal: Sendable {
+  private enum State {
+    static let begun: UInt64 = 1
+    static let done: UInt64 = 2
+    static let answered: UInt64 = 3
+  }
+  private enum Field {
+    /// A state, and above it the process that recorded it, from 1.
+    static let state = 0
+    static let first = 8
+    static let second = 16
+    static let result = 24
+    /// The errno, and above it the number of bytes.
+    static let answer = 32
+    static let bytes = 40
+    static let size = 512
+  }
+  private static let ordinalShift: UInt64 = 8
+  private static let count = 8192
+  public static let capacity = count * Field.size
+  /// Of an answer.
+  public static let mostBytes = Field.size - Field.bytes
+
+  private let memory: LastingMemory
+  private let ordinal: UInt64
+
+  /// Maps `capacity` bytes of a file from `offset` on, for the process `ordinal` of the mount.
+  ///
+  /// - Throws: the errno of mapping it.
+  public init(_ file: borrowing Descriptor, at offset: Int, ordinal: UInt16) throws(Fault) {
+    memory = try LastingMemory(file, at: offset, capacity: Self.capacity)
+    self.ordinal = UInt64(ordinal) + 1
+  }
+
+  private static func place(_ slot: Int32) -> Int { Int(slot) * Field.size }
+
+  /// The record of the request in a slot; nil if there is none.
+  public func record(_ slot: Int32) -> ChangeRecord? {
+    slot >= 0 && slot < Self.count ? ChangeRecord(journal: self, slot: slot) : nil
+  }
+
+  /// Another request comes into a slot.
+  public func clear(_ slot: Int32) {
+    let place = Self.place(slot)
+    if memory.load(place, as: UInt64.self) != 0 { memory.store(UInt64(0), at: place) }
+  }
+
+  /// Records an answer, which is about to be sent.
+  public func setAnswer(_ slot: Int32, error: Int32, _ bytes: [UInt8]) {
+    guard bytes.count <= Self.mostBytes else { return }
+    let place = Self.place(slot)
+    memory.store(bytes[...], at: place + Field.bytes)
+    memory.store(UInt64(UInt32(bitPattern: error)) | UInt64(bytes.count) << 32, at: place + Field.answer)
+    store(State.answered, slot)
+  }
+
+  /// The answer that was about to be sent when a process died; nil if there is none.
+  public func answer(_ slot: Int32) -> (error: Int32, bytes: [UInt8])? {
+    let place = Self.place(slot)
+    guard memory.load(place, as: UInt64.self) & 0xff == State.answered else { return nil }
+    let answer = memory.load(place + Field.answer, as: UInt64.self)
+    let count = Int(answer >> 32)
+    guard count <= Self.mostBytes else { return nil }
+    return (Int32(bitPattern: UInt32(truncatingIfNeeded: answer)), memory.bytes(at: place + Field.bytes, count: count))
+  }
+
+  private func store(_ state: UInt64, _ slot: Int32) {
+    memory.store(state | ordinal << Self.ordinalShift, at: Self.place(slot))
+  }
+
+  fileprivate func begin(_ slot: Int32, _ first: UInt64, _ second: UInt64) {
+    let place = Self.place(slot)
+    // What was recorded before does not hold meanwhile.
+    memory.store(UInt64(0), at: place)
+    memory.store(first, at: place + Field.first)
+    memory.store(second, at: place + Field.second)
+    store(State.begun, slot)
+  }
+
+  fileprivate func finish(_ slot: Int32, _ result: UInt64) {
+    memory.store(result, at: Self.place(slot) + Field.result)
+    store(State.done, slot)
+  }
+
+  fileprivate func inherited(_ slot: Int32) -> ChangeRecord.Inherited? {
+    let place = Self.place(slot)
+    let state = memory.load(place, as: UInt64.self)
+    guard state != 0, state >> Self.ordinalShift != ordinal else { return nil }
+    return ChangeRecord.Inherited(
+      isDone: state & 0xff == State.done, first: memory.load(place + Field.first, as: UInt64.self),
+      second: memory.load(place + Field.second, as: UInt64.self),
+      result: memory.load(place + Field.result, as: UInt64.self))
+  }
+}
+
+/// The record of one request.
+public struct ChangeRecord: Sendable {
+  fileprivate let journal: ChangeJournal
+  fileprivate let slot: Int32
+
+  /// What an earlier process recorded of the request.
+  public struct Inherited: Sendable {
+    /// Whether the change was made. If not, it may have been made all the same.
+    public let isDone: Bool
+    public let first: UInt64
+    public let second: UInt64
+    public let result: UInt64
+  }
+
+  /// The record of an earlier process; nil if it had not begun, or this process has.
+  public var inherited: Inherited? { journal.inherited(slot) }
+
+  /// Records what there is before the change.
+  public func begin(_ first: UInt64 = 0, _ second: UInt64 = 0) { journal.begin(slot, first, second) }
+
+  /// Records that whoever waits for it wants it no more.
+  public func interrupt() { journal.setAnswer(slot, error: EINTR, []) }
+
+  /// Records that the change is made.
+  public func finish(_ result: UInt64 = 0) { journal.finish(slot, result) }
+}

@@ -1,0 +1,62 @@
+internal import Bytes
+internal import Files
+internal import Synchronization
+
+/// Files that an earlier process had open, by their descriptors: their names may be gone.
+extension Tree {
+  /// Opens them again, and calls `body` with each and the kernel's number of it. Blocks on the disk.
+  ///
+  /// `lent` makes an object of what the kernel has of a file itself, by its number there.
+  public func openInherited<Object: AnyObject & Sendable>(
+    lent: (Int32) -> Object?, _ body: (UInt64, OpenFile) -> Void
+  ) {
+    guard let writing, let ledger = writing.ledger else { return }
+    var files: [UInt64: OpenFile] = [:]
+    let inherited = ledger.inherited
+    for (entry, record) in inherited where record.kind == .file {
+      guard record.file >= 0, record.number != 0 else {
+        // Lost, or nobody was told of it.
+        if record.file >= 0 { _ = Descriptor(owning: record.file) }
+        entry.remove()
+        continue
+      }
+      let held = HeldFile(Descriptor(owning: record.file), writing, entry)
+      held.number.store(record.number, ordering: .relaxed)
+      guard let file = try? openInherited(held, record) else { continue }
+      if let id = record.lent, file.node.opened.takeOver({ lent(id) }) { file.isLent.store(true, ordering: .relaxed) }
+      files[record.number] = file
+      body(record.number, file)
+    }
+    for (entry, record) in inherited where record.kind == .lock {
+      guard record.file >= 0 else {
+        writing.lost.withLock { _ = $0.insert(Writing.Locker(inode: record.inode, owner: record.owner)) }
+        entry.remove()
+        continue
+      }
+      let lock = HeldLock(Descriptor(owning: record.file), entry)
+      let locker = Writing.Locker(inode: record.inode, owner: record.owner)
+      writing.locks.withLock { $0[locker] = lock }
+      files[record.number]?.held?.lockers.withLock { $0[locker] = Writing.WeakLock(lock: lock) }
+    }
+  }
+
+  private func openInherited(_ held: HeldFile, _ record: OpenLedger.Record) throws(Fault) -> OpenFile {
+    let node = try inheritedNode(held, record)
+    return file(held, as: node, Attributes(try held.status(), inode: node.inode))
+  }
+
+  /// The node of an open file: by its name, or else for the file itself.
+  private func inheritedNode(_ held: HeldFile, _ record: OpenLedger.Record) throws(Fault) -> Node {
+    if let found = try? node(record.node, .blocking), found.generation == record.generation { return found }
+    guard case .inherited(let known) = nodes.known(record.node), known.generation == record.generation else {
+      throw .stale
+    }
+    let parent = (try? node(UInt64(known.parent), .blocking)) ?? nodes.root
+    guard let folder = (parent.item as? RealFolder) ?? (nodes.root.item as? RealFolder) else { throw .stale }
+    let owner = parent.item is RealFolder ? parent : nodes.root
+    let status = try held.status()
+    let file = RealFile(folder, known.name, status)
+    let attributes = Attributes(status, inode: file.inode)
+    return try nodes.adopt(record.node, generation: record.generation, in: owner, file, attributes)
+  }
+}
