@@ -150,6 +150,9 @@ struct SavingTests {
   @Test func savesOfOneNameDoNotMix() async throws {
     let sample = try Sample()
     let tree = sample.tree
+    try await tree.save([], to: "file")
+    try await tree.setAttributes(.init(permissions: [.ownerReadWrite, .groupRead]), of: "file")
+    try await tree.setExtendedAttribute("user.note", to: [1], of: "file")
     try await withThrowingTaskGroup(of: Void.self) { group in
       for number in 0..<20 as Range<UInt8> {
         group.addTask { try await tree.save([UInt8](repeating: number, count: 100_000), to: "file") }
@@ -158,6 +161,8 @@ struct SavingTests {
     }
     let bytes = try sample.bytes(of: "file")
     #expect(bytes.count == 100_000 && Set(bytes).count == 1)
+    #expect(try await tree.attributes(of: "file").permissions == [.ownerReadWrite, .groupRead])
+    #expect(try await tree.extendedAttribute("user.note", of: "file") == [1])
     #expect(try sample.names() == ["file"])
   }
 }

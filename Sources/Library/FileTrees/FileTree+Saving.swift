@@ -32,7 +32,8 @@ extension FileTree {
 
   /// Makes a file of chunks, or replaces the bytes of one that is there, at once when the last chunk is written.
   ///
-  /// The next chunk is asked for when the one before is written. If anything fails, or the task is cancelled, the old file stays.
+  /// The next chunk is asked for when the one before is written. If anything fails, or the task is cancelled before the last
+  /// chunk is written, the old file stays.
   ///
   /// - Parameter replacing: whether a file that is there is replaced, as `save(_:to:)` does.
   /// - Throws: what `save(_:to:replacing:)` and the sequence throw.

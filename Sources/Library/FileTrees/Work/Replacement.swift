@@ -19,6 +19,9 @@ final class Replacement: Sendable {
   /// The open file, for reading and writing.
   let file: Tree.OpenFile
 
+  /// The number of times that the attributes of a file are looked for which others replace.
+  private static let tries = 16
+
   /// Makes an empty file.
   ///
   /// - Parameter isClosed: whether only the owner has a right to the new file until `finish`, also if it replaces none.
@@ -62,24 +65,47 @@ final class Replacement: Sendable {
   /// - Parameter permissions: of a file that replaces none. Nil for the usual ones.
   func finish(permissions: UInt16? = nil) throws(Fault) {
     if let old {
-      do throws(Fault) { try tree.tree.copyAttributes(of: old.node, to: file) } catch {
-        // Removed in the meantime.
-        guard error.kind == .system(ENOENT) || error.kind == .system(ESTALE) else { throw error }
-      }
+      try takeAttributes(of: old)
     } else if let permissions {
-      var changes = Tree.AttributeChanges()
-      changes.permissions = permissions
-      _ = try tree.tree.change(node, changes, of: file, for: nil)
+      try set(permissions)
     }
     try file.sync(onlyData: false, .blocking)
-    try tree.rename(passing, in: folder, to: name, in: folder, replacing: replacing)
-    isOver.store(true, ordering: .relaxed)
+    try Interest.check()
+    // Not by a task that was cancelled, and has removed the file.
+    guard !isOver.exchange(true, ordering: .relaxed) else { throw .interrupted }
+    do throws(Fault) { try tree.rename(passing, in: folder, to: name, in: folder, replacing: replacing) } catch {
+      remove()
+      throw error
+    }
     try tree.tree.openFolder(folder.node, .blocking).sync(onlyData: false, .blocking)
+  }
+
+  private func set(_ permissions: UInt16) throws(Fault) {
+    var changes = Tree.AttributeChanges()
+    changes.permissions = permissions
+    _ = try tree.tree.change(node, changes, of: file, for: nil)
+  }
+
+  /// Takes those of the file that has the name now: another may have replaced it.
+  private func takeAttributes(of old: Place) throws(Fault) {
+    var old = old
+    for _ in 0..<Self.tries {
+      do throws(Fault) { return try tree.tree.copyAttributes(of: old.node, to: file) } catch {
+        guard error.kind == .system(ENOENT) || error.kind == .system(ESTALE) else { throw error }
+      }
+      guard let next = try tree.existing(old.names, followsLast: false), next.attributes.kind == .file else { break }
+      old = next
+    }
+    // Removed in the meantime.
+    try set(old.attributes.permissions & 0o777)
   }
 
   /// Removes the file unless it has its name.
   func discard() {
-    guard !isOver.exchange(true, ordering: .relaxed) else { return }
+    if !isOver.exchange(true, ordering: .relaxed) { remove() }
+  }
+
+  private func remove() {
     try? tree.tree.remove(passing, in: folder.node, isFolder: false)
   }
 }
