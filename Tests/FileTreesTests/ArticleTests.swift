@@ -34,8 +34,29 @@ struct ArticleTests {
       guard error.code == .readOnlyView else { throw error }
       print(error)
     }
+    try await tree.copy("letters.zip.contents", to: "letters") { print("\(Int($0.fraction * 100)) %") }
+    try await tree.setAttributes(.init(permissions: [.ownerRead]), of: "letters/drafts.zip")
+    try await tree.setExtendedAttribute("user.origin", to: Array("letters.zip".utf8), of: "letters")
+    try await tree.createSymbolicLink("latest", to: "letters/2024")
+
+    let journal = try await tree.open("journal", .readWrite, options: [.create, .exclusiveCreate])
+    try await journal.write(Array("first".utf8), at: 4096)
+    try await journal.append(Array(" and last".utf8))
+    try await journal.synchronize()
+    print(try await journal.read(at: 4096, count: 5))
+    try await journal.close()
+
+    let changes = try await tree.watch("notes")
+    try await tree.rename("notes/2024", to: "notes/old")
+    for try await change in changes {
+      print(change.kind, change.path)
+      if change.kind == .renamed { break }
+    }
+
     #expect(hash != 0)
-    #expect(try sample.bytes(of: "notes/2024/letter.txt") == Array(letter.utf8))
+    #expect(try sample.bytes(of: "notes/old/letter.txt") == Array(letter.utf8))
+    #expect(try sample.bytes(of: "journal").suffix(14) == ArraySlice("first and last".utf8))
+    #expect(try await tree.read("letters.zip.contents/2024/harbour.png") == sample.bytes(of: "latest/harbour.png"))
     #expect(try sample.bytes(of: "small.jpg").starts(with: [0xff, 0xd8]))
     await tree.close()
   }
@@ -50,7 +71,7 @@ struct ArticleTests {
     ]
     let compiled = try sources.map { trimmed(try String(contentsOf: $0, encoding: .utf8)) }
     let pieces = try String(contentsOf: article, encoding: .utf8).components(separatedBy: "```swift\n").dropFirst()
-    #expect(pieces.count >= 6)
+    #expect(pieces.count >= 9)
     for piece in pieces {
       let code = trimmed(piece.components(separatedBy: "```")[0])
       #expect(compiled.contains { $0.contains(code) }, "\(code)")

@@ -77,6 +77,13 @@ public final class ChangeNotices: Sendable {
   /// Reads all that an inotify descriptor has. `body` gets the number of what was watched, which is negative if notices have
   /// been lost, and the name in that, which is empty for itself and nil for any.
   static func forEach(of descriptor: Int32, _ body: (Int32, FileName?) -> Void) {
+    forEachNotice(of: descriptor) { notice in
+      body(notice.number, notice.isLost || notice.events.contains(.ignored) ? nil : notice.name)
+    }
+  }
+
+  /// Reads all notices of an inotify descriptor, in order. Does not wait for any.
+  static func forEachNotice(of descriptor: Int32, _ body: (FolderNotice) -> Void) {
     while true {
       let notices = unsafe [UInt8](unsafeUninitializedCapacity: noticesLength) { buffer, count in
         count = unsafe max(0, read(descriptor, buffer.baseAddress, buffer.count))
@@ -86,17 +93,18 @@ public final class ChangeNotices: Sendable {
     }
   }
 
-  private static func forEach(in notices: ArraySlice<UInt8>, _ body: (Int32, FileName?) -> Void) {
+  private static func forEach(in notices: ArraySlice<UInt8>, _ body: (FolderNotice) -> Void) {
     var rest = notices
     while rest.count >= headLength {
       func word(_ place: Int) -> UInt32 {
         rest.dropFirst(place).prefix(4).reversed().reduce(0) { $0 << 8 | UInt32($1) }
       }
-      let (number, mask, length) = (Int32(bitPattern: word(0)), word(4), Int(word(12)))
+      let events = FolderNotice.Events(rawValue: word(4))
+      let (number, cookie, length) = (Int32(bitPattern: word(0)), word(8), Int(word(12)))
       let name = rest.dropFirst(headLength).prefix(length).prefix { $0 != 0 }
-      let isLost = mask & UInt32(IN_Q_OVERFLOW) != 0
-      let isAll = isLost || mask & UInt32(IN_IGNORED) != 0
-      body(isLost ? -1 : number, isAll ? nil : FileName(Array(name)))
+      body(
+        FolderNotice(
+          number: events.contains(.overflow) ? -1 : number, events: events, cookie: cookie, name: FileName(name)))
       rest = rest.dropFirst(headLength + length)
     }
   }

@@ -71,8 +71,18 @@ extension FileTree {
     public let modified: Time
     /// When it was last read, as far as the file system records it.
     public let accessed: Time
+    /// When its bytes or attributes were last changed.
+    public let changed: Time
     /// The permission, set-id and sticky bits.
     public let permissions: FilePermissions
+    /// The number of the user that it belongs to.
+    public let owner: UInt32
+    /// The number of the group that it belongs to.
+    public let group: UInt32
+    /// The number of its names.
+    public let linkCount: Int
+    /// The number by which the tree tells it from other files: all names of one file have the same.
+    public let inode: UInt64
     /// How sure it is that it can be read.
     public let state: State
     /// Which view it is, or is in, such as `contents`; nil for what is real.
@@ -97,21 +107,33 @@ extension FileTree {
   ) async throws(FileTreeError) -> Attributes {
     try await run(path) { [self] () throws(Fault) in
       let place = try place(path, followsLast: followsLinks)
-      let attributes = try place.attributes(isExact: exactSize, .blocking)
-      return Attributes(attributes, try place.created(), try place.provenance(.blocking))
+      return try Attributes(of: place, isExact: exactSize)
     }
   }
 }
 
 extension FileTree.Attributes {
-  fileprivate init(_ attributes: ItemAttributes, _ created: Timestamp?, _ provenance: Provenance?) {
+  /// The attributes of what has been found already, as they are now. Blocks.
+  init(of place: Place, isExact: Bool) throws(Fault) {
+    let attributes = try place.attributes(isExact: isExact, .blocking)
+    // An open file may have lost its name.
+    let created = try unlessDelayed { () throws(Fault) in try place.created() }
+    self.init(attributes, created ?? nil, try place.provenance(.blocking))
+  }
+
+  private init(_ attributes: ItemAttributes, _ created: Timestamp?, _ provenance: Provenance?) {
     kind = FileTree.Kind(attributes.kind)
     size = attributes.size
     isSizeExact = !attributes.isPreliminary
     self.created = created.map { FileTree.Time($0) }
     modified = FileTree.Time(attributes.modified)
     accessed = FileTree.Time(attributes.accessed)
+    changed = FileTree.Time(attributes.changed)
     permissions = FilePermissions(rawValue: CInterop.Mode(attributes.permissions))
+    owner = attributes.owner
+    group = attributes.group
+    linkCount = Int(attributes.links)
+    inode = attributes.inode
     switch provenance?.state {
     case .failed: state = .failed
     case .estimate: state = .estimate

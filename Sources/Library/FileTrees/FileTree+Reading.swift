@@ -54,6 +54,12 @@ struct ChunkReader: Producer {
     end = range?.upperBound ?? .max
   }
 
+  /// Reads a file that is open already.
+  init(_ tree: FileTree, _ path: FilePath, _ range: Range<Int64>?, size: Int, of file: Tree.OpenFile) {
+    self.init(tree, path, range, size: size)
+    self.file = file
+  }
+
   mutating func next() throws(Fault) -> [[UInt8]]? {
     let chunk = try part(size)
     return chunk.isEmpty ? nil : [chunk]

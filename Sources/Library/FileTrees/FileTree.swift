@@ -22,6 +22,7 @@ public final class FileTree: Sendable {
   let source: TreeSource
   private let index: Index?
   let bench: Workers
+  let watches = WatchList()
   private let isClosed = Atomic<Bool>(false)
 
   /// Jobs that run at a time, and all of them while some are held up by the disk or another job.
@@ -82,6 +83,7 @@ public final class FileTree: Sendable {
 
   @discardableResult private func end() -> Turn<Void>? {
     guard !isClosed.exchange(true, ordering: .relaxed) else { return nil }
+    watches.end()
     return Turn(on: Self.ending) { [tree, index] () throws(Fault) in
       tree.stop()
       index?.finish(within: Self.patience)

@@ -72,6 +72,11 @@ extension FileTreeError: CustomStringConvertible {
 }
 
 extension FileTreeError {
+  /// The error of a number or a name that no call takes.
+  static func invalid(_ path: FilePath, _ reason: String) -> FileTreeError {
+    FileTreeError(.system, path: path, reason: reason, underlying: .invalidArgument)
+  }
+
   init(_ fault: Fault, _ path: FilePath) {
     var underlying: Errno?
     let code: Code
@@ -101,6 +106,6 @@ extension FileTreeError {
     ENOENT: .notFound, EEXIST: .alreadyExists, ENOTEMPTY: .notEmpty, ENOTDIR: .notADirectory, EISDIR: .isADirectory,
     EROFS: .readOnly, EACCES: .permissionDenied, EPERM: .permissionDenied, ENOSPC: .noSpace, EDQUOT: .noSpace,
     ESTALE: .changed, ELOOP: .invalidPath, ENAMETOOLONG: .nameTooLong, EOPNOTSUPP: .unsupported,
-    ENXIO: .unsupported, EFBIG: .limitExceeded, ECANCELED: .cancelled, ENODEV: .cancelled,
+    ENXIO: .unsupported, EFBIG: .limitExceeded, E2BIG: .limitExceeded, ECANCELED: .cancelled, ENODEV: .cancelled,
   ]
 }

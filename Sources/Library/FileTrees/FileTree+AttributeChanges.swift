@@ -1,0 +1,142 @@
+internal import Bytes
+internal import Glibc
+public import SystemPackage
+internal import Tree
+
+/// Changes of the attributes of real files and folders.
+extension FileTree {
+  /// The attributes to change. Those that are nil stay as they are.
+  public struct AttributeChanges: Sendable, Hashable {
+    /// The permission, set-id and sticky bits.
+    public var permissions: FilePermissions?
+    /// The number of a user, which only root can change.
+    public var owner: UInt32?
+    /// The number of a group.
+    public var group: UInt32?
+    /// The time of the last access.
+    public var accessed: Time?
+    /// The time of the last change of the bytes.
+    public var modified: Time?
+
+    /// Makes a value of the attributes to change.
+    public init(
+      permissions: FilePermissions? = nil, owner: UInt32? = nil, group: UInt32? = nil, accessed: Time? = nil,
+      modified: Time? = nil
+    ) {
+      self.permissions = permissions
+      self.owner = owner
+      self.group = group
+      self.accessed = accessed
+      self.modified = modified
+    }
+  }
+
+  /// Changes permissions, owner, group or times.
+  ///
+  /// - Parameters:
+  ///   - changes: the attributes to change. The owner is changed first, which may take set-id bits away.
+  ///   - path: a real file or folder.
+  ///   - followsLinks: whether a symbolic link in the last component is followed. A link itself has no permissions.
+  /// - Throws: `notFound`, `readOnlyView`, `permissionDenied`; `system` with `.invalidArgument` for a time with less than no
+  ///   nanoseconds, or a whole second of them.
+  public func setAttributes(
+    _ changes: AttributeChanges, of path: FilePath, followsLinks: Bool = true
+  ) async throws(FileTreeError) {
+    let changes = try changes.checked(path)
+    try await change(path) { [self] () throws(Fault) in
+      let place = try place(path, followsLast: followsLinks)
+      _ = try tree.change(place.node, changes, of: nil, for: nil)
+    }
+  }
+
+  // MARK: Extended attributes
+
+  /// Returns the names of the extended attributes, such as `user.comment`.
+  ///
+  /// Those of a view, `user.ffmount.…`, say what it is made of. Access lists are not among them.
+  ///
+  /// - Throws: `notFound`, and what keeps the way to it from being read.
+  public func extendedAttributeNames(
+    of path: FilePath, followsLinks: Bool = true
+  ) async throws(FileTreeError) -> [String] {
+    try await run(path) { [self] () throws(Fault) in
+      let place = try place(path, followsLast: followsLinks)
+      do throws(Fault) {
+        let names = try waiting { () throws(Fault) in try tree.extendedAttributeNames(place.node, .blocking) }
+        return names.split(separator: 0).map { FileName($0).text }.filter { !$0.hasPrefix("system.posix_acl_") }
+      } catch {
+        // Not every file system has them.
+        if error.kind == .system(EOPNOTSUPP) { return [] }
+        throw error
+      }
+    }
+  }
+
+  /// Returns the value of an extended attribute. Returns nil if there is none of that name.
+  ///
+  /// - Throws: `notFound`, `permissionDenied`, and what keeps the way to it from being read.
+  public func extendedAttribute(
+    _ name: String, of path: FilePath, followsLinks: Bool = true
+  ) async throws(FileTreeError) -> [UInt8]? {
+    let name = try Self.attribute(name, path)
+    return try await run(path) { [self] () throws(Fault) in
+      let place = try place(path, followsLast: followsLinks)
+      do throws(Fault) {
+        return try waiting { () throws(Fault) in try tree.extendedAttribute(name, of: place.node, .blocking) }
+      } catch {
+        if error.kind == .system(ENODATA) || error.kind == .system(EOPNOTSUPP) { return nil }
+        throw error
+      }
+    }
+  }
+
+  /// Sets an extended attribute, or removes it.
+  ///
+  /// - Parameters:
+  ///   - name: with its class, as Linux has it: `user.comment`. Names that begin with `user.ffmount.` are for views.
+  ///   - value: the value. nil removes the attribute, if there is one.
+  ///   - path: a real file or folder.
+  ///   - followsLinks: whether a symbolic link in the last component is followed.
+  /// - Throws: `notFound`, `readOnlyView`, `permissionDenied`, `noSpace`; `unsupported` where the file system has none of that
+  ///   class; `limitExceeded` for more than 64 KiB.
+  public func setExtendedAttribute(
+    _ name: String, to value: [UInt8]?, of path: FilePath, followsLinks: Bool = true
+  ) async throws(FileTreeError) {
+    let name = try Self.attribute(name, path)
+    try await change(path) { [self] () throws(Fault) in
+      let place = try place(path, followsLast: followsLinks)
+      guard try place.provenance(.blocking) == nil else { throw .inView }
+      do throws(Fault) {
+        try tree.setExtendedAttribute(name, to: value, of: place.node, flags: 0, for: nil)
+      } catch {
+        guard value == nil, error.kind == .system(ENODATA) else { throw error }
+      }
+    }
+  }
+
+  private static func attribute(_ name: String, _ path: FilePath) throws(FileTreeError) -> FileName {
+    guard !name.isEmpty, !name.utf8.contains(0) else { throw .invalid(path, "an attribute cannot have that name") }
+    return FileName(name)
+  }
+}
+
+extension FileTree.AttributeChanges {
+  /// The changes, as the tree takes them.
+  func checked(_ path: FilePath) throws(FileTreeError) -> Tree.AttributeChanges {
+    for time in [accessed, modified] {
+      // Other numbers have a meaning of their own in utimensat(2).
+      guard time.map({ (0..<1_000_000_000).contains($0.nanoseconds) }) ?? true else {
+        throw .invalid(path, "a time cannot have so many nanoseconds")
+      }
+    }
+    // The largest number stands for none in chown(2).
+    guard owner != .max, group != .max else { throw .invalid(path, "no user or group has that number") }
+    var changes = Tree.AttributeChanges()
+    changes.permissions = permissions.map { UInt16(truncatingIfNeeded: $0.rawValue) & 0o7777 }
+    changes.owner = owner
+    changes.group = group
+    changes.accessed = accessed.map { Timestamp(seconds: $0.seconds, nanoseconds: $0.nanoseconds) }
+    changes.modified = modified.map { Timestamp(seconds: $0.seconds, nanoseconds: $0.nanoseconds) }
+    return changes
+  }
+}

@@ -1,0 +1,177 @@
+internal import Bytes
+internal import Glibc
+public import SystemPackage
+internal import Tree
+
+extension FileTree {
+  /// The state of a copy in progress.
+  public struct CopyProgress: Sendable, Hashable {
+    /// The file that is copied, from the root.
+    public let path: FilePath
+    /// The number of bytes that are copied.
+    public let bytes: Int64
+    /// The number of bytes to copy. An estimate as long as files of views that are not made are among them.
+    public let totalBytes: Int64
+    /// The number of files, folders and links that are copied.
+    public let items: Int
+    /// The number of files, folders and links to copy.
+    public let totalItems: Int
+
+    /// The part that is copied, from 0 to 1. It is 1 only when all is.
+    public var fraction: Double {
+      if items == totalItems { return 1 }
+      return min(0.999, totalBytes > 0 ? Double(bytes) / Double(totalBytes) : Double(items) / Double(totalItems))
+    }
+  }
+
+  /// Copies a file, or a folder with all that is in it. Of a view the copy has the bytes: that of `a.zip.contents` is the
+  /// archive unpacked.
+  ///
+  /// Bytes are shared where the file system can (reflink), else copied by the system if both files are real. A file appears
+  /// at once, a folder as it is copied. Permissions are copied, owners and times are not. A file that is replaced keeps its
+  /// own attributes, as `save(_:to:)` has it.
+  ///
+  /// - Parameter replacing: whether a file that has the new name is replaced.
+  /// - Throws: `notFound`, `alreadyExists`, `missingParent`, `readOnlyView`, `noSpace`, and what keeps a file from being read.
+  public func copy(
+    _ path: FilePath, to newPath: FilePath, replacing: Bool = false
+  ) async throws(FileTreeError) {
+    try await copy(path, to: newPath, replacing, nil)
+  }
+
+  /// Copies as `copy(_:to:replacing:)` does, and reports progress. All names are looked up before the first byte is copied.
+  ///
+  /// - Parameter progress: is called on a thread of the tree's own, in order: after each item, within large files, and a last
+  ///   time when all is copied. The copy waits for it.
+  /// - Throws: what `copy(_:to:replacing:)` throws.
+  public func copy(
+    _ path: FilePath, to newPath: FilePath, replacing: Bool = false,
+    progress: @escaping @Sendable (CopyProgress) -> Void
+  ) async throws(FileTreeError) {
+    try await copy(path, to: newPath, replacing, progress)
+  }
+
+  private func copy(
+    _ path: FilePath, to newPath: FilePath, _ replacing: Bool, _ progress: (@Sendable (CopyProgress) -> Void)?
+  ) async throws(FileTreeError) {
+    try await change(path, and: newPath) { [self] () throws(Fault) in
+      let place = try place(path)
+      let counter = CopyCounter(progress)
+      if progress != nil { try count(place, counter) }
+      try copy(place, to: newPath.names, replacing: replacing, counter)
+    }
+  }
+
+  private func count(_ source: Place, _ counter: CopyCounter) throws(Fault) {
+    counter.totalItems += 1
+    switch source.attributes.kind {
+    case .folder: for (name, _) in try source.realEntries() { try count(source.child(name, .blocking), counter) }
+    case .file: counter.totalBytes += max(0, source.attributes.size)
+    case .link, .fifo, .socket, .characterDevice, .blockDevice: break
+    }
+  }
+
+  private func copy(
+    _ source: Place, to names: [FileName], replacing: Bool, _ counter: CopyCounter
+  ) throws(Fault) {
+    counter.begin(source)
+    switch source.attributes.kind {
+    case .file:
+      let file = try waiting { () throws(Fault) in try source.open(.blocking) }
+      let replacement = try Replacement(of: names, in: self, replacing: replacing, isClosed: true)
+      try file.copyAll(to: replacement.file) { counter.add($0) }
+      try replacement.finish(permissions: source.attributes.permissions & 0o777 | 0o200)
+    case .folder:
+      let (folder, name) = try parent(of: names)
+      if names.starts(with: source.names) {
+        throw Fault(.system(EINVAL), "a folder cannot be copied into itself")
+      }
+      let entry = try tree.makeFolder(name, in: folder.node, permissions: 0o777, by: Self.maker)
+      tree.forget(entry.node, 1)
+      for (name, _) in try source.realEntries() {
+        try copy(source.child(name, .blocking), to: names + [name], replacing: false, counter)
+      }
+    case .link:
+      let (folder, name) = try parent(of: names)
+      let target = try tree.linkTarget(source.node, .blocking)
+      let entry = try tree.makeLink(name, to: FileName(target), in: folder.node, by: Self.maker)
+      tree.forget(entry.node, 1)
+    case .fifo, .socket, .characterDevice, .blockDevice: throw Fault(.unsupported, "it is no file that has bytes")
+    }
+    counter.end(source)
+  }
+}
+
+/// Counts what is copied, on one thread.
+private final class CopyCounter {
+  private let report: ((FileTree.CopyProgress) -> Void)?
+  private var path: FilePath = ""
+  private var bytes: Int64 = 0
+  /// The number of bytes of the file that is copied, and its size as it was counted.
+  private var done: Int64 = 0
+  private var items = 0
+  var totalBytes: Int64 = 0
+  var totalItems = 0
+
+  init(_ report: ((FileTree.CopyProgress) -> Void)?) { self.report = report }
+
+  func begin(_ source: Place) {
+    guard report != nil else { return }
+    (path, done) = (FilePath(source.names), 0)
+  }
+
+  func add(_ count: Int64) {
+    bytes += count
+    done += count
+    tell()
+  }
+
+  func end(_ source: Place) {
+    items += 1
+    // The size may have been an estimate.
+    if source.attributes.kind == .file { totalBytes += done - max(0, source.attributes.size) }
+    done = 0
+    tell()
+  }
+
+  private func tell() {
+    report?(
+      FileTree.CopyProgress(
+        path: path, bytes: bytes, totalBytes: max(bytes, totalBytes), items: items, totalItems: max(items, totalItems)))
+  }
+}
+
+extension Tree.OpenFile {
+  /// The number of bytes that are copied between two reports, by the system and by this process.
+  private static let step = (system: 16 << 20, own: 1 << 20)
+  /// The errors of copy_file_range(2) if only the bytes can be copied.
+  private static let cannotCopy = [EXDEV, EINVAL, ENOSYS, EOPNOTSUPP]
+
+  /// - Parameter report: is called with the number of bytes since the last call.
+  fileprivate func copyAll(to target: Tree.OpenFile, _ report: (Int64) -> Void) throws(Fault) {
+    do throws(Fault) {
+      try clone(to: target)
+      return report(target.source.size)
+    } catch {}
+    var offset: Int64 = 0
+    do throws(Fault) {
+      while case let count = try copy(
+        from: offset, to: target, at: offset, count: Self.step.system, for: nil, .blocking), count > 0
+      {
+        offset += Int64(count)
+        report(Int64(count))
+        try Interest.check()
+      }
+      if offset > 0 || source.size == 0 { return }
+    } catch {
+      guard Self.cannotCopy.contains(where: { error.kind == .system($0) }) else { throw error }
+    }
+    while case let bytes = try waiting({ () throws(Fault) in try self.bytes(at: offset, count: Self.step.own) }),
+      !bytes.isEmpty
+    {
+      try target.write(bytes, at: offset)
+      offset += Int64(bytes.count)
+      report(Int64(bytes.count))
+    }
+  }
+}

@@ -1,0 +1,26 @@
+internal import Bytes
+internal import Synchronization
+
+/// What a tree watches, to be ended with it.
+final class WatchList: Sendable {
+  private struct Reference: Sendable {
+    weak var queue: ChangeQueue?
+  }
+
+  /// Nil once the tree is closed.
+  private let queues = Mutex<[Reference]?>([])
+
+  /// Throws an interrupted fault if the tree is closed.
+  func add(_ queue: ChangeQueue) throws(Fault) {
+    let isOpen = queues.withLock { queues in
+      queues?.removeAll { $0.queue == nil }
+      queues?.append(Reference(queue: queue))
+      return queues != nil
+    }
+    if !isOpen { throw .interrupted }
+  }
+
+  func end() {
+    for queue in queues.withLock({ $0.take() }) ?? [] { queue.queue?.end(.success(nil)) }
+  }
+}

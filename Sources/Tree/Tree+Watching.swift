@@ -1,0 +1,16 @@
+public import Bytes
+internal import Files
+
+extension Tree {
+  /// Calls `body` with a descriptor of a real folder, which may be O_PATH.
+  ///
+  /// Throws ENOTDIR for a file, and an unsupported fault for a folder of a view.
+  public func withFolder<Value>(
+    _ id: UInt64, _ body: (Int32) throws(Fault) -> Value
+  ) throws(Fault) -> Value {
+    let item = try nodes.node(id).item
+    guard item.kind == .folder else { throw .notFolder }
+    guard let folder = item as? RealFolder else { throw Fault(.unsupported, "it is not a real folder") }
+    return try folder.place.withDescriptor(body)
+  }
+}

@@ -1,0 +1,168 @@
+import FileTrees
+import Foundation
+import SystemPackage
+import Testing
+
+@Suite(.timeLimit(.minutes(2)))
+struct SavingTests {
+  private static let isRoot = geteuid() == 0
+
+  /// The value of `getfattr`, or else nil.
+  private func run(_ command: String, in sample: Sample) throws -> String {
+    let process = Process()
+    process.executableURL = URL(filePath: "/bin/sh")
+    process.arguments = ["-c", "cd '\(sample.path(""))' && \(command)"]
+    let output = Pipe()
+    process.standardOutput = output
+    try process.run()
+    let bytes = try output.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0, "\(command)")
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  @Test func ownerListAndAttributesStay() async throws {
+    let sample = try Sample()
+    let tree = sample.tree
+    try sample.make(
+      by: """
+        open('file', 'w').write('old')
+        os.chmod('file', 0o640)
+        os.setxattr('file', 'user.comment', b'kept\\0bytes')
+        os.setxattr('file', 'user.empty', b'')
+        # r-- for user 1234, rw- for group 5678, a mask of r--
+        import struct
+        def entry(tag, perm, id=0xffffffff): return struct.pack('<HHI', tag, perm, id)
+        acl = struct.pack('<I', 2) + entry(1, 6) + entry(2, 4, 1234) + entry(4, 4) + entry(8, 6, 5678) + entry(16, 4) + entry(32, 0)
+        os.setxattr('file', 'system.posix_acl_access', acl)
+        if os.geteuid() == 0:
+          os.chown('file', 1234, 5678)
+          os.setxattr('file', 'trusted.comment', b'secret')
+        """)
+    let show = """
+      python3 -c "import os; s = os.stat('file'); print(oct(s.st_mode), s.st_uid, s.st_gid)
+      for n in sorted(os.listxattr('file')): print(n, os.getxattr('file', n))"
+      """
+    let before = try run(show, in: sample)
+    #expect(before.contains("user.comment") && before.contains("system.posix_acl_access"))
+    #expect(!Self.isRoot || before.contains("1234 5678") && before.contains("trusted.comment"))
+    let inode = try await tree.attributes(of: "file").inode
+    try await tree.save(Array("new".utf8), to: "file")
+    #expect(try run(show, in: sample) == before)
+    #expect(try sample.bytes(of: "file") == Array("new".utf8))
+    #expect(try await tree.attributes(of: "file").inode != inode)
+    try sample.write("copied", to: "other")
+    try await tree.copy("other", to: "file", replacing: true)
+    #expect(try run(show, in: sample) == before)
+    try await tree.save(tree.chunks(of: "other", size: 2), to: "file")
+    #expect(try run(show, in: sample) == before)
+    #expect(try sample.bytes(of: "file") == Array("copied".utf8))
+    #expect(try sample.names() == ["file", "other"])
+  }
+
+  /// A new file gets the default access list of its folder, which the replaced one need not have.
+  @Test func aListThatTheFileDidNotHaveIsNotAdded() async throws {
+    let sample = try Sample()
+    try sample.make(
+      by: """
+        import struct
+        open('file', 'w').close()
+        os.chmod('file', 0o600)
+        def entry(tag, perm, id=0xffffffff): return struct.pack('<HHI', tag, perm, id)
+        acl = struct.pack('<I', 2) + entry(1, 7) + entry(2, 7, 1234) + entry(4, 7) + entry(16, 7) + entry(32, 7)
+        os.setxattr('.', 'system.posix_acl_default', acl)
+        """)
+    try await sample.tree.save([1], to: "file")
+    try await sample.tree.save([1], to: "new")
+    let show =
+      "python3 -c \"import os; print(os.listxattr('file'), oct(os.stat('file').st_mode), os.listxattr('new'))\""
+    #expect(try run(show, in: sample) == "[] 0o100600 ['system.posix_acl_access']\n")
+  }
+
+  @Test func specialBitsAndTimesFollowTheRules() async throws {
+    let sample = try Sample()
+    try sample.make(
+      by: "open('file', 'w').close()\nos.chmod('file', 0o6755)\nos.utime('file', ns=(10**18, 10**18))")
+    try await sample.tree.save([1], to: "file")
+    let attributes = try await sample.tree.attributes(of: "file")
+    #expect(attributes.permissions.rawValue == (Self.isRoot ? 0o6755 : 0o755))
+    #expect(attributes.modified > FileTree.Time(seconds: 1_600_000_000))
+  }
+
+  @Test func chunksAreSavedAtOnce() async throws {
+    let sample = try Sample()
+    let tree = sample.tree
+    try sample.write("old", to: "file")
+    let (stream, continuation) = AsyncStream<[UInt8]>.makeStream()
+    async let saved: Void = tree.save(stream, to: "file")
+    for number in 0..<5 as Range<UInt8> {
+      continuation.yield([number, number])
+      #expect(try sample.bytes(of: "file") == Array("old".utf8))
+    }
+    continuation.finish()
+    try await saved
+    #expect(try sample.bytes(of: "file") == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4])
+    #expect(try sample.names() == ["file"])
+  }
+
+  @Test func chunksThatFailOrAreCancelledLeaveTheOldFile() async throws {
+    struct Failed: Error {}
+    let sample = try Sample()
+    let tree = sample.tree
+    try sample.write("old", to: "file")
+    let failing = AsyncThrowingStream<[UInt8], any Error> { continuation in
+      continuation.yield([1])
+      continuation.finish(throwing: Failed())
+    }
+    await #expect(throws: Failed.self) { try await tree.save(failing, to: "file") }
+    #expect(try sample.names() == ["file"])
+    let (endless, continuation) = AsyncStream<[UInt8]>.makeStream()
+    let task = Task { try await tree.save(endless, to: "file") }
+    continuation.yield([1])
+    while try sample.names().count < 2 { try await Task.sleep(for: .milliseconds(1)) }
+    task.cancel()
+    await #expect(throws: (any Error).self) { try await task.value }
+    #expect(try sample.names() == ["file"])
+    #expect(try sample.bytes(of: "file") == Array("old".utf8))
+  }
+
+  @Test func anExistingFileCanBeSpared() async throws {
+    let sample = try Sample("letters.zip")
+    let tree = sample.tree
+    try await tree.save([1], to: "file", replacing: false)
+    try sample.makeLink("broken", to: "nowhere")
+    for path in ["file", "broken"] as [FilePath] {
+      await expectError(.alreadyExists, path) { () throws(FileTreeError) in
+        try await tree.save([2], to: path, replacing: false)
+      }
+      await #expect(throws: FileTreeError.self) {
+        try await tree.save(tree.chunks(of: "letters.zip"), to: path, replacing: false)
+      }
+    }
+    #expect(try sample.bytes(of: "file") == [1])
+    #expect(try sample.names() == ["broken", "file", "letters.zip"])
+    await #expect(throws: FileTreeError.self) {
+      try await tree.save(tree.chunks(of: "file"), to: "letters.zip.contents/new")
+    }
+  }
+
+  /// Many savers of one name: one of the files is there, whole, and nothing else.
+  @Test func savesOfOneNameDoNotMix() async throws {
+    let sample = try Sample()
+    let tree = sample.tree
+    try await tree.save([], to: "file")
+    try await tree.setAttributes(.init(permissions: [.ownerReadWrite, .groupRead]), of: "file")
+    try await tree.setExtendedAttribute("user.note", to: [1], of: "file")
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<20 as Range<UInt8> {
+        group.addTask { try await tree.save([UInt8](repeating: number, count: 100_000), to: "file") }
+      }
+      try await group.waitForAll()
+    }
+    let bytes = try sample.bytes(of: "file")
+    #expect(bytes.count == 100_000 && Set(bytes).count == 1)
+    #expect(try await tree.attributes(of: "file").permissions == [.ownerReadWrite, .groupRead])
+    #expect(try await tree.extendedAttribute("user.note", of: "file") == [1])
+    #expect(try sample.names() == ["file"])
+  }
+}
