@@ -2,14 +2,13 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 from benchmarks.suites import unpack
 
-from .mounted import Run, Wrong
+from .mounted import Run, Wrong, removed
 
 #: What xfstests's configure finds out, as far as these two programs need it.
 CONFIG = """
@@ -109,7 +108,7 @@ def fsstress(run: Run) -> str:
             run.call(run.programs / "fsstress", "-d", mount / "f", "-p", 4, "-n", 1000, "-s", run.seed + rounds)
             rounds += 1
             if rounds % 20 == 0:
-                shutil.rmtree(mount / "f")
+                removed(mount / "f")
                 (mount / "f").mkdir()
     return f"{rounds} rounds of 4 × 1,000 operations"
 
