@@ -205,7 +205,8 @@ def postgresql(run: Run) -> str:
                 start()
                 sums = run_as(
                     "psql", "-AtF", " ", "-c", "select (select sum(abalance) from pgbench_accounts), (select sum(bbalance) from"
-                    " pgbench_branches), (select sum(tbalance) from pgbench_tellers), (select coalesce(sum(delta), 0) from pgbench_history)")
+                    " pgbench_branches), (select sum(tbalance) from pgbench_tellers),"
+                    " (select coalesce(sum(delta), 0) from pgbench_history)")
                 if len(set(sums.split())) != 1:
                     raise Wrong(f"after a kill the balances are {sums}")
             run_as("psql", "-qc", "create extension amcheck")

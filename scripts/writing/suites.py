@@ -79,7 +79,7 @@ def pjdfstest(run: Run) -> str:
         inner = results(mount / "work")
     wrong = sorted(test for test in bare.keys() | inner.keys() if bare.get(test) != inner.get(test))
     passed = sum(result == "ok" for result in bare.values())
-    if wrong or passed < 1000:
+    if wrong or not passed:
         raise Wrong(f"of {len(bare)} tests {len(wrong)} end otherwise: {wrong[:40]}")
     return f"{len(bare)} tests as in a bare folder, where {passed} pass"
 
