@@ -4,7 +4,6 @@ again and again, and readers add the accounts up: the sum is always the same, an
 through the mount, and in the end in the source, too. ENGINE is sqlite-JOURNAL (delete, truncate, persist, wal, or memory-mapped:
 wal-mapped), lmdb or lmdb-mapped, which writes by a map of the file (needs python3-lmdb)."""
 
-import os
 import random
 import signal
 import sqlite3

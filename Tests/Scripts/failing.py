@@ -158,7 +158,8 @@ def short_writes(source, mount, rules, backing):
 
 
 def storm(source, mount, rules, backing, seconds=8):
-    """Two of a hundred operations below fail: what was done is there, and what failed may or may not be; what is shown then is what is there."""
+    """Two of a hundred operations below fail: what was done is there, and what failed may or may not be; then the mount shows
+    what is there."""
     chance, fail, failures, calls, contents = random.Random(3), [], 0, 0, {}
     folder = f"{mount}/storm"
     os.mkdir(folder)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""modelled.py SOURCE MOUNT OPERATIONS SEED [WITHOUT...]: two processes make random operations in the mount, and the same ones in a bare folder,
-which says what each of them has to answer; the descriptors, names, links, maps and locks of both processes meet each other.
+"""modelled.py SOURCE MOUNT OPERATIONS SEED [WITHOUT...]: two processes make random operations in the mount,
+and the same ones in a bare folder, which says what each of them has to answer; the descriptors, names, links, maps and locks of both
+processes meet each other.
 
 After every 1,000 operations the mount, its source and the bare folder must have the same names, modes, owners, links, bytes and
 attributes. A difference ends it: the operations since the last new folder (every 10,000) are shortened to those that are needed

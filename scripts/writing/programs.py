@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from .mounted import PYTHON, Run, Wrong, different, kill
+from .mounted import PYTHON, Run, Wrong, different, kill, removed
 
 GIT = {
     **{f"GIT_{who}_{what}": text for who in ("AUTHOR", "COMMITTER") for what, text in (("NAME", "n"), ("EMAIL", "e@x"))},
@@ -78,7 +78,7 @@ def git(run: Run) -> str:
             git("fsck", "--full", "--strict")
             if git("status", "--porcelain") or git("diff", "HEAD", "--stat"):
                 raise Wrong("there are changes that nobody made")
-            shutil.rmtree(place)
+            removed(place)
             rounds[who] += 1
 
     with run.mount() as mount:
@@ -138,7 +138,7 @@ def make(run: Run) -> str:
             if list(place.rglob("*.o")):
                 raise Wrong("not all is clean")
             if rounds:
-                shutil.rmtree(place)
+                removed(place)
             rounds += 1
     return f"{rounds} times {folders * files} files"
 
@@ -205,7 +205,8 @@ def postgresql(run: Run) -> str:
                 start()
                 sums = run_as(
                     "psql", "-AtF", " ", "-c", "select (select sum(abalance) from pgbench_accounts), (select sum(bbalance) from"
-                    " pgbench_branches), (select sum(tbalance) from pgbench_tellers), (select coalesce(sum(delta), 0) from pgbench_history)")
+                    " pgbench_branches), (select sum(tbalance) from pgbench_tellers),"
+                    " (select coalesce(sum(delta), 0) from pgbench_history)")
                 if len(set(sums.split())) != 1:
                     raise Wrong(f"after a kill the balances are {sums}")
             run_as("psql", "-qc", "create extension amcheck")
@@ -264,7 +265,7 @@ def libreoffice(run: Run) -> str:
             view = folder / "letter.odt.contents" / "content.xml"
             if view.read_text() != content(folder / "letter.odt"):
                 raise Wrong("the view of the document is not what was saved last")
-            shutil.rmtree(folder)
+            removed(folder)
             rounds += 1
     return f"{rounds * (count + count // 5 + 1)} times saved"
 
@@ -305,7 +306,7 @@ def vim(run: Run) -> str:
                     raise Wrong(f"{name} was not saved each time")
             if os.listxattr(inner / "private.txt") != os.listxattr(bare / "private.txt"):
                 raise Wrong("attributes differ")
-            shutil.rmtree(inner)
+            removed(inner)
             rounds += 1
     return f"{rounds * len(ways)} times five files"
 
