@@ -104,7 +104,7 @@ extension Tree {
   ) throws(Fault) {
     let (node, real) = try realFolder(folder)
     try checkChange(in: node, for: asker)
-    if isFolder { (nodes.node(named: name, in: node)?.item as? RealFolder)?.hold() }
+    let removed = isFolder ? held(name, in: node) : nil
     if let record {
       let inode = try real.inode(of: name)
       if let before = record.inherited, before.isDone || before.first != 0 && before.first != inode {
@@ -117,6 +117,7 @@ extension Tree {
         try FolderChanges.remove(name, in: place, isFolder: isFolder)
       }
       record?.finish()
+      if let removed { removed.0.path.remove(removed.1) }
     } catch {
       // A view of that name?
       guard error.isAboutName, nodes.isView(named: name, in: node) else { throw error }
@@ -140,6 +141,7 @@ extension Tree {
       (nodes.node(named: name, in: node)?.item as? RealFolder)?.hold()
     }
     let isExchange = flags & Self.exchange != 0
+    let removed = isExchange ? nil : held(newName, in: newNode)
     try writing.renaming { () throws(Fault) in
       let isDone = try record.map { (record) throws(Fault) in
         let states = (try real.inode(of: name), try newReal.inode(of: newName))
@@ -162,8 +164,19 @@ extension Tree {
         }
       }
       record?.finish()
+      if let removed { removed.0.path.remove(removed.1) }
       nodes.move(name, in: node, to: newName, in: newNode, isExchange: isExchange)
     }
+  }
+
+  /// A real folder that is about to lose its name, as far as the kernel knows it.
+  private func held(_ name: FileName, in node: Node) -> (RealFolder, RemovedFolder)? {
+    guard let id = nodes.id(named: name, in: node), let found = try? self.node(id, .blocking),
+      let folder = found.item as? RealFolder,
+      let place = try? folder.path.open(for: .place)
+    else { return nil }
+    let entry = writing?.ledger?.add(place.raw, found.record(of: .folder))
+    return (folder, RemovedFolder(place, entry))
   }
 
   /// RENAME_EXCHANGE of <linux/fs.h>.

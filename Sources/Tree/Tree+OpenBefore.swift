@@ -1,5 +1,6 @@
 internal import Bytes
 internal import Files
+internal import Glibc
 internal import Synchronization
 
 /// Files that an earlier process had open, by their descriptors: their names may be gone.
@@ -13,6 +14,7 @@ extension Tree {
     guard let writing, let ledger = writing.ledger else { return }
     var files: [UInt64: OpenFile] = [:]
     let inherited = ledger.inherited
+    for (entry, record) in inherited where record.kind == .folder { openInheritedFolder(entry, record) }
     for (entry, record) in inherited where record.kind == .file {
       guard record.file >= 0, record.number != 0 else {
         // Lost, or nobody was told of it.
@@ -43,6 +45,22 @@ extension Tree {
   private func openInherited(_ held: HeldFile, _ record: OpenLedger.Record) throws(Fault) -> OpenFile {
     let node = try inheritedNode(held, record)
     return file(held, as: node, Attributes(try held.status(), inode: node.inode))
+  }
+
+  /// Adopts a folder that has no name any more.
+  private func openInheritedFolder(_ entry: OpenLedger.Entry, _ record: OpenLedger.Record) {
+    guard record.file >= 0 else { return entry.remove() }
+    let descriptor = Descriptor(owning: record.file)
+    guard (try? node(record.node, .blocking)) == nil, case .inherited(let known) = nodes.known(record.node),
+      known.generation == record.generation, let status = try? descriptor.status(), status.type == S_IFDIR
+    else { return entry.remove() }
+    let parent = (try? node(UInt64(known.parent), .blocking)) ?? nodes.root
+    guard let folder = parent.item as? RealFolder else { return entry.remove() }
+    let path = RealPath(folder.path, known.name, status)
+    path.remove(RemovedFolder(descriptor, entry))
+    let item = RealFolder(path, inode: folder.path.root.inode(status))
+    let attributes = Attributes(status, inode: item.inode)
+    _ = try? nodes.adopt(record.node, generation: record.generation, in: parent, item, attributes)
   }
 
   /// The node of an open file: by its name, or else for the file itself.

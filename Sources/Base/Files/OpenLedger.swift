@@ -13,6 +13,8 @@ public final class OpenLedger: Sendable {
     case file = 1
     /// The descriptor of an owner's locks.
     case lock = 2
+    /// A folder whose name was removed.
+    case folder = 3
   }
 
   /// What a descriptor is of.
