@@ -92,9 +92,9 @@ extension NodeTable.State {
     insert(id, NameTable.hash(parent.id, name.bytes))
   }
 
-  /// The node for an open file of the source, which need not be found by its name.
-  mutating func adoptOpen(_ id: UInt32, in parent: Node, _ file: RealFile, _ attributes: Attributes) -> Node? {
-    let identity = ItemIdentity(file)
+  /// The node for an open file or folder of the source, which need not be found by its name.
+  mutating func adoptOpen(_ id: UInt32, in parent: Node, _ item: any Item, _ attributes: Attributes) -> Node? {
+    let identity = ItemIdentity(item)
     guard slots[Int(id)].isInherited, let record = ledger?[id], record.content == nil,
       identity.isReal(record.inode, created: record.identity.created)
     else { return nil }
@@ -105,8 +105,8 @@ extension NodeTable.State {
       slots[Int(parent.id)].children += 1
       loseChild(record.parent)
     }
-    let item = slots[Int(id)].isNameless ? file.nameless : file
-    return adopt(id, record, parent, Found(item, attributes), identity, depth: 0)
+    let nameless = slots[Int(id)].isNameless ? (item as? RealFile)?.nameless : nil
+    return adopt(id, record, parent, Found(nameless ?? item, attributes), identity, depth: 0)
   }
 
   /// The file of an inherited node has been found under another name.

@@ -266,6 +266,11 @@ final class NodeTable: Sendable {
     }
   }
 
+  /// The id that a name has now; nil if the kernel has not looked it up.
+  func id(named name: FileName, in folder: Node) -> UInt64? {
+    state.withLock { $0.find(folder, name, NameTable.hash(folder.id, name.bytes)).map { UInt64($0) } }
+  }
+
   /// Whether the node that a name has is a view's.
   func isView(named name: FileName, in folder: Node) -> Bool {
     state.withLock { state in
@@ -283,14 +288,14 @@ final class NodeTable: Sendable {
     }
   }
 
-  /// The node of an earlier process for a real file that is open, whatever became of its name; the one of now, if there is one.
+  /// The node of an earlier process for a real file or folder that is open, whatever became of its name; the one of now, if there is one.
   /// Throws ESTALE if the kernel has forgotten it.
   func adopt(
-    _ id: UInt64, generation: UInt64, in parent: Node, _ file: RealFile, _ attributes: Attributes
+    _ id: UInt64, generation: UInt64, in parent: Node, _ item: any Item, _ attributes: Attributes
   ) throws(Fault) -> Node {
     let node = state.withLock { state -> Node? in
       guard id < UInt64(state.slots.count) else { return nil }
-      let node = state.slots[Int(id)].node ?? state.adoptOpen(UInt32(id), in: parent, file, attributes)
+      let node = state.slots[Int(id)].node ?? state.adoptOpen(UInt32(id), in: parent, item, attributes)
       return node?.generation == generation ? node : nil
     }
     guard let node else { throw .stale }

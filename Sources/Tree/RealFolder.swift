@@ -27,10 +27,16 @@ final class RealPath: Sendable {
     found = (status.device, status.inode)
   }
 
+  private let removed = Mutex<RemovedFolder?>(nil)
+
+  /// Takes over that the name was removed.
+  func remove(_ folder: RemovedFolder) { removed.withLock { $0 = folder } }
+
   /// Takes over a rename.
   func move(to folder: RealPath, _ name: FileName) { position.move(to: folder, name) }
 
   func open(for purpose: Descriptor.Purpose) throws(Fault) -> Descriptor {
+    if let removed = removed.withLock({ $0 }) { return try removed.open(for: purpose) }
     var names: [FileName] = []
     var step = position.value
     while let parent = step.folder {

@@ -104,7 +104,7 @@ extension Tree {
   ) throws(Fault) {
     let (node, real) = try realFolder(folder)
     try checkChange(in: node, for: asker)
-    if isFolder { (nodes.node(named: name, in: node)?.item as? RealFolder)?.hold() }
+    let removed = isFolder ? held(name, in: node) : nil
     if let record {
       let inode = try real.inode(of: name)
       if let before = record.inherited, before.isDone || before.first != 0 && before.first != inode {
@@ -117,6 +117,7 @@ extension Tree {
         try FolderChanges.remove(name, in: place, isFolder: isFolder)
       }
       record?.finish()
+      if let removed { removed.0.path.remove(removed.1) }
     } catch {
       // A view of that name?
       guard error.isAboutName, nodes.isView(named: name, in: node) else { throw error }
@@ -140,6 +141,7 @@ extension Tree {
       (nodes.node(named: name, in: node)?.item as? RealFolder)?.hold()
     }
     let isExchange = flags & Self.exchange != 0
+    let removed = isExchange ? nil : held(newName, in: newNode)
     try writing.renaming { () throws(Fault) in
       let isDone = try record.map { (record) throws(Fault) in
         let states = (try real.inode(of: name), try newReal.inode(of: newName))
@@ -162,8 +164,19 @@ extension Tree {
         }
       }
       record?.finish()
+      if let removed { removed.0.path.remove(removed.1) }
       nodes.move(name, in: node, to: newName, in: newNode, isExchange: isExchange)
     }
+  }
+
+  /// A real folder that is about to lose its name, as far as the kernel knows it.
+  private func held(_ name: FileName, in node: Node) -> (RealFolder, RemovedFolder)? {
+    guard let id = nodes.id(named: name, in: node), let found = try? self.node(id, .blocking),
+      let folder = found.item as? RealFolder,
+      let place = try? folder.path.open(for: .place)
+    else { return nil }
+    let entry = writing?.ledger?.add(place.raw, found.record(of: .folder))
+    return (folder, RemovedFolder(place, entry))
   }
 
   /// RENAME_EXCHANGE of <linux/fs.h>.
@@ -201,9 +214,9 @@ extension Tree {
   }
 }
 
-// MARK: Requests that an earlier process may have done
+// MARK: Requests that an earlier process may have executed
 
-/// What a file looks like that was just made; nil for what does not tell.
+/// The attributes that identify a file as made by a request. Nil matches any value.
 private struct Likeness {
   var type: UInt32?
   var size: Int64?
@@ -218,7 +231,7 @@ private struct Likeness {
 extension Tree {
   /// Calls `body`, which makes a name, unless an earlier process has made it for the same request. Returns whether it has.
   ///
-  /// `likeness`: how that looks. `author`: whose it is; nil if that does not tell.
+  /// `likeness` and `author` identify the result of the request. A nil author matches any owner.
   private func once(
     _ record: ChangeRecord?, making name: FileName, in folder: RealFolder, by author: Author?,
     _ likeness: Likeness, _ body: () throws(Fault) -> Void
@@ -230,7 +243,7 @@ extension Tree {
     let present = try folder.statusIfThere(of: name)
     if let before = record.inherited, let present {
       if before.isDone { return true }
-      // Somebody else's would have been there before, or be another's.
+      // The name was absent before, so it is either this request's or a concurrent program's.
       if before.first == 0, likeness.isSeen(in: present, folder.path.root), author?.owns(present) ?? true {
         return true
       }
@@ -241,7 +254,7 @@ extension Tree {
     return false
   }
 
-  /// Opens what an earlier process has made: it may have made it with permissions that do not permit that.
+  /// Opens a file that an earlier process has made, even if its permissions forbid it.
   private func openMade(_ name: FileName, in folder: RealFolder, flags: Int32) throws(Fault) -> Descriptor {
     try folder.opened { (place) throws(Fault) in
       do throws(Fault) { return try FolderChanges.open(name, in: place, flags: flags) } catch {
@@ -271,10 +284,10 @@ extension RealFolder {
 }
 
 extension ChangeRecord.Inherited {
-  /// Whether a rename was done, by what has both names now. Throws EIO if that is unclear.
+  /// Returns whether the rename was executed, given the inodes of both names. Throws EIO if that cannot be determined.
   fileprivate func isRenamed(_ now: UInt64, _ new: UInt64, isExchange: Bool) throws(Fault) -> Bool {
     if isDone { return true }
-    // Of two names of one file both stay, and what is not there is not renamed.
+    // Renaming a missing file fails again, and one name of a file to another has no effect.
     if first == 0 || first == second { return false }
     if new == first, isExchange ? now == second : now != first { return true }
     if now == first, new == second { return false }

@@ -1,21 +1,23 @@
 internal import Bytes
 internal import Files
+internal import Glibc
 internal import Synchronization
 
-/// Files that an earlier process had open, by their descriptors: their names may be gone.
+/// Files and folders that an earlier process had open, restored from their descriptors.
 extension Tree {
-  /// Opens them again, and calls `body` with each and the kernel's number of it. Blocks on the disk.
+  /// Restores all open files, and calls `body` with the kernel's handle and the file. Blocks on the disk.
   ///
-  /// `lent` makes an object of what the kernel has of a file itself, by its number there.
+  /// - Parameter lent: returns the object for a backing ID of the kernel.
   public func openInherited<Object: AnyObject & Sendable>(
     lent: (Int32) -> Object?, _ body: (UInt64, OpenFile) -> Void
   ) {
     guard let writing, let ledger = writing.ledger else { return }
     var files: [UInt64: OpenFile] = [:]
     let inherited = ledger.inherited
+    for (entry, record) in inherited where record.kind == .folder { openInheritedFolder(entry, record) }
     for (entry, record) in inherited where record.kind == .file {
       guard record.file >= 0, record.number != 0 else {
-        // Lost, or nobody was told of it.
+        // The descriptor was lost, or the kernel does not have the handle.
         if record.file >= 0 { _ = Descriptor(owning: record.file) }
         entry.remove()
         continue
@@ -45,7 +47,23 @@ extension Tree {
     return file(held, as: node, Attributes(try held.status(), inode: node.inode))
   }
 
-  /// The node of an open file: by its name, or else for the file itself.
+  /// Restores a removed folder.
+  private func openInheritedFolder(_ entry: OpenLedger.Entry, _ record: OpenLedger.Record) {
+    guard record.file >= 0 else { return entry.remove() }
+    let descriptor = Descriptor(owning: record.file)
+    guard (try? node(record.node, .blocking)) == nil, case .inherited(let known) = nodes.known(record.node),
+      known.generation == record.generation, let status = try? descriptor.status(), status.type == S_IFDIR
+    else { return entry.remove() }
+    let parent = (try? node(UInt64(known.parent), .blocking)) ?? nodes.root
+    guard let folder = parent.item as? RealFolder else { return entry.remove() }
+    let path = RealPath(folder.path, known.name, status)
+    path.remove(RemovedFolder(descriptor, entry))
+    let item = RealFolder(path, inode: folder.path.root.inode(status))
+    let attributes = Attributes(status, inode: item.inode)
+    _ = try? nodes.adopt(record.node, generation: record.generation, in: parent, item, attributes)
+  }
+
+  /// Returns the node of an open file. Looks it up by name first; otherwise the node stands for the descriptor's file.
   private func inheritedNode(_ held: HeldFile, _ record: OpenLedger.Record) throws(Fault) -> Node {
     if let found = try? node(record.node, .blocking), found.generation == record.generation { return found }
     guard case .inherited(let known) = nodes.known(record.node), known.generation == record.generation else {

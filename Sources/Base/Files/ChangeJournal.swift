@@ -1,11 +1,11 @@
 public import Bytes
 internal import Glibc
 
-/// What has become of each request that changes something, in memory that outlives the process: such a request is not to be
-/// done twice.
+/// A persistent journal of requests that must not be executed twice.
 ///
-/// Before the change the process records what there is, and after it that it is done; before it answers, the answer. The next
-/// process sends a recorded answer, which the kernel ignores if it has it, and else finds out whether the change was made.
+/// The process records the state before a change, then that the change is done, then the reply before it is sent. The next
+/// process resends a recorded reply, which the kernel ignores if it has received it. Without a recorded reply it compares the
+/// recorded state with the present one to determine whether the change was made.
 public final class ChangeJournal: Sendable {
   private enum State {
     static let begun: UInt64 = 1
@@ -13,12 +13,12 @@ public final class ChangeJournal: Sendable {
     static let answered: UInt64 = 3
   }
   private enum Field {
-    /// A state, and above it the process that recorded it, from 1.
+    /// The state. The upper bits have the ordinal, from 1, of the process that recorded it.
     static let state = 0
     static let first = 8
     static let second = 16
     static let result = 24
-    /// The errno, and above it the number of bytes.
+    /// The errno. The upper 32 bits have the number of bytes.
     static let answer = 32
     static let bytes = 40
     static let size = 512
@@ -26,7 +26,7 @@ public final class ChangeJournal: Sendable {
   private static let ordinalShift: UInt64 = 8
   private static let count = 8192
   public static let capacity = count * Field.size
-  /// Of an answer.
+  /// The maximum size of a recorded reply, in bytes.
   public static let mostBytes = Field.size - Field.bytes
 
   private let memory: LastingMemory
@@ -42,18 +42,18 @@ public final class ChangeJournal: Sendable {
 
   private static func place(_ slot: Int32) -> Int { Int(slot) * Field.size }
 
-  /// The record of the request in a slot; nil if there is none.
+  /// The record of the request in a slot. Nil if the slot does not exist.
   public func record(_ slot: Int32) -> ChangeRecord? {
     slot >= 0 && slot < Self.count ? ChangeRecord(journal: self, slot: slot) : nil
   }
 
-  /// Another request comes into a slot.
+  /// Clears the record of a slot that is about to receive another request.
   public func clear(_ slot: Int32) {
     let place = Self.place(slot)
     if memory.load(place, as: UInt64.self) != 0 { memory.store(UInt64(0), at: place) }
   }
 
-  /// Records an answer, which is about to be sent.
+  /// Records a reply that is about to be sent.
   public func setAnswer(_ slot: Int32, error: Int32, _ bytes: [UInt8]) {
     guard bytes.count <= Self.mostBytes else { return }
     let place = Self.place(slot)
@@ -62,7 +62,7 @@ public final class ChangeJournal: Sendable {
     store(State.answered, slot)
   }
 
-  /// The answer that was about to be sent when a process died; nil if there is none.
+  /// The recorded reply of a slot. Nil if there is none.
   public func answer(_ slot: Int32) -> (error: Int32, bytes: [UInt8])? {
     let place = Self.place(slot)
     guard memory.load(place, as: UInt64.self) & 0xff == State.answered else { return nil }
@@ -78,7 +78,7 @@ public final class ChangeJournal: Sendable {
 
   fileprivate func begin(_ slot: Int32, _ first: UInt64, _ second: UInt64) {
     let place = Self.place(slot)
-    // What was recorded before does not hold meanwhile.
+    // Invalid until the new values are complete.
     memory.store(UInt64(0), at: place)
     memory.store(first, at: place + Field.first)
     memory.store(second, at: place + Field.second)
@@ -106,22 +106,22 @@ public struct ChangeRecord: Sendable {
   fileprivate let journal: ChangeJournal
   fileprivate let slot: Int32
 
-  /// What an earlier process recorded of the request.
+  /// The state that an earlier process recorded.
   public struct Inherited: Sendable {
-    /// Whether the change was made. If not, it may have been made all the same.
+    /// Whether the change was made. If false, it may have been made without having been recorded.
     public let isDone: Bool
     public let first: UInt64
     public let second: UInt64
     public let result: UInt64
   }
 
-  /// The record of an earlier process; nil if it had not begun, or this process has.
+  /// The record of an earlier process. Nil if it had not begun, or if this process has begun itself.
   public var inherited: Inherited? { journal.inherited(slot) }
 
-  /// Records what there is before the change.
+  /// Records the state before the change.
   public func begin(_ first: UInt64 = 0, _ second: UInt64 = 0) { journal.begin(slot, first, second) }
 
-  /// Records that whoever waits for it wants it no more.
+  /// Records that the caller was interrupted.
   public func interrupt() { journal.setAnswer(slot, error: EINTR, []) }
 
   /// Records that the change is made.

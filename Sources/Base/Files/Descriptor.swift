@@ -85,6 +85,12 @@ extension Descriptor {
     return Descriptor(owning: raw)
   }
 
+  /// Opens the file or folder of another descriptor, whatever became of its name.
+  public static func open(again other: Int32, for purpose: Purpose) throws(Fault) -> Descriptor {
+    let (path, flags) = (ownPath(of: other), purpose.flags)
+    return try opened("open") { unsafe Glibc.open(path, flags) }
+  }
+
   /// Opens the file at `path` for reading and writing, and creates it, for this user alone, if necessary.
   public static func open(creating path: String) throws(Fault) -> Descriptor {
     let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW

@@ -3,31 +3,34 @@ internal import CPosix
 internal import Glibc
 internal import Synchronization
 
-/// The descriptors that outlive this process, with what the next one needs to know of each.
+/// A persistent table of the descriptors that outlive this process, with the data that the next process needs to use them.
 ///
-/// A process that shares the table of descriptors gives them to the keeper when this one dies, and the keeper records its own
-/// numbers of them, which are the next process's, too. Each record begins and ends to hold with a single store.
+/// The holder, a process that shares the descriptor table, sends the recorded descriptors to the keeper when this process dies.
+/// The keeper records its own numbers of them, under which the next process inherits them. A single store validates or
+/// invalidates a record.
 public final class OpenLedger: Sendable {
   public enum Kind: UInt64, Sendable {
     /// An open file.
     case file = 1
-    /// The descriptor of an owner's locks.
+    /// The descriptor that an owner's locks are set with.
     case lock = 2
+    /// A folder that was removed while it was in use.
+    case folder = 3
   }
 
-  /// What a descriptor is of.
+  /// The description of a descriptor.
   public struct Record: Sendable {
     public var kind: Kind
-    /// Not owned; -1 if it was lost.
+    /// The descriptor, which the record does not own. -1 if it was lost.
     public var file: Int32 = -1
-    /// The kernel's number of the open file; of a lock, of the file that it was set through. 0 if it was not answered.
+    /// The kernel's handle of the open file, or of the file that a lock was set through. 0 if the kernel does not have it.
     public var number: UInt64 = 0
     public var node: UInt64 = 0
     public var generation: UInt64 = 0
-    /// Of a lock.
     public var inode: UInt64 = 0
+    /// The owner of a lock.
     public var owner: UInt64 = 0
-    /// What the kernel was lent of the file; nil for nothing.
+    /// The kernel's backing ID. Nil if the file is not lent.
     public var lent: Int32?
 
     public init(_ kind: Kind) { self.kind = kind }
@@ -46,7 +49,7 @@ public final class OpenLedger: Sendable {
       ledger.memory.store(UInt64(UInt32(bitPattern: lent)) + 1, at: OpenLedger.place(index) + Field.lent)
     }
 
-    /// Must be called before the descriptor is closed, once.
+    /// Removes the record. Must be called once, before the descriptor is closed.
     public func remove() {
       ledger.memory.store(UInt64(0), at: OpenLedger.place(index))
       ledger.free.withLock { $0.append(index) }
@@ -69,7 +72,7 @@ public final class OpenLedger: Sendable {
   private static let head = 4096
   private static let most = 1 << 20
   public static let capacity = head + most * Field.size
-  /// Marks the numbers of the process that serves: those that the keeper has recorded have no mark.
+  /// Marks descriptor numbers that this process has stored. Numbers that the keeper has stored are not marked.
   private static let own: Int64 = 1 << 32
 
   private let memory: LastingMemory
@@ -114,12 +117,12 @@ public final class OpenLedger: Sendable {
     return record
   }
 
-  /// The descriptors of the process before, with what is recorded of them.
+  /// The descriptors of the previous process and their records.
   public var inherited: [(entry: Entry, record: Record)] {
     records.map { (Entry(ledger: self, index: $0.index), $0.record) }
   }
 
-  /// Records a descriptor. Returns `nil` if there is no room: then it ends with this process.
+  /// Records a descriptor. Returns `nil` if the table is full; the descriptor then ends with this process.
   public func add(_ file: Int32, _ record: Record) -> Entry? {
     let index = free.withLock { free -> Int? in
       if let index = free.popLast() { return index }
@@ -141,9 +144,9 @@ public final class OpenLedger: Sendable {
     return Entry(ledger: self, index: index)
   }
 
-  // MARK: The process that shares the descriptors
+  // MARK: The holder
 
-  /// Starts it; `socket` is the keeper's. Before any second thread exists.
+  /// Starts the holder, which talks to the keeper by `socket`. Must be called before a second thread exists.
   public func startHolder(_ socket: Int32) -> Bool {
     let all = unsafe memory.address(of: Self.head, count: Self.most * Field.size)
       .assumingMemoryBound(to: ffmount_held.self)
@@ -151,7 +154,7 @@ public final class OpenLedger: Sendable {
     return unsafe ffmount_hold(socket, all, end, UInt64(start + Self.head)) > 0
   }
 
-  /// Records that the keeper no longer has the descriptors of the process before.
+  /// Records that this process, not the keeper, owns the inherited descriptors.
   public func claim() {
     for (index, record) in records {
       let file = record.file < 0 ? -1 : Int64(record.file) | Self.own

@@ -1,4 +1,5 @@
-// A process that shares this one's descriptors and outlives it: nothing has to be told when a file is opened or closed.
+// The holder: a process that shares this one's descriptor table and outlives it, so that opening and closing files needs no
+// message.
 #define _GNU_SOURCE
 #include "CPosix.h"
 
@@ -12,7 +13,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-// Sends descriptors, and where in the shared memory their receiver's numbers of them belong. Returns 0 or an errno.
+// Sends descriptors with the offsets in the shared memory at which the receiver stores their numbers. Returns 0 or an errno.
 static int send_files(int socket, struct ffmount_held_files *message, const int *files, size_t count) {
     union {
         struct cmsghdr head;
@@ -31,7 +32,7 @@ static int send_files(int socket, struct ffmount_held_files *message, const int 
     memcpy(CMSG_DATA(rights), files, sizeof(int) * count);
     for (int tries = 0;; tries++) {
         if (sendmsg(socket, &head, MSG_NOSIGNAL) >= 0) return 0;
-        // Too many are on their way for the moment.
+        // The limit of descriptors in flight is reached.
         if ((errno != ETOOMANYREFS && errno != ENOBUFS && errno != EINTR) || tries > 5000) return errno;
         usleep(1000);
     }
@@ -54,7 +55,7 @@ static void hold(int socket, const struct ffmount_held *all, const uint64_t *end
     ssize_t got;
     do got = recv(socket, &byte, 1, 0);
     while (got < 0 && errno == EINTR);
-    // Without a keeper nobody wants them.
+    // The keeper has ended.
     if (got <= 0) return;
     uint64_t places[FFMOUNT_HELD_FILES];
     int files[FFMOUNT_HELD_FILES];
@@ -74,7 +75,7 @@ pid_t ffmount_hold(int socket, const struct ffmount_held *all, const uint64_t *e
     sigset_t every, before;
     sigfillset(&every);
     sigprocmask(SIG_SETMASK, &every, &before);
-    // No signal when it ends, and no wait for it: init does that.
+    // No exit signal, and no wait: init reaps it.
     const pid_t child = (pid_t)syscall(SYS_clone, CLONE_FILES, 0, 0, 0, 0);
     if (child == 0) {
         hold(socket, all, end, place);

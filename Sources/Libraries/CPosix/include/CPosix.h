@@ -140,20 +140,20 @@ int32_t ffmount_take_slot(void);
 
 // Descriptors that outlive their process.
 
-/// A descriptor that the next process needs, in memory that it finds; none if `kind` is 0. Bits of `file` above the 31st are
-/// ignored. The values are the callers' own.
+/// A record of a descriptor that outlives its process. Invalid if `kind` is 0. Only the lower 31 bits of `file` are used. The
+/// values are the caller's.
 struct ffmount_held {
     uint64_t kind;
     int64_t file;
     uint64_t values[6];
 };
 enum { FFMOUNT_HELD_FILES = 100 };
-/// What the holder sends with that many descriptors: where in the shared memory their numbers go.
+/// The message that the holder sends with descriptors: the offsets at which their numbers are stored in the shared memory.
 struct ffmount_held_files {
     uint64_t kind, count;
     uint64_t places[FFMOUNT_HELD_FILES];
 };
-/// Starts a process that shares this one's table of descriptors. When it is sent a byte, it sends the held ones of
-/// `end` in `all`, which begin at `place` of the shared memory, by `socket`, and ends; or when that is closed. Called once,
-/// before any second thread exists. Returns it, or -1 with errno.
+/// Starts a process that shares this one's descriptor table. When it receives a byte from `socket`, it sends the descriptors
+/// of the first `*end` records of `all`, which begin at offset `place` of the shared memory, and exits. It also exits when the
+/// socket's peer is closed. Must be called once, before a second thread exists. Returns the process ID, or -1 with errno.
 pid_t ffmount_hold(int socket, const struct ffmount_held *all, const uint64_t *end, uint64_t place);
