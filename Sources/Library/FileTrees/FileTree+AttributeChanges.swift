@@ -37,8 +37,8 @@ extension FileTree {
   ///   - changes: the attributes to change. The owner is changed first, which may take set-id bits away.
   ///   - path: a real file or folder.
   ///   - followsLinks: whether a symbolic link in the last component is followed. A link itself has no permissions.
-  /// - Throws: `notFound`, `readOnlyView`, `permissionDenied`; `system` with `.invalidArgument` for a time with less than no
-  ///   nanoseconds, or a whole second of them.
+  /// - Throws: `notFound`, `readOnlyView`, `permissionDenied`; `system` with `.invalidArgument` for a time whose
+  ///   nanoseconds are not in 0...999,999,999.
   public func setAttributes(
     _ changes: AttributeChanges, of path: FilePath, followsLinks: Bool = true
   ) async throws(FileTreeError) {
@@ -53,9 +53,9 @@ extension FileTree {
 
   /// Returns the names of the extended attributes, such as `user.comment`.
   ///
-  /// Those of a view, `user.ffmount.…`, say what it is made of. Access lists are not among them.
+  /// Those of a view, `user.ffmount.…`, describe its source. Access lists are not among them.
   ///
-  /// - Throws: `notFound`, and what keeps the way to it from being read.
+  /// - Throws: `notFound`, and the errors of reading the folders above.
   public func extendedAttributeNames(
     of path: FilePath, followsLinks: Bool = true
   ) async throws(FileTreeError) -> [String] {
@@ -74,7 +74,7 @@ extension FileTree {
 
   /// Returns the value of an extended attribute. Returns nil if there is none of that name.
   ///
-  /// - Throws: `notFound`, `permissionDenied`, and what keeps the way to it from being read.
+  /// - Throws: `notFound`, `permissionDenied`, and the errors of reading the folders above.
   public func extendedAttribute(
     _ name: String, of path: FilePath, followsLinks: Bool = true
   ) async throws(FileTreeError) -> [UInt8]? {

@@ -17,7 +17,7 @@ extension FileTree {
     /// The number of files, folders and links to copy.
     public let totalItems: Int
 
-    /// The part that is copied, from 0 to 1. It is 1 only when all is.
+    /// The part that is copied, from 0 to 1. It is 1 only at the end.
     public var fraction: Double {
       if items == totalItems { return 1 }
       return min(0.999, totalBytes > 0 ? Double(bytes) / Double(totalBytes) : Double(items) / Double(totalItems))
@@ -43,7 +43,7 @@ extension FileTree {
   ///
   /// - Parameter progress: is called on a thread of the tree's own, in order: after each item, within large files, and a last
   ///   time when all is copied. The copy waits for it.
-  /// - Throws: what `copy(_:to:replacing:)` throws.
+  /// - Throws: the errors of `copy(_:to:replacing:)`.
   public func copy(
     _ path: FilePath, to newPath: FilePath, replacing: Bool = false,
     progress: @escaping @Sendable (CopyProgress) -> Void

@@ -13,7 +13,7 @@ extension FileTree {
   ///   - options: `create`, `exclusiveCreate`, `truncate`, `append` and `noFollow`, as `FileDescriptor.open` has them.
   ///     Others have no effect.
   ///   - permissions: of a file that is created, less the process's mask.
-  /// - Throws: `notFound`, `isADirectory`, `permissionDenied`, and what keeps a file of a view from being made;
+  /// - Throws: `notFound`, `isADirectory`, `permissionDenied`, and the errors of making a file of a view;
   ///   `alreadyExists` with `exclusiveCreate`; `missingParent` with `create`; `invalidPath` for a symbolic link with
   ///   `noFollow`; `readOnlyView` and `readOnly` for a file that is to be changed.
   public func open(
@@ -100,7 +100,7 @@ extension FileTree {
 
     /// Returns bytes from an offset on. They are fewer than `count` only at the end of the file.
     ///
-    /// - Throws: `limitExceeded` for more than 2 GiB; what keeps a file of a view from being read; `system` with
+    /// - Throws: `limitExceeded` for more than 2 GiB; the errors of making a file of a view; `system` with
     ///   `.badFileDescriptor` if it was opened for writing only or is closed, and with `.invalidArgument` for a negative number.
     public func read(at offset: Int64, count: Int) async throws(FileTreeError) -> [UInt8] {
       guard offset >= 0, count >= 0 else { throw .invalid(path, "a negative offset or count cannot be read") }
@@ -136,7 +136,7 @@ extension FileTree {
     /// - Parameters:
     ///   - range: in bytes. Offsets beyond the end are left out. nil for the whole file.
     ///   - size: of each chunk but the last, in bytes.
-    /// - Throws: while it is iterated: what `read(at:count:)` throws.
+    /// - Throws: while it is iterated: the errors of `read(at:count:)`.
     public func chunks(range: Range<Int64>? = nil, size: Int = 512 << 10) -> TreeStream<[UInt8]> {
       TreeStream(Chunks(self, range, size: max(1, min(size, Self.most))), of: path, on: tree.bench)
     }
@@ -163,7 +163,7 @@ extension FileTree {
 
     // MARK: Writing
 
-    /// Writes all bytes at an offset. What is missing between the end of the file and the offset is zeros.
+    /// Writes all bytes at an offset. A gap between the end of the file and the offset is filled with zeros.
     ///
     /// With `append` among the options of `open`, the bytes are written at the end, whatever the offset.
     ///
@@ -178,7 +178,7 @@ extension FileTree {
 
     /// Writes all bytes at the end of the file, wherever it is by then: several processes may append.
     ///
-    /// - Throws: what `write(_:at:)` throws.
+    /// - Throws: the errors of `write(_:at:)`.
     public func append(_ bytes: [UInt8]) async throws(FileTreeError) {
       try await use(writes: true) { (file) throws(Fault) in try file.write(bytes, at: nil) }
     }
@@ -187,7 +187,7 @@ extension FileTree {
     ///
     /// The next chunk is asked for when the one before is written.
     ///
-    /// - Throws: what `write(_:at:)` throws, and what the sequence throws; the chunks before are written then.
+    /// - Throws: the errors of `write(_:at:)` and of the sequence, after which the chunks before are written.
     @discardableResult
     public func write<Chunks: AsyncSequence>(
       _ chunks: Chunks, at offset: Int64, isolation: isolated (any Actor)? = #isolation
@@ -205,7 +205,7 @@ extension FileTree {
 
     /// Makes the file shorter, or longer by zeros, which take no space.
     ///
-    /// - Throws: what `write(_:at:)` throws.
+    /// - Throws: the errors of `write(_:at:)`.
     public func resize(to size: Int64) async throws(FileTreeError) {
       guard size >= 0 else { throw .invalid(path, "a file cannot have a negative size") }
       try await use(writes: true) { [tree, place] (file) throws(Fault) in
@@ -236,7 +236,7 @@ extension FileTree {
     /// Returns the attributes as they are now.
     ///
     /// - Parameter exactSize: whether a file whose size is an estimate is made to determine it.
-    /// - Throws: what keeps a file of a view from being made; `system` with `.badFileDescriptor` if it is closed.
+    /// - Throws: the errors of making a file of a view; `system` with `.badFileDescriptor` if it is closed.
     public func attributes(exactSize: Bool = false) async throws(FileTreeError) -> Attributes {
       try await use { [place] (_) throws(Fault) in try Attributes(of: place, isExact: exactSize) }
     }

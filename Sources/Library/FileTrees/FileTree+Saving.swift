@@ -21,7 +21,7 @@ extension FileTree {
   /// Makes a file with these bytes, at once.
   ///
   /// - Parameter replacing: whether a file that is there is replaced, as `save(_:to:)` does.
-  /// - Throws: `alreadyExists` unless it is replaced, and what `save(_:to:)` throws.
+  /// - Throws: `alreadyExists` unless it is replaced, and the errors of `save(_:to:)`.
   public func save(_ bytes: [UInt8], to path: FilePath, replacing: Bool) async throws(FileTreeError) {
     try await change(path) { [self] () throws(Fault) in
       let replacement = try Replacement(of: path.names, in: self, replacing: replacing)
@@ -36,7 +36,7 @@ extension FileTree {
   /// chunk is written, the old file stays.
   ///
   /// - Parameter replacing: whether a file that is there is replaced, as `save(_:to:)` does.
-  /// - Throws: what `save(_:to:replacing:)` and the sequence throw.
+  /// - Throws: the errors of `save(_:to:replacing:)` and of the sequence.
   public func save<Chunks: AsyncSequence>(
     _ chunks: Chunks, to path: FilePath, replacing: Bool = true, isolation: isolated (any Actor)? = #isolation
   ) async throws where Chunks.Element == [UInt8] {

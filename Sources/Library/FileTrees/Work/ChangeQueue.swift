@@ -3,7 +3,7 @@ internal import Files
 internal import Synchronization
 internal import SystemPackage
 
-/// The changes in one folder that nobody has taken yet, and the tasks that wait for one.
+/// The changes in one folder that are not taken yet, and the tasks that wait for one.
 final class ChangeQueue: Sendable {
   typealias Outcome = Result<FileTree.Change?, FileTreeError>
 

@@ -3,8 +3,8 @@ internal import Files
 internal import Synchronization
 internal import Threads
 
-/// Hands notices of watched folders to those that watch them. One inotify instance and one thread serve the process, as long
-/// as a folder is watched.
+/// Distributes the notices of watched folders. One inotify instance and one thread serve the process, as long as a folder is
+/// watched.
 final class FolderWatcher: Sendable {
   static let shared = FolderWatcher()
 

@@ -86,7 +86,7 @@ final class Replacement: Sendable {
     _ = try tree.tree.change(node, changes, of: file, for: nil)
   }
 
-  /// Takes those of the file that has the name now: another may have replaced it.
+  /// Takes the attributes of the file that has the name now: another may have replaced the old one.
   private func takeAttributes(of old: Place) throws(Fault) {
     var old = old
     for _ in 0..<Self.tries {
