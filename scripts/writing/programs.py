@@ -186,7 +186,8 @@ def postgresql(run: Run) -> str:
             while run.goes_on() or not killed:
                 last = not run.goes_on()
                 said: list[str] = []
-                words = [*prefix, programs / "pgbench", "-n", "-c", "4", "-T", "8"]
+                words = ["timeout", "-k", "5", "200", *prefix, programs / "pgbench", "-n", "-c", "4", "-T", "8"]
+                # Its end comes late, or never, where the server panics.
                 load = threading.Thread(target=lambda: said.append(subprocess.run(
                     words, cwd="/", env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False).stdout))
                 load.start()
@@ -209,6 +210,8 @@ def postgresql(run: Run) -> str:
                     " (select coalesce(sum(delta), 0) from pgbench_history)")
                 if len(set(sums.split())) != 1:
                     raise Wrong(f"after a kill the balances are {sums}")
+                if panics := re.findall(r"PANIC:.*", (sockets / "log").read_text()):
+                    raise Wrong(f"the server says {panics[:3]}")
             run_as("psql", "-qc", "create extension amcheck")
             run_as("pg_amcheck", "-d", "postgres", "--heapallindexed")
             run_as("psql", "-qc", "vacuum full", "-c", "reindex database postgres")
