@@ -1,0 +1,104 @@
+import TestSupport
+import Testing
+
+/// Archives of which something is lost that no entry shows: the folder and `ffmount verify` say so.
+@Suite(.serialized, .timeLimit(.minutes(4))) struct CutArchiveTests {
+  /// Returns the lines of `ffmount verify` without what precedes the path in the source, sorted, and its status.
+  private func verify(_ scratch: MountScratch, _ name: String) async throws -> (lines: [String], status: Int32) {
+    let environment = ["XDG_CACHE_HOME": scratch.path + "/cache"]
+    let path = scratch.source + "/" + name
+    let said = try await MountChild([MountProcess.binary, "verify", path], environment: environment).wait(atMost: 90)
+    return (said.lines.map { String($0.dropFirst(path.count + 1)) }.sorted(), said.status)
+  }
+
+  private static let makePacked = """
+    mkdir -p "$1/tree" "$1/all"; cd "$1/tree"; seq 3000 > numbers; head -c 150000 /dev/urandom > random; cd ..
+    (cd tree; ls | cpio -oH newc --quiet) > all/a.cpio; bsdtar -C tree -cf all/a.iso --format=iso9660 .
+    bsdtar -C tree -cf all/a.warc --format=warc numbers random; bsdtar -C tree -cf all/a.xar --format=xar .
+    bsdtar -C tree -cf all/a.7z --format=7zip .; tar -C tree -cf all/a.tar .; cp tree/numbers all/numbers
+    mkdir source/good source/bad; cd all
+    for f in *; do
+      gzip -qc $f > ../source/good/$f.gz; xz -qc $f > ../source/good/$f.xz; bzip2 -qc $f > ../source/good/$f.bz2
+      lz4 -qc $f > ../source/good/$f.lz4; lzip -qc $f > ../source/good/$f.lz; zstd -qc $f > ../source/good/$f.zst
+    done
+    cd ../source; cp good/* bad; truncate -s -1 bad/*.bz2; truncate -s -5 bad/*.gz bad/*.xz bad/*.lz4 bad/*.lz bad/*.zst
+    """
+
+  /// Whatever is in it: the end of a compressed file holds its checksum.
+  @Test func lostEndOfACompressedArchiveIsTold() async throws {
+    try await withScratch { scratch in
+      let made = try await shell(Self.makePacked, scratch.path)
+      try #require(made.status == 0, "\(made.errors)")
+      let names = ["a.7z", "a.cpio", "a.iso", "a.tar", "a.warc", "a.xar", "numbers"]
+      let all = names.flatMap { name in ["gz", "xz", "bz2", "lz4", "lz", "zst"].map { "\(name).\($0)" } }.sorted()
+      // And once more from what is known.
+      for round in 0..<2 {
+        let bad = try await verify(scratch, "bad")
+        let told = bad.lines.compactMap { $0.split(separator: ":").first }.filter { $0.hasSuffix(".contents") }
+        #expect(told.map { String($0.dropLast(9)) } == all && bad.status == 1, "round \(round): \(bad.lines)")
+        let good = try await verify(scratch, "good")
+        #expect(good.lines.isEmpty && good.status == 0, "\(good.lines)")
+      }
+      try await withMount(scratch) { mount in
+        let said = try await mount.shell(
+          """
+          cd bad; for f in a.cpio.gz a.iso.lz4 a.warc.bz2; do
+            cmp $f.contents/numbers ../../tree/numbers && getfattr --only-values -n user.ffmount.state $f.contents; echo -n " "
+            getfattr --only-values -n user.ffmount.state $f.contents/numbers; echo
+          done
+          getfattr --only-values -n user.ffmount.error a.cpio.gz.contents | sed 's/ (.*/\\n/'
+          """, scratch)
+        #expect(
+          said == """
+            failed unverified
+            failed unverified
+            failed exact
+            bad/a.cpio.gz: expected a gzip member's end
+
+            """)
+      }
+    }
+  }
+
+  private static let makeWrong = """
+    mkdir "$1/tree"; cd "$1/source"; bsdtar -C ../tree -cf empty.iso --format=iso9660 .; gzip -n empty.iso
+    (seq 9000 | bzip2 -c; seq 9000 | bzip2 -c) > numbers.bz2; (cd ..; seq 9 > tree/f; ls tree | (cd tree; cpio -oH newc --quiet)) > a.cpio
+    xz --block-size=64 a.cpio
+    python3 - <<'P'
+    def flip(name, place):
+        data = bytearray(open(name, "rb").read())
+        data[place] ^= 1
+        open(name, "wb").write(data)
+    flip("empty.iso.gz", -8)
+    # The first stream's own checksum, which is not that of a block.
+    data = open("numbers.bz2", "rb").read()
+    flip("numbers.bz2", data.find(b"BZh", 3) - 2)
+    P
+    """
+
+  /// Names and sizes come from bytes that do not have their checksum, even if there is no file.
+  @Test func wrongChecksumAroundAnArchiveIsToldOfTheFolder() async throws {
+    try await withScratch { scratch in
+      let made = try await shell(Self.makeWrong, scratch.path)
+      try #require(made.status == 0, "\(made.errors)")
+      for _ in 0..<2 {
+        let empty = try await verify(scratch, "empty.iso.gz")
+        #expect(empty.status == 1 && empty.lines.count == 1, "\(empty.lines)")
+        #expect(empty.lines.first?.contains("expected CRC-32") == true, "\(empty.lines)")
+        let twice = try await verify(scratch, "numbers.bz2")
+        #expect(twice.status == 1 && twice.lines.count == 2, "\(twice.lines)")
+        let good = try await verify(scratch, "a.cpio.xz")
+        #expect(good.status == 0, "\(good.lines)")
+      }
+      try await withMount(scratch) { mount in
+        let said = try await mount.shell(
+          """
+          getfattr --only-values -n user.ffmount.state empty.iso.gz.contents; echo
+          getfattr --only-values -n user.ffmount.error empty.iso.gz.contents | grep -o 'expected CRC-32'
+          cat numbers.bz2.contents/numbers 2> $O/errors | wc -l
+          """, scratch)
+        #expect(said == "failed\nexpected CRC-32\n18000\n")
+      }
+    }
+  }
+}
