@@ -101,4 +101,26 @@ import Testing
       }
     }
   }
+
+  private static let makeLink = """
+    mkdir "$1/tree"; cd "$1/tree"; echo hi > f; ln -s f link; zip -qy ../source/good.zip f link; cd ../source
+    python3 - <<'P'
+    import struct, zlib
+    data, sum = open("good.zip", "rb").read(), zlib.crc32(b"f")
+    assert data.count(struct.pack("<I", sum)) == 2
+    open("bad.zip", "wb").write(data.replace(struct.pack("<I", sum), struct.pack("<I", sum ^ 1)))
+    P
+    """
+
+  @Test func verifyReadsWhereLinksLead() async throws {
+    try await withScratch { scratch in
+      let made = try await shell(Self.makeLink, scratch.path)
+      try #require(made.status == 0, "\(made.errors)")
+      let bad = try await verify(scratch, "bad.zip")
+      #expect(bad.status == 1 && bad.lines.count == 1, "\(bad.lines)")
+      #expect(bad.lines.first?.hasPrefix("contents/link: expected CRC-32") == true, "\(bad.lines)")
+      let good = try await verify(scratch, "good.zip")
+      #expect(good.status == 0 && good.lines.isEmpty, "\(good.lines)")
+    }
+  }
 }
