@@ -123,4 +123,50 @@ import Testing
       #expect(good.status == 0 && good.lines.isEmpty, "\(good.lines)")
     }
   }
+
+  private static let makeCpio = #"""
+    mkdir "$1/tree" "$1/source/bad" "$1/source/good"; cd "$1/tree"; for n in 1 2 3 4 5; do seq $n$n > $n.txt; done; cd ../source
+    for k in newc crc odc; do (cd ../tree; ls | cpio -oH $k --quiet) > good/$k.cpio; gzip -k good/$k.cpio; done
+    python3 - <<'P'
+    import gzip
+    for kind, mark in ("newc", b"070701"), ("crc", b"070702"), ("odc", b"070707"):
+        data = open(f"good/{kind}.cpio", "rb").read()
+        places = [data.find(mark, data.find(b"%d.txt" % n) - 110) for n in range(1, 6)]
+        # The second and the third one, all behind the first, the first one.
+        for number, damaged in enumerate((places[1:3], places[1:], places[:1])):
+            bad = bytearray(data)
+            for place in damaged: bad[place + 2] ^= 8
+            open(f"bad/{number}.{kind}.cpio", "wb").write(bad)
+            # What starts so has a mark of its own.
+            if number < 2: open(f"bad/{number}.{kind}.cpio.gz", "wb").write(gzip.compress(bad))
+    P
+    """#
+
+  /// The library looks for the next header that is one.
+  @Test func damagedHeaderOfCpioIsTold() async throws {
+    try await withScratch { scratch in
+      let made = try await shell(Self.makeCpio, scratch.path)
+      try #require(made.status == 0, "\(made.errors)")
+      let bad = try await verify(scratch, "bad")
+      let kinds = ["crc", "newc", "odc"]
+      let all = kinds.flatMap { kind in
+        ["0.\(kind).cpio", "0.\(kind).cpio.gz", "1.\(kind).cpio", "1.\(kind).cpio.gz", "2.\(kind).cpio"]
+      }
+      let told = bad.lines.compactMap { $0.split(separator: ":").first.map { String($0.dropLast(9)) } }
+      #expect(told == all.sorted() && bad.status == 1, "\(bad.lines)")
+      let good = try await verify(scratch, "good")
+      #expect(good.status == 0 && good.lines.isEmpty, "\(good.lines)")
+      try await withMount(scratch) { mount in
+        let said = try await mount.shell(
+          """
+          cd bad; ls 0.newc.cpio.contents | sed -n '1p;$p'; cat 0.newc.cpio.contents/5.txt | wc -l
+          getfattr --only-values -n user.ffmount.state 0.newc.cpio.contents; echo
+          getfattr --only-values -n user.ffmount.error 1.odc.cpio.contents; echo
+          """, scratch)
+        let lines = said.split(separator: "\n")
+        #expect(lines.prefix(4) == ["1.txt", "5.txt", "55", "failed"], "\(said)")
+        #expect(lines.last?.hasPrefix("bad/1.odc.cpio: has no entry at byte ") == true, "\(said)")
+      }
+    }
+  }
 }
