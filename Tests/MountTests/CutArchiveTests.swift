@@ -169,4 +169,65 @@ import Testing
       }
     }
   }
+
+  private static let makeRars = #"""
+    seq 3000 > "$1/numbers"; mkdir "$1/source/bad" "$1/source/good" "$1/rars"; cd "$1/source"
+    python3 -B - "$2" "$1/rars" "$1/numbers" <<'P'
+    import runpy, struct, sys, zlib
+    script = sys.argv[1]
+    sys.argv = sys.argv[1:]
+    make = runpy.run_path(script)
+    number, block5, mark5, mark4 = make["number"], make["block5"], b"Rar!\x1a\x07\x01\0", b"Rar!\x1a\x07\0"
+    def file5(name, data):
+        words = number(4) + number(len(data)) + number(0o100644) + struct.pack("<I", zlib.crc32(data))
+        return block5(2, 2, words + number(0) + number(1) + number(len(name)) + name, data)
+    files = [(b"one", b"1" * 500), (b"two", b"2" * 700)]
+    five = [mark5, block5(1, 0, number(0))] + [file5(*file) for file in files] + [block5(5, 0, number(0))]
+    four = [mark4, make["block4"](0x73, 0, bytes(6))]
+    four += [make["file4"](name, data, 0, len(data), zlib.crc32(data)) for name, data in files]
+    end = make["block4"](0x7b, 0x4000, b"")
+    def write(name, data): open(name, "wb").write(data)
+    write("good/5.rar", b"".join(five)); write("good/4.rar", b"".join(four) + end)
+    # Its end is not recorded by all programs; what follows it is ignored.
+    write("good/without.rar", b"".join(four)); write("good/more.rar", b"".join(five) + b"signature of a program")
+    write("good/more4.rar", b"".join(four) + end + b"signature of a program")
+    for count in 2, 3, 4:
+        start = sum(map(len, five[:count]))
+        for more in 0, 1, 5, 7, 12, 30:
+            if more < len(five[count]): write(f"bad/5.{count}.{more:02}.rar", b"".join(five)[:start + more])
+    for count in 2, 3:
+        start = sum(map(len, four[:count]))
+        for more in 1, 3, 6: write(f"bad/4.{count}.{more:02}.rar", b"".join(four)[:start + more])
+    P
+    """#
+
+  /// The library takes a header that is not whole for the end.
+  @Test func lostEndOfARarIsTold() async throws {
+    try await withScratch { scratch in
+      let script = MountScratch.package + "/Tests/Scripts/make_rars.py"
+      let made = try await shell(Self.makeRars, scratch.path, script)
+      try #require(made.status == 0, "\(made.errors)")
+      let bad = try await verify(scratch, "bad")
+      let names = try await shell("ls \"$1/source/bad\"", scratch.path).text.split(separator: "\n").map(String.init)
+      let told = Set(bad.lines.compactMap { $0.split(separator: ".contents").first.map(String.init) })
+      #expect(told == Set(names) && names.count > 18 && bad.status == 1, "\(bad.lines)")
+      let good = try await verify(scratch, "good")
+      #expect(good.status == 0 && good.lines.isEmpty, "\(good.lines)")
+      try await withMount(scratch) { mount in
+        let said = try await mount.shell(
+          """
+          cd bad; wc -c < 5.3.05.rar.contents/one
+          getfattr --only-values -n user.ffmount.error 5.3.05.rar.contents; echo
+          getfattr --only-values -n user.ffmount.error 4.3.06.rar.contents; echo
+          """, scratch)
+        #expect(
+          said == """
+            500
+            bad/5.3.05.rar: is cut off: files may be missing
+            bad/4.3.06.rar: is cut off: files may be missing
+
+            """)
+      }
+    }
+  }
 }

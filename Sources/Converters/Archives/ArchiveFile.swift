@@ -247,6 +247,15 @@ internal import WorkerKit
     }
   }
 
+  /// Whether its last header, or what says that there is no other, is not there.
+  var isCutOff: Bool {
+    switch format {
+    case ARCHIVE_FORMAT_RAR: RarHeader.isCutOff(input)
+    case ARCHIVE_FORMAT_RAR_V5: RarHeader.isCutOff5(input)
+    default: false
+    }
+  }
+
   /// How much of it was read, in thousandths.
   var thousandths: Int64 {
     let read = unsafe archive_filter_bytes(handle, -1)
