@@ -17,6 +17,11 @@ final class Bzip2Unpacker: Unpacker {
   /// The bit of the next mark, or of the next stream's header.
   private var position: Int64
   private(set) var isAtEnd = false
+  private(set) var isCut = false
+  /// Of the stream's blocks so far; nil if not all of them were decoded here.
+  private var checksum: UInt32?
+  /// Of a stream whose blocks are good and whose own checksum is not theirs.
+  private var streamFault: Fault?
   /// The block's output, and how much of it was read.
   private var block: [UInt8] = []
   private var taken = 0
@@ -64,16 +69,37 @@ final class Bzip2Unpacker: Unpacker {
         return true
       }
       if next == Bzip2Mark.end.rawValue {
+        try checkEnd()
         // Streams start at bytes.
         position = (position + Bzip2Mark.length + Self.checksumLength + 7) / 8 * 8
         isAtEnd = try !startsStream()
+        if isAtEnd, let streamFault { throw streamFault }
       } else if try startsStream() {
         position += Self.headerLength
+        checksum = 0
       } else {
         throw Fault(.damaged, "expected a bzip2 block", atByte: position / 8)
       }
     }
     return false
+  }
+
+  /// Compares what ends a stream: the checksum of those of its blocks.
+  private func checkEnd() throws(Fault) {
+    let place = position + Bzip2Mark.length
+    guard let expected = try bits.number(at: place, count: Int(Self.checksumLength)) else {
+      isCut = true
+      throw Fault(.damaged, "expected the checksum of a bzip2 stream, found the end", atByte: place / 8)
+    }
+    guard let checksum, streamFault == nil, checksum != UInt32(truncatingIfNeeded: expected) else { return }
+    streamFault = Fault(crc: UInt32(truncatingIfNeeded: expected), found: checksum)
+    streamFault?.offset = place / 8
+  }
+
+  /// Adds the checksum of a block to its stream's.
+  private func note(_ start: Int64) throws(Fault) {
+    guard let known = checksum, let block = try bits.number(at: start + Bzip2Mark.length, count: 32) else { return }
+    checksum = (known << 1 | known >> 31) ^ UInt32(truncatingIfNeeded: block)
   }
 
   private func startsStream() throws(Fault) -> Bool {
@@ -95,6 +121,7 @@ final class Bzip2Unpacker: Unpacker {
       start = end
     }
     guard let next = try ahead.take(at: position) else { return false }
+    try note(position)
     (block, position) = (next.bytes, next.end)
     return true
   }
@@ -106,6 +133,7 @@ final class Bzip2Unpacker: Unpacker {
     while let mark = try bits.mark(from: end, before: last) {
       if let bytes = try packed(position..<mark)?.decoded() {
         block = bytes
+        try note(position)
         position = mark
         decoded += 1
         return

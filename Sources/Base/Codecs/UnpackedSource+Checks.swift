@@ -59,6 +59,12 @@ extension UnpackedSource {
     }
   }
 
+  /// Compares the checksums of all parts, and finds whether the file ends where it should. Blocks.
+  public func finishAllChecks() throws(Fault) {
+    try findSize(.blocking)
+    while let part = state.withLock({ $0.openPart(in: 0..<($0.end?.size ?? 0), atMost: .max) }) { try decode(part) }
+  }
+
   /// Regards bytes as damaged that precede an early end, after a reader has found what they hold to be so.
   public func distrustEnd() {
     guard let end = state.withLock({ $0.end }), let fault = end.fault, fault.kind == .damaged else { return }

@@ -9,7 +9,7 @@ public struct Recipe: Hashable, Sendable {
   public let arguments: String?
 
   /// Incremented when recipes yield other bytes than before: older results and their sizes are not used any more.
-  public static let version: UInt64 = 10
+  public static let version: UInt64 = 11
 
   /// - Parameter arguments: of the conversion's type.
   public init(verb: String, _ arguments: (any Arguments)? = nil) {

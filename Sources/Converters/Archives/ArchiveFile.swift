@@ -20,6 +20,8 @@ internal import WorkerKit
   private var hasDecoded = false
   /// What is read one after the other; nil if it is the input.
   private var pieces: Pieces?
+  /// Why entries seem to be lost before the last one; nil if they do not.
+  private(set) var gap: String?
   /// Headers that could not be read, one after the other.
   private var unreadable = 0
 
@@ -117,16 +119,32 @@ internal import WorkerKit
       let code = unsafe archive_read_next_header(handle, &entry)
       switch code {
       case ARCHIVE_OK, ARCHIVE_WARN:
+        noteGap(code)
         number += 1
         isWrong = false
         // In a 7z, a link's target lies among the bytes of files.
         if unsafe archive_entry_symlink(entry) != nil { hasDecoded = true }
         return true
-      case ARCHIVE_EOF: return false
+      case ARCHIVE_EOF:
+        noteGap(code)
+        return false
       case ARCHIVE_RETRY where unreadable < Self.mostUnreadable: unreadable += 1
       default: throw failure
       }
     }
+  }
+
+  /// Notes where the library has passed over what is no header of cpio, to the next that is one: of that it says nothing
+  /// when what it finds is the end.
+  private func noteGap(_ code: Int32) {
+    guard gap == nil, format == ARCHIVE_FORMAT_CPIO else { return }
+    let place = headerPlace
+    let isToldOf = code == ARCHIVE_WARN && words.hasPrefix("Skipped")
+    let isElsewhere = !isFiltered && !CpioHeader.isStart(input, at: place)
+    let endSize = code == ARCHIVE_EOF ? unsafe CpioHeader.endSize(archive_format(handle)) : nil
+    let isEndElsewhere = endSize.map { unsafe archive_filter_bytes(handle, 0) - place != $0 } ?? false
+    guard isToldOf || isElsewhere || isEndElsewhere else { return }
+    gap = "has no entry at byte \(place), where one should be: files may be missing"
   }
 
   /// The next of the entry's bytes; nil at their end. Throws when they break off, or are wrong as a whole by their
@@ -225,6 +243,15 @@ internal import WorkerKit
     switch format {
     case ARCHIVE_FORMAT_RAR: RarHeader.goesOn(input)
     case ARCHIVE_FORMAT_RAR_V5: RarHeader.goesOn5(input)
+    default: false
+    }
+  }
+
+  /// Whether its last header, or what says that there is no other, is not there.
+  var isCutOff: Bool {
+    switch format {
+    case ARCHIVE_FORMAT_RAR: RarHeader.isCutOff(input)
+    case ARCHIVE_FORMAT_RAR_V5: RarHeader.isCutOff5(input)
     default: false
     }
   }

@@ -5,6 +5,8 @@ internal import WorkerKit
 enum RarHeader {
   private static let startSize = 7
   private static let startSize5 = 8
+  private static let mark = Array("Rar!\u{1a}\u{7}\0".utf8)
+  private static let mark5 = Array("Rar!\u{1a}\u{7}\u{1}\0".utf8)
 
   /// Whether an archive of version 4 is solid, by the flags of the header behind its mark.
   static func isSolid(_ input: JobInput) -> Bool {
@@ -28,6 +30,32 @@ enum RarHeader {
     return last
   }
 
+  /// Whether one of version 4 ends within a header, or within what belongs to one. What follows its end is not its own.
+  static func isCutOff(_ input: JobInput) -> Bool {
+    var hasEnd = false
+    let end = walk(input) { type, _, head in
+      // Another part starts with its mark.
+      if head.starts(with: mark) { hasEnd = false }
+      if type == 0x7b, head.count >= Int(UInt16(littleEndianBytes: head[5...])) { hasEnd = true }
+    }
+    return !hasEnd && end != input.count
+  }
+
+  /// Whether one of version 5 lacks the header that says that it ends.
+  static func isCutOff5(_ input: JobInput) -> Bool {
+    var place = startSize5
+    while let header = Header5(input, at: place), header.end > place, header.end <= input.count {
+      // What follows is encrypted.
+      if header.type == 4 { return false }
+      place = header.end
+      guard header.type == 5 else { continue }
+      place = placeBehindZeros(input, from: place)
+      guard unsafe input.bytes[place...].starts(with: mark5) else { return false }
+      place += startSize5
+    }
+    return true
+  }
+
   /// The CRC-32 and the sizes of files of version 4 that are stored as they are, by their numbers in the archive.
   static func storedSums(_ input: JobInput) -> [Int: (crc: UInt32, size: Int64)] {
     var (number, sums) = (-1, [Int: (crc: UInt32, size: Int64)]())
@@ -45,25 +73,28 @@ enum RarHeader {
     return sums
   }
 
-  /// Calls `body` for each header of version 4, with its type, flags and first 40 bytes.
-  private static func walk(_ input: JobInput, _ body: (UInt8, UInt16, [UInt8]) -> Void) {
+  /// Calls `body` for each header of version 4, with its type, flags and first 40 bytes. Returns the place of what is no
+  /// whole header, or of the one of which something is missing.
+  @discardableResult
+  private static func walk(_ input: JobInput, _ body: (UInt8, UInt16, [UInt8]) -> Void) -> Int {
     var place = 0
     while place + startSize <= input.count {
       let head = unsafe Array(input.bytes[place..<min(input.count, place + 40)])
       let (type, flags) = (head[2], UInt16(littleEndianBytes: head[3...]))
       let size = Int(UInt16(littleEndianBytes: head[5...]))
-      guard size >= startSize else { return }
+      guard size >= startSize else { return place }
       body(type, flags, head)
       var next = Int64(place) + Int64(size)
       if flags & 0x8000 != 0 || type == 0x74, head.count >= 11 {
         next += Int64(UInt32(littleEndianBytes: head[7...]))
-        if type == 0x74, flags & 0x100 != 0, head.count >= 36 {
+        if type == 0x74 || type == 0x7a, flags & 0x100 != 0, head.count >= 36 {
           next += Int64(UInt32(littleEndianBytes: head[32...]) & 0x7fff) << 32
         }
       }
-      guard next <= Int64(input.count) else { return }
+      guard next <= Int64(input.count) else { return place }
       place = type == 0x7b ? placeBehindZeros(input, from: Int(next)) : Int(next)
     }
+    return place
   }
 
   /// The numbers of the entries of version 5 that are encrypted, of which the library says nothing.

@@ -36,6 +36,16 @@ extension FileTree {
       return Verification(hasChecksum: assurance == .checked, isOpen: assurance == .open, size: offset)
     }
   }
+
+  /// Reads the target of a symbolic link, so that its checksum is compared.
+  ///
+  /// - Throws: what keeps it from being read, such as a wrong checksum.
+  package func verifyLink(_ path: FilePath) async throws(FileTreeError) {
+    try await run(path) { [self] () throws(Fault) in
+      let place = try place(path, followsLast: false)
+      _ = try waiting { () throws(Fault) in try tree.linkTarget(place.node, .blocking) }
+    }
+  }
 }
 
 extension Tree.OpenFile {

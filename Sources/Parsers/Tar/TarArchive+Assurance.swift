@@ -5,9 +5,10 @@ extension TarArchive {
   /// The fault that kept some of the archive from being listed, or of the bytes that it is in.
   public var fault: Fault? {
     if case .damaged(let fault) = source.assurance { return fault }
-    guard endsEarly, let listFault, case .damaged(let cause) = source.assurance(of: 0..<Bounds.largestSize) else {
-      return listFault
-    }
+    guard case .damaged(let cause) = source.assurance(of: 0..<Bounds.largestSize) else { return listFault }
+    // All entries may be there, and what ends the compressed file not.
+    guard let listFault else { return cause }
+    guard endsEarly else { return listFault }
     return Fault(.damaged, "\(listFault.reason): \(cause.reason)", atByte: cause.offset)
   }
 

@@ -99,7 +99,10 @@ extension Archives {
         let isListed = ListedFormat.isStart(head) ? true : try ListedFormat.isDisc(content.unchecked, .blocking)
         if isListed {
           try content.finishChecks()
-          return try listedByWorker(content, file, memory, patience)
+          let archive = try listedByWorker(content, file, memory, patience)
+          // The list may have been known, and of what has no files, none compares them.
+          try content.finishAllChecks()
+          return archive
         }
       }
       let attributes = PackedFile.FileAttributes(

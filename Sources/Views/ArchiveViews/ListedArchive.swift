@@ -1,5 +1,6 @@
 internal import Bytes
 internal import Catalogue
+internal import Codecs
 internal import Entries
 internal import Jobs
 internal import Threads
@@ -12,11 +13,16 @@ final class ListedArchive: OpenedArchive {
   private let tree: ListedTree
   private let runs: [EntryRun]
   private let memory: MemoryShare
-  let fault: Fault?
+  /// Why the list ends early.
+  private let listFault: Fault?
   /// The entries that were unpacked last, or are being unpacked, by archive: unpacking continues while they are held. Each
   /// has a descriptor.
   private static let inHand = LRUCache<ObjectIdentifier, UnpackedRun>(capacity: 64, DescriptorBudget.process)
   var entries: EntryTree { tree.entries }
+  /// Names and sizes come from all that is decompressed.
+  var fault: Fault? { packed?.damage ?? listFault ?? packed?.fault }
+  /// The archive, if it is compressed as a whole.
+  private var packed: UnpackedSource? { source as? UnpackedSource }
 
   /// Together as many bytes are unpacked at a time where entries can be decoded by themselves.
   private static let runSize: Int64 = 16 << 20
@@ -60,7 +66,7 @@ final class ListedArchive: OpenedArchive {
     try tree.finish(showingAllLinks: showingAllLinks)
     self.tree = tree
     self.runs = runs
-    fault = end.text.isEmpty ? nil : Fault(.damaged, String(decoding: end.text, as: UTF8.self))
+    listFault = end.text.isEmpty ? nil : Fault(.damaged, String(decoding: end.text, as: UTF8.self))
   }
 
   deinit { Self.inHand.removeValue(for: ObjectIdentifier(self)) }
@@ -120,7 +126,11 @@ final class ListedArchive: OpenedArchive {
       // Its own checksum was compared when the archive was listed.
       return stored == .open && flags.contains(.isChecked) ? .checked : stored
     }
-    return flags.contains(.isChecked) ? nil : Assurance.none
+    guard let packed, !flags.contains(.isAbsent) else { return flags.contains(.isChecked) ? nil : Assurance.none }
+    // All of it is decompressed for any entry.
+    let outer = packed.assurance
+    if case .damaged = outer { return outer }
+    return flags.contains(.isChecked) ? nil : outer
   }
 
   func fault(of index: UInt32, _ patience: Patience) throws(Fault) -> Fault? {

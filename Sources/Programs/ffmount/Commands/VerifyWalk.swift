@@ -104,6 +104,8 @@ struct VerifyWalk: Sendable {
         for try await entry in tree.entries(of: path, details: false) where entry.view == nil {
           if entry.kind == .directory {
             folders.append((entry.path, isOfMessages))
+          } else if entry.kind == .symbolicLink {
+            await link(entry.path)
           } else if entry.kind == .file, await isSound(entry.path), canNest,
             let inside = await self.view(of: entry.path)
           {
@@ -126,6 +128,11 @@ struct VerifyWalk: Sendable {
       note(.bad(path, error.sentence))
       return false
     }
+  }
+
+  /// Notes a link whose target cannot be read.
+  private func link(_ path: FilePath) async {
+    do throws(FileTreeError) { try await tree.verifyLink(path) } catch { note(.bad(path, error.sentence)) }
   }
 
   /// Notes what is wrong with a container as a whole, such as a lost end.
