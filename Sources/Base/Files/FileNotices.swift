@@ -23,11 +23,10 @@ public final class FileNotices: Sendable {
     button = Descriptor(owning: ends[1])
   }
 
-  /// Starts to watch an open file, and returns a number for it: the same for all that are open of one file. Nil if it cannot be
-  /// watched.
+  /// Starts to watch the bytes of an open file, and returns a number for it: the same for all that are open of one file. Nil if
+  /// it cannot be watched.
   public func watch(_ file: Int32) -> Int32? {
-    let mask = UInt32(IN_ATTRIB) | UInt32(IN_MODIFY)
-    let number = unsafe inotify_add_watch(descriptor.raw, "/proc/self/fd/\(file)", mask)
+    let number = unsafe inotify_add_watch(descriptor.raw, "/proc/self/fd/\(file)", UInt32(IN_MODIFY))
     return number < 0 ? nil : number
   }
 

@@ -9,6 +9,9 @@ internal import Tree
 /// The kernel asks for the size of a file when somebody reads or stats it, but sendfile(2), splice(2) and copy_file_range(2) end
 /// where the file ended when it was last asked. So files that stay open are watched, or looked at where the source's file system
 /// does not tell. Those that are soon closed cost nothing more than to be noted.
+///
+/// Only changes of the bytes count: if the kernel asked for the attributes just after a name was removed through the mount, and
+/// before it has read the reply to that, it would count the link as removed twice.
 final class SourceFollower: Sendable {
   private struct Watched {
     var files: [WeakFile]
