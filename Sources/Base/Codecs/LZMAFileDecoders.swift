@@ -23,6 +23,10 @@ final class LZMAFileDecoder: StreamDecoder {
   private var isPastData = false
   private var crc = CRC32()
   private var size: Int64 = 0
+  /// Of the LZMA stream so far, in bytes.
+  private var packedSize: Int64 = 0
+  /// That the member records another size of its own, though its bytes are those that it should have.
+  private(set) var sizeFault: Fault?
   /// Version 0 records no size of the member.
   private var trailerSize = 20
 
@@ -59,6 +63,7 @@ final class LZMAFileDecoder: StreamDecoder {
     var progress = unsafe try stream!.decode(input, into: output)
     unsafe crc.update(UnsafeRawBufferPointer(rebasing: output[..<progress.produced]))
     size += Int64(progress.produced)
+    packedSize += Int64(progress.consumed)
     if progress.isFinished {
       isPastData = true
       progress.isFinished = false
@@ -78,6 +83,10 @@ final class LZMAFileDecoder: StreamDecoder {
     guard expected == crc.value else { throw Fault(crc: expected, found: crc.value) }
     guard UInt64(littleEndianBytes: trailer[4..<12]) == UInt64(size) else {
       throw Fault(.damaged, "expected another size of an lzip member than \(size) bytes")
+    }
+    let found = Int64(Self.headerSize + trailerSize) + packedSize
+    if trailerSize == 20, UInt64(littleEndianBytes: trailer[12...]) != UInt64(found) {
+      sizeFault = Fault(.damaged, "expected another size of an lzip member, found \(found) bytes")
     }
     return StreamProgress(consumed: trailerSize, isFinished: true)
   }

@@ -11,6 +11,8 @@ final class MemberUnpacker: Unpacker {
   private var mark: [UInt8] = []
   private(set) var isAtEnd = false
   private(set) var isCut = false
+  /// Of a member whose bytes are good: told when all have been decoded.
+  private var memberFault: Fault?
 
   init(_ source: any ByteSource, _ packing: Packing, from place: UnpackingPlace) {
     self.packing = packing
@@ -29,7 +31,13 @@ final class MemberUnpacker: Unpacker {
       guard try startMember() else { return 0 }
     }
     let step = unsafe try decode(into: buffer)
-    if step.isFinished { decoder = nil }
+    if step.isFinished {
+      if memberFault == nil, let fault = (decoder as? LzipDecoder)?.sizeFault {
+        memberFault = fault
+        memberFault?.offset = input.offset
+      }
+      decoder = nil
+    }
     return step.produced
   }
 
@@ -64,6 +72,7 @@ final class MemberUnpacker: Unpacker {
       guard !packing.isJoined || zip(head, mark).count(where: ==) < 3 else {
         throw Fault(.damaged, "expected \(packing.name) data", atByte: input.offset)
       }
+      if let memberFault { throw memberFault }
       isAtEnd = true
       return false
     }
