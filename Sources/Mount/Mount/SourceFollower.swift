@@ -32,6 +32,7 @@ final class SourceFollower: Sendable {
     var fresh: [WeakFile] = []
     var isRunning = false
     var isStopped = false
+    /// Made for the first file that stays open.
     var notices: FileNotices?
   }
 
@@ -70,8 +71,6 @@ final class SourceFollower: Sendable {
   }
 
   private func run() {
-    let notices = FileNotices()
-    state.withLock { $0.notices = notices }
     /// By generation.
     var watched: [UInt64: Watched] = [:]
     while true {
@@ -80,13 +79,14 @@ final class SourceFollower: Sendable {
       let (fresh, isEnding) = state.withLock { state -> ([WeakFile], Bool) in
         defer { state.fresh = [] }
         let isEnding = state.isStopped || state.fresh.isEmpty && watched.isEmpty
-        if isEnding { (state.isRunning, state.notices) = (false, nil) }
+        if isEnding { state.isRunning = false }
         return (state.fresh, isEnding)
       }
       if isEnding { return }
-      for reference in fresh { add(reference, to: &watched, notices) }
+      for reference in fresh { add(reference, to: &watched) }
       let isLooked = watched.values.contains { $0.number == nil }
       let hasFresh = state.withLock { !$0.fresh.isEmpty }
+      let notices = state.withLock { $0.notices }
       let changes = notices?.wait(milliseconds: hasFresh || isLooked ? 0 : Self.longRound) ?? .files([])
       for (generation, one) in watched {
         guard let file = one.open else {
@@ -106,12 +106,16 @@ final class SourceFollower: Sendable {
     }
   }
 
-  private func add(_ reference: WeakFile, to watched: inout [UInt64: Watched], _ notices: FileNotices?) {
+  private func add(_ reference: WeakFile, to watched: inout [UInt64: Watched]) {
     guard let file = reference.file else { return }
     if watched[file.generation]?.open != nil {
       watched[file.generation]?.files.removeAll { $0.file == nil }
       watched[file.generation]?.files.append(reference)
       return
+    }
+    let notices = state.withLock { state in
+      if state.notices == nil { state.notices = FileNotices() }
+      return state.notices
     }
     let number = notices.flatMap { notices in file.isDistant ? nil : file.withDescriptor { notices.watch($0) } }
     watched[file.generation] = Watched(files: [reference], number: number, revision: file.openedRevision)
