@@ -43,7 +43,9 @@ package struct ShownSource: Sendable {
     var settings = options.tree
     settings.isShared = options.isShared
     do throws(Fault) {
-      return try source.tree(settings, index, conversions, reserve: reserve, ledger: ledger, openLedger)
+      var source = source
+      source.openLedger = openLedger
+      return try source.tree(settings, index, conversions, reserve: reserve, ledger: ledger)
     } catch {
       if case .system(let code) = error.kind {
         throw Refusal(.sourceMissing, "cannot show \(path): \(describe(code)) (check its permissions)")

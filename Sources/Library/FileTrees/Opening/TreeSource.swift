@@ -12,6 +12,9 @@ package struct TreeSource: Sendable {
   /// The absolute path, with symbolic links resolved.
   package let path: String
   package let isFolder: Bool
+  /// The open files that the process before has left to this one, and where those of this one are recorded. Nil for a tree that
+  /// nobody takes over.
+  package var openLedger: OpenLedger?
 
   /// - Parameter given: as a user types it.
   /// - Throws: errno's fault if it is missing or may not be read, an unsupported one if it is neither a folder nor a file.
@@ -51,8 +54,7 @@ package struct TreeSource: Sendable {
   ///   - reserve: how many of the process's descriptors are kept for other uses than files.
   ///   - ledger: what the process before knew of the nodes, and the one after will.
   package func tree(
-    _ settings: TreeSettings, _ index: Index?, _ conversions: Conversions?, reserve: Int, ledger: NodeLedger? = nil,
-    _ openLedger: OpenLedger? = nil
+    _ settings: TreeSettings, _ index: Index?, _ conversions: Conversions?, reserve: Int, ledger: NodeLedger? = nil
   ) throws(Fault) -> (Tree, RealRoot) {
     let memory = conversions?.memory ?? MemoryBudget(capacity: Int(settings.memory), trimsHeap: true)
     let views = Views(
