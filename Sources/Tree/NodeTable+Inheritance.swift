@@ -62,7 +62,7 @@ extension NodeTable.State {
 
   /// The inherited node that has a name and that nobody has asked for; nil if there is none.
   func inherited(_ name: FileName, in folder: Node) -> UInt32? {
-    guard ledger != nil, let id = find(folder, name, NameTable.hash(folder.id, name.bytes)), slots[Int(id)].isInherited
+    guard ledger != nil, let id = find(name, in: folder), slots[Int(id)].isInherited
     else { return nil }
     return id
   }
@@ -86,10 +86,16 @@ extension NodeTable.State {
   private mutating func moveNameless(
     _ id: UInt32, _ record: NodeLedger.Record, to parent: Node, _ name: FileName
   ) {
+    setParent(of: id, record, to: parent, name)
+    insert(id, NameTable.hash(parent.id, name.bytes))
+  }
+
+  private mutating func setParent(
+    of id: UInt32, _ record: NodeLedger.Record, to parent: Node, _ name: FileName
+  ) {
     ledger?.move(id, to: parent.id, name)
     slots[Int(parent.id)].children += 1
     loseChild(record.parent)
-    insert(id, NameTable.hash(parent.id, name.bytes))
   }
 
   /// The node for an open file or folder of the source, which need not be found by its name.
@@ -101,9 +107,7 @@ extension NodeTable.State {
     if record.parent != parent.id {
       // The folder that it was in is not found any more: only what is open needs it.
       if !record.isNameless { loseName(id) }
-      ledger?.move(id, to: parent.id, record.name)
-      slots[Int(parent.id)].children += 1
-      loseChild(record.parent)
+      setParent(of: id, record, to: parent, record.name)
     }
     let nameless = slots[Int(id)].isNameless ? (item as? RealFile)?.nameless : nil
     return adopt(id, record, parent, Found(nameless ?? item, attributes), identity, depth: 0)
@@ -112,10 +116,7 @@ extension NodeTable.State {
   /// The file of an inherited node has been found under another name.
   mutating func moveInherited(_ id: UInt32, _ record: NodeLedger.Record, to parent: Node, _ name: FileName) {
     removeName(of: id, record)
-    ledger?.move(id, to: parent.id, name)
-    slots[Int(parent.id)].children += 1
-    loseChild(record.parent)
-    insert(id, NameTable.hash(parent.id, name.bytes))
+    moveNameless(id, record, to: parent, name)
   }
 
   /// The kernel has forgotten a node that nobody has asked for.

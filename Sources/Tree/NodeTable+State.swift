@@ -11,12 +11,20 @@ extension NodeTable.State {
     return furtherNames[Node.Name(folder: parent, name: name)]
   }
 
+  func find(_ name: FileName, in folder: Node) -> UInt32? {
+    find(folder, name, NameTable.hash(folder.id, name.bytes))
+  }
+
+  /// What a node is, whether or not anybody has asked this process for it.
+  func identity(of id: UInt32) -> ItemIdentity? { slots[Int(id)].node?.identity ?? ledger?[id]?.identity }
+
   /// The node of a real file, whatever name it was found under.
   func find(file found: Found, _ identity: ItemIdentity) -> UInt32? {
     guard identity.mayHaveNames else { return nil }
     return files.find(Self.fileHash(identity.inode)) { id in
-      let known = slots[Int(id)].node?.identity ?? ledger?[id]?.identity
-      guard let known, known.kind == identity.kind, known.inode == identity.inode else { return false }
+      guard let known = self.identity(of: id), known.kind == identity.kind, known.inode == identity.inode else {
+        return false
+      }
       // An inode number is soon another file's.
       let isKnown = known.created != 0 && identity.created != 0
       return isKnown ? known.created == identity.created : found.attributes.links > 1
@@ -39,12 +47,12 @@ extension NodeTable.State {
   }
 
   private mutating func removeFile(_ id: UInt32) {
-    guard let identity = slots[Int(id)].node?.identity ?? ledger?[id]?.identity, identity.mayHaveNames else { return }
+    guard let identity = identity(of: id), identity.mayHaveNames else { return }
     files.remove(id, Self.fileHash(identity.inode)) { [slots, ledger] in Self.fileHash($0, slots, ledger) }
   }
 
   func node(named name: FileName, in folder: Node) -> Node? {
-    find(folder, name, NameTable.hash(folder.id, name.bytes)).flatMap { slots[Int($0)].node }
+    find(name, in: folder).flatMap { slots[Int($0)].node }
   }
 
   /// Gives a node its first name, in place of the one that `names` no longer has.

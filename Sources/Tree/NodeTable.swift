@@ -89,8 +89,8 @@ final class NodeTable: Sendable {
   }
 
   /// The node for what was found under a name, one lookup added: that of the name if it stands for the same, else that of the
-  /// same file under another name, else a new one. `isRenewed` is whether its item was of an earlier state. Throws ENFILE if no more nodes can be recorded for the
-  /// next process.
+  /// same file under another name, else a new one. `isRenewed` is whether its item was of an earlier state. Throws ENFILE if no
+  /// more nodes can be recorded for the next process.
   func lookUp(
     _ parent: Node, _ name: FileName, _ found: Found, depth: Int
   ) throws(Fault) -> (node: Node, isRenewed: Bool) {
@@ -268,22 +268,20 @@ final class NodeTable: Sendable {
 
   /// The id that a name has now; nil if the kernel has not looked it up.
   func id(named name: FileName, in folder: Node) -> UInt64? {
-    state.withLock { $0.find(folder, name, NameTable.hash(folder.id, name.bytes)).map { UInt64($0) } }
+    state.withLock { $0.find(name, in: folder).map { UInt64($0) } }
   }
 
   /// Whether the node that a name has is a view's.
   func isView(named name: FileName, in folder: Node) -> Bool {
     state.withLock { state in
-      guard let id = state.find(folder, name, NameTable.hash(folder.id, name.bytes)) else { return false }
-      return (state.slots[Int(id)].node?.identity ?? state.ledger?[id]?.identity)?.content != nil
+      state.find(name, in: folder).flatMap { state.identity(of: $0) }?.content != nil
     }
   }
 
   /// Whether the node that a name has is that of a real file or folder with this inode number.
   func isFile(_ inode: UInt64, named name: FileName, in folder: Node) -> Bool {
     state.withLock { state in
-      guard let id = state.find(folder, name, NameTable.hash(folder.id, name.bytes)) else { return false }
-      let identity = state.slots[Int(id)].node?.identity ?? state.ledger?[id]?.identity
+      let identity = state.find(name, in: folder).flatMap { state.identity(of: $0) }
       return identity.map { $0.content == nil && $0.inode == inode } ?? false
     }
   }

@@ -58,6 +58,9 @@ struct OpenFiles: ~Copyable, Sendable {
     withExtendedLifetime(released) {}
   }
 
+  /// Whether `lend` would ask for something to lend.
+  var mayBeLent: Bool { state.withLock { $0.map { $0.lent == nil && $0.count == 1 } ?? false } }
+
   /// Takes over what an earlier process has lent. Returns whether there is anything.
   func takeOver(_ lend: () -> (any AnyObject & Sendable)?) -> Bool {
     state.withLock { state in

@@ -101,10 +101,16 @@ extension Tree.OpenFile {
   /// It is what all have who have the file open. If nobody else has, it is what `lend` makes of a descriptor; if other users
   /// see the mount, without the right to leave the set-id bits of a file that is changed. `lend` must not wait.
   public func lent<Object: AnyObject & Sendable>(_ lend: (Int32) -> Object?) -> Object? {
-    // One of its own: locks, and the right to write, end with the last reference to what was opened.
-    guard let held, let own = try? FileChanges.open(held.raw, flags: O_RDONLY) else { return nil }
-    let raw = own.raw
-    let object = node.opened.lend { tree.isShared ? Author.changeAsAnyone { lend(raw) } : lend(raw) } as? Object
+    guard let held else { return nil }
+    var object: Object?
+    if node.opened.mayBeLent {
+      // One of its own: locks, and the right to write, end with the last reference to what was opened.
+      guard let own = try? FileChanges.open(held.raw, flags: O_RDONLY) else { return nil }
+      let raw = own.raw
+      object = node.opened.lend { tree.isShared ? Author.changeAsAnyone { lend(raw) } : lend(raw) } as? Object
+    } else {
+      object = node.opened.lend { nil } as? Object
+    }
     isLent.store(object != nil, ordering: .relaxed)
     return object
   }

@@ -60,9 +60,11 @@ public final class ChangeNotices: Sendable {
     var told: [ChangeWatch] = []
     state.withLock { state in
       guard let raw = state.descriptor?.raw else { return }
-      Self.forEach(of: raw) { number, name in
+      Self.forEachNotice(of: raw) { notice in
         let concerned =
-          number < 0 ? state.watches.values.flatMap(\.values) : state.watches[number].map { Array($0.values) } ?? []
+          notice.isLost
+          ? state.watches.values.flatMap(\.values) : state.watches[notice.number].map { Array($0.values) } ?? []
+        let name = notice.isLost || notice.events.contains(.ignored) ? nil : notice.name
         // Without a name it is the folder itself, which is looked at by its times.
         if let name, name.bytes.isEmpty { return }
         for watch in concerned.compactMap(\.watch) {
@@ -72,14 +74,6 @@ public final class ChangeNotices: Sendable {
       }
     }
     withExtendedLifetime(told) {}
-  }
-
-  /// Reads all that an inotify descriptor has. `body` gets the number of what was watched, which is negative if notices have
-  /// been lost, and the name in that, which is empty for itself and nil for any.
-  static func forEach(of descriptor: Int32, _ body: (Int32, FileName?) -> Void) {
-    forEachNotice(of: descriptor) { notice in
-      body(notice.number, notice.isLost || notice.events.contains(.ignored) ? nil : notice.name)
-    }
   }
 
   /// Reads all notices of an inotify descriptor, in order. Does not wait for any.

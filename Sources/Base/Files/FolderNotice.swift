@@ -1,7 +1,7 @@
 public import Bytes
 internal import Glibc
 
-/// An event in a watched folder, as inotify(7) reports it.
+/// An event in a watched folder, or of a watched file, as inotify(7) reports it.
 public struct FolderNotice: Sendable {
   /// The events of a notice, as bits of inotify's mask.
   public struct Events: OptionSet, Sendable {

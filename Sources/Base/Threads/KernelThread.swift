@@ -22,7 +22,8 @@ public struct KernelThread: Sendable, Hashable {
   /// Whether a signal ends the thread with this id, of any process, as soon as it returns from the kernel: SIGKILL, or another one
   /// that the process does not handle. True if that cannot be told.
   public static func isBeingKilled(_ number: Int32) -> Bool {
-    guard number > 0, seesNumbers, let fields = fields(at: "/proc/\(number)/stat"), fields.count > pendingField,
+    guard number > 0, seesNumbers, let fields = fields(upTo: pendingField, at: "/proc/\(number)/stat"),
+      fields.count > pendingField,
       let pending = UInt64(String(decoding: fields[pendingField], as: UTF8.self))
     else { return true }
     // The kernel adds SIGKILL to what is pending for each thread of a process that a signal ends.
@@ -41,16 +42,16 @@ public struct KernelThread: Sendable, Hashable {
   }()
 
   /// The state letter after the command name, which is in parentheses and may contain some.
-  private static func state(at path: String) -> UInt8? { fields(at: path)?.first?.first }
+  private static func state(at path: String) -> UInt8? { fields(upTo: 0, at: path)?.first?.first }
 
-  /// The fields after the command name.
-  private static func fields(at path: String) -> [ArraySlice<UInt8>]? {
+  /// The fields after the command name, each by itself up to one of them.
+  private static func fields(upTo last: Int, at path: String) -> [ArraySlice<UInt8>]? {
     let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return nil }
     defer { close(file) }
     var buffer = [UInt8](repeating: 0, count: 512)
     let count = unsafe read(file, &buffer, buffer.count)
     guard count > 0, let end = buffer[..<count].lastIndex(of: UInt8(ascii: ")")), end + 2 < count else { return nil }
-    return buffer[(end + 2)..<count].split(separator: UInt8(ascii: " "))
+    return buffer[(end + 2)..<count].split(separator: UInt8(ascii: " "), maxSplits: last + 1)
   }
 }

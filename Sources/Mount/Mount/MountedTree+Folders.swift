@@ -65,22 +65,22 @@ extension MountedTree {
       named.st_mode = row.kind.mode
       // `.`, `..` and names in a directory that cannot be searched come without a node; a name that has just disappeared is
       // left out.
-      let found: Tree.Entry?
-      do throws(Fault) {
-        guard row.cookie > 2, choice.givesNode(to: row.kind) else { throw Fault(.system(EACCES)) }
-        found = try entry()
-      } catch {
-        guard error.isForbidden else { throw error }
-        unsafe row.name.withCString { unsafe entries.append($0, named, cookie: row.cookie) }
-        return true
-      }
-      if let entry = found {
-        if entry.attributes.isPreliminary, options.sizesAreExact || !choice.isProven {
-          // The kernel looks it up by name if needed.
-          tree.forget(entry.node, 1)
-          unsafe row.name.withCString { unsafe entries.append($0, named, cookie: row.cookie) }
-          return true
+      var isOnlyNamed = row.cookie <= 2 || !choice.givesNode(to: row.kind)
+      var found: Tree.Entry?
+      if !isOnlyNamed {
+        do throws(Fault) { found = try entry() } catch {
+          guard error.isForbidden else { throw error }
+          isOnlyNamed = true
         }
+      }
+      if let entry = found, entry.attributes.isPreliminary, options.sizesAreExact || !choice.isProven {
+        // The kernel looks it up by name if needed.
+        tree.forget(entry.node, 1)
+        isOnlyNamed = true
+      }
+      if isOnlyNamed {
+        unsafe row.name.withCString { unsafe entries.append($0, named, cookie: row.cookie) }
+      } else if let entry = found {
         unsafe row.name.withCString { unsafe entries.append($0, node(entry), cookie: row.cookie) }
       }
       return true

@@ -1,5 +1,6 @@
 internal import Bytes
 internal import Files
+internal import Glibc
 internal import Synchronization
 internal import Threads
 internal import Tree
@@ -33,7 +34,7 @@ final class SourceFollower: Sendable {
     var isRunning = false
     var isStopped = false
     /// Made for the first file that stays open.
-    var notices: FileNotices?
+    var notices: NoticeQueue?
   }
 
   private let state = Mutex(State())
@@ -41,8 +42,8 @@ final class SourceFollower: Sendable {
   /// Makes the kernel ask for the attributes of an open file.
   private let refresh: @Sendable (Tree.OpenFile) -> Void
 
-  /// How long a file has to be open before it is watched, and how long at least it is between two looks, in milliseconds.
-  private static let round: Int32 = 250
+  /// How long a file has to be open before it is watched, and how long at least it is between two looks, in microseconds.
+  private static let round: UInt32 = 250_000
   /// How soon watches of closed files are ended, in milliseconds.
   private static let longRound: Int32 = 5000
 
@@ -75,7 +76,7 @@ final class SourceFollower: Sendable {
     var watched: [UInt64: Watched] = [:]
     while true {
       // Also while there is much to be told of.
-      FileNotices.pause(milliseconds: Self.round)
+      _ = usleep(Self.round)
       let (fresh, isEnding) = state.withLock { state -> ([WeakFile], Bool) in
         defer { state.fresh = [] }
         let isEnding = state.isStopped || state.fresh.isEmpty && watched.isEmpty
@@ -85,20 +86,18 @@ final class SourceFollower: Sendable {
       if isEnding { return }
       for reference in fresh { add(reference, to: &watched) }
       let isLooked = watched.values.contains { $0.number == nil }
-      let hasFresh = state.withLock { !$0.fresh.isEmpty }
-      let notices = state.withLock { $0.notices }
-      let changes = notices?.wait(milliseconds: hasFresh || isLooked ? 0 : Self.longRound) ?? .files([])
+      let (hasFresh, notices) = state.withLock { (!$0.fresh.isEmpty, $0.notices) }
+      let changes = notices?.wait(milliseconds: hasFresh || isLooked ? 0 : Self.longRound) ?? []
+      let isLost = changes.contains { $0.isLost }
+      let changed = Set(changes.map(\.number))
       for (generation, one) in watched {
         guard let file = one.open else {
           watched[generation] = nil
-          if let number = one.number { notices?.end(number) }
+          // Another node of the same file has the same watch.
+          if let number = one.number, !watched.values.contains(where: { $0.number == number }) { notices?.end(number) }
           continue
         }
-        let mayHaveChanged =
-          switch changes {
-          case .unknown: true
-          case .files(let numbers): one.number.map { numbers.contains($0) } ?? true
-          }
+        let mayHaveChanged = isLost || one.number.map { changed.contains($0) } ?? true
         guard mayHaveChanged, let revision = file.presentRevision, revision != one.revision else { continue }
         watched[generation]?.revision = revision
         refresh(file)
@@ -114,10 +113,12 @@ final class SourceFollower: Sendable {
       return
     }
     let notices = state.withLock { state in
-      if state.notices == nil { state.notices = FileNotices() }
+      if state.notices == nil { state.notices = try? NoticeQueue() }
       return state.notices
     }
-    let number = notices.flatMap { notices in file.isDistant ? nil : file.withDescriptor { notices.watch($0) } }
+    let number = notices.flatMap { notices in
+      file.isDistant ? nil : file.withDescriptor { try? notices.watch(bytesOf: $0) }
+    }
     watched[file.generation] = Watched(files: [reference], number: number, revision: file.openedRevision)
     // What has changed until now.
     guard let revision = file.presentRevision, revision != file.openedRevision else { return }

@@ -14,7 +14,7 @@ final class FolderWatcher: Sendable {
 
   private struct State {
     /// Nil while no folder is watched.
-    var notices: FolderNotices?
+    var notices: NoticeQueue?
     /// By the number of the watch. Several queues of one folder have one number.
     var queues: [Int32: [ObjectIdentifier: Reference]] = [:]
   }
@@ -24,10 +24,10 @@ final class FolderWatcher: Sendable {
 
   /// Starts to hand a queue the notices of an open folder, and returns the number of the watch.
   func add(_ queue: ChangeQueue, _ folder: Int32) throws(Fault) -> Int32 {
-    let added = state.withLock { state -> Result<(number: Int32, mustStart: FolderNotices?), Fault> in
+    let added = state.withLock { state -> Result<(number: Int32, mustStart: NoticeQueue?), Fault> in
       do throws(Fault) {
         let isFirst = state.notices == nil
-        let notices = if let notices = state.notices { notices } else { try FolderNotices() }
+        let notices = if let notices = state.notices { notices } else { try NoticeQueue() }
         let number = try notices.watch(folder)
         state.notices = notices
         state.queues[number, default: [:]][ObjectIdentifier(queue)] = Reference(queue: queue)
@@ -55,7 +55,7 @@ final class FolderWatcher: Sendable {
   }
 
   /// Until the instance is no longer the present one.
-  private func run(_ notices: FolderNotices) {
+  private func run(_ notices: NoticeQueue) {
     while state.withLock({ $0.notices === notices }) {
       let new = notices.wait()
       // Told, and perhaps released, outside the lock.

@@ -2,10 +2,10 @@ public import Bytes
 internal import CPosix
 internal import Glibc
 
-/// The changes of names in folders, and of the files with these names, as the kernel reports them: inotify(7).
+/// The changes of watched folders and files, as the kernel reports them: inotify(7). Changes by other machines are not reported.
 ///
-/// One thread waits. Any thread may add and remove folders.
-public final class FolderNotices: Sendable {
+/// One thread waits. Any thread may add and remove folders and files.
+public final class NoticeQueue: Sendable {
   private let descriptor: Descriptor
   /// Two connected sockets. The first becomes readable when the waiting thread is to return.
   private let bell: Descriptor
@@ -24,26 +24,37 @@ public final class FolderNotices: Sendable {
     button = Descriptor(owning: ends[1])
   }
 
-  /// Starts to watch an open folder, and returns the number of the watch. A folder has one number, however often it is watched.
+  /// Starts to watch the names in an open folder, and the files with these names. Returns the number of the watch. A folder has
+  /// one number, however often it is watched.
   ///
-  /// Throws ENOSPC if the user watches too many folders, and EACCES if the folder cannot be read.
+  /// Throws ENOSPC if the user watches too many files and folders, and EACCES if the folder cannot be read.
   public func watch(_ folder: Int32) throws(Fault) -> Int32 {
-    let mask = FolderNotice.Events.wanted.rawValue | UInt32(IN_ONLYDIR) | UInt32(IN_EXCL_UNLINK)
-    return try systemCall("inotify_add_watch") {
-      unsafe inotify_add_watch(descriptor.raw, "/proc/self/fd/\(folder)", mask)
+    try watch(folder, FolderNotice.Events.wanted.rawValue | UInt32(IN_ONLYDIR) | UInt32(IN_EXCL_UNLINK))
+  }
+
+  /// Starts to watch the bytes of an open file, and returns the number of the watch, of which a file has one as well. Throws as
+  /// `watch` does.
+  public func watch(bytesOf file: Int32) throws(Fault) -> Int32 {
+    try watch(file, FolderNotice.Events.modified.rawValue)
+  }
+
+  private func watch(_ opened: Int32, _ mask: UInt32) throws(Fault) -> Int32 {
+    try systemCall("inotify_add_watch") {
+      unsafe inotify_add_watch(descriptor.raw, "/proc/self/fd/\(opened)", mask)
     }
   }
 
-  /// Stops watching a folder.
+  /// Stops watching a folder or file.
   public func end(_ number: Int32) { _ = inotify_rm_watch(descriptor.raw, number) }
 
   /// Makes `wait` return.
   public func wake() { _ = unsafe write(button.raw, [UInt8(0)], 1) }
 
-  /// Returns the next notices, in order. Blocks until a notice arrives or `wake` is called.
-  public func wait() -> [FolderNotice] {
+  /// Returns the next notices, in order. Blocks until a notice arrives, `wake` is called, or the time has passed, which is not
+  /// limited if negative.
+  public func wait(milliseconds: Int32 = -1) -> [FolderNotice] {
     var waiting = [descriptor.raw, bell.raw].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-    _ = unsafe poll(&waiting, nfds_t(waiting.count), -1)
+    _ = unsafe poll(&waiting, nfds_t(waiting.count), milliseconds)
     var rung = [UInt8](repeating: 0, count: 16)
     while unsafe read(bell.raw, &rung, rung.count) == rung.count {}
     var notices: [FolderNotice] = []
