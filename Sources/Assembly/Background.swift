@@ -3,14 +3,15 @@ internal import Glibc
 
 /// Moves the serving process into the background and reports its result to the foreground process.
 package enum Background {
-  /// Runs `body` in a child process; this process exits when the child calls `ready`, or throws the child's refusal.
+  /// Runs `body` in a child process. The parent returns when the child calls `ready`, or throws the child's refusal.
   ///
   /// Must be called before the process has a second thread.
   package static func run(_ body: (_ ready: @escaping @Sendable () -> Void) throws -> Void) throws {
     try start(reportingTo: { report in try reporting(to: report, body) })
   }
 
-  /// The same for a `body` that has another program report: `reporting` says how.
+  /// Runs `body` in a child process as `run` does, but another program can report the result to the descriptor with
+  /// `reporting`.
   package static func start(reportingTo body: (_ report: Int32) throws -> Void) throws {
     var ends: [Int32] = [-1, -1]
     guard unsafe pipe(&ends) == 0 else { throw Refusal(.failure, "cannot start: pipe: \(describe(errno))") }
@@ -31,8 +32,8 @@ package enum Background {
     _exit(ExitStatus.failure.rawValue)
   }
 
-  /// Runs `body` and exits, or throws its refusal; who waits for `report` is told that, or that `ready` was called. With
-  /// nil nobody waits, and this process stays as it is.
+  /// Runs `body` and exits. Reports to `descriptor` that `ready` was called, or the refusal of `body`. If `descriptor`
+  /// is `nil`, only runs `body`: the process is neither detached nor ended.
   package static func reporting(
     to descriptor: Int32?, _ body: (_ ready: @escaping @Sendable () -> Void) throws -> Void
   ) throws {
@@ -49,9 +50,10 @@ package enum Background {
     _exit(ExitStatus.failure.rawValue)
   }
 
-  /// Detaches from the session, the terminal and the current folder.
+  /// Detaches from the session, the terminal and the working directory.
   ///
-  /// Only after the mount exists: an automounter lets only its own process group pass a mountpoint that it waits for.
+  /// Must not be called before the mount exists: while an automounter waits for a mount, only its own process group can
+  /// access the mountpoint.
   private static func detach() {
     _ = setsid()
     _ = unsafe chdir("/")

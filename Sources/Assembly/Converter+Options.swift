@@ -5,9 +5,10 @@ package import Index
 package import Logging
 package import RenditionViews
 
-/// What is said of worker programs, and what the options of `-o` ask of them.
+/// User-visible messages about worker programs, and the conversions for the options of `-o`.
 extension Converter {
-  /// What is missing for the usual conversions to be made, and what to do about it, in one sentence; nil if nothing is.
+  /// Returns a sentence about the programs that are missing for the usual conversions, with a remedy. Returns `nil` if
+  /// none is missing.
   package static func lack(_ options: MountOptions) -> String? {
     let missing = options.converter == nil ? missing.filter { !optional.contains($0) } : []
     guard let last = missing.last else { return nil }
@@ -16,7 +17,7 @@ extension Converter {
       + "what would be made by it is not shown (\(remedy(missing)))"
   }
 
-  /// The Debian package with a worker program.
+  /// Returns the Debian package with a worker program.
   package static func package(of program: String) -> String {
     switch program {
     case "ffscan": "ffmount-scans"
@@ -28,16 +29,17 @@ extension Converter {
     }
   }
 
-  /// How to get worker programs.
+  /// Returns instructions to install worker programs.
   package static func remedy(_ programs: [String] = ["ffconvert"]) -> String {
     let packages = Set(programs.map(package)).sorted().joined(separator: " and ")
     return "install the package \(packages), or run scripts/install"
   }
 
-  /// nil if there is no worker program at all: then the views that need one are left out.
+  /// Returns the conversions. Returns `nil` if no worker program is available. Views that require one are left out in
+  /// this case.
   ///
-  /// - Parameter tellsLack: whether the log tells what is missing.
-  /// - Throws: a refusal of what the options say.
+  /// - Parameter tellsLack: Whether missing programs are logged.
+  /// - Throws: A refusal of invalid options.
   package static func conversions(
     _ options: MountOptions, index: Index, cacheFolder: String?, spools: String, _ logger: Logger,
     tellsLack: Bool = true, programs isWanted: (String) -> Bool = { _ in true }

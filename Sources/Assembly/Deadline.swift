@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Limits how long the process takes to exit, whatever blocks.
+/// A limit of the time that the process takes to exit, even if it is blocked.
 package enum Deadline {
   /// Exits the process after `microseconds`, unless it has exited by then.
   package static func exit(after microseconds: UInt32) {

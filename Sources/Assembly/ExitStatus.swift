@@ -5,17 +5,18 @@ package enum ExitStatus: Int32 {
   case failure = 1
   /// Invalid options or arguments; also used by swift-argument-parser.
   case usage = 64
-  /// SOURCE is a file that cannot be shown as a folder.
+  /// SOURCE is a file that cannot be shown as a directory.
   case sourceUnsuitable = 65
   /// SOURCE is missing or cannot be read.
   case sourceMissing = 66
   /// FUSE is not available: no /dev/fuse, no fusermount3, or no permission.
   case fuseUnavailable = 69
-  /// MOUNTPOINT is missing, not a folder, not empty, in use, or inside the source.
+  /// MOUNTPOINT is missing, not a directory, not empty, in use, or inside the source.
   case mountpointUnusable = 73
 }
 
-/// Why ffmount cannot continue: an exit status and a sentence that names the object, the cause and the remedy.
+/// The reason why ffmount cannot continue: an exit status and a sentence that names the object, the cause and the
+/// remedy.
 package struct Refusal: Error {
   package let status: ExitStatus
   package let sentence: String
@@ -25,7 +26,7 @@ package struct Refusal: Error {
     self.sentence = sentence
   }
 
-  /// Runs a command; the refusal that it ends with is printed as an object with the key `error`, too, if `asJSON`.
+  /// Runs a command. If `asJSON` is set, its refusal is also printed as an object with the key `error`.
   package static func reporting(asJSON: Bool, _ body: () throws -> Void) throws {
     do { try body() } catch let refusal as Refusal {
       if asJSON { print((["error": .string(refusal.sentence)] as JSON).text) }

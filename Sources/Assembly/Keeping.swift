@@ -3,36 +3,37 @@ internal import FileTrees
 package import Files
 internal import Glibc
 
-/// What a serving process has from `ffkeep`, the program that starts another when it dies.
+/// The connection of a serving process to `ffkeep`, the supervisor that starts another process when this one dies.
 package struct Keeping: Sendable {
-  /// Which process of this mount it is, from 0.
+  /// The number of this process among those of the mount, from 0.
   package let ordinal: UInt16
-  /// The keeper's.
+  /// The socket of the supervisor.
   private let socket: Int32
   private let memory: Int32
-  /// The kernel's connection; nil in the first process.
+  /// The FUSE connection. `nil` in the first process.
   package let connection: Int32?
-  /// Where the first process tells how its start went; nil if there is nobody.
+  /// The descriptor to which the first process reports the result of its start. `nil` if no process waits for it.
   package let report: Int32?
-  /// Whether the keeper can answer requests with EIO: one of an earlier version cannot.
+  /// Whether the supervisor can answer requests with EIO. Earlier versions cannot.
   package let canRefuse: Bool
-  /// Whether the keeper takes over what a process has open when that dies: one of an earlier version does not.
+  /// Whether the supervisor takes over the open files of a process that dies. Earlier versions do not.
   package let canHold: Bool
-  /// Whether the process before was replaced because it had too much memory.
+  /// Whether the previous process was replaced because it used too much memory.
   package let followsLarge: Bool
 
   private static let variable = "FFMOUNT_KEPT"
 
-  /// This process's; nil if no keeper has started it. Takes it out of the environment, which other programs inherit.
+  /// Returns the supervision of this process, and removes it from the environment that other programs inherit. Returns
+  /// `nil` if no supervisor started this process.
   package static func taken() -> Keeping? {
     guard let value = unsafe getenv(variable) else { return nil }
     let numbers = unsafe String(cString: value).split(separator: " ").compactMap { Int32($0) }
     _ = unsafe unsetenv(variable)
-    // An older keeper, which an upgrade leaves, does not tell the last one.
+    // A supervisor that was started before an upgrade passes fewer values.
     guard numbers.count >= 5, let ordinal = UInt16(exactly: numbers[0]), numbers[1] > 2, numbers[2] > 2 else {
       return nil
     }
-    // Started by a descriptor, it would be called by the number of that.
+    // The name of a process that is started from a descriptor is the descriptor's number.
     if let name = unsafe fopen("/proc/self/comm", "we") {
       _ = unsafe fputs("ffmount", name)
       _ = unsafe fclose(name)
@@ -46,15 +47,16 @@ package struct Keeping: Sendable {
 
   private static let program = "ffkeep"
 
-  /// Whether the keeper is installed.
+  /// Whether the supervisor is installed.
   package static var isPossible: Bool { OwnPrograms.path(of: program) != nil }
 
-  /// Becomes a keeper, which starts this program with `arguments`. Returns only if that fails.
+  /// Replaces this process by a supervisor, which starts this program with `arguments`. Returns only by throwing an
+  /// error.
   ///
   /// - Parameters:
-  ///   - report: where the first process tells how its start went.
-  ///   - memory: in bytes, beyond which a process is replaced.
-  ///   - unmounts: whether a mount that no process can serve is unmounted.
+  ///   - report: The descriptor to which the first process reports the result of its start.
+  ///   - memory: The memory beyond which a process is replaced, in bytes.
+  ///   - unmounts: Whether a mount that no process can serve is unmounted.
   package static func become(report: Int32?, memory: Int64, unmounts: Bool, _ arguments: [String]) throws {
     guard let keeper = OwnPrograms.path(of: program), let own = OwnPrograms.target(ofLink: "/proc/self/exe") else {
       throw Refusal(.failure, "cannot keep the mount: ffkeep is missing (install it, or use -o supervise=off)")
@@ -69,13 +71,13 @@ package struct Keeping: Sendable {
     throw Refusal(.failure, "cannot keep the mount: \(keeper): \(describe(errno)) (use -o supervise=off)")
   }
 
-  /// The keeper of a serving process; nil if it has none.
+  /// Returns the supervisor of a serving process. Returns `nil` if it has none.
   package static func keeper(of process: Int32) -> Int32? {
     guard let parent = ProcessTable.program(of: process)?.parent else { return nil }
     return ProcessTable.program(of: parent)?.name == program ? parent : nil
   }
 
-  /// What a process leaves to the next.
+  /// The memory that a process hands over to the next.
   package var shared: Descriptor { Descriptor(owning: fcntl(memory, F_DUPFD_CLOEXEC, 3)) }
 
   package enum Message: UInt8, Sendable {
@@ -86,8 +88,8 @@ package struct Keeping: Sendable {
     case held = 0x48
   }
 
-  /// Has another process share this one's descriptors, of which it gives those that `ledger` has to the keeper when this one
-  /// dies. Before any second thread exists. Returns whether that is so.
+  /// Starts a process that shares this one's descriptors. When this one dies, it passes the descriptors in `ledger` to
+  /// the supervisor. Must be called before a second thread exists. Returns whether the process was started.
   package func hold(_ ledger: OpenLedger) -> Bool {
     guard canHold, ledger.startHolder(socket) else { return false }
     tell(.held)
@@ -95,7 +97,7 @@ package struct Keeping: Sendable {
     return true
   }
 
-  /// Tells the keeper, with a descriptor for it to hold.
+  /// Sends a message to the supervisor, with a descriptor that it keeps.
   package func tell(_ message: Message, _ descriptor: Int32? = nil) {
     var byte = message.rawValue
     let descriptors = descriptor.map { [$0] } ?? []

@@ -6,21 +6,23 @@ package import Index
 package import RenditionViews
 package import Tree
 
-/// The folder or file whose tree is shown, for who names it on a command line.
+/// The directory or file whose tree is shown, as specified on a command line.
 package struct ShownSource: Sendable {
   private let source: TreeSource
   /// The absolute path, with symbolic links resolved.
   package var path: String { source.path }
   package var isFolder: Bool { source.isFolder }
 
-  /// - Parameter given: as a user types it. That its file system answers is the caller's to know.
-  /// - Throws: a refusal if it is missing, neither a folder nor a file, or may not be read.
+  /// Creates a source. The caller has to know that its file system responds.
+  ///
+  /// - Parameter given: The path as given by a user.
+  /// - Throws: A refusal if the path is missing, unreadable, or neither a directory nor a file.
   package init(_ given: String) throws {
     do throws(Fault) { source = try TreeSource(given) } catch {
       guard case .system(let code) = error.kind else {
         throw Refusal(.sourceUnsuitable, "cannot show \(given): \(error) (give one of those)")
       }
-      // It was found, but may not be read.
+      // The path exists, but cannot be read.
       let check = unsafe access(given, F_OK) == 0 ? "its permissions" : "the path"
       throw Refusal(.sourceMissing, "cannot show \(given): \(describe(code)) (check \(check))")
     }
@@ -28,14 +30,14 @@ package struct ShownSource: Sendable {
 
   package static var spoolFolder: String { TreeSource.spoolFolder }
 
-  /// The tree and the root that its real files are below.
+  /// Returns the tree, and the root directory of its real files.
   ///
   /// - Parameters:
-  ///   - options: those of `-o`.
-  ///   - index: stores what is expensive to determine.
-  ///   - conversions: nil if nothing is converted.
-  ///   - reserve: how many of the process's descriptors are kept for other uses than files.
-  ///   - ledger: what the process before knew of the nodes, and the one after will.
+  ///   - options: The options of `-o`.
+  ///   - index: Stores expensive results.
+  ///   - conversions: The conversions. `nil` if nothing is converted.
+  ///   - reserve: The number of the process's descriptors reserved for purposes other than files.
+  ///   - ledger: The nodes handed over by the previous process, and to the next one.
   package func tree(
     _ options: MountOptions, _ index: Index, _ conversions: Conversions?, reserve: Int, ledger: NodeLedger? = nil,
     _ openLedger: OpenLedger? = nil
@@ -55,10 +57,10 @@ package struct ShownSource: Sendable {
     }
   }
 
-  /// What a library for other programs has of a tree that has been made of it.
+  /// Returns a `FileTree` for a tree of this source.
   package func library(_ tree: Tree) -> FileTree { FileTree(tree, of: source) }
 
-  /// Of the process's descriptors, those that workers' sockets, standard streams and the log take.
+  /// Returns the number of descriptors for the workers' sockets, standard streams and the log.
   package static func reserve(_ options: MountOptions, _ conversions: Conversions?) -> Int {
     TreeSource.reserve(options.tree, conversions)
   }

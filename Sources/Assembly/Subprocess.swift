@@ -2,18 +2,19 @@ internal import CPosix
 internal import Files
 internal import Glibc
 
-/// Another program that is run to its end.
+/// Runs other programs.
 package enum Subprocess {
   package struct Ended {
-    /// The exit status; 128 and a signal's number if that ended it.
+    /// The exit status, or 128 plus the number of the signal that ended the program.
     package let status: Int32
-    /// What it wrote to standard output and standard error.
+    /// The standard output and standard error of the program.
     package let text: String
   }
 
   private static let largestText = 1 << 20
 
-  /// Runs a program, given by its path, with no input. Blocks until it has ended; nil if it cannot be started.
+  /// Runs a program, given by its path, without input. Blocks until it has ended. Returns `nil` if it cannot be
+  /// started.
   package static func run(_ path: String, _ arguments: [String]) -> Ended? {
     var ends: [Int32] = [-1, -1]
     guard unsafe pipe(&ends) == 0 else { return nil }
@@ -36,12 +37,13 @@ package enum Subprocess {
       status: signal == 0 ? status >> 8 & 0xff : 128 + signal, text: String(decoding: bytes, as: UTF8.self))
   }
 
-  /// Starts a program that goes on by itself, in a session of its own and without input and output; returns its process.
+  /// Starts an independent program in its own session, without input and output. Returns its process ID. Returns `nil`
+  /// if it cannot be started.
   package static func detach(_ path: String, _ arguments: [String]) -> Int32? {
     start(path, arguments, output: nil)
   }
 
-  /// Finds a program in PATH.
+  /// Returns the path of a program in PATH.
   package static func path(of program: String) -> String? {
     (Terminal.variable("PATH") ?? "/usr/bin:/bin").split(separator: ":").map { "\($0)/\(program)" }
       .first { unsafe access($0, X_OK) == 0 }

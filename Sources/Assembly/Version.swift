@@ -1,5 +1,5 @@
 /// The version of all programs.
 package enum Version {
-  /// As `--version` prints it.
+  /// The output of `--version`.
   package static let text = "ffmount 0.1.0"
 }

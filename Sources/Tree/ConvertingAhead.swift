@@ -1,21 +1,22 @@
 public import Bytes
 internal import Threads
 
-/// Converts every file that listings of a tree show with an estimated size, so that all sizes are known and all copies
-/// exist.
+/// A batch conversion of all files that a tree lists with an estimated size. Afterwards, all sizes are known and all
+/// results exist.
 public final class ConvertingAhead: Sendable {
   private let tree: Tree
 
-  /// A listed file whose size was an estimate.
+  /// A listed file with an estimated size.
   public struct File: Sendable {
-    /// Relative to the tree's root.
+    /// The path relative to the tree's root.
     public let path: String
     fileprivate let node: UInt64
   }
 
   public init(_ tree: Tree) { self.tree = tree }
 
-  /// The number of files to convert. Blocks; O(n) in what the tree lists. Throws when the count is no longer wanted.
+  /// Returns the number of files to convert. Blocks. O(n) in the number of listed items. Throws if the count is
+  /// cancelled.
   public func count() throws(Fault) -> Int {
     var count = 0
     try walk(Tree.root) { (_, node) throws(Fault) in
@@ -25,11 +26,11 @@ public final class ConvertingAhead: Sendable {
     return count
   }
 
-  /// Converts every file, `width` at a time, and calls `made`, on several threads, with each file and the fault if it
+  /// Converts every file, `width` at a time. Calls `made`, on several threads, with each file and the fault if it
   /// failed. Blocks until all are done.
   public func forEach(atATime width: Int, _ made: @escaping @Sendable (File, Fault?) -> Void) throws(Fault) {
     let workers = Workers(atMost: width)
-    // Back-pressure: no more jobs queued than running, as a tree may list millions of files.
+    // Back-pressure: no more jobs are queued than running, since a tree may list millions of files.
     let running = Monitor(0)
     defer { workers.stop() }
     try walk(Tree.root) { (path, node) throws(Fault) in
@@ -52,8 +53,8 @@ public final class ConvertingAhead: Sendable {
     } catch { return error }
   }
 
-  /// Calls `body` with each preliminary file's path and node, one lookup counted. A folder that cannot be listed is
-  /// skipped.
+  /// Calls `body` with the path and node of each preliminary file, with one lookup added. Skips directories that cannot
+  /// be listed.
   private func walk(_ folder: UInt64, _ body: (String, UInt64) throws(Fault) -> Void) throws(Fault) {
     guard let reader = try? tree.openFolder(folder, .blocking) else { return }
     var cookie: UInt64 = 0
@@ -64,7 +65,7 @@ public final class ConvertingAhead: Sendable {
       do throws(Fault) {
         try waiting { () throws(Fault) in
           try reader.read(after: cookie, .blocking) { (row, entry) throws(Fault) in
-            // A mailbox's views show its messages again.
+            // The views of a mailbox repeat its messages.
             let isWanted = row.kind == .file || row.kind == .folder && row.viewName != "views"
             // `.` and `..` come first.
             if row.cookie > 2, isWanted, let entry = try entry() {

@@ -10,19 +10,19 @@ extension Fault {
   public static let noAttribute = Fault(.system(ENODATA))
   public static let notSupported = Fault(.system(EOPNOTSUPP))
   public static let stale = Fault(.system(ESTALE))
-  /// The mount ends while a request waits.
+  /// The mount ended while a request was waiting.
   package static let ending = Fault(.system(ENODEV))
 
-  /// Whether a name does not exist, or is something else than before.
+  /// Whether a name does not exist or belongs to another item than before.
   var isAboutName: Bool { kind == .system(ENOENT) || kind == .system(ESTALE) || kind == .system(ENOTDIR) }
 
-  /// Whether the source does not permit it to this process.
+  /// Whether the source denies access to this process.
   public var isForbidden: Bool { kind == .system(EACCES) }
 
-  /// Whether the cause may only be that the source has changed since.
+  /// Whether a change of the source may be the only cause.
   public var isOfEarlierState: Bool { kind == .changed || isAboutName }
 
-  /// Whether it is about a file's content, and so belongs in the log and in `user.ffmount.error`.
+  /// Whether the fault concerns a file's content and therefore belongs in the log and in `user.ffmount.error`.
   public var concernsContent: Bool {
     switch kind {
     case .damaged, .changed, .unsupported, .locked, .limit: true

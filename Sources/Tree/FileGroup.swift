@@ -1,12 +1,12 @@
 package import Bytes
 
-/// Several files of a folder that make up one.
+/// Several files of a directory that form one file.
 package struct FileGroup: Sendable {
   package struct Member: Sendable {
     package let name: FileName
     package let item: any Item
     package let attributes: Attributes
-    /// The folders that symbolic links pass through on the way.
+    /// The directories on the path of symbolic links to the file.
     let passed: [Found]
 
     package init(name: FileName, item: any Item, attributes: Attributes, passed: [Found] = []) {
@@ -16,7 +16,7 @@ package struct FileGroup: Sendable {
       self.passed = passed
     }
 
-    /// A fault names its file.
+    /// Opens the file. A fault includes its name.
     package func open(_ patience: Patience) throws(Fault) -> any ByteSource {
       do throws(Fault) {
         return try item.content(patience)
@@ -41,16 +41,16 @@ package struct FileGroup: Sendable {
     state = hash.value
   }
 
-  /// The sum of their sizes, as far as they are known.
+  /// The sum of the known sizes.
   package var size: Int64 { members.reduce(0) { Bounds.sum($0, $1.attributes.size) } }
 
-  /// The owner of the bytes; nil if there are several.
+  /// The owner of the bytes. `nil` if there are several.
   package var soleOwner: UInt32? {
     let owners = Set(members.map { $0.item.soleOwner($0.attributes) })
     return owners.count == 1 ? owners.first ?? nil : nil
   }
 
-  /// Narrows `rights` to those of something made of all the files.
+  /// Returns `rights` narrowed to those of an item derived from all the files.
   package func narrowing(_ rights: CommonRights) throws(Fault) -> CommonRights {
     var rights = rights
     for member in members {
@@ -62,7 +62,7 @@ package struct FileGroup: Sendable {
     return rights
   }
 
-  /// Resolves a name, through symbolic links that stay in the folder; nil if it does not lead to a file.
+  /// Resolves a name through symbolic links that stay in the directory. Returns `nil` if it does not lead to a file.
   package static func member(
     named name: FileName, in folder: any Item, _ patience: Patience
   ) throws(Fault) -> Member? {
@@ -95,6 +95,6 @@ package struct FileGroup: Sendable {
     return nil
   }
 
-  /// The kernel's limit, too: more are taken for a loop.
+  /// The maximum number of symbolic links, as in the kernel. More are considered a loop.
   private static let mostLinks = 40
 }

@@ -1,7 +1,7 @@
 public import Bytes
 public import Files
 
-/// The root of a mount whose SOURCE is one file: the first view of the file's present state that is a folder.
+/// The root of a mount whose SOURCE is a single file: the first view of the file's current state that is a directory.
 public final class FileRoot: Item {
   private let folder: RealFolder
   private let name: FileName
@@ -11,8 +11,8 @@ public final class FileRoot: Item {
   public var kind: Kind { .folder }
   public var isImmutable: Bool { false }
 
-  /// `name` is a file in `root`; `preferred` names a view. Throws when the file has no view that is a folder, or the
-  /// error that keeps the view from being read. Blocks.
+  /// Creates the root for the file `name` in `root`. `preferred` names a view. Throws if no view of the file is a
+  /// directory, or if the view cannot be read. Blocks.
   public init(_ name: FileName, in root: RealRoot, views: Views, preferred: String?) throws(Fault) {
     folder = try RealFolder(root: root)
     self.name = name
@@ -34,7 +34,7 @@ public final class FileRoot: Item {
     listsViews = chosen.item.listsViews
   }
 
-  /// The file itself.
+  /// The source file.
   var source: Source { get throws(Fault) { try Source(name, in: folder) } }
 
   private func current(_ patience: Patience) throws(Fault) -> Found {
@@ -44,12 +44,13 @@ public final class FileRoot: Item {
     return found
   }
 
-  /// The file's state: a listing in progress continues in the next one. Once there is no file, the listing ends.
+  /// The file's state. After a change, a listing in progress continues in the new state. It ends if the file no longer
+  /// exists.
   public var sourceState: UInt64 { (try? source).map { $0.state($0.revision) } ?? 0 }
 
   public func attributes(_ patience: Patience) throws(Fault) -> Attributes {
     var attributes = try current(patience).attributes
-    // The root keeps its inode number whatever happens to the file.
+    // The root keeps its inode number when the file changes.
     attributes.inode = inode
     return attributes
   }
@@ -70,7 +71,7 @@ public final class FileRoot: Item {
 }
 
 extension Source {
-  /// The folder `root` itself, called `name`.
+  /// Creates a source for the directory `root` itself, named `name`.
   package init(_ root: RealRoot, named name: FileName) throws(Fault) {
     let folder = try RealFolder(root: root)
     self.init(
@@ -78,17 +79,17 @@ extension Source {
       folder: Node(id: 0, generation: 0, parent: nil, name: "", item: folder, depth: 0, face: .none))
   }
 
-  /// The folder that this is, for what is in it: whether or not anybody has looked it up.
+  /// A node for this directory as the parent of its entries. Does not require a lookup by the kernel.
   package var asFolder: Node {
     Node(id: 0, generation: 0, parent: folder, name: name, item: item, depth: folder.depth, face: .none)
   }
 
-  /// A real file in a folder that is the root.
+  /// Creates a source for a real file in the root directory.
   package init(_ name: FileName, in folder: RealFolder) throws(Fault) {
     try self.init(name, in: Node(id: 0, generation: 0, parent: nil, name: "", item: folder, depth: 0, face: .none))
   }
 
-  /// The entry `name` of a folder.
+  /// Creates a source for the entry `name` of a directory.
   package init(_ name: FileName, in folder: Node) throws(Fault) {
     guard let found = try folder.item.child(named: name, .blocking) else { throw .notFound }
     self.init(item: found.item, attributes: found.attributes, name: name, folder: folder)
@@ -96,7 +97,7 @@ extension Source {
 }
 
 extension Tree {
-  /// Mirrors the folder `root`.
+  /// Creates a tree that mirrors the directory `root`.
   public convenience init(
     mirroring root: RealRoot, views: Views, overrides: Overrides = Overrides(), isShared: Bool = false,
     keepsHandles: Bool = false, isWritable: Bool = false, ledger: NodeLedger? = nil,

@@ -2,33 +2,33 @@ public import Bytes
 internal import Synchronization
 internal import Threads
 
-/// An open folder: lists its names in order, each file followed by its views.
+/// An open directory. Lists its names in order, each file followed by its views.
 public final class FolderReader: Sendable {
   /// A directory entry.
   public struct Row: Sendable {
     public let name: ListedName
     public let inode: UInt64
     public let kind: Kind
-    /// Continues after this row; never 0.
+    /// The position after this row, at which a listing continues. Never 0.
     public let cookie: UInt64
-    /// The view that the name stands for, if any.
+    /// The view of this name, if any.
     fileprivate var view: ListedView?
-    /// The value of `user.ffmount.view`; nil if the row is not a view.
+    /// The value of `user.ffmount.view`. `nil` if the row is not a view.
     public var viewName: String? { view?.view.name }
   }
 
   let tree: Tree
   let node: Node
-  /// The process that opened the folder.
+  /// The credentials of the process that opened the directory.
   private let asker: Asker?
-  /// Held while `state` is accessed, so that no thread blocks on the mutex of `state`.
+  /// A lock held while `state` is accessed, so that no thread blocks on the mutex of `state`.
   private let turn = BlockingLock()
   private let state: Mutex<State>
-  /// The folder's node id.
+  /// The directory's node ID.
   public var folder: UInt64 { UInt64(node.id) }
   /// Whether the kernel may cache the whole listing until it is invalidated.
   public var isImmutable: Bool { node.item.isImmutable }
-  /// Whether the listing that the kernel has cached is this one.
+  /// Whether the kernel's cached listing is this one.
   public let keepsCache: Bool
   public var attributeCost: AttributeCost { node.item.attributeCost }
   var realFolder: RealFolder? { node.item as? RealFolder }
@@ -37,7 +37,7 @@ public final class FolderReader: Sendable {
     var listing: any Listing
     /// The state of the source that `listing` shows.
     var sourceState: UInt64
-    /// A block of the listing, the index of the next entry, and the remaining views of the entry before that.
+    /// The current block of the listing, the index of the next entry, and the remaining views of the entry before that.
     var entries: [ListedEntry] = []
     var nextEntry = 0
     var views: ArraySlice<ListedView> = []
@@ -45,15 +45,15 @@ public final class FolderReader: Sendable {
     var ahead: [ListedEntry]?
     /// The row that was offered and refused.
     var refused: Row?
-    /// The folder, as of the last call.
+    /// The directory at the last call.
     var item: (any Item)?
-    /// The last file and the last view looked up: each is needed several times in a row.
+    /// The last file and the last view that were looked up. Each is needed several times in a row.
     var file: Found?
     var view: Found?
-    /// Their names.
+    /// The names of `file` and `view`.
     var fileName: FileName?
     var viewName: FileName?
-    /// The cookie of the last row that was taken.
+    /// The cookie of the last row taken.
     var cookie: UInt64 = 0
     /// The listing's offsets before and after the block.
     var start: Int64 = 0
@@ -66,7 +66,7 @@ public final class FolderReader: Sendable {
       self.sourceState = sourceState
     }
 
-    /// Continues after a row that ended a block.
+    /// Continues after a row at the end of a block.
     mutating func goBack(to cookie: UInt64, at place: Int64) {
       (self.cookie, self.place, start) = (cookie, place, place)
       (entries, nextEntry, views) = ([], 0, [])
@@ -85,16 +85,16 @@ public final class FolderReader: Sendable {
     self.asker = asker
   }
 
-  /// Offers the rows after `cookie`, 0 for the start, until `take` refuses one or the folder ends.
+  /// Offers the rows after `cookie`, 0 for the start, until `take` refuses one or the directory ends.
   ///
-  /// `entry` looks the row up and counts one lookup; it returns nil if the entry has vanished. Throws only if no row
-  /// was taken.
+  /// `entry` looks the row up and adds a lookup. It returns `nil` if the entry has vanished. Throws only if no row was
+  /// taken.
   public func read(
     after cookie: UInt64, for asker: Asker? = nil, _ patience: Patience,
     _ take: (Row, _ entry: () throws(Fault) -> Tree.Entry?) throws(Fault) -> Bool
   ) throws(Fault) {
     if node.item.content != nil, let opener = self.asker, opener.user != 0 {
-      // A view may show another file by now, with other permissions.
+      // A view may now show another file, with other permissions.
       try tree.check(4, node, tree.present(node, patience), for: asker ?? opener, patience)
     }
     try rows(after: cookie, patience) { (row, state) throws(Fault) in
@@ -102,7 +102,7 @@ public final class FolderReader: Sendable {
     }
   }
 
-  /// The same for who wants no node: `attributes` tells what an entry would, by one look at the file at most.
+  /// Reads rows without creating nodes. `attributes` costs at most one stat(2).
   public func readAttributes(
     after cookie: UInt64, _ patience: Patience,
     _ take: (Row, _ attributes: () throws(Fault) -> Attributes?) throws(Fault) -> Bool
@@ -141,7 +141,7 @@ public final class FolderReader: Sendable {
         try seek(&state, cookie, patience)
         while let row = try next(&state, patience) {
           var isTaken = false
-          // Offered again if it is refused or fails.
+          // A row that is refused or fails is offered again.
           defer { if !isTaken { state.refused = row } }
           isTaken = try take(row, &state)
           guard isTaken else { return }
@@ -153,9 +153,9 @@ public final class FolderReader: Sendable {
     if let fault { throw fault }
   }
 
-  /// Reads ahead while the reply is sent, so that the next read takes less time. May block on the disk.
+  /// Reads ahead while the reply is sent, so that the next read is faster. May block on the disk.
   public func prepare() {
-    // If it is locked, another thread is reading.
+    // If the reader is locked, another thread is reading.
     guard (try? turn.lock(.immediate)) != nil else { return }
     defer { turn.unlock() }
     state.withLock { state in
@@ -183,7 +183,7 @@ public final class FolderReader: Sendable {
     if let view = row.view {
       attributes = try find(view, &state, patience)?.attributes
     } else if !state.views.isEmpty || state.fileName != nil {
-      // Its views are made of the item, too.
+      // The item is also needed for the file's views.
       attributes = try find(row.name.fileName, &state, patience)?.attributes
     } else {
       attributes = try state.item?.attributes(of: row.name, patience)
@@ -208,8 +208,8 @@ public final class FolderReader: Sendable {
     return state.view
   }
 
-  /// A view's inode number; for a view that has just vanished, or if finding it means decoding its source, a substitute
-  /// other than 0.
+  /// Returns a view's inode number. Returns a substitute other than 0 if the view has just vanished, or if its source
+  /// would have to be decoded.
   private func inode(of view: ListedView, _ state: inout State, _ patience: Patience) throws(Fault) -> UInt64 {
     if attributeCost != .large, let found = try find(view, &state, patience) { return found.item.inode }
     var hash = StableHash(seed: node.item.inode)
@@ -217,11 +217,11 @@ public final class FolderReader: Sendable {
     return hash.value | 1
   }
 
-  /// Continues with the listing of the source's present state, after the last entry returned.
+  /// Continues in the listing of the source's current state, after the last entry returned.
   private func renew(_ state: inout State, isDoubted: Bool, _ patience: Patience) throws(Fault) {
     let item: any Item
     do throws(Fault) { item = try tree.present(node, isDoubted: isDoubted, patience) } catch {
-      // If the folder itself is gone, the listing continues with what is left of it.
+      // If the directory itself is gone, the listing continues with its remaining entries.
       if error.isAboutName { return }
       throw error
     }
@@ -230,11 +230,11 @@ public final class FolderReader: Sendable {
     let listing = try item.listing(patience)
     let listed = state.entries.prefix(state.nextEntry)
     if !listed.isEmpty {
-      // It is usually still in the same block.
+      // The entry is usually still in the same block.
       var position = try find(lastOf: listed, in: listing, from: state.start, patience)
       if position == nil { position = try find(lastOf: listed, in: listing, from: 0, patience) }
       if let position {
-        // What precedes is kept: the entry may go next.
+        // The preceding entries are kept, since this one may vanish next.
         state.entries = Array(listed[...position.entry] + position.rest)
         (state.nextEntry, state.start, state.place) = (position.entry + 1, position.start, position.place)
       } else {
@@ -251,7 +251,7 @@ public final class FolderReader: Sendable {
     state.blocks = []
   }
 
-  /// Where a listing continues: behind an entry of the earlier one.
+  /// The position at which a listing continues: after an entry of the earlier listing.
   private struct Continuation {
     /// The index of that entry.
     var entry: Int
@@ -261,7 +261,7 @@ public final class FolderReader: Sendable {
     var place: Int64
   }
 
-  /// Finds the last of the entries that a listing still has, from the block at `place` on.
+  /// Finds the last of the entries that still exists in a listing, from the block at `place` on.
   private func find(
     lastOf listed: ArraySlice<ListedEntry>, in listing: any Listing, from place: Int64, _ patience: Patience
   ) throws(Fault) -> Continuation? {
@@ -278,7 +278,7 @@ public final class FolderReader: Sendable {
         found = Continuation(entry: index, rest: entries[(offset + 1)...], start: place, place: last.next)
       }
       place = last.next
-      // Those behind it have gone.
+      // The later entries have vanished.
       if before != nil, found?.entry == before { break }
     }
     return found
@@ -286,13 +286,13 @@ public final class FolderReader: Sendable {
 
   private func seek(_ state: inout State, _ cookie: UInt64, _ patience: Patience) throws(Fault) {
     if state.cookie == cookie { return }
-    // Back to the block that holds the row, then forward within it.
+    // Goes back to the block of the row, then forward within it.
     let block = state.blocks.last { $0.cookie <= cookie } ?? (0, 0)
     state.goBack(to: block.cookie, at: block.place)
     while state.cookie < cookie, let row = try next(&state, patience) { state.cookie = row.cookie }
   }
 
-  /// The row after the last one taken; the caller takes it or puts it back as refused.
+  /// Returns the row after the last one taken. The caller takes it or puts it back as refused.
   private func next(_ state: inout State, _ patience: Patience) throws(Fault) -> Row? {
     if let row = state.refused.take() { return row }
     let cookie = state.cookie + 1
@@ -328,7 +328,7 @@ public final class FolderReader: Sendable {
         state.views = try tree.listedViews(besideFolder: entry.name.fileName, in: node, asker, patience)[...]
       }
     } catch {
-      // A directory that can be read and not searched has names, and nothing beside them.
+      // A directory that can be read but not searched shows names without views.
       guard error.isForbidden else { throw error }
     }
     state.nextEntry += 1

@@ -1,19 +1,19 @@
 package import Bytes
 package import Catalogue
 
-/// The end of a name by which a file is wanted in a format: `NAME.as-jpeg` and `NAME.as.jpg`.
+/// The end of a name that requests a file in another format: `NAME.as-jpeg` or `NAME.as.jpg`.
 ///
-/// Programs that know a file by its extension know the second; the first cannot be a file's own.
+/// Programs that recognize files by extension understand the second form. The first form cannot be a file's own name.
 public enum FormatSuffix: Sendable {
-  /// `.as-jpeg`: the format's name.
+  /// The format's name: `.as-jpeg`.
   case name
-  /// `.as.jpg`: one of the format's extensions.
+  /// One of the format's extensions: `.as.jpg`.
   case fileExtension
 
   private static let dot = UInt8(ascii: ".")
   private static let marker = Array("as".utf8)
 
-  /// The name of a file in a format.
+  /// Returns the name of a file in a format.
   package func name(of file: FileName, as format: Format) -> FileName {
     switch self {
     case .name: FileName(file.bytes + Array(".as-\(format.name)".utf8))
@@ -22,17 +22,17 @@ public enum FormatSuffix: Sendable {
     }
   }
 
-  /// The extensions of names that ask for a format.
+  /// Returns the extensions of names that request a format.
   package static func endings(of format: Format) -> Set<FileExtension> {
     Set(wordEndings(of: format).map { FileExtension($0.utf8) } + format.extensions)
   }
 
-  /// `as-jpeg`, `as-jpg`.
+  /// Returns the extensions of the first form, such as `as-jpeg` and `as-jpg`.
   package static func wordEndings(of format: Format) -> [String] {
     ([format.name] + format.otherNames).map { "as-\($0)" }
   }
 
-  /// What is before the suffix, and whether the suffix asks for a format; nil if there is none.
+  /// Returns the name before the suffix, and whether the suffix requests a format. Returns `nil` if there is none.
   package static func split(_ name: FileName) -> (source: ArraySlice<UInt8>, asksFor: (Format) -> Bool)? {
     let bytes = name.bytes[...]
     guard let end = bytes.lastIndex(of: dot) else { return nil }

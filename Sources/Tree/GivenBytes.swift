@@ -1,7 +1,7 @@
 internal import Bytes
 
-/// Checksums of what readers of an open file got: the bytes must be the same when reading continues from another state
-/// of the source, otherwise the reader would get a mixture.
+/// Checksums of the bytes that readers of an open file received. When reading continues in another state of the source,
+/// the bytes must be the same. Otherwise, the reader would get a mixture.
 struct GivenBytes: Sendable {
   struct Part: Sendable {
     private let offset: Int64
@@ -30,7 +30,7 @@ struct GivenBytes: Sendable {
   private var parts: [Part] = []
   private var isTooMuch = false
 
-  /// Corresponds to some gigabytes of an entry read sequentially.
+  /// The maximum number of parts. Corresponds to some gigabytes of an entry read sequentially.
   private static let most = 1 << 16
 
   mutating func add(_ part: Part) {

@@ -3,16 +3,15 @@ internal import Files
 internal import Glibc
 internal import Synchronization
 
-/// An open real file in a mount that can be written: its descriptor stays open as long as the file, whatever becomes of
-/// its name.
+/// An open real file in a writable mount. Its descriptor stays open as long as the file, even if the name is removed.
 final class HeldFile: ByteSource, DescriptorHolder {
   private let descriptor: Descriptor
   private let writing: Writing
-  /// The locks that were set through it. They are ended with it, where the file was closed without a flush.
+  /// The locks that were set through this file. They end with it if the file was closed without a flush.
   let lockers = Mutex<[Writing.Locker: Writing.WeakLock]>([:])
-  /// Where it is recorded for the next process; nil if there will be none.
+  /// The record for the next process. `nil` if there will be none.
   let entry: OpenLedger.Entry?
-  /// The kernel's number of it; 0 if it is not known.
+  /// The kernel's handle. 0 if unknown.
   let number = Atomic<UInt64>(0)
 
   init(_ descriptor: consuming Descriptor, _ writing: Writing, _ entry: OpenLedger.Entry? = nil) {
@@ -23,7 +22,7 @@ final class HeldFile: ByteSource, DescriptorHolder {
 
   deinit {
     entry?.remove()
-    // The same owner may have closed it, and set another lock through another open file, before this release was read.
+    // Before this release was read, the owner may have closed the file and set another lock through another open file.
     for (locker, reference) in lockers.withLock({ $0 }) {
       if let lock = reference.lock { writing.unlock(locker, only: lock) }
     }

@@ -2,12 +2,12 @@ internal import Bytes
 internal import Files
 internal import Glibc
 
-/// A descriptor that a file's locks are set by; they end with it.
+/// A descriptor through which a file's locks are set. They end with it.
 final class HeldLock: Sendable {
   private let descriptor: Descriptor
-  /// Whether the open file description is also that of an open file, which the locks would outlive it by.
+  /// Whether the open file description is also that of an open file, beyond which the locks would persist.
   private let isShared: Bool
-  /// Where it is recorded for the next process; nil if there will be none.
+  /// The record for the next process. `nil` if there will be none.
   let entry: OpenLedger.Entry?
   var raw: Int32 { descriptor.raw }
 

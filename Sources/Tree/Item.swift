@@ -11,18 +11,18 @@ public enum Kind: UInt8, Sendable {
   case blockDevice
 }
 
-/// What stat(2) shows of an item.
+/// The attributes of an item, as in stat(2).
 public struct Attributes: Sendable {
   public var inode: UInt64
   public var kind: Kind
-  /// Permission, set-id and sticky bits.
+  /// The permission, set-ID and sticky bits.
   public var permissions: UInt16
   public var links: UInt32
   public var owner: UInt32
   public var group: UInt32
-  /// In bytes.
+  /// The size, in bytes.
   public var size: Int64
-  /// In units of 512 bytes.
+  /// The allocated size, in units of 512 bytes.
   public var allocated: Int64
   public var accessed: Timestamp
   public var modified: Timestamp
@@ -51,108 +51,108 @@ public struct Attributes: Sendable {
   }
 }
 
-/// Anything in the tree: a real file, an entry of an archive, a view.
+/// An element of the tree: a real file, an entry of an archive, a view.
 ///
-/// Items are cheap to create and do not know the views beside them: `Tree` adds those. An item implements only what it
-/// supports. All methods are thread-safe; those that take a `Patience` throw `Fault.later` rather than block an
-/// impatient caller.
+/// Items are cheap to create. The views beside them are added by `Tree`. An item implements only what it supports. All
+/// methods are thread-safe. Methods with a `Patience` parameter throw `Fault.later` instead of blocking an immediate
+/// caller.
 public protocol Item: AnyObject, Sendable {
-  /// Stable across mounts of an unchanged source, and unique to the item.
+  /// The inode number. Unique to the item, and stable across mounts of an unchanged source.
   var inode: UInt64 { get }
   var kind: Kind { get }
 
   func attributes(_ patience: Patience) throws(Fault) -> Attributes
 
-  /// Opens a file's bytes. With `pinned`, a later change of the file is a fault.
+  /// Opens a file's bytes. With `pinned`, reads throw if the file changes afterwards.
   func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource
 
-  /// Opens a file's bytes, of which the first may be there before the last are made. `isPatient`: whether the reader does
-  /// without the exact size until then.
+  /// Opens a file's bytes. The first bytes may be available before the last are generated. `isPatient` returns whether
+  /// the reader can do without the exact size until then.
   func openEarly(_ isPatient: @Sendable () -> Bool, _ patience: Patience) throws(Fault) -> any ByteSource
 
-  /// Determines a file's size, if its attributes have an estimate, by making the file. A file whose first bytes are
-  /// available long before its end keeps the estimate, unless `atAnyCost`.
+  /// Determines a file's size by generating the file, if its attributes contain an estimate. A file whose first bytes
+  /// are available long before its end keeps the estimate, unless `atAnyCost`.
   func findSize(atAnyCost: Bool, _ patience: Patience) throws(Fault)
 
-  /// The same, where it takes no more than a look at the file that it is made from, and the name is not one that everybody
-  /// sees who lists the folder: who asks for the sizes of all listed files is not to wait for so many looks.
+  /// Determines the size if reading the source's header suffices and the file is not listed by default. A caller that
+  /// requests the sizes of all listed files must not wait for each header.
   func measureSize(_ patience: Patience) throws(Fault)
 
-  /// The target of a symbolic link, as recorded.
+  /// Returns the target of a symbolic link, as recorded.
   func linkTarget(_ patience: Patience) throws(Fault) -> [UInt8]
 
-  /// The entry of a folder with this name; nil if there is none.
+  /// Returns the entry of a directory with this name. Returns `nil` if it does not exist.
   func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found?
 
-  /// The attributes of that entry; nil if there is none.
+  /// Returns the attributes of the entry with this name. Returns `nil` if it does not exist.
   func attributes(of name: ListedName, _ patience: Patience) throws(Fault) -> Attributes?
 
-  /// Whether a real folder's entry is a folder that has folders of these names. It is not looked at more closely.
+  /// Returns whether an entry of a real directory has subdirectories of these names. Does not examine it further.
   func hasFolders(_ names: [FileName], in entry: FileName, _ patience: Patience) throws(Fault) -> Bool
 
-  /// Starts listing a folder.
+  /// Starts a listing of a directory.
   func listing(_ patience: Patience) throws(Fault) -> any Listing
 
-  /// An extended attribute, xattr(7), of the item itself.
+  /// Returns an extended attribute, xattr(7), of the item itself.
   func extendedAttribute(_ name: FileName, _ patience: Patience) throws(Fault) -> [UInt8]
-  /// NUL-terminated names.
+  /// Returns the names of the extended attributes, each NUL-terminated.
   func extendedAttributeNames(_ patience: Patience) throws(Fault) -> [UInt8]
 
-  /// The owner of the bytes, for an item with `attributes`; nil if there are several.
+  /// Returns the owner of the bytes, for an item with `attributes`. Returns `nil` if there are several.
   func soleOwner(_ attributes: Attributes) -> UInt32?
 
-  /// Identifies what the item shows, independent of the state of its source: an item with the same content under the
-  /// same name is the same item. For a folder, whose entries change, it identifies the kind of folder. nil for a real
-  /// file, which is identified by its inode.
+  /// The identifier of the item's content, independent of the state of its source. An item with the same content under
+  /// the same name is the same item. For a directory, whose entries change, it identifies the kind of directory. `nil`
+  /// for a real file, which is identified by its inode number.
   var content: UInt64? { get }
 
-  /// Identifies the state of the source that the item was made from, and of everything that was made from in turn; 0
-  /// for a real file.
+  /// The identifier of the state of the item's source and of everything from which that is derived. 0 for a real file.
   var sourceState: UInt64 { get }
 
-  /// Opens a file's bytes, as `open` does, to continue reading the same content in another state of the source. Bytes
-  /// not certain to be the same are read through and verified.
+  /// Opens a file's bytes, like `open`, to continue reading the same content in another state of the source. Bytes that
+  /// may differ are read and verified.
   func openAgain(_ patience: Patience) throws(Fault) -> any ByteSource
 
   /// Whether `content` identifies recorded properties of the bytes, not the bytes themselves.
   var claimsItsContent: Bool { get }
 
-  /// Identifies this state of the item's bytes: changes whenever they do.
+  /// Returns an identifier of this state of the item's bytes, which changes whenever they do.
   func revision(_ attributes: Attributes) -> UInt64
 
   /// Whether neither the item nor anything below it can change while it exists.
   var isImmutable: Bool { get }
 
-  /// Whether a listing of the folder shows the views of its files: true for files that a user made, not for those of a
-  /// view.
+  /// Whether a listing of the directory shows views of its files. True for files that a user created, not for those of
+  /// a view.
   var listsViews: Bool { get }
 
-  /// The cost of the attributes of a folder's entries.
+  /// The cost of the attributes of a directory's entries.
   var attributeCost: AttributeCost { get }
 
-  /// Throws ESTALE when the item was made from a state of a file that is not the present one. A recent check is relied
-  /// on, unless `isDoubted`.
+  /// Throws ESTALE if the item is derived from a state of a file that is not the current one. Relies on a recent check,
+  /// unless `isDoubted`.
   func checkCurrent(isDoubted: Bool, _ patience: Patience) throws(Fault)
 
-  /// The first bytes of a file, as far as they are known without making it: views are chosen by these, so that a lookup
-  /// makes nothing. nil if views are chosen by the content.
+  /// The first bytes of a file that are known without generating it. Views are chosen by these, so that a lookup
+  /// generates nothing. `nil` if views are chosen by the content.
   var knownHead: [UInt8]? { get }
 
-  /// The access control list, if the mode is not sufficient; nil if it is. A view has its source's; an item made from
-  /// several has none, but `CommonRights`. Used only in mounts shared by several users. May block on the disk.
+  /// Returns the access control list. Returns `nil` if the mode suffices. A view has its source's list. An item derived
+  /// from several sources has none, but `CommonRights`. Used only in mounts shared by several users. May block on the
+  /// disk.
   func accessList() throws(Fault) -> AccessList?
 
-  /// The `user.ffmount.*` attributes of an item of a view; nil for a real file.
+  /// Returns the `user.ffmount.*` attributes of an item of a view. Returns `nil` for a real file.
   func provenance(_ patience: Patience) throws(Fault) -> Provenance?
 }
 
-/// The cost of the attributes of the entries of a folder, in addition to listing it.
+/// The cost of the attributes of a directory's entries, in addition to listing it.
 public enum AttributeCost: Sendable {
-  /// Nothing: they come with the names, and are final.
+  /// None: the attributes come with the names and are final.
   case none
-  /// A system call or some memory each.
+  /// A system call or some memory for each entry.
   case small
-  /// Bytes have to be decoded: a listing determines them only for a caller that needs most of them.
+  /// Bytes have to be decoded. A listing determines the attributes only for a caller that needs most of them.
   case large
 }
 
@@ -160,7 +160,7 @@ public enum AttributeCost: Sendable {
 public struct Found: Sendable {
   public let item: any Item
   public let attributes: Attributes
-  /// For a view: what the requesting process may see.
+  /// The access of the requesting process to a view.
   var secrecy = Secrecy.none
 
   public init(_ item: any Item, _ attributes: Attributes) {
@@ -169,12 +169,12 @@ public struct Found: Sendable {
   }
 }
 
-/// The origin and the state of a virtual item.
+/// The origin and state of a derived item.
 public struct Provenance: Sendable {
   public enum State: String, Sendable {
     case exact
     case estimate
-    /// A checksum of a container has not been compared with it yet, or does not agree and is passed over.
+    /// A container's checksum has not been verified yet, or does not match and is ignored.
     case unverified
     case failed
   }
@@ -183,11 +183,11 @@ public struct Provenance: Sendable {
   public var source: String
   public var view: String
   public var state: State
-  /// One sentence; nil if there is no error.
+  /// The error, in one sentence. `nil` if there is none.
   public var error: String?
-  /// One sentence on what is as it should be, and perhaps not as it was expected; nil for most.
+  /// A correct but possibly unexpected property, in one sentence. `nil` for most items.
   package var remark: String?
-  /// Where else the same is in the source, a path a line; nil for most.
+  /// Other paths of the same content in the source, one per line. `nil` for most items.
   package var also: String?
 
   package init(
@@ -201,7 +201,7 @@ public struct Provenance: Sendable {
     self.also = also
   }
 
-  /// Takes over the failure of the source, unless the item itself has failed.
+  /// Adopts the failure of the source, unless the item itself has failed.
   package mutating func adopt(_ source: Provenance?) {
     guard state != .failed, let source, source.state == .failed else { return }
     state = .failed
@@ -209,12 +209,12 @@ public struct Provenance: Sendable {
   }
 }
 
-/// An enumeration of a folder's names.
+/// A listing of a directory's names.
 public protocol Listing: AnyObject, Sendable {
-  /// Some entries that follow the offset `place`, which is 0 or an entry's `next`; none at the end.
+  /// Returns some entries after the offset `place`, which is 0 or an entry's `next`. Empty at the end.
   func entries(after place: Int64, _ patience: Patience) throws(Fault) -> [ListedEntry]
 
-  /// Whether who has begun it reads it to its end, in the state that it was begun in: names move when the source changes.
+  /// Whether a listing continues to its end in the state in which it started, since names move when the source changes.
   var outlivesChanges: Bool { get }
 }
 

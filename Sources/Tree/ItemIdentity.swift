@@ -1,13 +1,13 @@
 internal import Bytes
 
-/// The properties of an item that `NodeTable` compares: determined before its lock is taken, since an item may take locks
-/// of its own or wait for a disk.
+/// The properties of an item that `NodeTable` compares. They are read before its lock is taken, since an item may take
+/// its own locks or wait for a disk.
 struct ItemIdentity: Sendable {
   let kind: Kind
   let inode: UInt64
-  /// The creation time of a real file other than a folder; 0 if it is not known.
+  /// The creation time of a real file other than a directory. 0 if unknown.
   let created: UInt64
-  /// nil for a real file.
+  /// The identifier of a derived item's content. `nil` for a real file.
   let content: UInt64?
   let sourceState: UInt64
   let isImmutable: Bool
@@ -22,7 +22,7 @@ struct ItemIdentity: Sendable {
     isImmutable = item.isImmutable
   }
 
-  /// What is recorded of an item.
+  /// Creates the identity of a recorded item.
   init(kind: Kind, inode: UInt64, created: UInt64, content: UInt64?) {
     self.kind = kind
     self.inode = inode
@@ -31,13 +31,13 @@ struct ItemIdentity: Sendable {
     (sourceState, isImmutable) = (0, false)
   }
 
-  /// Whether two creation times may be of one file.
+  /// Returns whether two creation times may be those of the same file.
   static func mayEqual(_ one: UInt64, _ other: UInt64) -> Bool { one == other || one == 0 || other == 0 }
 
-  /// Whether it is a real file that may have several names.
+  /// Whether the item is a real file that may have several names.
   var mayHaveNames: Bool { content == nil && kind != .folder }
 
-  /// Whether it is the real file or folder that has this inode number and creation time.
+  /// Returns whether the item is the real file or directory with this inode number and creation time.
   func isReal(_ inode: UInt64, created: UInt64) -> Bool {
     content == nil && self.inode == inode && Self.mayEqual(self.created, created)
   }

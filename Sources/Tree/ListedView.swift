@@ -4,6 +4,6 @@ internal import Bytes
 struct ListedView: Sendable {
   let name: FileName
   let view: any View
-  /// The view's source, in the same folder.
+  /// The view's source, in the same directory.
   let file: FileName
 }

@@ -1,12 +1,12 @@
 package import Bytes
 
-/// An item that a view derives from a file, in one state of it.
+/// An item that a view derives from a file, in one state of that file.
 ///
-/// Another state yields other items; an item that shows the same under the same name replaces the earlier one in its
+/// Another state yields other items. An item with the same content under the same name replaces the earlier one in its
 /// `Node`.
 package protocol MadeItem: Item {
   var file: SourceState { get }
-  /// Distinguishes what the item shows from anything else of the same name.
+  /// The identifier of the item's content. Distinguishes it from any other content of the same name.
   var identity: UInt64 { get }
 }
 

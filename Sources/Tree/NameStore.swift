@@ -2,19 +2,19 @@ internal import Bytes
 internal import Files
 internal import Synchronization
 
-/// The names of a `NodeLedger`, each with its length in front. What is free is known to this process alone, which finds it
-/// from what is used.
+/// The names of a `NodeLedger`, each preceded by its length. Free memory is not recorded: each process determines it
+/// from the names in use.
 final class NameStore: Sendable {
-  /// In bytes; a name is referred to by 32 bits, in units.
+  /// The capacity, in bytes. The reference of a name has 32 bits and counts units.
   static let capacity = 4 << 30
   private static let unit = 8
   private let memory: LastingMemory
   private let start: Int
 
   private struct Room {
-    /// Free places by their number of units.
+    /// The references of removed names, by number of units.
     var free: [Int: [UInt64]] = [:]
-    /// Free stretches, in units; those that names are put in, from their beginnings.
+    /// Free ranges, in units. A new name is stored at the start of the last one.
     var stretches = [UInt64(1)..<UInt64(NameStore.capacity / NameStore.unit)]
   }
   private let room = Mutex(Room())
@@ -28,7 +28,7 @@ final class NameStore: Sendable {
   private func place(_ reference: UInt64) -> Int { start + Int(reference) * Self.unit }
   private func count(_ reference: UInt64) -> Int { Int(memory.load(place(reference), as: UInt16.self)) }
 
-  /// What is not used by `references` is free.
+  /// Frees everything that `references` do not use.
   func claim(_ references: [UInt64]) {
     var stretches: [Range<UInt64>] = []
     var end: UInt64 = 1
@@ -37,7 +37,7 @@ final class NameStore: Sendable {
       end = reference + UInt64(Self.units(count(reference)))
     }
     stretches.append(end..<UInt64(Self.capacity / Self.unit))
-    // The rest of the memory last: what is in use already is used first.
+    // The end of the memory is used last, after the gaps between names.
     stretches.reverse()
     room.withLock { $0.stretches = stretches }
   }
@@ -52,7 +52,7 @@ final class NameStore: Sendable {
     count(reference) == name.count && memory.holds(name.bytes, at: place(reference) + 2)
   }
 
-  /// Stores a name; returns what refers to it.
+  /// Stores a name. Returns its reference.
   func add(_ name: FileName) -> UInt64 {
     let units = Self.units(name.count)
     let reference = room.withLock { room -> UInt64 in

@@ -1,34 +1,35 @@
 internal import Bytes
 internal import Synchronization
 
-/// An item known to the kernel by a node id.
+/// An item known to the kernel by a node ID.
 ///
-/// A file of the source is one node, whatever names it has; each name of a view is a node of its own. When the source of a
-/// view changes, items of its new state replace those that show the same, so that open folders and
-/// files, working directories and listings in progress survive the change. A node that would show something else is
-/// stale, and its name leads to another.
+/// A file of the source is one node, regardless of its number of names. Each name of a view is a separate node. When
+/// the source of a view changes, items of its new state replace those with the same content. Open directories and
+/// files, working directories and listings in progress therefore survive the change. A node whose content would differ
+/// becomes stale, and its name leads to another node.
 package final class Node: Sendable {
   let id: UInt32
-  /// Distinguishes this node from every other that the mount ever has. What may outlive the kernel's interest in a node,
-  /// as what is open does until its release is read, is kept by this and not by the id, which is soon another's.
+  /// A number that no other node of the mount ever has. Identifies the node in state that may outlive the kernel's
+  /// interest in it, such as open files until their release is read. The ID, in contrast, is soon reused.
   let generation: UInt64
   private let position: Position<Node>
-  /// The folder that it was looked up in; nil for the root.
+  /// The directory in which it was looked up. `nil` for the root.
   var parent: Node? { position.folder }
   var name: FileName { position.name }
   /// Further names of a real file.
   private let furtherNames = Mutex<[Name]>([])
   private let hasFurtherNames = Atomic<Bool>(false)
   private let held: Mutex<Held>
-  /// The inode number for stat(2), constant while the node exists: programs that walk directories compare it.
+  /// The inode number for stat(2). Constant while the node exists, since programs that walk directories compare it.
   let inode: UInt64
   /// The nesting depth in archives.
   let depth: Int
-  /// The revision of the kernel's cached pages or directory entries, as far as known; 0 if there are none.
+  /// The revision of the kernel's cached pages or directory entries, as far as known. 0 if there are none.
   let cachedRevision = Atomic<UInt64>(0)
   let toldSize = ToldSize()
   let opened = OpenFiles()
-  /// A hash of the owner, permissions and ctime of a real folder as the kernel knows them, in a shared mount; 0 if unknown.
+  /// A hash of the owner, permissions and ctime of a real directory that the kernel knows, in a shared mount. 0 if
+  /// unknown.
   let toldState = Atomic<UInt64>(0)
 
   struct Name: Sendable, Hashable {
@@ -45,11 +46,11 @@ package final class Node: Sendable {
   private struct Held {
     var item: any Item
     var identity: ItemIdentity
-    /// The item's face at its lookup.
+    /// The access attributes of the item when it was looked up.
     var face: Face
   }
 
-  /// `inode` and `identity`: nil for the item's.
+  /// Creates a node. `inode` and `identity` default to the item's.
   init(
     id: UInt32, generation: UInt64, parent: Node?, name: FileName, item: any Item, depth: Int, face: Face,
     inode: UInt64? = nil, identity: ItemIdentity? = nil
@@ -68,8 +69,8 @@ package final class Node: Sendable {
   var face: Face { held.withLock { $0.face } }
   var identity: ItemIdentity { held.withLock { $0.identity } }
 
-  /// Whether what was found under the node's name is the same thing: a real file with the same inode, or a derived one
-  /// that shows the same, for a process with the same right to read it.
+  /// Returns whether the item found under the node's name is the same. A real file must have the same inode. A derived
+  /// item must have the same content, for a process with the same right to read it.
   func stands(for found: Found) -> Bool { stands(for: found, ItemIdentity(found.item)) }
 
   func stands(for found: Found, _ other: ItemIdentity) -> Bool {
@@ -79,15 +80,15 @@ package final class Node: Sendable {
     return content == other.content && face.isConcealed == found.face.isConcealed
   }
 
-  /// The attributes of an item, with the node's inode number.
+  /// Returns the attributes of an item with the node's inode number.
   func shown(_ attributes: Attributes) -> Attributes {
     var attributes = attributes
     attributes.inode = inode
     return attributes
   }
 
-  /// Replaces the item by one that shows the same, if that is of another state. Returns the previous item, which should
-  /// be released without a lock held.
+  /// Replaces the item with one of the same content, if that is of another state. Returns the previous item, which
+  /// should be released without a lock held.
   func take(_ found: Found, _ identity: ItemIdentity) -> (any Item)? {
     if identity.content == nil { return nil }
     let face = found.face
@@ -96,7 +97,7 @@ package final class Node: Sendable {
       defer { held = Held(item: found.item, identity: identity, face: face) }
       return held.item
     }
-    // The kernel's cache is of the earlier state: the same bytes, but that is not certain.
+    // The kernel's cache is of the earlier state. Its bytes should be the same, but that is not certain.
     if before != nil { cachedRevision.store(0, ordering: .relaxed) }
     return before
   }
@@ -111,12 +112,12 @@ package final class Node: Sendable {
   /// The first name and the further ones.
   var names: [Name] { (parent.map { [Name(folder: $0, name: name)] } ?? []) + otherNames }
 
-  /// The further names, the latest last; most nodes have none.
+  /// The further names, latest last. Most nodes have none.
   var otherNames: [Name] {
     hasFurtherNames.load(ordering: .acquiring) ? furtherNames.withLock { $0 } : []
   }
 
-  /// Changes the further names. Only `NodeTable` calls it, with its lock held.
+  /// Changes the further names. Only `NodeTable` calls this, with its lock held.
   func changeOtherNames(_ change: (inout [Name]) -> Void) {
     let hasSome = furtherNames.withLock { names in
       change(&names)
@@ -125,7 +126,7 @@ package final class Node: Sendable {
     hasFurtherNames.store(hasSome, ordering: .releasing)
   }
 
-  /// Takes over another first name. Only `NodeTable` calls it, with its lock held.
+  /// Changes the first name. Only `NodeTable` calls this, with its lock held.
   func move(to folder: Node, _ name: FileName) {
     position.move(to: folder, name)
     guard let real = folder.item as? RealFolder else { return }
@@ -136,13 +137,13 @@ package final class Node: Sendable {
     }
   }
 
-  /// Takes over that its last name was removed. Only `NodeTable` calls it, with its lock held.
+  /// Records that the last name was removed. Only `NodeTable` calls this, with its lock held.
   func loseName() {
     guard let file = item as? RealFile else { return }
     held.withLock { $0.item = file.nameless }
   }
 
-  /// The names on the way to it from the root.
+  /// The names on the path from the root.
   var way: [FileName] {
     var names: [FileName] = []
     var place = position.value
@@ -153,7 +154,7 @@ package final class Node: Sendable {
     return names.reversed()
   }
 
-  /// The path below the mountpoint, for display.
+  /// Returns the path below the mountpoint, for display.
   func path(to child: FileName? = nil) -> String {
     (way + (child.map { [$0] } ?? [])).map(\.text).joined(separator: "/")
   }
@@ -161,7 +162,7 @@ package final class Node: Sendable {
   /// The path below the mountpoint, as bytes.
   var pathBytes: [UInt8] { Array(way.map(\.bytes).joined(separator: [UInt8(ascii: "/")])) }
 
-  /// Whether it is in `folder`, at any depth.
+  /// Returns whether the node is in `folder`, at any depth.
   func isBelow(_ folder: Node) -> Bool {
     var node = parent
     while let step = node {

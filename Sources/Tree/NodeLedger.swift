@@ -1,24 +1,24 @@
 public import Bytes
 public import Files
 
-/// What the next process needs to know of the nodes that the kernel has references to: their ids, generations, places,
-/// counts, and what they stand for. The items themselves are found again by their names.
+/// A record of the nodes to which the kernel has references, for the next process: their IDs, generations, locations,
+/// lookup counts and identities. The items themselves are found again by name.
 ///
-/// Whoever writes is under the lock of `NodeTable`. Each change ends with a single store that makes it hold, so that a
-/// process may end at any instruction; a count may be too high then, never too low.
+/// Writers hold the lock of `NodeTable`. Each change takes effect with a single store, so that the process may end at
+/// any instruction. A count may then be too high, but never too low.
 public final class NodeLedger: Sendable {
-  /// A node as recorded.
+  /// A recorded node.
   struct Record {
     let parent: UInt32
     let name: FileName
     let generation: UInt64
     let lookups: UInt64
-    /// As far as it is recorded: for what is derived, `sourceState` is not.
+    /// The recorded part of the identity. `sourceState` is not recorded.
     let identity: ItemIdentity
     let isConcealed: Bool
     let isNameless: Bool
     var inode: UInt64 { identity.inode }
-    /// nil for a real file.
+    /// The identifier of a derived item's content. `nil` for a real file.
     var content: UInt64? { identity.content }
 
     func stands(for found: Found, _ other: ItemIdentity) -> Bool {
@@ -35,22 +35,22 @@ public final class NodeLedger: Sendable {
 
   // MARK: Layout
 
-  /// Of what is written; another one's is not read.
+  /// The format version. Other versions are not read.
   private static let version: UInt64 = 2
   private enum Head {
     static let version = 0
     static let generation = 8
-    /// The first id that was never used.
+    /// The first ID that was never used.
     static let end = 16
   }
-  /// Places in a record.
+  /// Offsets in a record, in bytes.
   private enum Field {
     static let lookups = 0
-    /// The parent's id, and above it where the name is: one store moves a node.
+    /// The parent's ID, and in the upper 32 bits the reference of the name. A single store moves a node.
     static let place = 8
     static let generation = 16
     static let inode = 24
-    /// What is derived shows, or the creation time of a real file.
+    /// The identifier of a derived item's content, or the creation time of a real file.
     static let content = 32
     static let flags = 40
     static let size = 48
@@ -62,19 +62,19 @@ public final class NodeLedger: Sendable {
     static let kindShift: UInt64 = 8
   }
   private static let headSize = 4096
-  /// As many nodes as there may be, and room for their names.
+  /// The maximum number of nodes. The capacity includes room for their names.
   private static let mostNodes = 1 << 25
   private static let namesStart = headSize + mostNodes * Field.size
   public static let capacity = namesStart + NameStore.capacity
 
   /// Maps `capacity` bytes of a file from `offset` on.
   ///
-  /// - Throws: the errno of mapping it; `unsupported` if another version has written it.
+  /// - Throws: the errno of the mapping, or `unsupported` if another version has written the file.
   public convenience init(_ file: borrowing Descriptor, at offset: Int) throws(Fault) {
     try self.init(file, at: offset, limit: Self.mostNodes)
   }
 
-  /// Maps `capacity` bytes of a file, for at most `limit` nodes.
+  /// Maps `capacity` bytes of a file, for up to `limit` nodes.
   init(_ file: borrowing Descriptor, at offset: Int, limit: Int) throws(Fault) {
     self.limit = min(limit, Self.mostNodes)
     memory = try LastingMemory(file, at: offset, capacity: Self.capacity)
@@ -95,10 +95,10 @@ public final class NodeLedger: Sendable {
 
   // MARK: Reading
 
-  /// The first id that was never used.
+  /// The first ID that was never used.
   var end: UInt32 { UInt32(memory.load(Head.end, as: UInt64.self)) }
 
-  /// The ids that the kernel has references to, without the root. O(n) in those ever used.
+  /// The IDs to which the kernel has references, without the root. O(n) in the IDs ever used.
   var ids: [UInt32] { (2..<max(2, end)).filter { field(Field.lookups, of: $0) > 0 } }
 
   subscript(id: UInt32) -> Record? {
@@ -120,14 +120,14 @@ public final class NodeLedger: Sendable {
       isConcealed: flags & Flag.concealed != 0, isNameless: flags & Flag.nameless != 0)
   }
 
-  /// The generation of a node that the kernel has references to.
+  /// Returns the generation of a node to which the kernel has references.
   public func generation(of id: UInt64) -> UInt64? {
     if id == 1 { return 0 }
     guard id >= 2, id < UInt64(end), field(Field.lookups, of: UInt32(id)) > 0 else { return nil }
     return field(Field.generation, of: UInt32(id))
   }
 
-  /// The path of a node from the root on; nil if there is none.
+  /// Returns the path of a node from the root. Returns `nil` if the node or an ancestor is not recorded.
   public func path(of id: UInt64) -> String? {
     var names: [FileName] = []
     var next = id
@@ -139,7 +139,7 @@ public final class NodeLedger: Sendable {
     return next == 1 ? "/" + names.reversed().map(\.text).joined(separator: "/") : nil
   }
 
-  /// Whether a node is recorded in this folder with this name.
+  /// Returns whether a node is recorded in this directory with this name.
   func isPlaced(_ id: UInt32, _ parent: UInt32, _ name: FileName) -> Bool {
     let place = field(Field.place, of: id)
     return UInt32(truncatingIfNeeded: place) == parent && names.holds(name, at: place >> 32)
@@ -147,17 +147,17 @@ public final class NodeLedger: Sendable {
 
   // MARK: Writing
 
-  /// The generation of the next new node.
+  /// Returns the generation of the next new node.
   func nextGeneration() -> UInt64 {
     let next = memory.load(Head.generation, as: UInt64.self) + 1
     memory.store(next, at: Head.generation)
     return next
   }
 
-  /// Whether a node of this id can be recorded.
+  /// Returns whether a node with this ID can be recorded.
   func hasRoom(for id: Int) -> Bool { id < limit && names.hasRoom }
 
-  /// Records a new node, looked up once.
+  /// Records a new node with one lookup.
   func add(_ node: Node, in parent: UInt32) {
     let place = place(of: node.id)
     let identity = node.identity
@@ -175,7 +175,7 @@ public final class NodeLedger: Sendable {
 
   func setLookups(_ lookups: UInt64, of id: UInt32) { memory.store(lookups, at: place(of: id) + Field.lookups) }
 
-  /// Its id may be another node's afterwards.
+  /// Removes a node. Its ID may be reused afterwards.
   func remove(_ id: UInt32) {
     setLookups(0, of: id)
     names.remove(field(Field.place, of: id) >> 32)

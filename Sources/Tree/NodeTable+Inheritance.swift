@@ -1,8 +1,8 @@
 internal import Bytes
 
-/// Nodes that an earlier process has given to the kernel.
+/// Nodes that an earlier process gave to the kernel.
 extension NodeTable.State {
-  /// Takes over what the ledger has. Each is found again when it is asked for. O(n) in the ids ever used.
+  /// Adopts the nodes of the ledger. Each is looked up when it is first used. O(n) in the IDs ever used.
   mutating func inherit() {
     guard let ledger else { return }
     let end = Int(max(2, ledger.end))
@@ -23,7 +23,7 @@ extension NodeTable.State {
     }
   }
 
-  /// The node of an inherited id, if it stands for what was found under its name; no lookup is added.
+  /// Returns the node of an inherited ID, if the item found under its name is the same. Does not add a lookup.
   mutating func adopt(
     _ id: UInt32, _ parent: Node, _ found: Found, _ identity: ItemIdentity, depth: Int
   ) -> Node? {
@@ -37,7 +37,7 @@ extension NodeTable.State {
     let node = Node(
       id: id, generation: record.generation, parent: parent, name: record.name, item: found.item, depth: depth,
       face: found.face, inode: record.inode, identity: identity)
-    // The kernel may have been told an estimate.
+    // The kernel may have received an estimate.
     if record.content != nil, identity.kind == .file { node.toldSize.noteEstimate() }
     slots[Int(id)].node = node
     slots[Int(id)].isChanging = !identity.isImmutable
@@ -46,7 +46,7 @@ extension NodeTable.State {
     return node
   }
 
-  /// Another thing has the name of an inherited node, which nobody can find any more.
+  /// Records that another item has taken the name of an inherited node, which can no longer be found.
   mutating func loseName(_ id: UInt32) {
     guard let record = ledger?[id] else { return }
     removeName(of: id, record)
@@ -60,19 +60,19 @@ extension NodeTable.State {
     }
   }
 
-  /// The inherited node that has a name and that nobody has asked for; nil if there is none.
+  /// Returns the inherited node of a name. Returns `nil` if there is none or it was already looked up.
   func inherited(_ name: FileName, in folder: Node) -> UInt32? {
     guard ledger != nil, let id = find(name, in: folder), slots[Int(id)].isInherited
     else { return nil }
     return id
   }
 
-  /// A name has been removed that may be an inherited node's.
+  /// Records the removal of a name that may belong to an inherited node.
   mutating func loseInherited(_ name: FileName, in folder: Node) {
     if let id = inherited(name, in: folder) { loseName(id) }
   }
 
-  /// An inherited node has been renamed.
+  /// Records that an inherited node was renamed.
   mutating func moveInherited(_ id: UInt32, to parent: Node, _ name: FileName) {
     guard let record = ledger?[id] else { return }
     if record.isNameless {
@@ -98,14 +98,14 @@ extension NodeTable.State {
     loseChild(record.parent)
   }
 
-  /// The node for an open file or folder of the source, which need not be found by its name.
+  /// Returns the node of an open file or directory of the source, even if it is not found by name.
   mutating func adoptOpen(_ id: UInt32, in parent: Node, _ item: any Item, _ attributes: Attributes) -> Node? {
     let identity = ItemIdentity(item)
     guard slots[Int(id)].isInherited, let record = ledger?[id], record.content == nil,
       identity.isReal(record.inode, created: record.identity.created)
     else { return nil }
     if record.parent != parent.id {
-      // The folder that it was in is not found any more: only what is open needs it.
+      // Its directory is no longer found, but only the open file needs the node.
       if !record.isNameless { loseName(id) }
       setParent(of: id, record, to: parent, record.name)
     }
@@ -113,13 +113,13 @@ extension NodeTable.State {
     return adopt(id, record, parent, Found(nameless ?? item, attributes), identity, depth: 0)
   }
 
-  /// The file of an inherited node has been found under another name.
+  /// Records that the file of an inherited node was found under another name.
   mutating func moveInherited(_ id: UInt32, _ record: NodeLedger.Record, to parent: Node, _ name: FileName) {
     removeName(of: id, record)
     moveNameless(id, record, to: parent, name)
   }
 
-  /// The kernel has forgotten a node that nobody has asked for.
+  /// Removes an inherited node that the kernel forgot before it was looked up.
   mutating func vacateInherited(_ id: UInt32) {
     if !slots[Int(id)].isNameless { loseName(id) }
     vacate(id, in: ledger?[id]?.parent)

@@ -15,17 +15,17 @@ extension NodeTable.State {
     find(folder, name, NameTable.hash(folder.id, name.bytes))
   }
 
-  /// What a node is, whether or not anybody has asked this process for it.
+  /// Returns the identity of a node, even if it is inherited and has not been looked up.
   func identity(of id: UInt32) -> ItemIdentity? { slots[Int(id)].node?.identity ?? ledger?[id]?.identity }
 
-  /// The node of a real file, whatever name it was found under.
+  /// Returns the node of a real file found under any name.
   func find(file found: Found, _ identity: ItemIdentity) -> UInt32? {
     guard identity.mayHaveNames else { return nil }
     return files.find(Self.fileHash(identity.inode)) { id in
       guard let known = self.identity(of: id), known.kind == identity.kind, known.inode == identity.inode else {
         return false
       }
-      // An inode number is soon another file's.
+      // An inode number is soon reused by another file.
       let isKnown = known.created != 0 && identity.created != 0
       return isKnown ? known.created == identity.created : found.attributes.links > 1
     }
@@ -55,7 +55,7 @@ extension NodeTable.State {
     find(name, in: folder).flatMap { slots[Int($0)].node }
   }
 
-  /// Gives a node its first name, in place of the one that `names` no longer has.
+  /// Sets a node's first name, after the previous one was removed from `names`.
   private mutating func place(_ node: Node, _ name: FileName, in folder: Node) {
     let before = node.parent
     node.move(to: folder, name)
@@ -65,10 +65,10 @@ extension NodeTable.State {
     insert(node.id, NameTable.hash(folder.id, name.bytes))
   }
 
-  /// The maximum number of further names that are known of a file: by others it is found all the same once they are looked up.
+  /// The maximum number of recorded further names of a file. Other names lead to the same node once they are looked up.
   private static var mostFurtherNames: Int { 16 }
 
-  /// Gives a node a name that it does not have; the first one, if `isFirst` or it has no other.
+  /// Adds a new name to a node. It becomes the first one if `isFirst` or the node has no other.
   mutating func addName(_ name: FileName, in folder: Node, of node: Node, isFirst: Bool) {
     if isFirst || slots[Int(node.id)].isNameless {
       place(node, name, in: folder)
@@ -84,7 +84,7 @@ extension NodeTable.State {
     slots[Int(folder.id)].children += 1
   }
 
-  /// Takes a name from a node. Returns whether it was the first one: then the node has to be given another one.
+  /// Removes a name from a node. Returns whether it was the first one. The caller must then set another one.
   mutating func takeName(_ name: FileName, in folder: Node, of node: Node) -> Bool {
     guard node.parent === folder, node.name == name else {
       removeFurther(Node.Name(folder: folder, name: name), of: node)
@@ -94,20 +94,20 @@ extension NodeTable.State {
     return true
   }
 
-  /// Makes a further name of a node, whose first one was taken, its first one; leaves it nameless if it has none.
+  /// Replaces a node's removed first name by a further one. Leaves the node nameless if it has none.
   mutating func promoteName(of node: Node) {
     guard let next = node.otherNames.last else { return leaveNameless(node) }
     place(node, next.name, in: next.folder)
     removeFurther(next, of: node)
   }
 
-  /// Takes all names from a node.
+  /// Removes all names of a node.
   mutating func removeNames(of node: Node) {
     removeFirstName(of: node)
     for name in node.otherNames { removeFurther(name, of: node) }
   }
 
-  /// Makes one of the further names of a node its first one.
+  /// Makes one of a node's further names its first one.
   mutating func prefer(_ name: Node.Name, of node: Node) {
     guard !slots[Int(node.id)].isNameless, furtherNames[name] == node.id, let parent = node.parent else { return }
     let first = node.name
@@ -156,7 +156,7 @@ extension NodeTable.State {
     ledger?.setLookups(lookups, of: id)
   }
 
-  /// Keeps a node whose last name has been removed for as long as the kernel knows it.
+  /// Keeps a node without a name while the kernel knows it.
   private mutating func leaveNameless(_ node: Node) {
     node.loseName()
     if slots[Int(node.id)].lookups == 0 { return release(node) }
@@ -164,13 +164,13 @@ extension NodeTable.State {
     ledger?.setNameless(node.id, true)
   }
 
-  /// Gives up a node without a name.
+  /// Removes a node without a name.
   mutating func vacate(_ node: Node) {
     vacate(node.id, in: node.parent?.id)
   }
 
-  /// Gives up the node of an id, which another node gets once no node is in this one. The kernel forgets a folder after
-  /// its entries, but several threads read that.
+  /// Removes the node of an ID. The ID is reused once the node has no children. The kernel forgets a directory after
+  /// its entries, but several threads read these requests.
   mutating func vacate(_ id: UInt32, in parent: UInt32?) {
     removeFile(id)
     slots[Int(id)] = NodeTable.Slot(children: slots[Int(id)].children, isVacant: true)
@@ -190,19 +190,19 @@ extension NodeTable.State {
     free.append(id)
   }
 
-  /// Throws ENFILE if another node could not be recorded.
+  /// Throws ENFILE if no other node can be recorded.
   func checkRoom() throws(Fault) {
     guard let ledger, !ledger.hasRoom(for: free.last.map { Int($0) } ?? slots.count) else { return }
     throw Fault(.system(ENFILE), "the kernel knows more files than can be recorded")
   }
 
-  /// Gives up a node without a name that the kernel has forgotten.
+  /// Removes a node without a name that the kernel has forgotten.
   mutating func release(_ node: Node) {
     forgottenCount -= 1
     vacate(node)
   }
 
-  /// Drops nodes that the kernel has forgotten, those first that no other is below, until there are so many; returns them.
+  /// Removes forgotten nodes without children until `wanted` are left. Returns the removed nodes.
   mutating func dropForgotten(downTo wanted: Int) -> [Node] {
     var dropped: [Node] = []
     for _ in 0..<slots.count where forgottenCount > wanted {
@@ -217,8 +217,8 @@ extension NodeTable.State {
     return dropped
   }
 
-  /// The node for what was found under a name that no node has: that of the same file under another name, or a new one; one
-  /// lookup is added. Throws ENFILE if it cannot be recorded.
+  /// Returns the node for the item found under a new name: that of the same file under another name, or a new one. Adds
+  /// a lookup. Throws ENFILE if the node cannot be recorded.
   mutating func add(
     _ parent: Node, _ name: FileName, _ found: Found, _ identity: ItemIdentity, depth: Int, _ hash: Int
   ) throws(Fault) -> Node {
@@ -248,7 +248,7 @@ extension NodeTable.State {
     return node
   }
 
-  /// A real file's node under one more name; nil for one of an earlier process's that has none.
+  /// Returns a real file's node with one more name. Returns `nil` for an inherited node without a name.
   private mutating func known(
     _ id: UInt32, _ parent: Node, _ name: FileName, _ found: Found, _ identity: ItemIdentity
   ) -> Node? {

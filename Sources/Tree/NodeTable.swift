@@ -1,11 +1,11 @@
 internal import Bytes
 internal import Synchronization
 
-/// The nodes that the kernel has references to.
+/// The nodes to which the kernel has references.
 ///
-/// The kernel counts its lookups and returns them with FORGET; a node lives while its count is above zero, or some time longer
-/// where an NFS server may hold on to what it knows it by. Everything is under one lock. While it is
-/// held, real files are told of new names, and no other method of an item is called: see `ItemIdentity`.
+/// The kernel counts its lookups and returns them with FORGET. A node lives while its count is above zero, or longer if
+/// an NFS server may have a handle of it. All state is under one lock. While it is held, real files are told of new
+/// names, and no other method of an item is called: see `ItemIdentity`.
 final class NodeTable: Sendable {
   struct Slot {
     var node: Node?
@@ -13,18 +13,18 @@ final class NodeTable: Sendable {
     /// The number of child nodes.
     var children = 0
 
-    /// Whether it is counted among those that can change.
+    /// Whether the node is counted among those that can change.
     var isChanging = false
-    /// Whether another node has its name.
+    /// Whether the node's last name was removed or taken by another node.
     var isNameless = false
-    /// Whether it has no node any more, but nodes of others in it, which are being forgotten, too: until then nothing else
-    /// gets its id.
+    /// Whether the slot has no node but still has children, which are being forgotten, too. Its ID is not reused until
+    /// then.
     var isVacant = false
-    /// Whether an earlier process has given it to the kernel, and it has not been looked for here.
+    /// Whether an earlier process gave the node to the kernel and this process has not looked it up.
     var isInherited = false
 
-    /// Whether the kernel may be asked to forget the node. Real folders stay, as do nodes with children: one may be a
-    /// process's working directory.
+    /// Whether the kernel may be asked to forget the node. Real directories stay, as do directories with children,
+    /// since one of these may be a working directory.
     var isEvictable: Bool {
       guard let identity = node?.identity, lookups > 0 else { return false }
       return identity.kind != .folder || (identity.isImmutable && children == 0)
@@ -32,39 +32,43 @@ final class NodeTable: Sendable {
   }
 
   struct State {
-    /// By node id; 0 is never used, 1 is the root.
+    /// The slots by node ID. 0 is never used, 1 is the root.
     var slots: [Slot]
     var free: [UInt32] = []
     var names = NameTable(expecting: 0)
-    /// The nodes of further names of real files, whose first ones are in `names`.
+    /// The nodes by further names of real files. First names are in `names`.
     var furtherNames: [Node.Name: UInt32] = [:]
     /// Real files by inode number.
     var files = NameTable(expecting: 0)
-    /// Random, so that nothing stands for what an earlier mount had under the same id. The kernel takes 32 bits of it.
+    /// The last generation. The first is random, so that a node is not mistaken for one of an earlier mount with the
+    /// same ID. The kernel uses 32 bits of it.
     var generation = UInt64.random(in: 1...0x3fff_ffff)
-    /// How many nodes the kernel has not forgotten.
+    /// The number of nodes that the kernel has not forgotten.
     var count = 1
-    /// How many of those can change; the others are cheaper and more useful to keep.
+    /// The number of these nodes that can change. The others are cheaper and more useful to keep.
     var changingCount = 1
     /// The next slot to consider for eviction.
     var hand = 2
-    /// How many nodes the kernel has forgotten that are here, and the next slot to consider for their eviction.
+    /// The number of kept nodes that the kernel has forgotten, and the next slot to consider for their eviction.
     var forgottenCount = 0
     var forgottenHand = 2
-    /// What the process after this one is told; nil if there will be none.
+    /// The record of the nodes for the next process. `nil` if there will be none.
     let ledger: NodeLedger?
   }
 
   private let state: Mutex<State>
   let root: Node
-  /// How many times as many nodes are kept if they cannot change: those are cheaper and more useful to keep.
+  /// The limit of all nodes, as a multiple of the limit of those that can change. The others are cheaper and more
+  /// useful to keep.
   private static let unchangingFactor = 3
-  /// How many nodes are kept that the kernel has forgotten.
+  /// The maximum number of kept nodes that the kernel has forgotten.
   private let forgottenAtMost: Int
 
+  /// Creates a table.
+  ///
   /// - Parameters:
-  ///   - forgottenAtMost: how many nodes are kept that the kernel has forgotten, for `lookUpAgain`.
-  ///   - ledger: where nodes are recorded for the next process, with those of the one before.
+  ///   - forgottenAtMost: the maximum number of forgotten nodes that are kept for `lookUpAgain`.
+  ///   - ledger: the record of the previous process's nodes, which continues for the next process.
   init(
     root item: any Item, keepingForgotten forgottenAtMost: Int = 0, ledger: NodeLedger? = nil
   ) {
@@ -77,20 +81,21 @@ final class NodeTable: Sendable {
 
   var count: Int { state.withLock { $0.count } }
 
-  /// The node of an id; nil if there is none, or it is an earlier process's that nobody has asked for yet.
+  /// Returns the node with this ID. Returns `nil` if there is none, or if it is inherited and has not been looked up
+  /// yet.
   func present(_ id: UInt64) -> Node? {
     state.withLock { state in id < UInt64(state.slots.count) ? state.slots[Int(id)].node : nil }
   }
 
-  /// The same; throws ESTALE instead.
+  /// Returns the node with this ID. Throws ESTALE if `present` returns `nil`.
   func node(_ id: UInt64) throws(Fault) -> Node {
     guard let node = present(id) else { throw .stale }
     return node
   }
 
-  /// The node for what was found under a name, one lookup added: that of the name if it stands for the same, else that of the
-  /// same file under another name, else a new one. `isRenewed` is whether its item was of an earlier state. Throws ENFILE if no
-  /// more nodes can be recorded for the next process.
+  /// Returns the node for the item found under a name, and adds a lookup. Returns the name's node if it represents the
+  /// same item, otherwise the node of the same file under another name, otherwise a new one. `isRenewed` is whether the
+  /// node's item was of an earlier state. Throws ENFILE if no more nodes can be recorded for the next process.
   func lookUp(
     _ parent: Node, _ name: FileName, _ found: Found, depth: Int
   ) throws(Fault) -> (node: Node, isRenewed: Bool) {
@@ -114,7 +119,7 @@ final class NodeTable: Sendable {
           return node
         }
         try state.checkRoom()
-        // Another file has taken the name: the old node stays, without a name, until the kernel forgets it.
+        // Another file has taken the name. The old node stays without it until the kernel forgets the node.
         if state.takeName(name, in: parent, of: node) { state.promoteName(of: node) }
       }
       return try state.add(parent, name, found, identity, depth: depth, hash)
@@ -122,7 +127,7 @@ final class NodeTable: Sendable {
     return (node, before != nil)
   }
 
-  /// The node of an id, one lookup added: for who knows it by that, and not by a name. Throws ESTALE when it is gone.
+  /// Returns the node with this ID and adds a lookup. For NFS file handles. Throws ESTALE if the node no longer exists.
   func lookUpAgain(_ id: UInt64) throws(Fault) -> Node {
     let node = state.withLock { state -> Node? in
       guard id < UInt64(state.slots.count), let node = state.slots[Int(id)].node else { return nil }
@@ -135,12 +140,12 @@ final class NodeTable: Sendable {
 
   enum Known {
     case present(Node)
-    /// An earlier process has given it to the kernel, and nobody has asked this one for it.
+    /// A node that an earlier process gave to the kernel and this process has not looked up.
     case inherited(NodeLedger.Record)
     case unknown
   }
 
-  /// What is known of an id.
+  /// Returns the node or the record of an ID.
   func known(_ id: UInt64) -> Known {
     state.withLock { state in
       guard id < UInt64(state.slots.count) else { return .unknown }
@@ -149,8 +154,8 @@ final class NodeTable: Sendable {
     }
   }
 
-  /// The node of an earlier process, which is what was found under its name, or is here by now. Throws ESTALE if it stood
-  /// for something else.
+  /// Returns an inherited node, if the item found under its name is the same or it was already adopted. Throws ESTALE
+  /// otherwise.
   func adopt(_ id: UInt64, in parent: Node, _ found: Found, depth: Int) throws(Fault) -> Node {
     let identity = ItemIdentity(found.item)
     let node = state.withLock { state in
@@ -160,7 +165,7 @@ final class NodeTable: Sendable {
     return node
   }
 
-  /// All nodes in a folder, at any depth. O(n) in the number of all nodes.
+  /// Returns all nodes in a directory, at any depth. O(n) in the number of all nodes.
   func nodes(below folder: Node) -> [Node] {
     state.withLock { $0.slots.compactMap(\.node) }.filter { $0.isBelow(folder) }
   }
@@ -189,8 +194,8 @@ final class NodeTable: Sendable {
     _ = released
   }
 
-  /// Nodes for the kernel to forget, in approximate LRU order; none unless more than `limit` can change, or
-  /// `unchangingFactor` times as many exist in all.
+  /// Returns nodes for the kernel to forget, in approximate LRU order. Empty unless more than `limit` nodes can change,
+  /// or `unchangingFactor` times as many exist in total.
   func surplus(over limit: Int) -> [Node] {
     state.withLock { state in
       let onlyChanging = state.changingCount > limit
@@ -218,12 +223,12 @@ final class NodeTable: Sendable {
 
   // MARK: Changes through the mount
 
-  /// The node that a name has now; nil if the kernel has not looked it up.
+  /// Returns the current node of a name. Returns `nil` if the kernel has not looked it up.
   func node(named name: FileName, in folder: Node) -> Node? {
     state.withLock { $0.node(named: name, in: folder) }
   }
 
-  /// A name has been removed: its node lives on, without one while it is open if it was the last.
+  /// Records that a name was removed. If it was the last one, the node remains nameless until the kernel forgets it.
   func remove(_ name: FileName, in folder: Node) {
     state.withLock { state in
       guard let node = state.node(named: name, in: folder) else { return state.loseInherited(name, in: folder) }
@@ -231,8 +236,8 @@ final class NodeTable: Sendable {
     }
   }
 
-  /// A real file or folder has been renamed: its node keeps its number, under the new name. What had that name has the old one
-  /// now, if `isExchange`, or one less.
+  /// Records that a real file or directory was renamed. Its node keeps its ID under the new name. The node that had the
+  /// new name gets the old name if `isExchange`. Otherwise, it loses the name.
   func move(
     _ name: FileName, in folder: Node, to newName: FileName, in newFolder: Node, isExchange: Bool
   ) {
@@ -252,7 +257,7 @@ final class NodeTable: Sendable {
       }
       let moved = state.node(named: name, in: folder)
       let replaced = state.node(named: newName, in: newFolder)
-      // Of two names of one file both stay.
+      // A rename between two names of one file keeps both.
       if let moved, moved === replaced { return }
       let isFirst = moved.map { state.takeName(name, in: folder, of: $0) }
       let wasFirst = replaced.map { state.takeName(newName, in: newFolder, of: $0) }
@@ -266,19 +271,19 @@ final class NodeTable: Sendable {
     }
   }
 
-  /// The id that a name has now; nil if the kernel has not looked it up.
+  /// Returns the current node ID of a name. Returns `nil` if the kernel has not looked it up.
   func id(named name: FileName, in folder: Node) -> UInt64? {
     state.withLock { $0.find(name, in: folder).map { UInt64($0) } }
   }
 
-  /// Whether the node that a name has is a view's.
+  /// Returns whether the node of a name belongs to a view.
   func isView(named name: FileName, in folder: Node) -> Bool {
     state.withLock { state in
       state.find(name, in: folder).flatMap { state.identity(of: $0) }?.content != nil
     }
   }
 
-  /// Whether the node that a name has is that of a real file or folder with this inode number.
+  /// Returns whether the node of a name is the real file or directory with this inode number.
   func isFile(_ inode: UInt64, named name: FileName, in folder: Node) -> Bool {
     state.withLock { state in
       let identity = state.find(name, in: folder).flatMap { state.identity(of: $0) }
@@ -286,8 +291,8 @@ final class NodeTable: Sendable {
     }
   }
 
-  /// The node of an earlier process for a real file or folder that is open, whatever became of its name; the one of now, if there is one.
-  /// Throws ESTALE if the kernel has forgotten it.
+  /// Returns the node of an open real file or directory of an earlier process, regardless of its name. Adopts it unless
+  /// this process already has it. Throws ESTALE if the kernel has forgotten it.
   func adopt(
     _ id: UInt64, generation: UInt64, in parent: Node, _ item: any Item, _ attributes: Attributes
   ) throws(Fault) -> Node {
@@ -300,6 +305,6 @@ final class NodeTable: Sendable {
     return node
   }
 
-  /// Makes one of a file's names the one that it is looked for by first: the one before was not found.
+  /// Makes one of a file's names its first name, after the previous first name was not found.
   func prefer(_ name: Node.Name, of node: Node) { state.withLock { $0.prefer(name, of: node) } }
 }

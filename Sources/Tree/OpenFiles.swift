@@ -2,7 +2,7 @@ internal import Bytes
 internal import Files
 internal import Synchronization
 
-/// A real file whose state is known while it is open, whatever becomes of its names.
+/// A real file whose state is known while it is open, regardless of its names.
 protocol OpenRealFile: ByteSource {
   func status() throws(Fault) -> FileStatus
   func withDescriptor<Result>(_ body: (Int32) throws(Fault) -> Result) throws(Fault) -> Result
@@ -11,27 +11,28 @@ protocol OpenRealFile: ByteSource {
 extension FileSource: OpenRealFile {}
 extension HeldFile: OpenRealFile {}
 
-/// What is open of a node.
+/// The open files of a node.
 struct OpenFiles: ~Copyable, Sendable {
-  /// Apart, because nothing is open of most nodes. Not private: then Swift 6.3 makes a broken module of its users.
+  /// A separate object, because most nodes have no open files. Not private: Swift 6.3 would then emit broken modules
+  /// for its clients.
   final class State {
     var count = 0
     var real: [any OpenRealFile] = []
-    /// What the kernel reads and writes the file by itself with, and the number of open files that have it.
+    /// The backing file that the kernel uses, and the number of open files that have it.
     var lent: (any AnyObject & Sendable)?
     var lentCount = 0
   }
 
-  /// Nil while nothing is open.
+  /// The state. `nil` while no file is open.
   private let state = Mutex<State?>(nil)
 
   /// The number of open files.
   var count: Int { state.withLock { $0?.count ?? 0 } }
 
-  /// An open real file; nil if there is none.
+  /// An open real file. `nil` if there is none.
   var real: (any OpenRealFile)? { state.withLock { $0?.real.first } }
 
-  /// An open real file in a mount that can be written; nil if there is none.
+  /// An open real file in a writable mount. `nil` if there is none.
   var held: HeldFile? { real as? HeldFile }
 
   func add(_ real: (any OpenRealFile)?) {
@@ -58,10 +59,10 @@ struct OpenFiles: ~Copyable, Sendable {
     withExtendedLifetime(released) {}
   }
 
-  /// Whether `lend` would ask for something to lend.
+  /// Whether `lend` would call its argument.
   var mayBeLent: Bool { state.withLock { $0.map { $0.lent == nil && $0.count == 1 } ?? false } }
 
-  /// Takes over what an earlier process has lent. Returns whether there is anything.
+  /// Adopts the backing file of an earlier process. Returns whether there is one.
   func takeOver(_ lend: () -> (any AnyObject & Sendable)?) -> Bool {
     state.withLock { state in
       guard let state else { return false }
@@ -71,10 +72,10 @@ struct OpenFiles: ~Copyable, Sendable {
     }
   }
 
-  /// What the kernel has of the file for those who have it open, or else what `lend` returns; nil if it has nothing. `lend` is
-  /// called with a lock held, and must not wait.
+  /// Returns the backing file that the node's open files have, or else the result of `lend`. Returns `nil` if there is
+  /// none. `lend` is called with a lock held and must not block.
   ///
-  /// The kernel takes either the same for all who have a node open at a time, or nothing for any.
+  /// The kernel accepts either one backing file for all open files of a node, or none for any.
   func lend(_ lend: () -> (any AnyObject & Sendable)?) -> (any AnyObject & Sendable)? {
     state.withLock { state in
       guard let state else { return nil }

@@ -1,14 +1,14 @@
 public import Bytes
 
-/// Reads files of a tree by their paths, as somebody would in a mount. Blocks.
+/// A reader of files by their paths in a tree, without a mount. Blocks.
 public struct PathReader: Sendable {
   private let tree: Tree
 
   public init(_ tree: Tree) { self.tree = tree }
 
-  /// The names of the real files in a folder, in its order; their views are not among them.
+  /// Returns the names of the real files in a directory, in its order. Omits their views.
   ///
-  /// - Parameter folder: the names on the way to it from the root.
+  /// - Parameter folder: the directory's path from the root.
   public func files(in folder: [FileName]) throws(Fault) -> [FileName] {
     try at(folder) { (node) throws(Fault) in
       let reader = try waiting { () throws(Fault) in try tree.openFolder(node, .blocking) }
@@ -28,7 +28,7 @@ public struct PathReader: Sendable {
     }
   }
 
-  /// A file's first bytes, at most `limit`.
+  /// Returns a file's first bytes, up to `limit`.
   public func bytes(of path: [FileName], upTo limit: Int) throws(Fault) -> [UInt8] {
     try at(path) { (node) throws(Fault) in
       let file = try waiting { () throws(Fault) in try tree.open(node, .blocking) }

@@ -2,7 +2,7 @@ public import Bytes
 internal import Threads
 
 extension Pending {
-  /// Blocks until the wait is over. Throws an interrupted fault when this thread's work is no longer wanted.
+  /// Blocks until the operation is done. Throws an interrupted fault if this thread's work is cancelled.
   package func wait() throws(Fault) {
     let isDone = Monitor(false)
     let token = whenDone { isDone.update { $0 = true } }
@@ -13,13 +13,14 @@ extension Pending {
   }
 }
 
-/// Retries `question`, which must be patient, until it succeeds. Blocks: not for threads that reply to the kernel.
+/// Calls `question` until it succeeds and waits for pending operations in between. `question` must use
+/// `Patience.blocking`. Blocks: not for threads that reply to the kernel.
 ///
-/// - Parameter note: is told what is waited for.
+/// - Parameter note: called with each pending operation before the wait.
 public func waiting<Value>(
   noting note: (Pending) -> Void = { _ in }, _ question: () throws(Fault) -> Value
 ) throws(Fault) -> Value {
-  // Held until the next attempt: it keeps the product alive.
+  // Kept until the next attempt, since it keeps the result alive.
   var last: Pending?
   while true {
     do throws(Fault) { return try withExtendedLifetime(last, question) } catch {

@@ -2,19 +2,19 @@ public import Bytes
 internal import Files
 internal import Glibc
 
-/// A file or folder of a tree that a program without a mount holds on to: its node lives as long as this object.
+/// A file or directory of a tree, for programs without a mount. Its node lives as long as this object.
 public final class Place: Sendable {
   public let tree: Tree
-  /// The names from the root, symbolic links followed.
+  /// The names on the path from the root, with symbolic links resolved.
   public let names: [FileName]
-  /// The attributes when it was found.
+  /// The attributes when the item was found.
   public let attributes: Attributes
-  /// The node id.
+  /// The node ID.
   public let node: UInt64
-  /// The folder that it was found in, whose node lives as long; nil for the root.
+  /// The directory in which the item was found. Its node lives as long. `nil` for the root.
   private let parent: Place?
 
-  /// As many as the kernel follows.
+  /// The maximum number of symbolic links to follow, as in the kernel.
   private static let linksAtMost = 40
 
   private init(_ tree: Tree) throws(Fault) {
@@ -35,14 +35,13 @@ public final class Place: Sendable {
 
   deinit { if node != Tree.root { tree.forget(node, 1) } }
 
-  /// Finds what is at a path, as `open` does in a mount that is a file system by itself: symbolic links are followed,
-  /// one in the last component too if `followsLast`, and lead nowhere outside the tree. Blocks with
-  /// `Patience.blocking`.
+  /// Resolves a path like `open` in a mount that is a file system of its own. Follows symbolic links, and one in the
+  /// last component if `followsLast`. Links cannot lead outside the tree. Blocks with `Patience.blocking`.
   ///
   /// - Parameters:
-  ///   - folder: where the path begins; the root without it.
-  ///   - source: the absolute path of the root, below which the targets of absolute links are found.
-  /// - Throws: ENOENT, ENOTDIR, ELOOP; EACCES for a link that leads out of the tree.
+  ///   - folder: the start of the path. Defaults to the root.
+  ///   - source: the absolute path of the root, below which the targets of absolute links are resolved.
+  /// - Throws: ENOENT, ENOTDIR, ELOOP, or EACCES for a link that leads out of the tree.
   public static func find(
     _ path: [FileName], in tree: Tree, from folder: Place? = nil, source: String? = nil, followsLast: Bool = true,
     _ patience: Patience
@@ -79,31 +78,31 @@ public final class Place: Sendable {
 
   private static let slash = UInt8(ascii: "/")
 
-  /// What of an absolute path is below the root.
+  /// Returns the part of an absolute path below the root. Returns `nil` if the path is not below it.
   private static func below(_ source: String?, _ target: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
     guard let source, target.starts(with: source.utf8) else { return nil }
     let rest = target.dropFirst(source.utf8.count)
     return rest.first == slash || rest.isEmpty || source == "/" ? rest : nil
   }
 
-  /// The entry of this folder with a name; a symbolic link is not followed.
+  /// Returns the entry of this directory with a name. Does not follow a symbolic link.
   public func child(_ name: FileName, _ patience: Patience) throws(Fault) -> Place {
     Place(name, try tree.lookUp(name, in: node, patience), in: self)
   }
 
-  /// Identifies the state of the bytes, or of a folder's source: changes whenever they do.
+  /// Returns an identifier of the state of the bytes, or of a directory's source, which changes whenever they do.
   public func version(_ attributes: Attributes) throws(Fault) -> UInt64 {
     let item = try tree.nodes.node(node).item
     return StableHash(seed: item.revision(attributes)).adding(item.sourceState).value
   }
 
-  /// The attributes by now, with the exact size if `isExact`, for which the file may have to be made.
+  /// Returns the current attributes. If `isExact`, they contain the exact size, which may require generating the file.
   public func attributes(isExact: Bool = false, _ patience: Patience) throws(Fault) -> Attributes {
     if isExact { try tree.findSize(of: node, .any, patience) }
     return try tree.attributes(node, patience).0
   }
 
-  /// When it was made; nil for what is not real, and where the file system does not record it.
+  /// Returns the creation time. Returns `nil` if the item is not real or the file system does not record it.
   public func created() throws(Fault) -> Timestamp? {
     switch try tree.nodes.node(node).item {
     case let file as RealFile: return try file.status().created
@@ -112,12 +111,13 @@ public final class Place: Sendable {
     }
   }
 
-  /// What is said of it if it is a view's; nil for a real file.
+  /// Returns the provenance of an item of a view. Returns `nil` for a real file.
   public func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
     try tree.present(tree.nodes.node(node), patience).provenance(patience)
   }
 
-  /// What views can be made of. The root has the name `ownName`; where it is a file's inside, this is the file.
+  /// Returns the item as a source of views. The root has the name `ownName`. If the root shows the content of a file,
+  /// returns that file.
   package func source(ofRootNamed ownName: FileName) throws(Fault) -> Source {
     let own = try tree.nodes.node(node)
     if let name = names.last, let parent {

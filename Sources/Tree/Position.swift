@@ -1,7 +1,7 @@
 internal import Bytes
 internal import Synchronization
 
-/// The folder and the name of something, which a rename through the mount changes; readable without a lock until then.
+/// The directory and name of an item, which a rename through the mount changes. Reads take no lock until then.
 struct Position<Folder: AnyObject & Sendable>: ~Copyable, Sendable {
   typealias Value = (folder: Folder?, name: FileName)
   private let first: Value
@@ -17,7 +17,7 @@ struct Position<Folder: AnyObject & Sendable>: ~Copyable, Sendable {
   var folder: Folder? { isMoved.load(ordering: .acquiring) ? value.folder : first.folder }
   var name: FileName { isMoved.load(ordering: .acquiring) ? value.name : first.name }
 
-  /// Only `NodeTable.move` calls it, with its lock held.
+  /// Changes the directory and name. Only `NodeTable.move` calls this, with its lock held.
   func move(to folder: Folder, _ name: FileName) {
     moved.withLock { $0 = (folder, name) }
     isMoved.store(true, ordering: .releasing)

@@ -1,13 +1,13 @@
 internal import Bytes
 internal import Files
 
-/// An item of the source other than a folder, by one of its names.
+/// An item of the source other than a directory, identified by one of its names.
 final class RealFile: Item {
   private let parent: RealFolder
   let name: FileName
-  /// Whether the name has been removed through the mount: a new file that has it may even have the inode number.
+  /// Whether the name was removed through the mount. A new file of that name may even have the same inode number.
   private let isGone: Bool
-  /// The folder that the name is in. Throws ESTALE if the name has been removed.
+  /// The directory of the name. Throws ESTALE if the name was removed.
   private var folder: RealFolder {
     get throws(Fault) {
       if isGone { throw .stale }
@@ -15,7 +15,7 @@ final class RealFile: Item {
     }
   }
   let inode: UInt64
-  /// The creation time, which tells the file from an earlier one with its inode number; 0 if it is not known.
+  /// The creation time, which distinguishes the file from an earlier one with the same inode number. 0 if unknown.
   let created: UInt64
   let kind: Kind
   var isImmutable: Bool { false }
@@ -37,15 +37,15 @@ final class RealFile: Item {
     self.kind = kind
   }
 
-  /// The same file by another name.
+  /// Returns the same file under another name.
   func named(_ name: FileName, in folder: RealFolder) -> RealFile {
     RealFile(folder, name, inode: inode, created: created, kind: kind, isGone: false)
   }
 
-  /// The same file once its last name has been removed.
+  /// This file after its last name was removed.
   var nameless: RealFile { RealFile(parent, name, inode: inode, created: created, kind: kind, isGone: true) }
 
-  /// Whether `status` is this file's; throws ESTALE if it is another one's, which has its name by now.
+  /// Throws ESTALE if `status` belongs to another file that has taken the name.
   private func check(_ status: FileStatus) throws(Fault) {
     let root = parent.path.root
     guard root.inode(status) == inode, ItemIdentity.mayEqual(root.creation(status), created) else { throw .stale }
@@ -57,7 +57,7 @@ final class RealFile: Item {
     return status
   }
 
-  /// The folder, in which the name is still this file's.
+  /// The directory. Throws ESTALE if the name now belongs to another file.
   private var present: RealFolder {
     get throws(Fault) {
       _ = try status()
@@ -65,8 +65,8 @@ final class RealFile: Item {
     }
   }
 
-  /// Calls `open` with a descriptor of the folder; throws ESTALE if it opened another file. What is kept open too many of is
-  /// closed if necessary.
+  /// Calls `open` with a descriptor of the directory. Throws ESTALE if it opened another file. Closes idle descriptors
+  /// if too many are open.
   func opened(_ open: (Int32) throws(Fault) -> Descriptor) throws(Fault) -> Descriptor {
     let opened = try folder.opened(open)
     try check(try opened.status())

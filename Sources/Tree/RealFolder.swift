@@ -3,11 +3,13 @@ package import Files
 internal import Glibc
 internal import Synchronization
 
-/// The path from the root to a real folder: names, so that no descriptor has to stay open. The root's has no folder above.
+/// The path from the root to a real directory. Stores names, so that no descriptor has to stay open. The root has no
+/// parent.
 final class RealPath: Sendable {
   let root: RealRoot
   private let position: Position<RealPath>
-  /// Identify the folder that was found there; another one in its place later is rejected. nil for the root.
+  /// The device and inode number of the directory found at the path. If another one replaces it, opening throws ESTALE.
+  /// `nil` for the root.
   private let found: (device: UInt64, inode: UInt64)?
   fileprivate var identity: (device: UInt64, inode: UInt64) {
     if let found { return found }
@@ -29,10 +31,10 @@ final class RealPath: Sendable {
 
   private let removed = Mutex<RemovedFolder?>(nil)
 
-  /// Takes over that the name was removed.
+  /// Records that the name was removed.
   func remove(_ folder: RemovedFolder) { removed.withLock { $0 = folder } }
 
-  /// Takes over a rename.
+  /// Records a rename.
   func move(to folder: RealPath, _ name: FileName) { position.move(to: folder, name) }
 
   func open(for purpose: Descriptor.Purpose) throws(Fault) -> Descriptor {
@@ -45,7 +47,7 @@ final class RealPath: Sendable {
     }
     let base = root.opened
     var opened: Descriptor?
-    // A system call takes at most PATH_MAX bytes; a deeper folder needs several calls.
+    // A system call accepts at most PATH_MAX bytes. A deeper directory needs several calls.
     while let first = names.popLast() {
       var path = Array(first.bytes)
       while let next = names.last, path.count + 1 + next.count < Int(PATH_MAX) {
@@ -65,7 +67,7 @@ final class RealPath: Sendable {
   }
 }
 
-/// A folder of the source.
+/// A directory of the source.
 package final class RealFolder: Item {
   let path: RealPath
   package let inode: UInt64
@@ -84,10 +86,10 @@ package final class RealFolder: Item {
     try self.init(RealPath(root: root), inode: root.inode(root.opened.descriptor.status()))
   }
 
-  /// Opens it, for who has it open when it loses its name: by that it is not found again.
+  /// Opens the directory so that it stays reachable after its name is removed.
   func hold() { try? place.withDescriptor { _ in } }
 
-  /// Starts to note which of its files change; nil if the kernel does not tell.
+  /// Starts watching the directory for changed files. Returns `nil` if the kernel does not report them.
   package func watchChanges() -> ChangeWatch? {
     (try? place.withDescriptor { (descriptor) throws(Fault) in ChangeNotices.shared.watch(descriptor) }) ?? nil
   }
@@ -96,7 +98,7 @@ package final class RealFolder: Item {
     Attributes(try status(), inode: inode)
   }
 
-  /// A key for records of the folder. Reads the creation time again at each call.
+  /// The key for records of the directory. Reads the creation time on each access.
   package var identity: FolderIdentity {
     let (device, inode) = path.identity
     return FolderIdentity(
@@ -111,7 +113,7 @@ package final class RealFolder: Item {
     try place.withDescriptor { (descriptor) throws(Fault) in try FileStatus(of: name, in: descriptor) }
   }
 
-  /// Opens a file of this folder.
+  /// Opens a file of this directory.
   package func open(_ name: FileName, for purpose: Descriptor.Purpose) throws(Fault) -> Descriptor {
     var opened: Descriptor?
     try place.withDescriptor { (place) throws(Fault) in
@@ -147,8 +149,9 @@ package final class RealFolder: Item {
 
   package func listing(_ patience: Patience) throws(Fault) -> any Listing { try RealListing(self) }
 
-  /// One system call for most folders, which have no folders, or none of the first name. Asks nothing of another file system
-  /// that is mounted there: a listing waits for none.
+  /// Returns whether an entry is a directory with all these subdirectories. One system call suffices for most
+  /// directories, which have no subdirectories or none of the first name. Returns `false` for the root of another
+  /// mounted file system, which might not respond.
   package func hasFolders(_ names: [FileName], in entry: FileName, _ patience: Patience) throws(Fault) -> Bool {
     guard
       try place.withDescriptor({ (descriptor) throws(Fault) in
@@ -190,7 +193,7 @@ package final class RealFolder: Item {
 private final class RealListing: Listing {
   private let descriptor: PooledDescriptor
   private let folder: RealFolder
-  /// The descriptor's position.
+  /// The descriptor's current offset.
   private let position: Position
 
   private final class Position: Sendable {
@@ -227,26 +230,26 @@ private final class RealListing: Listing {
       case Int32(DT_CHR): kind = .characterDevice
       case Int32(DT_BLK): kind = .blockDevice
       default:
-        // DT_UNKNOWN; a name that no longer exists is left out.
+        // DT_UNKNOWN. A name that no longer exists is omitted.
         guard let status = try? folder.status(of: entry.name.fileName) else { continue }
         kind = Kind(status.type)
       }
       entries.append(ListedEntry(name: entry.name, inode: entry.inode, kind: kind, next: entry.next))
     }
     position.place.store(block.last ?? place, ordering: .relaxed)
-    // A block with only `.` and `..` that was not the last.
+    // The block contained only `.` and `..` but was not the last one.
     if entries.isEmpty, let last = block.last, last != place { return try self.entries(after: last, patience) }
     return entries
   }
 }
 
 extension Timestamp {
-  /// In nanoseconds since 1970, of 64 bits.
+  /// The time in nanoseconds since 1970, modulo 2^64.
   var hashed: UInt64 { UInt64(bitPattern: seconds &* 1_000_000_000 &+ Int64(nanoseconds)) }
 }
 
 extension Kind {
-  /// Of the type bits of a mode, as in `st_mode`.
+  /// Creates the kind for the type bits of a mode, as in `st_mode`.
   package init(_ type: UInt32) {
     switch type {
     case S_IFDIR: self = .folder

@@ -3,15 +3,15 @@ public import Files
 public import Glibc
 internal import Synchronization
 
-/// The source folder on disk, with state shared by all its files.
+/// The source directory on disk, with state shared by all its files.
 public final class RealRoot: Sendable {
-  /// The open folder.
+  /// The open directory.
   final class Opened: Sendable {
     let descriptor: Descriptor
     let device: UInt64
     let inode: UInt64
     fileprivate let owner: UInt32
-    /// Whether a file keeps its creation time: overlayfs gives it another one when it is first changed.
+    /// Whether files keep their creation time. On overlayfs, it changes with the first modification.
     fileprivate let keepsCreationTimes: Bool
 
     fileprivate init(_ descriptor: consuming Descriptor) throws(Fault) {
@@ -23,19 +23,19 @@ public final class RealRoot: Sendable {
   }
 
   private let held: Mutex<Opened>
-  /// The absolute path without symbolic links; nil if the folder cannot be opened again.
+  /// The absolute path without symbolic links. `nil` if the directory cannot be reopened.
   private let path: String?
-  /// What stands for the device in identities; nil: its number.
+  /// The substitute for the device number in identities. `nil` to use the device number.
   private let name: UInt64?
   public let pool: DescriptorPool
 
-  /// Takes the open folder `descriptor` as the root of the tree.
+  /// Creates the root of a tree from the open directory `descriptor`.
   ///
   /// - Parameters:
-  ///   - path: an absolute path without symbolic links, at which another folder is looked for when this one has been
-  ///     removed; nil if none is.
-  ///   - name: names the file system, if that has another device number on each machine and after each time that it is
-  ///     mounted; nil: its number does.
+  ///   - path: an absolute path without symbolic links. Another directory at this path replaces the root if that is
+  ///     removed. `nil` if none does.
+  ///   - name: identifies the file system if its device number differs between machines and mounts. `nil` to use the
+  ///     device number.
   public init(
     _ descriptor: consuming Descriptor, pool: DescriptorPool, path: String? = nil, named name: String? = nil
   ) throws(Fault) {
@@ -47,9 +47,11 @@ public final class RealRoot: Sendable {
 
   var opened: Opened { held.withLock { $0 } }
 
-  /// Opens the folder that is at the path by now, if the one before has been removed. Returns whether there is another.
+  /// Opens the directory that is currently at the path if the previous one was removed. Returns whether it was
+  /// replaced.
   ///
-  /// It must belong to the same user: another user who can write above it must not choose what is shown.
+  /// The new directory must belong to the same user. Otherwise, another user with write access above it could choose
+  /// what is shown.
   func openAgain() -> Bool {
     let before = opened
     guard let path, let status = try? before.descriptor.status(), status.raw.st_nlink == 0 else { return false }
@@ -61,31 +63,32 @@ public final class RealRoot: Sendable {
     return true
   }
 
-  /// The result of statvfs(3) for the source's file system.
+  /// Returns the result of statvfs(3) for the source's file system.
   public func statistics() throws(Fault) -> statvfs {
     var statistics = statvfs()
     guard unsafe fstatvfs(opened.descriptor.raw, &statistics) == 0 else { throw Fault(.system(errno), "fstatvfs") }
     return statistics
   }
 
-  /// No device has a number of 64 bits.
+  /// Returns a substitute device number for a name. Sets bit 63, which no real device number has.
   private static func device(named name: String) -> UInt64 {
     var hash = StableHash()
     hash.combine(name.utf8)
     return hash.value | 1 << 63
   }
 
-  /// The device number of a file for what is kept of it from one mount to the next.
+  /// Returns the device number for records that persist between mounts.
   func identified(_ device: UInt64) -> UInt64 { device == opened.device ? name ?? device : device }
 
-  /// A file's inode number; those of another file system, mounted below the source, are mapped so that they do not
-  /// collide.
+  /// Returns a file's inode number. Numbers of other file systems, mounted below the source, are mapped to avoid
+  /// collisions.
   func inode(_ status: FileStatus) -> UInt64 {
     if status.device == opened.device { return status.inode }
     return StableHash().adding(status.device).adding(status.inode).value | 1 << 63
   }
 
-  /// A file's creation time, which tells it from an earlier file with its inode number; 0 if it is not known.
+  /// Returns a file's creation time, which distinguishes it from an earlier file with the same inode number. 0 if
+  /// unknown.
   func creation(_ status: FileStatus) -> UInt64 {
     let opened = opened
     return status.device == opened.device && opened.keepsCreationTimes ? status.created?.hashed ?? 0 : 0

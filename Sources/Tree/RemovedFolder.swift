@@ -1,11 +1,11 @@
 internal import Bytes
 internal import Files
 
-/// A folder of the source whose name has been removed through the mount, by its descriptor: it may be open, or the working
-/// directory of a process.
+/// A directory of the source whose name was removed through the mount, accessed by its descriptor. It may be open or
+/// the working directory of a process.
 final class RemovedFolder: Sendable {
   private let descriptor: Descriptor
-  /// Where it is recorded for the next process; nil if there will be none.
+  /// The record for the next process. `nil` if there will be none.
   private let entry: OpenLedger.Entry?
 
   init(_ descriptor: consuming Descriptor, _ entry: OpenLedger.Entry?) {

@@ -5,11 +5,11 @@ internal import Synchronization
 final class SniffedFiles: Sendable {
   private let views = Mutex<[UInt64: [Int]]>([:])
 
-  /// Enough for every view to recognize its files, in bytes.
+  /// The number of bytes that every view needs to recognize its sources.
   static let headSize = 4096
   private static let limit = 16384
 
-  /// The result of `choose` for the file's first bytes; empty if it cannot be read.
+  /// Returns the result of `choose` for the file's first bytes. Empty if the file cannot be read.
   package func views(
     of found: Found, _ patience: Patience, _ choose: (ArraySlice<UInt8>) -> [Int]
   ) throws(Fault) -> [Int] {
@@ -31,7 +31,7 @@ final class SniffedFiles: Sendable {
 }
 
 extension ByteSource {
-  /// The first `count` bytes, fewer if the source is shorter.
+  /// Returns the first `count` bytes, or fewer if the source is shorter.
   package func head(_ count: Int, _ patience: Patience) throws(Fault) -> ArraySlice<UInt8> {
     var fault: Fault?
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in

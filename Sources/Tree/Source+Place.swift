@@ -1,15 +1,15 @@
 internal import Bytes
 
 extension Source {
-  /// The location of a file or folder, for records that outlive its replacement.
+  /// The location of a file or directory, for records that outlive its replacement.
   package struct Place: Sendable {
-    /// The nearest real folder above it.
+    /// The nearest real directory above the source.
     package let folder: FolderIdentity
-    /// The path from there, with slashes between the names.
+    /// The path below that directory, separated by slashes.
     package let path: [UInt8]
   }
 
-  /// The present location. `nil` if no real folder is above it.
+  /// The current location. `nil` if no real directory is above it.
   package var place: Place? {
     var path = Array(name.bytes)
     var next: Node? = folder

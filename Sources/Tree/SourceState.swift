@@ -6,20 +6,20 @@ internal import Synchronization
 /// The source file of a view, in one state.
 package final class SourceState: Sendable {
   package let source: Source
-  /// Identifies the file's bytes.
+  /// The identifier of the file's bytes.
   package let revision: UInt64
-  /// Identifies this state of the file and of everything that it was made from: changes whenever any of that may have
-  /// changed.
+  /// The identifier of this state of the file and of everything from which it is derived. Changes whenever any of these
+  /// may have changed.
   package let state: UInt64
   package var attributes: Attributes { source.attributes }
   /// The path below the mountpoint.
   package var path: String { source.path }
-  /// When the file was last checked to be unchanged, in nanoseconds of the monotonic clock.
+  /// The time of the last check that the file is unchanged, in nanoseconds of the monotonic clock.
   private let checkedAt = Atomic<UInt64>(0)
   private let list = Mutex<KnownList?>(nil)
 
   private struct KnownList: Sendable {
-    /// nil if the file has none.
+    /// The access list. `nil` if the file has none.
     let list: AccessList?
   }
 
@@ -29,41 +29,41 @@ package final class SourceState: Sendable {
     state = source.state(revision)
   }
 
-  /// Opens the file's bytes; a later change of the file is a fault.
+  /// Opens the file's bytes. Reads throw if the file changes afterwards.
   package func open(_ patience: Patience) throws(Fault) -> any ByteSource { try source.open(patience) }
 
-  /// The inode number of something derived from this file, stable across mounts and states of the file; those of its
-  /// parts are consecutive.
+  /// Returns the inode number of an item derived from this file. It is stable across mounts and states of the file. The
+  /// numbers of an item's parts are consecutive.
   ///
-  /// `tar`, `cp`, `find` and `grep` visit the files of a large folder in inode order, and thus in the order in which
-  /// they lie in the source.
+  /// `tar`, `cp`, `find` and `grep` visit the files of a large directory in inode order, which is thus their order in
+  /// the source.
   package func inode(_ thing: UInt64, _ part: UInt64 = 0) -> UInt64 {
     // The top bit avoids collisions with the inode numbers of real files.
     (StableHash(seed: source.item.inode).adding(thing).value &+ part) | 1 << 63
   }
 
-  /// Throws ESTALE when the file has changed or is gone. Unless `isDoubted` or the source is always checked, checks at most once a
-  /// millisecond.
+  /// Throws ESTALE if the file has changed or was removed. Unless `isDoubted` or the source is always checked, checks
+  /// at most once per millisecond.
   package func checkCurrent(isDoubted: Bool, _ patience: Patience) throws(Fault) {
     let now = monotonicNanoseconds()
     guard isDoubted || source.isCheckedAlways || now &- checkedAt.load(ordering: .relaxed) > 1_000_000 else { return }
     if let present = try source.now(isDoubted: isDoubted, patience) {
-      // A change of the permissions within a tick of the clock leaves the times.
+      // A permission change within one clock tick does not change the times.
       guard present.revision == revision, present.face == source.face else { throw .stale }
     }
     checkedAt.store(now, ordering: .relaxed)
   }
 
-  /// The file's access list in this state, adapted to a view that is a file or a folder.
+  /// Returns the file's access list in this state, adapted to a view of this type.
   package func accessList(_ kind: Kind) throws(Fault) -> AccessList? {
     if let known = list.withLock({ $0 }) { return known.list?.view(kind) }
     let found = try source.item.accessList()
-    // A change shows by the ctime, unless that is of the same tick of the clock.
+    // The ctime reveals a change, unless it happened within the same clock tick.
     if time(nil) - Int(attributes.changed.seconds) > 1 { list.withLock { $0 = KnownList(list: found) } }
     return found?.view(kind)
   }
 
-  /// The provenance of a view's root.
+  /// Returns the provenance of a view's root.
   package func provenance(view: String, _ fault: Fault?) -> Provenance {
     Provenance(
       source: path, view: view, state: fault == nil ? .exact : .failed,
@@ -71,13 +71,13 @@ package final class SourceState: Sendable {
   }
 }
 
-/// What views have made from files, by file, location and state; held weakly.
+/// The objects that views have created for files, by file, location and state. Holds weak references.
 package final class SourceTable<Value: AnyObject & Sendable>: Sendable {
   private struct Key: Hashable {
     let state: UInt64
     let folder: UInt64
     let name: FileName
-    /// Access rights are part of the key: the same bytes of another owner or mode are another view.
+    /// The access attributes are part of the key: the same bytes with another owner or mode are another view.
     let face: Face
   }
 
@@ -92,14 +92,14 @@ package final class SourceTable<Value: AnyObject & Sendable>: Sendable {
   /// The values in use.
   package var values: [Value] { references.withLock { $0.values.compactMap { $0.value } } }
 
-  /// The value for a file in its state; calls `make` if there is none.
+  /// Returns the value for a file in its state. Calls `make` if there is none.
   package func value(of source: Source, _ make: (SourceState) -> Value) -> Value {
     let key = Key(
       state: source.state(source.revision), folder: source.folder.item.inode, name: source.name,
       face: Face(source.attributes))
     return references.withLock { references in
       if let value = references[key]?.value { return value }
-      // The value is shared by all users, whoever asks first.
+      // The value is shared by all users, regardless of the first caller's permissions.
       var source = source
       source.isConcealed = false
       let value = make(SourceState(source))

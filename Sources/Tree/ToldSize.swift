@@ -1,42 +1,43 @@
 internal import Synchronization
 
-/// What the kernel has been told of a file's size, which is an estimate until the file has been made.
+/// The state of the file size that the kernel knows. The size is an estimate until the file has been generated.
 ///
-/// Once a thread that was told the exact size opens the file, the kernel has processed that reply, and reads with that size.
-/// Until then the size has to be refreshed before `open` returns: see `Tree.OpenFile.changesAttributes`.
+/// When a thread that was told the exact size opens the file, the kernel has processed that reply and reads with that
+/// size. Until then, the size must be refreshed before `open` returns: see `Tree.OpenFile.changesAttributes`.
 struct ToldSize: ~Copyable {
-  /// Whether an estimate was told, and nothing has made the kernel ask for the exact size since.
+  /// Whether the kernel was told an estimate that no exact size is known to have replaced.
   private let isEstimate = Atomic<Bool>(false)
-  /// The thread that was told the exact size last; 0 if there is none.
+  /// The thread that was last told the exact size. 0 if none.
   private let exactFor = Atomic<Int32>(0)
 
-  /// The kernel drops replies that are on their way while its attributes are invalidated, so that no reply settles anything
-  /// until a refresh has.
+  /// The value of `exactFor` during an invalidation. The kernel drops replies that arrive while its attributes are
+  /// invalidated, so only a refresh settles the size.
   private static let invalidated: Int32 = -1
 
   var hasEstimate: Bool { isEstimate.load(ordering: .relaxed) }
 
-  /// Before an estimate is replied.
+  /// Records an estimate. Must be called before the reply.
   func noteEstimate() {
     isEstimate.store(true, ordering: .relaxed)
     replace(with: 0)
   }
 
-  /// Before the exact size is replied to `thread`, which is 0 if the kernel does not tell it.
+  /// Records the exact size. Must be called before the reply to `thread`, which is 0 if the kernel does not report it.
   func noteExact(for thread: Int32) {
     if isEstimate.load(ordering: .relaxed) { replace(with: max(0, thread)) }
   }
 
-  /// Before the kernel's attributes are invalidated.
+  /// Records an invalidation. Must be called before the kernel's attributes are invalidated.
   func noteInvalidation() { exactFor.store(Self.invalidated, ordering: .relaxed) }
 
-  /// After the kernel has asked again and was told the exact size.
+  /// Records a refresh. Must be called after the kernel has asked again and was told the exact size.
   func noteRefresh() {
     isEstimate.store(false, ordering: .relaxed)
     exactFor.store(0, ordering: .relaxed)
   }
 
-  /// Whether the kernel has the exact size when `thread` opens the file. If it has, so it has for all others from then on.
+  /// Returns whether the kernel has the exact size when `thread` opens the file. It then has it for all later opens,
+  /// too.
   func isSettled(byOpeningIn thread: Int32) -> Bool {
     if !isEstimate.load(ordering: .relaxed) { return true }
     guard thread > 0, exactFor.load(ordering: .relaxed) == thread else { return false }

@@ -5,12 +5,12 @@ internal import Threads
 
 /// Access checks for shared mounts: see `Secrecy`.
 ///
-/// The kernel checks permissions by attributes that it has cached, for up to half a second. Before each answer that
-/// depends on a permission, the tree therefore compares the caller with the file as it is now.
+/// The kernel checks permissions against attributes that it has cached for up to half a second. Before each reply that
+/// depends on a permission, the tree therefore checks the caller against the file's current attributes.
 extension Tree {
-  /// Throws EACCES unless `asker` has the permissions `wanted`, of read 4, write 2 and execute or search 1, on a node's
-  /// item, which is in the present state of its source. In a view, the caller must also be able to enter the outermost
-  /// view. A nil `asker` may do everything.
+  /// Throws EACCES unless `asker` has the permissions `wanted` (4 read, 2 write, 1 execute or search) on a node's item.
+  /// `item` is in the current state of its source. In a view, the caller must also be able to enter the outermost view.
+  /// A `nil` `asker` has all permissions.
   func check(
     _ wanted: UInt16, _ node: Node, _ item: any Item, for asker: Asker?, _ patience: Patience
   ) throws(Fault) {
@@ -24,19 +24,19 @@ extension Tree {
   /// Throws EACCES unless `asker` has the permissions `wanted` on an item with `attributes`.
   func check(_ wanted: UInt16, _ item: any Item, _ attributes: Attributes, for asker: Asker?) throws(Fault) {
     guard let asker, asker.user != 0, try !allMay(wanted, item, attributes) else { return }
-    // The groups of an NFS server's client are not those of the kernel's thread. The server has checked them.
+    // An NFS server's kernel thread does not have the groups of its client. The server has checked them.
     if try may(wanted, item, attributes, asker) || keepsHandles && asker.isKernel { return }
     throw Fault(.system(EACCES))
   }
 
-  /// Throws EACCES unless `asker` may make and remove names in a real folder at present.
+  /// Throws EACCES unless `asker` may currently create and remove names in a real directory.
   func checkChange(in node: Node, for asker: Asker?) throws(Fault) {
     try followFolders(above: UInt64(node.id), for: asker)
     try check(3, node, node.item, for: asker, .blocking)
   }
 
-  /// Throws ESTALE for a node of a view whose attributes `asker` must not learn. Those of a view's outermost folder are its
-  /// source's, and those of an open file are known.
+  /// Throws ESTALE for a node of a view whose attributes `asker` must not learn. Allows the outermost directory of a
+  /// view, which has its source's attributes, and open files, whose attributes are known.
   func checkAttributes(
     _ node: Node, _ item: any Item, _ attributes: Attributes, for asker: Asker?, _ patience: Patience
   ) throws(Fault) {
@@ -49,7 +49,7 @@ extension Tree {
     }
   }
 
-  /// The folder of a view that lies in no other view; nil for a node that is not in a view.
+  /// Returns the outermost view directory around a node. Returns `nil` if the node is not in a view.
   private func outermostView(around node: Node) -> Node? {
     var outermost: Node?
     var next: Node? = node
@@ -60,14 +60,14 @@ extension Tree {
     return outermost
   }
 
-  /// Has the kernel ask again for the attributes of all folders above a node that have changed since it was told them.
-  /// Throws ESTALE if `asker` cannot pass one of those any more: the kernel then repeats the lookup, and decides by
-  /// present attributes. A working directory below a folder that was closed remains usable.
+  /// Invalidates the kernel's attributes of all directories above a node that have changed since they were reported.
+  /// Throws ESTALE if `asker` can no longer search one of them. The kernel then repeats the lookup and decides by
+  /// current attributes. A working directory below a directory that is no longer searchable remains usable.
   func followFolders(above id: UInt64, for asker: Asker?) throws(Fault) {
     guard let asker, let node = nodes.present(id) else { return }
     var isClosed = false
     var seen: Set<ObjectIdentifier> = []
-    // By which of its names it was found is not known.
+    // The name by which the node was found is unknown.
     let names = node.names
     for name in names {
       var next: Node? = name.folder
@@ -84,33 +84,34 @@ extension Tree {
     if isClosed { throw .stale }
   }
 
-  /// Records the present attributes of a real folder. Returns whether the kernel may have others, which it is then made to
-  /// forget. With `isReply`, the kernel gets these, and has none if none were recorded.
+  /// Records the current attributes of a real directory. Returns whether the kernel may have others, and then
+  /// invalidates them. With `isReply`, the kernel is about to receive these attributes, and has none if none were
+  /// recorded.
   @discardableResult
   func noteTold(_ attributes: Attributes, of node: Node, isReply: Bool = false) -> Bool {
     guard isShared, attributes.kind == .folder, node.item is RealFolder else { return false }
     var hash = StableHash(seed: UInt64(attributes.permissions))
     hash.combine(UInt64(attributes.owner) << 32 | UInt64(attributes.group))
-    // Changes with the access list, too.
+    // The ctime also changes with the access list.
     hash.combine(UInt64(bitPattern: attributes.changed.seconds))
     hash.combine(UInt64(UInt32(bitPattern: attributes.changed.nanoseconds)))
     let state = hash.value
     let before = node.toldState.load(ordering: .sequentiallyConsistent)
     if before == state { return false }
-    // In this order: another thread must not rely on attributes that the kernel still has.
+    // The invalidation comes first: another thread must not rely on attributes that the kernel still has.
     if before != 0 || !isReply { noteOutdated([UInt64(node.id)]) }
     node.toldState.store(state, ordering: .sequentiallyConsistent)
     return true
   }
 
-  /// Whether `asker` has the permissions `wanted`, of read 4 and search 1, on an item. A nil `asker` means that nobody
-  /// else sees the mount.
+  /// Returns whether `asker` has the permissions `wanted` (4 read, 1 search) on an item. A `nil` `asker` means that no
+  /// other user sees the mount.
   func may(_ wanted: UInt16, _ item: any Item, _ attributes: Attributes, _ asker: Asker?) throws(Fault) -> Bool {
     guard let asker else { return true }
     return asker.may(wanted, overrides.applied(to: Face(attributes)), try shownList(of: item))
   }
 
-  /// Whether every user may: then the answer does not depend on the process.
+  /// Returns whether every user has the permissions. The reply then does not depend on the process.
   private func allMay(_ wanted: UInt16, _ item: any Item, _ attributes: Attributes) throws(Fault) -> Bool {
     let mode = overrides.applied(to: Face(attributes)).permissions
     guard mode & mode >> 3 & mode >> 6 & wanted == wanted else { return false }
@@ -118,7 +119,7 @@ extension Tree {
     return list.ofOwner & list.ofAllOthers & wanted == wanted
   }
 
-  /// An item's access list as the mount shows it.
+  /// Returns an item's access list as the mount shows it.
   func shownList(of item: any Item) throws(Fault) -> AccessList? { try item.accessList()?.less(overrides.umask) }
 
   private func secrecy(_ wanted: UInt16, _ item: any Item, _ attributes: Attributes, _ asker: Asker?) throws(Fault)
@@ -128,7 +129,7 @@ extension Tree {
     return try may(wanted, item, attributes, asker) ? .guarded : .concealed
   }
 
-  /// The view of a source, as far as `asker` may see it.
+  /// Returns the view of a source as `asker` may see it.
   func item(
     of view: any View, _ request: ViewRequest, _ source: Found, named name: FileName, in folder: Node,
     _ asker: Asker?, _ patience: Patience
@@ -138,14 +139,14 @@ extension Tree {
     guard asker != nil else { return try view.item(of: described, request, patience) }
     var secrecy = source.secrecy
     if secrecy != .concealed {
-      // A view of a folder shows its names and what they lead to.
+      // A view of a directory reveals its names and the files' content.
       let own = try self.secrecy(view.sourceKind == .folder ? 5 : 4, source.item, source.attributes, asker)
       if own != .none { secrecy = own }
     }
     if secrecy == .concealed { described = described.concealed(with: source.attributes) }
     guard var found = try view.item(of: described, request, patience) else { return nil }
     if found.attributes.kind == .file, !described.isConcealed {
-      // A view made from several files may have stricter permissions than its source.
+      // A view derived from several files may have stricter permissions than its source.
       let own = try self.secrecy(4, found.item, found.attributes, asker)
       if own != .none { secrecy = own }
       if own == .concealed {

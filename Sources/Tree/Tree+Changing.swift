@@ -3,24 +3,24 @@ public import Files
 internal import Glibc
 internal import Synchronization
 
-/// Changes of the attributes of real files and folders. The kernel has asked whether they are permitted.
+/// Attribute changes of real files and directories. The kernel has already checked that they are permitted.
 extension Tree {
-  /// What is to be changed; nil stays as it is.
+  /// Attributes to change. `nil` leaves an attribute unchanged.
   public struct AttributeChanges: Sendable {
     public var permissions: UInt16?
     public var owner: UInt32?
     public var group: UInt32?
-    /// In bytes.
+    /// The size, in bytes.
     public var size: Int64?
-    /// May be UTIME_NOW.
+    /// The access time. May be UTIME_NOW.
     public var accessed: Timestamp?
     public var modified: Timestamp?
 
     public init() {}
   }
 
-  /// Changes attributes, of an open `file` by its descriptor; returns those after the change, and how long the kernel may
-  /// keep them, in seconds.
+  /// Changes attributes. Uses the descriptor of `file` if it is open. Returns the new attributes and how long the
+  /// kernel may cache them, in seconds.
   public func change(
     _ id: UInt64, _ changes: AttributeChanges, of file: OpenFile?, for asker: Asker?
   ) throws(Fault) -> (Attributes, lifetime: Double) {
@@ -51,14 +51,14 @@ extension Tree {
   /// UTIME_OMIT of <sys/stat.h>.
   private static let omitted: Int32 = (1 << 30) - 2
 
-  /// Sets an extended attribute, with the flags of setxattr(2); removes it if `value` is nil.
+  /// Sets an extended attribute with the flags of setxattr(2). Removes it if `value` is `nil`.
   public func setExtendedAttribute(
     _ name: FileName, to value: [UInt8]?, of id: UInt64, flags: Int32, for asker: Asker?,
     _ record: ChangeRecord? = nil
   ) throws(Fault) {
     let node = try node(id, .blocking)
     let isList = name == AccessList.attribute || name == AccessList.defaultAttribute
-    // As they are not shown, and those of views are no one's to set.
+    // Attributes that are not shown cannot be set, and those with this prefix belong to views.
     if name == Self.label || isList && !isShared { throw .notSupported }
     if node.item.content == nil, name.text.hasPrefix(Self.prefix) { throw .notSupported }
     if name.bytes.starts(with: "user.".utf8) { try check(2, node, node.item, for: asker, .blocking) }
@@ -70,7 +70,7 @@ extension Tree {
           guard let value else { return try FileChanges.removeAttribute(descriptor, name) }
           try FileChanges.setAttribute(descriptor, name, value, flags: flags)
         } catch {
-          // An earlier process has done it.
+          // An earlier process has already made the change.
           guard hasBegun, [.system(ENODATA), .system(EEXIST)].contains(error.kind) else { throw error }
         }
       }

@@ -2,7 +2,7 @@ public import Bytes
 internal import Files
 internal import Glibc
 
-/// What an item says of itself beside its bytes.
+/// Extended attributes of items.
 extension Tree {
   static let prefix = "user.ffmount."
   /// A label that the kernel sets for the whole mount.
@@ -12,13 +12,13 @@ extension Tree {
     _ name: FileName, of id: UInt64, for asker: Asker? = nil, _ patience: Patience
   ) throws(Fault) -> [UInt8] {
     let isList = name == AccessList.attribute
-    // In a private mount no list restricts access more than the source's own would. With EOPNOTSUPP instead of ENODATA,
-    // `ls -l` asks once per mount and not twice per file.
+    // In a private mount, no access list restricts access more than the source's own would. With EOPNOTSUPP instead of
+    // ENODATA, `ls -l` asks once per mount and not twice per file.
     if name == Self.label || (!isShared && (isList || name == AccessList.defaultAttribute)) { throw .notSupported }
     let node = try node(id, patience)
     try followFolders(above: id, for: asker)
     let item = try present(node, patience)
-    // As the kernel does: only user attributes need the right to read.
+    // Only user attributes require read permission, as in the kernel.
     let wanted: UInt16 = name.bytes.starts(with: "user.".utf8) ? 4 : 0
     if wanted != 0 || node.parent?.item.content != nil { try check(wanted, node, item, for: asker, patience) }
     if isList {
@@ -27,7 +27,7 @@ extension Tree {
     }
     if name == AccessList.defaultAttribute {
       do throws(Fault) { return try item.extendedAttribute(name, patience) } catch {
-        // If the source's file system does not support it.
+        // The source's file system may not support lists.
         throw error.kind == .system(EOPNOTSUPP) ? .noAttribute : error
       }
     }
@@ -43,8 +43,8 @@ extension Tree {
     }
   }
 
-  /// NUL-terminated names. The kernel returns them to every process, so for one that may not read the item they are the
-  /// same whatever its state.
+  /// Returns NUL-terminated names. The kernel returns them to every process. A process that may not read the item
+  /// therefore gets the same names in every state.
   public func extendedAttributeNames(
     _ id: UInt64, for asker: Asker? = nil, _ patience: Patience
   ) throws(Fault) -> [UInt8] {

@@ -3,10 +3,10 @@ public import Files
 internal import Glibc
 internal import Synchronization
 
-/// Open real files that can be written.
+/// Open real files in a writable mount.
 extension Tree {
-  /// Opens a real file with the flags of open(2), of which those count that concern the file's bytes. Throws EROFS for a
-  /// file of a view that is to be written, and EACCES unless `asker` may do so at present.
+  /// Opens a real file. Ignores open(2) flags that do not affect its data. Throws EROFS if a file of a view is opened
+  /// for writing, and EACCES unless `asker` currently has permission.
   public func open(
     _ id: UInt64, flags: Int32, for asker: Asker?, _ record: ChangeRecord? = nil
   ) throws(Fault) -> OpenFile {
@@ -28,13 +28,13 @@ extension Tree {
     let author = asker.map { Author(user: $0.user, group: $0.group) }
     var opened: Descriptor?
     do throws(Fault) { opened = try open(file, node, writing, flags: wanted) } catch {
-      // Each write says whether it appends, but the file may be one that permits nothing else.
+      // Each write specifies whether it appends, but the file may be append-only.
       guard error.kind == .system(EPERM), flags & O_APPEND != 0 else { throw error }
       opened = try open(file, node, writing, flags: wanted | O_APPEND)
     }
     guard let descriptor = opened.take() else { throw .stale }
     if let asker {
-      // By the open file: its name may be gone.
+      // Checks the open file, since its name may be gone.
       let face = overrides.applied(to: Face(Attributes(try descriptor.status(), inode: node.inode)))
       let raw = descriptor.raw
       let list = try AccessList.ifThere { () throws(Fault) in
@@ -42,7 +42,7 @@ extension Tree {
       }?.less(overrides.umask)
       guard asker.may(needed, face, list) || keepsHandles && asker.isKernel else { throw Fault(.system(EACCES)) }
     }
-    // Not before it is certain which file it is.
+    // The file is truncated only after it is certain which one it is.
     if flags & O_TRUNC != 0, !(record?.inherited?.isDone ?? false) {
       let raw = descriptor.raw
       try changed(by: author) { () throws(Fault) in try FileChanges.setSize(raw, 0) }
@@ -65,7 +65,7 @@ extension Tree {
     }
   }
 
-  /// The open file of a descriptor.
+  /// Returns an open file for a descriptor.
   func hold(_ descriptor: consuming Descriptor, as node: Node, _ attributes: Attributes) throws(Fault) -> OpenFile {
     guard let writing else { throw .unchangeable() }
     let entry = writing.ledger?.add(descriptor.raw, node.record(of: .file))
@@ -73,7 +73,7 @@ extension Tree {
     return file(held, as: node, attributes)
   }
 
-  /// The open file of a real one.
+  /// Returns an open file for an open file description.
   func file(_ held: HeldFile, as node: Node, _ attributes: Attributes) -> OpenFile {
     let revision = node.item.revision(attributes)
     let before = node.cachedRevision.exchange(revision, ordering: .relaxed)
@@ -83,28 +83,29 @@ extension Tree {
 }
 
 extension RealFile {
-  /// Opens this very file as reading does.
+  /// Opens the file for reading. Throws ESTALE if the name belongs to another file.
   fileprivate func openForReading() throws(Fault) -> Descriptor {
     try opened { (folder) throws(Fault) in try Descriptor.open(below: folder, path: name, for: .reading) }
   }
 }
 
-/// Changes of an open file's bytes: of a real one only. All block on the disk.
+/// Changes of an open real file's bytes. All block on the disk.
 extension Tree.OpenFile {
   private func changeable() throws(Fault) -> HeldFile {
     guard let held else { throw .unchangeable() }
     return held
   }
 
-  /// What the kernel reads and writes a real file by itself with, as long as this is open; nil if it does not.
+  /// Returns the backing file with which the kernel accesses a real file while it is open. Returns `nil` if there is
+  /// none.
   ///
-  /// It is what all have who have the file open. If nobody else has, it is what `lend` makes of a descriptor; if other users
-  /// see the mount, without the right to leave the set-id bits of a file that is changed. `lend` must not wait.
+  /// All open files of the node have the same one. If no other is open, `lend` creates it from a descriptor. In a
+  /// shared mount, `lend` is called without CAP_FSETID, so that changes clear set-ID bits. `lend` must not block.
   public func lent<Object: AnyObject & Sendable>(_ lend: (Int32) -> Object?) -> Object? {
     guard let held else { return nil }
     var object: Object?
     if node.opened.mayBeLent {
-      // One of its own: locks, and the right to write, end with the last reference to what was opened.
+      // A separate open file description: locks and write access end only with its last reference.
       guard let own = try? FileChanges.open(held.raw, flags: O_RDONLY) else { return nil }
       let raw = own.raw
       object = node.opened.lend { tree.isShared ? Author.changeAsAnyone { lend(raw) } : lend(raw) } as? Object
@@ -115,7 +116,7 @@ extension Tree.OpenFile {
     return object
   }
 
-  /// Records for the next process the number that the kernel is about to be told, and that of what it has of the file itself.
+  /// Records for the next process the handle that the kernel is about to receive and the ID of its backing file.
   public func note(_ number: UInt64, lent: Int32?) {
     guard let held else { return }
     held.number.store(number, ordering: .relaxed)
@@ -123,7 +124,7 @@ extension Tree.OpenFile {
     held.entry?.setNumber(number)
   }
 
-  /// Writes bytes at an offset, or at the end if it is nil, and returns how many.
+  /// Writes bytes at an offset, or at the end if it is `nil`. Returns the number of bytes written.
   public func write(
     _ bytes: UnsafeRawBufferPointer, at offset: Int64?, for asker: Asker?, _ record: ChangeRecord? = nil
   ) throws(Fault) -> Int {
@@ -146,7 +147,8 @@ extension Tree.OpenFile {
     return count
   }
 
-  /// How many of the bytes an earlier process has appended to a file that had a size before. Throws EIO if that is unclear.
+  /// Returns the number of the bytes that an earlier process has appended to a file of size `size`. Throws EIO if that
+  /// cannot be determined.
   private func appended(
     _ bytes: UnsafeRawBufferPointer, to held: HeldFile, after size: Int64
   ) throws(Fault) -> Int {
@@ -154,7 +156,7 @@ extension Tree.OpenFile {
     if count == 0 { return 0 }
     let isUnclear = Fault(.system(EIO), "the file was changed from elsewhere")
     guard count > 0, count <= Int64(bytes.count) else { throw isUnclear }
-    // Another open file of the same one: this may not be open for reading.
+    // A separate open file, since this one may not be open for reading.
     let reader = try FileChanges.open(held.raw, flags: O_RDONLY)
     let found = UnsafeMutableRawBufferPointer.allocate(byteCount: Int(count), alignment: 1)
     defer { unsafe found.deallocate() }
@@ -163,24 +165,25 @@ extension Tree.OpenFile {
     return got
   }
 
-  /// Whether closing this one may end locks that were set through another: the same file is open more than once.
+  /// Whether closing this file may end locks that were set through another one. True if the file is open more than
+  /// once.
   public var mayEndLocks: Bool { held != nil && node.opened.count > 1 }
 
-  /// Whether others may have changed it through a shared mapping, of which the kernel tells nobody if it has the file lent:
-  /// then it has told nobody the new times either.
+  /// Whether the file may have been changed through a shared mapping. The kernel reports neither these changes nor the
+  /// new times of a file that has a backing file.
   public var mayBeMapped: Bool {
     guard let held, isLent.load(ordering: .relaxed) else { return false }
     return FileChanges.isReadAndWritten(held.raw)
   }
 
-  /// Waits until what was written is on the disk. Throws `Fault.later` if `patience` is immediate.
+  /// Waits until written data is on the disk. Throws `Fault.later` if `patience` is immediate.
   public func sync(onlyData: Bool, _ patience: Patience) throws(Fault) {
     guard let held else { return }
     if patience == .immediate { throw .later }
     try FileChanges.sync(held.raw, onlyData: onlyData)
   }
 
-  /// What there is to say of earlier writes when a descriptor is closed; its owner's locks end.
+  /// Releases the owner's locks when a descriptor is closed. Throws the error of an earlier write, if any.
   public func flush(owner: UInt64) throws(Fault) {
     guard let held else { return }
     tree.writing?.unlock(Writing.Locker(inode: node.inode, owner: owner))
@@ -195,11 +198,11 @@ extension Tree.OpenFile {
     }
   }
 
-  /// What is copied at once without a thread of its own, in bytes.
+  /// The maximum size of a copy without a thread of its own, in bytes.
   private static let shortCopy = 1 << 20
 
-  /// Copies bytes of this file to another; returns how many. Throws EXDEV where one is not real, upon which the kernel
-  /// copies them. Throws `Fault.later` for many if `patience` is immediate.
+  /// Copies bytes of this file to another. Returns the number of bytes copied. Throws EXDEV if one of the files is not
+  /// real. The kernel then copies the bytes. Throws `Fault.later` for a large copy if `patience` is immediate.
   public func copy(
     from offset: Int64, to other: Tree.OpenFile, at otherOffset: Int64, count: Int, for asker: Asker?,
     _ patience: Patience
@@ -214,8 +217,8 @@ extension Tree.OpenFile {
 }
 
 extension Tree.OpenFile {
-  /// Makes another file share all bytes of this one. Throws EXDEV where one is not real, and other faults where the file
-  /// system cannot.
+  /// Makes another file share all bytes of this one. Throws EXDEV if one of them is not real, and other faults if the
+  /// file system does not support it.
   public func clone(to other: Tree.OpenFile) throws(Fault) {
     guard let held, let target = other.held else { throw Fault(.system(EXDEV)) }
     try FileChanges.clone(held.raw, to: target.raw)
@@ -223,12 +226,12 @@ extension Tree.OpenFile {
 }
 
 extension HeldFile {
-  /// Whether it is open for writing.
+  /// Whether the file is open for writing.
   var isWritable: Bool { fcntl(raw, F_GETFL) & O_ACCMODE != O_RDONLY }
 }
 
 extension FolderReader {
-  /// Waits until the names of a real folder are on the disk. Throws `Fault.later` if `patience` is immediate.
+  /// Waits until the names of a real directory are on the disk. Throws `Fault.later` if `patience` is immediate.
   public func sync(onlyData: Bool, _ patience: Patience) throws(Fault) {
     guard let real = realFolder else { return }
     if patience == .immediate { throw .later }
@@ -238,7 +241,7 @@ extension FolderReader {
 }
 
 extension Node {
-  /// What the next process is told of a descriptor of this file.
+  /// Returns the record of a descriptor of this file for the next process.
   func record(of kind: OpenLedger.Kind) -> OpenLedger.Record {
     var record = OpenLedger.Record(kind)
     (record.node, record.generation, record.inode) = (UInt64(id), generation, inode)

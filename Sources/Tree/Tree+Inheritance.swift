@@ -1,16 +1,16 @@
 internal import Bytes
 
-/// Nodes of an earlier process, which are found again by their names when they are asked for.
+/// Nodes of an earlier process, found again by name when they are first used.
 extension Tree {
-  /// The node of an id. Throws ESTALE if there is none, or if its name stands for something else by now: then the kernel
-  /// looks the name up again.
+  /// Returns the node with this ID. Throws ESTALE if it does not exist or its name now belongs to another item. The
+  /// kernel then looks the name up again.
   func node(_ id: UInt64, _ patience: Patience) throws(Fault) -> Node {
-    // From the first folder on the way that is known: a path may be longer than a stack is deep.
+    // Iterates from the nearest known ancestor: a path may be too deep for recursion.
     var missing: [UInt64] = []
     var next = id
     var known = nodes.known(id)
     while case .inherited(let record) = known {
-      // What was shown to somebody who may not read it was shown to him alone.
+      // A concealed node was shown only to the process that looked it up.
       guard !record.isNameless, !record.isConcealed, missing.count < Self.longestWay else { throw .stale }
       missing.append(next)
       next = UInt64(record.parent)
@@ -22,7 +22,7 @@ extension Tree {
       switch nodes.known(next) {
       case .inherited(let recorded): record = recorded
       case .present(let known):
-        // Another thread was faster.
+        // Another thread has already found it.
         node = known
         continue
       case .unknown: throw .stale
@@ -36,6 +36,6 @@ extension Tree {
     return node
   }
 
-  /// In names: more than a path of 4,096 bytes has.
+  /// The maximum number of names on a path. A path of 4,096 bytes has fewer.
   private static let longestWay = 4096
 }

@@ -2,14 +2,15 @@ public import Bytes
 internal import Files
 internal import Glibc
 
-/// Replacing a file by a new one that has its attributes.
+/// Replacement of a file by a new one with its attributes.
 extension Tree {
-  /// Gives an open file the owner, group, permissions, access list and extended attributes of a real file.
+  /// Copies the owner, group, permissions, access list and extended attributes of a real file to an open file.
   ///
-  /// Set-id bits are kept for root only, as when the file is written. Attributes that vouch for the old bytes, such as
-  /// capabilities, are not kept. Security labels are kept where the system permits it. Blocks on the disk.
+  /// Set-ID bits are kept only for root, as when the file is written. Attributes that vouch for the old bytes, such as
+  /// capabilities, are not kept. Security labels are kept if the system permits it. Blocks on the disk.
   ///
-  /// Throws EPERM if this process may not set one of the others, and EROFS if one of the two is not a real file.
+  /// Throws EPERM if this process may not set one of the other attributes, and EROFS if one of the two is not a real
+  /// file.
   public func copyAttributes(of id: UInt64, to file: OpenFile) throws(Fault) {
     let node = try nodes.node(id)
     guard let old = node.item as? RealFile, old.kind == .file, let raw = file.held?.raw else { throw .unchangeable() }
@@ -32,14 +33,14 @@ extension Tree {
   private func copyExtendedAttributes(of old: RealFile, _ place: Int32, to raw: Int32) throws(Fault) {
     var opened: Descriptor?
     do throws(Fault) { opened = try FileChanges.open(place, flags: O_RDONLY) } catch {
-      // A file that cannot be read has an access list nevertheless: that is found by its name.
+      // The access list of an unreadable file is accessible by name.
       guard error.kind == .system(EACCES) else { throw error }
     }
     let source = opened?.raw
     let names = try Self.names { () throws(Fault) in
       if let source { try ExtendedAttributes.names(ofOpen: source) } else { try old.extendedAttributeNames(.blocking) }
     }
-    // A new file has the default access list of its folder.
+    // A new file has the default access list of its directory.
     let list = AccessList.attribute
     let own = try Self.names { () throws(Fault) in try ExtendedAttributes.names(ofOpen: raw) }
     if own.contains(list), !names.contains(list) { try FileChanges.removeAttribute(raw, list) }
@@ -53,18 +54,19 @@ extension Tree {
           }
         try kept("attribute \(text)") { () throws(Fault) in try FileChanges.setAttribute(raw, name, value, flags: 0) }
       } catch {
-        // Removed in the meantime, or a label, which the system sets by itself.
+        // Removed in the meantime, or a label that the system sets itself.
         guard error.kind == .system(ENODATA) || text.hasPrefix("security.") else { throw error }
       }
     }
-    // Open until here.
+    // Kept open until here.
     _ = opened.take()
   }
 
-  /// Extended attributes that are true of certain bytes: the system removes them, or they become wrong, when these change.
+  /// Extended attributes that vouch for certain bytes. When these change, the system removes the attributes or they
+  /// become wrong.
   private static let vouching: Set = ["security.capability", "security.ima", "security.evm"]
 
-  /// The names of extended attributes. None where the file system has none.
+  /// Returns the names of extended attributes. Empty if the file system does not support them.
   private static func names(_ list: () throws(Fault) -> [UInt8]) throws(Fault) -> [FileName] {
     do throws(Fault) { return try list().split(separator: 0).map { FileName($0) } } catch {
       if error.kind == .system(EOPNOTSUPP) { return [] }

@@ -4,10 +4,10 @@ internal import Glibc
 internal import Synchronization
 internal import Threads
 
-/// Locks of open files. Those of real files are set in the source, so that they hold against programs outside the mount;
-/// those of a view's file hold within the mount. None of these waits.
+/// Locks of open files. Locks of real files are set in the source, so that they also apply to programs outside the
+/// mount. Locks of derived files apply within the mount. None of these functions waits.
 extension Tree.OpenFile {
-  /// Sets or removes a lock of `owner`, as fcntl(2) with F_SETLK; returns whether nobody else's is in the way.
+  /// Sets or removes a lock of `owner`, like fcntl(2) with F_SETLK. Returns `false` if another owner's lock conflicts.
   public func setLock(_ lock: FileLock, owner: UInt64) throws(Fault) -> Bool {
     let file = try lockable()
     let locker = Writing.Locker(inode: node.inode, owner: owner)
@@ -32,13 +32,14 @@ extension Tree.OpenFile {
     return renewed(lock.kind != Int16(F_UNLCK), try lock.set(on: descriptor.raw))
   }
 
-  /// Whoever gets a lock sees what others, also outside the mount, did before they gave it up.
+  /// Invalidates the file after a lock was set. The owner then sees changes made before the lock, even those from
+  /// outside the mount.
   private func renewed(_ isLock: Bool, _ isSet: Bool) -> Bool {
     if isLock, isSet, held != nil { tree.noteOutdated([UInt64(node.id)]) }
     return isSet
   }
 
-  /// The lock in the way of a lock of `owner`; one of the type F_UNLCK if there is none.
+  /// Returns the lock that conflicts with a lock of `owner`. Its type is F_UNLCK if there is none.
   public func lockInTheWay(of lock: FileLock, owner: UInt64) throws(Fault) -> FileLock {
     let locker = Writing.Locker(inode: node.inode, owner: owner)
     try checkLost(locker)
@@ -47,23 +48,23 @@ extension Tree.OpenFile {
     return try lock.inTheWay(on: lockable().raw)
   }
 
-  /// Throws EIO if the owner's locks of the file have ended with an earlier process.
+  /// Throws EIO if the owner's locks of the file were lost with an earlier process.
   private func checkLost(_ locker: Writing.Locker) throws(Fault) {
     guard let writing = tree.writing, writing.lost.withLock({ $0.contains(locker) }) else { return }
     throw Fault(.system(EIO), "locks of the file were lost (close it and open it again)")
   }
 
-  /// As flock(2) without waiting; returns whether nobody else's lock is in the way.
+  /// Sets or removes a lock like flock(2), without waiting. Returns `false` if another lock conflicts.
   public func setLock(whole operation: Int32) throws(Fault) -> Bool {
     renewed(operation & LOCK_UN == 0, try FileLock.set(whole: operation, on: lockable().raw))
   }
 
-  /// The real file, or what stands for one of a view.
+  /// Returns the real file, or the file on which a derived file's locks are set.
   private func lockable() throws(Fault) -> HeldFile {
     if let held { return held }
     guard let writing = tree.writing else { throw .notSupported }
     if let stand = stand.withLock({ $0?.file }) { return stand }
-    // What an earlier process's locks are set on, if it has left any.
+    // The descriptor of an earlier process's locks, if any.
     let before = writing.locks.withLock { locks in locks.first { $0.key.inode == node.inode }?.value }
     let fresh: HeldLock
     if let before {
@@ -87,9 +88,10 @@ extension Tree.OpenFile {
 }
 
 extension HeldFile {
-  /// A descriptor of the same file for the locks of one owner: with all rights, or else with those that this one was opened with,
-  /// which permit the locks that the kernel asks for. Where the file's mode permits no more to open it, it is this one's open
-  /// file description, in which the locks of processes that share it are not told apart. `record` records the descriptor.
+  /// Opens the same file for the locks of one owner, for reading and writing. If that fails, uses the access mode of
+  /// this file, which permits the locks that the kernel requests. If the file's mode permits neither, duplicates the
+  /// descriptor. The locks of processes that share its open file description are then not distinguished. `record`
+  /// records the descriptor.
   fileprivate func lock(_ record: (Int32) -> OpenLedger.Entry?) throws(Fault) -> HeldLock {
     for flags in [O_RDWR, fcntl(raw, F_GETFL) & O_ACCMODE] {
       do throws(Fault) {

@@ -4,16 +4,17 @@ internal import Glibc
 internal import Synchronization
 internal import Threads
 
-/// Making and removing real files and folders.
+/// Creation and removal of real files and directories.
 ///
-/// `asker` is whom what is made belongs to, nil for this process's user; `umask` is his, which a default access list of
-/// the folder replaces. All count one lookup of what is made, and block on the disk. They throw EROFS in a view.
+/// `asker` becomes the owner, or this process's user if it is `nil`. `umask` is the caller's; a default access list of
+/// the directory overrides it. Creating functions add one lookup to the new node. All functions block on the disk and
+/// throw EROFS in a view.
 extension Tree {
-  /// Who makes something, and the permissions that he takes away.
+  /// The credentials and umask of the caller that creates an item.
   public struct Maker: Sendable {
     public let asker: Asker?
     public let umask: UInt16
-    /// The record of the request; nil if no other process goes on after this one.
+    /// The record of the request. `nil` if no other process continues after this one.
     let record: ChangeRecord?
 
     public init(asker: Asker?, umask: UInt16, _ record: ChangeRecord? = nil) {
@@ -23,8 +24,8 @@ extension Tree {
     }
   }
 
-  /// Makes a file and opens it, with the flags of open(2). Throws ESTALE if there is one by now that need not be new: the
-  /// kernel, which has not seen it, then looks the name up again, and asks what of it is permitted.
+  /// Creates a file and opens it, with the flags of open(2). Throws ESTALE if the file already exists and `flags` do
+  /// not include O_EXCL. The kernel, which does not know the file, then repeats the lookup and checks permissions.
   public func create(
     _ name: FileName, in folder: UInt64, flags: Int32, permissions: UInt16, by maker: Maker
   ) throws(Fault) -> (Entry, OpenFile) {
@@ -63,7 +64,7 @@ extension Tree {
     }
   }
 
-  /// Makes a file, FIFO, socket or device, as mknod(2) does.
+  /// Creates a file, FIFO, socket or device, like mknod(2).
   public func makeNode(
     _ name: FileName, in folder: UInt64, mode: UInt32, device: UInt64, by maker: Maker
   ) throws(Fault) -> Entry {
@@ -74,7 +75,7 @@ extension Tree {
     }
   }
 
-  /// Makes a symbolic link, whatever its target.
+  /// Creates a symbolic link. Does not check the target.
   public func makeLink(_ name: FileName, to target: FileName, in folder: UInt64, by maker: Maker) throws(Fault) -> Entry
   {
     try make(name, in: folder, by: maker, Likeness(type: S_IFLNK, size: Int64(target.count))) {
@@ -83,7 +84,7 @@ extension Tree {
     }
   }
 
-  /// Gives a real file another name.
+  /// Adds a name to a real file.
   public func link(
     _ id: UInt64, to name: FileName, in folder: UInt64, for asker: Asker? = nil, _ record: ChangeRecord? = nil
   ) throws(Fault) -> Entry {
@@ -98,7 +99,7 @@ extension Tree {
     return try entry(made: name, in: node, real)
   }
 
-  /// Removes a name, of a folder if `isFolder`. What is open lives on.
+  /// Removes a name. `isFolder` is whether it must be that of a directory. Open files and directories remain usable.
   public func remove(
     _ name: FileName, in folder: UInt64, isFolder: Bool, for asker: Asker? = nil, _ record: ChangeRecord? = nil
   ) throws(Fault) {
@@ -119,14 +120,14 @@ extension Tree {
       record?.finish()
       if let removed { removed.0.path.remove(removed.1) }
     } catch {
-      // A view of that name?
+      // The name may be that of a view.
       guard error.isAboutName, nodes.isView(named: name, in: node) else { throw error }
       throw .unchangeable()
     }
     nodes.remove(name, in: node)
   }
 
-  /// Renames a real file or folder, with the flags of renameat2(2). Its node and those below it keep their numbers.
+  /// Renames a real file or directory, with the flags of renameat2(2). Its node and those below it keep their IDs.
   public func rename(
     _ name: FileName, in folder: UInt64, to newName: FileName, in newFolder: UInt64, flags: UInt32,
     for asker: Asker? = nil, _ record: ChangeRecord? = nil
@@ -136,7 +137,7 @@ extension Tree {
     let (newNode, newReal) = try realFolder(newFolder)
     for node in [node, newNode] { try checkChange(in: node, for: asker) }
     for (name, node) in [(name, node), (newName, newNode)] {
-      // The kernel has looked up both: what is a view now is none of the source's.
+      // The kernel has looked up both names. A name that belongs to a view does not exist in the source.
       if nodes.isView(named: name, in: node) { throw .unchangeable() }
       (nodes.node(named: name, in: node)?.item as? RealFolder)?.hold()
     }
@@ -147,7 +148,7 @@ extension Tree {
         let states = (try real.inode(of: name), try newReal.inode(of: newName))
         if let before = record.inherited {
           let isDone = try before.isRenamed(states.0, states.1, isExchange: isExchange)
-          // The process that did it may have told the table, too.
+          // The process that renamed the file may have updated the table, too.
           if isDone, nodes.isFile(before.first, named: newName, in: newNode) { return true }
           if isDone {
             nodes.move(name, in: node, to: newName, in: newNode, isExchange: isExchange)
@@ -169,7 +170,8 @@ extension Tree {
     }
   }
 
-  /// A real folder that is about to lose its name, as far as the kernel knows it.
+  /// Returns the real directory of a name that is about to be removed, with an open descriptor. Returns `nil` if the
+  /// kernel does not know it.
   private func held(_ name: FileName, in node: Node) -> (RealFolder, RemovedFolder)? {
     guard let id = nodes.id(named: name, in: node), let found = try? self.node(id, .blocking),
       let folder = found.item as? RealFolder,
@@ -205,7 +207,7 @@ extension Tree {
   }
 
   private func masked(_ permissions: UInt16, _ maker: Maker, _ folder: RealFolder) throws(Fault) -> UInt16 {
-    // In a private mount the kernel has taken them away.
+    // In a private mount, the kernel has already applied the umask.
     guard isShared, maker.umask & permissions != 0 else { return permissions & ~maker.umask }
     let list = try unlessDelayed { () throws(Fault) in
       try folder.extendedAttribute(AccessList.defaultAttribute, of: "")
@@ -216,7 +218,7 @@ extension Tree {
 
 // MARK: Requests that an earlier process may have executed
 
-/// The attributes that identify a file as made by a request. Nil matches any value.
+/// The attributes that identify a file as created by a request. `nil` matches any value.
 private struct Likeness {
   var type: UInt32?
   var size: Int64?
@@ -229,9 +231,10 @@ private struct Likeness {
 }
 
 extension Tree {
-  /// Calls `body`, which makes a name, unless an earlier process has made it for the same request. Returns whether it has.
+  /// Calls `body`, which creates a name, unless an earlier process has already created it for the same request. Returns
+  /// whether it had.
   ///
-  /// `likeness` and `author` identify the result of the request. A nil author matches any owner.
+  /// `likeness` and `author` identify the result of the request. A `nil` author matches any owner.
   private func once(
     _ record: ChangeRecord?, making name: FileName, in folder: RealFolder, by author: Author?,
     _ likeness: Likeness, _ body: () throws(Fault) -> Void
@@ -254,7 +257,7 @@ extension Tree {
     return false
   }
 
-  /// Opens a file that an earlier process has made, even if its permissions forbid it.
+  /// Opens a file that an earlier process created, even if its permissions forbid it.
   private func openMade(_ name: FileName, in folder: RealFolder, flags: Int32) throws(Fault) -> Descriptor {
     try folder.opened { (place) throws(Fault) in
       do throws(Fault) { return try FolderChanges.open(name, in: place, flags: flags) } catch {
@@ -277,7 +280,7 @@ extension RealFolder {
     }
   }
 
-  /// The inode number of a name; 0 if there is none.
+  /// Returns the inode number of a name. 0 if it does not exist.
   fileprivate func inode(of name: FileName) throws(Fault) -> UInt64 {
     try statusIfThere(of: name).map { path.root.inode($0) } ?? 0
   }
@@ -287,7 +290,7 @@ extension ChangeRecord.Inherited {
   /// Returns whether the rename was executed, given the inodes of both names. Throws EIO if that cannot be determined.
   fileprivate func isRenamed(_ now: UInt64, _ new: UInt64, isExchange: Bool) throws(Fault) -> Bool {
     if isDone { return true }
-    // Renaming a missing file fails again, and one name of a file to another has no effect.
+    // Renaming a missing file fails again. Renaming one name of a file to another has no effect.
     if first == 0 || first == second { return false }
     if new == first, isExchange ? now == second : now != first { return true }
     if now == first, new == second { return false }

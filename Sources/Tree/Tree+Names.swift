@@ -1,9 +1,9 @@
 public import Bytes
 
-/// Which names a folder has: those of its own, and those of views.
+/// The names in a directory: its own and those of views.
 extension Tree {
-  /// Looks up a name in a folder and counts one lookup, which `forget` returns. Throws ENOENT when it does not exist.
-  /// `asker` is nil if nobody else sees the mount.
+  /// Looks up a name in a directory and adds a lookup, which `forget` removes. Throws ENOENT if the name does not
+  /// exist. `asker` is `nil` if no other user sees the mount.
   public func lookUp(
     _ name: FileName, in parent: UInt64, for asker: Asker? = nil, _ patience: Patience
   ) throws(Fault) -> Entry {
@@ -17,20 +17,20 @@ extension Tree {
       }
     }
     guard let (found, depth) = found else {
-      // The source may have been removed and made again.
+      // The source may have been removed and created again.
       if folder === nodes.root, try reopenedRoot(folder) != nil {
         return try lookUp(name, in: parent, for: asker, patience)
       }
       throw .notFound
     }
     var entry = try entry(found, depth, name, in: folder)
-    // A process that looks up a single name and needs its size requests the attributes separately, which tells what
-    // for.
+    // A process that needs the size of a single name requests the attributes separately. That request shows their
+    // purpose.
     if found.attributes.isPreliminary { entry.attributesLifetime = 0 }
     return entry
   }
 
-  /// The node of an id, or its folder's, for an NFS server that knows it by that.
+  /// Returns the node of an ID, or its parent, for an NFS server that has only the ID.
   private func lookUpAgain(_ id: UInt64, isParent: Bool, _ patience: Patience) throws(Fault) -> Entry {
     let wanted = isParent ? try node(id, patience).parent.map { UInt64($0.id) } ?? Self.root : id
     let node = try nodes.lookUpAgain(wanted)
@@ -55,7 +55,7 @@ extension Tree {
       attributesLifetime: lifetime(of: found.attributes, node))
   }
 
-  /// The item under a name, real ones before views, with its nesting depth in archives.
+  /// Returns the item under a name and its nesting depth in archives. Real items take precedence over views.
   func find(
     _ name: FileName, in folder: Node, _ asker: Asker?, _ patience: Patience
   ) throws(Fault) -> (Found, depth: Int)? {
@@ -70,7 +70,7 @@ extension Tree {
     return nil
   }
 
-  /// The first of the requests that has a source, with that source.
+  /// Returns the first request whose source exists, with that source.
   private func source(
     _ requests: [ViewRequest], in folder: Node, _ asker: Asker?, _ patience: Patience
   ) throws(Fault) -> (ViewRequest, Found, depth: Int)? {
@@ -78,19 +78,19 @@ extension Tree {
     for request in requests.dropLast() {
       if let found = try folder.item.child(named: request.source, patience) { return (request, found, folder.depth) }
     }
-    // The source may be a view itself; each step shortens the name, so the recursion ends.
+    // The source may be a view itself. Each step shortens the name, so the recursion ends.
     return try find(last.source, in: folder, asker, patience).map { (last, $0.0, $0.depth) }
   }
 
-  /// The views that a listing shows beside a file of `folder`; a name that is a real file's is left out. `find` looks the
-  /// file up, if it has to be looked into.
+  /// Returns the views that a listing shows beside a file of `folder`. Omits views whose name is a real file's. `find`
+  /// looks the file up if its content is needed.
   func listedViews(
     beside listed: ListedName, in folder: Node, _ asker: Asker?, _ patience: Patience,
     _ find: (FileName) throws(Fault) -> Found?
   ) throws(Fault) -> [ListedView] {
     let fileExtension = listed.fileExtension
     let listing = fileExtension.map { views.listed(beside: $0) } ?? []
-    // Of most files it is known by now.
+    // This decides for most files.
     if fileExtension != nil, listing.isEmpty { return [] }
     guard folder.depth < views.depth, folder.item.listsViews else { return [] }
     var shown: [any View]
@@ -118,7 +118,8 @@ extension Tree {
     return try free(shown, of: name, in: folder, patience)
   }
 
-  /// The same beside a folder, which nobody but who may look into it learns anything of.
+  /// Returns the views that a listing shows beside a directory. Shows none to a caller that may not read and search the
+  /// directory.
   func listedViews(
     besideFolder name: FileName, in folder: Node, _ asker: Asker?, _ patience: Patience
   ) throws(Fault) -> [ListedView] {
@@ -139,7 +140,7 @@ extension Tree {
     return try free(shown, of: name, in: folder, patience)
   }
 
-  /// The views of a name whose own names nothing else has.
+  /// Returns the views of a name whose own names do not exist yet.
   private func free(
     _ shown: [any View], of name: FileName, in folder: Node, _ patience: Patience
   ) throws(Fault) -> [ListedView] {
@@ -151,7 +152,7 @@ extension Tree {
     return free
   }
 
-  /// The item of a listed view, given its source; nil if there is no such view after all.
+  /// Returns the item of a listed view, given its source. Returns `nil` if the view does not exist after all.
   func find(
     _ listed: ListedView, of source: Found, in folder: Node, _ asker: Asker?, _ patience: Patience
   ) throws(Fault) -> Found? {

@@ -3,11 +3,11 @@ internal import Files
 internal import Glibc
 internal import Synchronization
 
-/// Files and folders that an earlier process had open, restored from their descriptors.
+/// Files and directories that an earlier process had open, restored from their descriptors.
 extension Tree {
-  /// Restores all open files, and calls `body` with the kernel's handle and the file. Blocks on the disk.
+  /// Restores all open files and calls `body` with each file and the kernel's handle. Blocks on the disk.
   ///
-  /// - Parameter lent: returns the object for a backing ID of the kernel.
+  /// - Parameter lent: returns the backing file of a backing ID of the kernel.
   public func openInherited<Object: AnyObject & Sendable>(
     lent: (Int32) -> Object?, _ body: (UInt64, OpenFile) -> Void
   ) {
@@ -47,7 +47,7 @@ extension Tree {
     return file(held, as: node, Attributes(try held.status(), inode: node.inode))
   }
 
-  /// Restores a removed folder.
+  /// Restores a removed directory.
   private func openInheritedFolder(_ entry: OpenLedger.Entry, _ record: OpenLedger.Record) {
     guard record.file >= 0 else { return entry.remove() }
     let descriptor = Descriptor(owning: record.file)
@@ -63,7 +63,7 @@ extension Tree {
     _ = try? nodes.adopt(record.node, generation: record.generation, in: parent, item, attributes)
   }
 
-  /// Returns the node of an open file. Looks it up by name first; otherwise the node stands for the descriptor's file.
+  /// Returns the node of an open file. Looks it up by name first. Otherwise, the node represents the descriptor's file.
   private func inheritedNode(_ held: HeldFile, _ record: OpenLedger.Record) throws(Fault) -> Node {
     if let found = try? node(record.node, .blocking), found.generation == record.generation { return found }
     guard case .inherited(let known) = nodes.known(record.node), known.generation == record.generation else {

@@ -5,29 +5,30 @@ internal import Synchronization
 extension Tree {
   /// An open file.
   ///
-  /// It survives changes of its source, as long as its bytes stay the same.
+  /// It survives changes of its source as long as its bytes stay the same.
   public final class OpenFile: Sendable {
     let tree: Tree
     let node: Node
     private let real: (any OpenRealFile)?
-    /// The revision of a real file's bytes when it was opened, as `presentRevision`.
+    /// The revision of a real file's bytes when it was opened, comparable with `presentRevision`.
     public let openedRevision: UInt64
-    /// A real file in a mount that can be written.
+    /// The real file in a writable mount. `nil` for any other file.
     let held: HeldFile?
-    /// What locks are set on if it is not real, with what it was opened from.
+    /// The file on which locks are set if this file is not real, and the descriptor from which it was opened.
     let stand = Mutex<(file: HeldFile, base: HeldLock)?>(nil)
     private let current: Mutex<any ByteSource>
-    /// Whether the kernel reads and writes the file by itself.
+    /// Whether the kernel reads and writes the backing file directly.
     let isLent = Atomic<Bool>(false)
-    /// Checksums of bytes read from a file whose identity is only recorded, as an entry's is by size and CRC.
+    /// Checksums of bytes read from a file that is identified only by recorded properties, such as the size and CRC of
+    /// an entry.
     private let given: Mutex<GivenBytes>?
     /// Whether the size that the kernel was told is a permanent estimate.
     public let hasOpenEnd: Bool
     /// Whether the kernel's cached pages are still valid.
     public let keepsCache: Bool
-    /// Whether the kernel has to ask for the file's attributes again before it learns that the file is open.
+    /// Whether the kernel has to request the file's attributes again before `open` returns.
     public let changesAttributes: Bool
-    /// The attributes when it was opened; nil for what cannot change, whose were never others.
+    /// The attributes when the file was opened. `nil` for a file that cannot change.
     public let attributes: Attributes?
 
     init(
@@ -50,7 +51,7 @@ extension Tree {
 
     deinit { node.opened.remove(real, wasLent: isLent.load(ordering: .relaxed)) }
 
-    /// The node id. Another node may have it as soon as the kernel has forgotten this one, even while this is open here.
+    /// The node ID. Another node may have it once the kernel has forgotten this one, even while the file is still open.
     public var id: UInt64 { UInt64(node.id) }
 
     /// The node's generation, which no other node of the mount ever has.
@@ -59,32 +60,34 @@ extension Tree {
     /// Whether it is a file of the source.
     public var isReal: Bool { real != nil }
 
-    /// Identifies the state of a real file's bytes and attributes; nil if it is not known. May block where `isDistant`.
+    /// The identifier of the current state of a real file's bytes and attributes. `nil` if unknown. May block if
+    /// `isDistant`.
     public var presentRevision: UInt64? {
       guard let status = try? real?.status() else { return nil }
       return node.item.revision(Attributes(status, inode: node.inode))
     }
 
-    /// Whether a real file is on another machine, or with another program, which do not tell of changes.
+    /// Whether a real file is on a file system of another machine or process, which does not report changes. True if
+    /// unknown.
     public var isDistant: Bool {
       guard let real, let status = try? real.status() else { return true }
       return (try? real.withDescriptor { (descriptor) throws(Fault) in status.isDistant(descriptor) }) ?? true
     }
 
-    /// Calls `body` with a real file's descriptor; nil if there is none.
+    /// Calls `body` with a real file's descriptor. Returns `nil` if there is none.
     public func withDescriptor<Result>(_ body: (Int32) -> Result?) -> Result? {
       guard let real else { return nil }
       return (try? real.withDescriptor { (descriptor) throws(Fault) in body(descriptor) }) ?? nil
     }
 
-    /// The path below the mountpoint, as the kernel has the names.
+    /// The path below the mountpoint, with the names that the kernel knows.
     public var pathBytes: [UInt8] { node.pathBytes }
 
-    /// The bytes of the state that was last read from.
+    /// The bytes of the state that was last read.
     public var source: any ByteSource { current.withLock { $0 } }
 
-    /// Calls `body` with the file's bytes; if the source has changed, with those of its new state, if they are the same
-    /// so far. Throws ESTALE if they are not.
+    /// Calls `body` with the file's bytes. If the source has changed, uses the bytes of its new state. Throws ESTALE if
+    /// these differ from the bytes read so far.
     public func reading<Result>(
       _ patience: Patience, _ body: (any ByteSource) throws(Fault) -> Result
     ) throws(Fault) -> Result {
@@ -103,8 +106,8 @@ extension Tree {
       }
     }
 
-    /// Records bytes that are about to be returned from `source`; throws ESTALE if the file is read from another source
-    /// by now, with other bytes there.
+    /// Records bytes that are about to be returned from `source`. Throws ESTALE if the file is now read from another
+    /// source that has different bytes there.
     public func note(
       _ bytes: UnsafeRawBufferPointer, at offset: Int64, of source: any ByteSource, _ patience: Patience
     ) throws(Fault) {
@@ -115,7 +118,7 @@ extension Tree {
       if present !== source { try part.check(present, patience) }
     }
 
-    /// Records bytes that are returned by extent, bypassing this process. Reads them.
+    /// Records bytes that are returned as an extent and bypass this process. Reads them.
     public func noteUnseen(
       at offset: Int64, count: Int, of source: any ByteSource, _ patience: Patience
     ) throws(Fault) {

@@ -2,8 +2,8 @@ public import Bytes
 internal import Files
 internal import Glibc
 
-/// Whether this process's user may do something: what the kernel asks in a private mount, where it leaves all else to the
-/// attempt.
+/// Access checks for this process's user. The kernel requests them in a private mount, where it does not check other
+/// operations in advance.
 extension Tree {
   /// This process's supplementary groups.
   private static let groups: Set<gid_t> = {
@@ -12,8 +12,8 @@ extension Tree {
     return Set(groups.prefix(Int(max(0, count))))
   }()
 
-  /// Throws what access(2) would fail with for a node: of a real file or folder what the source says, and of what a view
-  /// shows, EROFS if it is to be written, or EACCES.
+  /// Throws the error of access(2) for a node. The source decides for real files and directories. A derived item throws
+  /// EROFS for writing, or EACCES.
   public func checkAccess(_ id: UInt64, _ wanted: Int32, _ patience: Patience) throws(Fault) {
     let node = try node(id, patience)
     if node.item.content == nil {

@@ -1,20 +1,20 @@
 internal import Bytes
 internal import Threads
 
-/// Renewal of nodes when a source changes: see `Node`.
+/// Renewal of nodes after a source has changed: see `Node`.
 extension Tree {
-  /// How often an operation on derived items is retried when the source changes meanwhile.
+  /// The maximum number of attempts of an operation on derived items whose source changes meanwhile.
   static let attempts = 3
 
-  /// Registers a handler for nodes whose attributes in the kernel's cache may be outdated; nil removes it.
+  /// Registers a handler for nodes whose attributes in the kernel's cache may be outdated. `nil` removes it.
   ///
-  /// It is called before any reply that reflects the change, and must not call the tree.
+  /// The handler is called before any reply that reflects the change. It must not call the tree.
   public func whenOutdated(_ tell: (@Sendable ([UInt64]) -> Void)?) {
     noteOutdated.replace(by: tell)
   }
 
-  /// Calls `body` with a node's item in the present state of its source, and again if that changes meanwhile. Throws
-  /// ESTALE, upon which the kernel repeats the lookup, when the node's name stands for something else by now.
+  /// Calls `body` with a node's item in the current state of its source. Retries if that changes meanwhile. Throws
+  /// ESTALE if the node's name now belongs to another item. The kernel then repeats the lookup.
   func present<Result>(
     _ node: Node, isDoubted: Bool = false, _ patience: Patience, _ body: (any Item) throws(Fault) -> Result
   ) throws(Fault) -> Result {
@@ -32,7 +32,7 @@ extension Tree {
     }
   }
 
-  /// Calls `body` with a real file by its first name; if that is another's by now, by the other names that it is known to have.
+  /// Calls `body` with a real file by its first name. If that now belongs to another file, tries the other known names.
   func byName<Result: ~Copyable>(
     _ node: Node, _ file: RealFile, _ body: (RealFile) throws(Fault) -> Result
   ) throws(Fault) -> Result {
@@ -50,7 +50,7 @@ extension Tree {
     }
   }
 
-  /// A node's item in the present state of its source; throws ESTALE when that is something else than before.
+  /// Returns a node's item in the current state of its source. Throws ESTALE if it is no longer the same item.
   func present(_ node: Node, isDoubted: Bool = false, _ patience: Patience) throws(Fault) -> any Item {
     let item = node.item
     do throws(Fault) {
@@ -62,7 +62,8 @@ extension Tree {
     }
   }
 
-  /// The root in a source that was removed and made again; nil if `node` is not the root, or the source is not there.
+  /// Returns the root of a source that was removed and created again. Returns `nil` if `node` is not the root, or if
+  /// the source does not exist.
   func reopenedRoot(_ node: Node) throws(Fault) -> RealFolder? {
     guard node === nodes.root, let folder = node.item as? RealFolder, folder.path.root.openAgain() else { return nil }
     let found = try RealFolder(root: folder.path.root)
@@ -71,7 +72,7 @@ extension Tree {
     return found
   }
 
-  /// Looks up a node's name again in its folder, which may itself have to be renewed. The root has no state.
+  /// Looks up a node's name again in its directory, which may also have to be renewed. Throws ESTALE for the root.
   private func renewed(_ node: Node, isDoubted: Bool, _ patience: Patience) throws(Fault) -> any Item {
     // A concealed item has no content that could survive a change.
     guard let parent = node.parent, !node.face.isConcealed else { throw .stale }
@@ -83,8 +84,8 @@ extension Tree {
     return found.item
   }
 
-  /// A view shows another state of its source: what the kernel has cached of it and everything in it may be wrong,
-  /// until the entries expire.
+  /// Reports that a view shows another state of its source. The kernel's cache of the view and everything in it may be
+  /// wrong until the entries expire.
   func noteRenewal(of node: Node) {
     // Nodes inside a view are renewed along with its root.
     guard node.parent?.item.content == nil else { return }

@@ -2,9 +2,9 @@ public import Bytes
 internal import Files
 
 extension Tree {
-  /// Calls `body` with a descriptor of a real folder, which may be O_PATH.
+  /// Calls `body` with a descriptor of a real directory, which may be O_PATH.
   ///
-  /// Throws ENOTDIR for a file, and an unsupported fault for a folder of a view.
+  /// Throws ENOTDIR for a file, and `unsupported` for a directory of a view.
   public func withFolder<Value>(
     _ id: UInt64, _ body: (Int32) throws(Fault) -> Value
   ) throws(Fault) -> Value {

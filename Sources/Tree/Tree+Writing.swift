@@ -3,18 +3,19 @@ internal import Files
 internal import Glibc
 internal import Synchronization
 
-/// What changes of real files have in common.
+/// Operations common to all changes of real files.
 extension Tree {
-  /// Whether real files and folders can be changed.
+  /// Whether real files and directories can be changed.
   public var isWritable: Bool { writing != nil }
 
-  /// Calls `body`, again if what it does not find may just be renamed.
+  /// Calls `body`. Retries if a name was not found that a concurrent rename may be moving.
   public func steady<Value>(_ patience: Patience, _ body: () throws(Fault) -> Value) throws(Fault) -> Value {
     guard let writing else { return try body() }
     return try writing.steady(patience, body)
   }
 
-  /// Whom what is made for `asker` belongs to; nil if this process's own user.
+  /// Returns the owner of items created for `asker`. Returns `nil` for this process's own user. Throws EPERM if this
+  /// process cannot create files for other users.
   func author(_ asker: Asker?) throws(Fault) -> Author? {
     guard let asker else { return nil }
     let author = Author(user: asker.user, group: asker.group)
@@ -25,15 +26,15 @@ extension Tree {
     return author
   }
 
-  /// A node that is a real folder.
+  /// Returns the node and item of a real directory. Throws EROFS if it cannot be changed.
   func realFolder(_ id: UInt64) throws(Fault) -> (Node, RealFolder) {
     let node = try node(id, .blocking)
     guard writing != nil, let folder = node.item as? RealFolder else { throw .unchangeable(node.item.kind == .folder) }
     return (node, folder)
   }
 
-  /// Calls `body` with a descriptor of a real file or folder, which may be O_PATH. Prefers that of `file`; what has lost
-  /// its name is reached as long as it is open.
+  /// Calls `body` with a descriptor of a real file or directory, which may be O_PATH. Prefers the descriptor of `file`.
+  /// An item without a name is reachable while it is open.
   func withReal<Value>(
     _ node: Node, _ file: OpenFile? = nil, _ body: (Int32) throws(Fault) -> Value
   ) throws(Fault) -> Value {
@@ -51,7 +52,7 @@ extension Tree {
     return try body(descriptor.raw)
   }
 
-  /// What the kernel is told of a name that was just made.
+  /// Returns the kernel's entry for a new name.
   func entry(made name: FileName, in folder: Node, _ real: RealFolder) throws(Fault) -> Entry {
     guard let found = try real.child(named: name, .immediate) else { throw .notFound }
     return try entry(found, folder.depth, name, in: folder)
@@ -59,26 +60,26 @@ extension Tree {
 }
 
 extension Fault {
-  /// The refusal to change what is no real file.
+  /// Returns EROFS, the error for changes to an item that is not real.
   static func unchangeable(_ isFolder: Bool = false) -> Fault {
     Fault(.system(EROFS), isFolder ? "nothing can be made in a view" : "only real files can be changed")
   }
 }
 
 extension RealFile {
-  /// An O_PATH descriptor of this very file.
+  /// Opens an O_PATH descriptor. Throws ESTALE if the name belongs to another file.
   func openPlace() throws(Fault) -> Descriptor {
     try opened { (folder) throws(Fault) in try Descriptor.open(below: folder, path: name, for: .place) }
   }
 
-  /// Opens this very file with the flags of open(2).
+  /// Opens the file with the flags of open(2). Throws ESTALE if the name belongs to another file.
   func open(flags: Int32) throws(Fault) -> Descriptor {
     try opened { (folder) throws(Fault) in try FolderChanges.open(name, in: folder, flags: flags) }
   }
 }
 
 extension RealFolder {
-  /// Calls `body` with the folder's descriptor; once more with fewer open ones if there are too many.
+  /// Calls `body` with the directory's descriptor. If too many descriptors are open, closes idle ones and retries once.
   func opened(_ body: (Int32) throws(Fault) -> Descriptor) throws(Fault) -> Descriptor {
     var opened: Descriptor?
     do throws(Fault) {

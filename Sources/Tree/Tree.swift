@@ -7,32 +7,36 @@ internal import Threads
 /// The content of a mount: real files, and beside each its views.
 ///
 /// Independent of FUSE: nodes are numbers, failures are `Fault`s. All methods are thread-safe. With
-/// `Patience.immediate` a method waits for nothing but the underlying file system; it throws `Fault.later` instead.
+/// `Patience.immediate`, a method waits only for the underlying file system. It throws `Fault.later` if it would block
+/// otherwise.
 public final class Tree: Sendable {
   package let views: Views
   let overrides: Overrides
-  /// Whether several users see the mount: then access lists and `Secrecy` apply.
+  /// Whether several users see the mount. Access lists and `Secrecy` then apply.
   public let isShared: Bool
-  /// Whether nodes can be found by their ids after they were forgotten.
+  /// Whether nodes can be found by their IDs after they were forgotten.
   public let keepsHandles: Bool
-  /// Some 400 bytes each.
+  /// The maximum number of forgotten nodes that are kept. Each takes about 400 bytes.
   private static let keptForgotten = 1 << 20
   let nodes: NodeTable
   let sniffed = SniffedFiles()
-  /// nil if real files cannot be changed.
+  /// The state for changes. `nil` if real files cannot be changed.
   let writing: Writing?
 
-  /// Called with nodes whose attributes in the kernel's cache may be outdated.
+  /// The handler for nodes whose attributes in the kernel's cache may be outdated.
   let noteOutdated = Handler<[UInt64]>()
 
-  /// The root's node id.
+  /// The root's node ID.
   public static let root: UInt64 = 1
 
+  /// Creates a tree.
+  ///
   /// - Parameters:
-  ///   - keepsHandles: whether nodes stay for who knows them by their ids, as an NFS server does, when they are forgotten.
+  ///   - keepsHandles: whether forgotten nodes can still be found by their IDs, as an NFS server requires.
   ///   - isWritable: whether real files can be changed.
-  ///   - ledger: what the process before knew of the nodes, and the one after will; nil if there are none.
-  ///   - openLedger: the descriptors that the next process gets, where real files can be changed; nil if there is none.
+  ///   - ledger: the record of the previous process's nodes, which continues for the next process. `nil` if there is
+  ///     none.
+  ///   - openLedger: the descriptors for the next process, in a writable mount. `nil` if there is none.
   public init(
     root: any Item, views: Views, overrides: Overrides = Overrides(), isShared: Bool = false,
     keepsHandles: Bool = false, isWritable: Bool = false, ledger: NodeLedger? = nil,
@@ -47,33 +51,34 @@ public final class Tree: Sendable {
       root: root, keepingForgotten: keepsHandles ? Self.keptForgotten : 0, ledger: ledger)
   }
 
-  /// What the kernel may cache for a name, and for how long.
+  /// The result of a lookup, with the times for which the kernel may cache it.
   public struct Entry: Sendable {
     public let node: UInt64
     public let generation: UInt64
     public let attributes: Attributes
-    /// How long the kernel may cache the name, in seconds.
+    /// The time for which the kernel may cache the name, in seconds.
     public let lifetime: Double
-    /// How long it may cache the attributes, in seconds.
+    /// The time for which the kernel may cache the attributes, in seconds.
     public var attributesLifetime: Double
   }
 
-  /// Recent faults of determining sizes, by their nodes' generations: reported by the open that follows, which would only
+  /// Recent faults of determining sizes, by the nodes' generations. The next open reports the fault, since it would
   /// fail again.
   private let sizeFaults = Mutex<[UInt64: (fault: Fault, until: UInt64)]>([:])
-  /// In nanoseconds.
+  /// The lifetime of such a fault, in nanoseconds.
   private static let sizeFaultTime: UInt64 = 1_000_000_000
 
-  /// How long the kernel may cache what it knows of real files: changes show within this time, in seconds.
+  /// The lifetime of cached information on real files, in seconds. Changes become visible within this time.
   private static let volatileLifetime = 0.5
-  /// For an estimate in a listing: long enough for the stat that follows, too short for another program.
+  /// The lifetime of an estimate in a listing, in seconds: long enough for the stat that follows, too short for another
+  /// program.
   private static let estimateLifetime = 0.01
-  /// For what cannot change while its node exists.
+  /// The lifetime of information that cannot change while its node exists, in seconds.
   private static let endlessLifetime = 86400.0
 
-  /// Ends background work, and with it the requests that wait for it.
+  /// Stops background work and ends the requests that wait for it.
   public func stop() {
-    // Conversions first: they are processes, and must not be delayed by others that hang.
+    // Conversions first: they are processes, and must not be delayed by other work that hangs.
     for view in views.all.reversed() { view.stop() }
   }
 
@@ -83,15 +88,16 @@ public final class Tree: Sendable {
     return Self.estimateLifetime
   }
 
-  /// How long the kernel may cache what a name stands for, in seconds. Where real files can be changed, what is made of them
-  /// is looked up again each time: then it follows from a change before that returns.
+  /// Returns how long the kernel may cache the node of a name, in seconds. In a writable mount, a view is looked up
+  /// again each time, so that it reflects every completed change.
   func lifetime(ofNameOf node: Node, _ secrecy: Secrecy) -> Double {
     if secrecy != .none { return 0 }
     if writing != nil, node.identity.content != nil, node.parent?.identity.content == nil { return 0 }
     return lifetime(node)
   }
 
-  /// Names below a folder that can change may change; a view's root depends on a real file's state.
+  /// Returns how long the kernel may cache a node, in seconds. Names in a directory that can change may change, and a
+  /// view's root depends on a real file's state.
   func lifetime(_ node: Node) -> Double {
     node.item.isImmutable && (node.parent?.item.isImmutable ?? false) ? Self.endlessLifetime : Self.volatileLifetime
   }
@@ -100,8 +106,8 @@ public final class Tree: Sendable {
 
   // MARK: Nodes
 
-  /// The attributes of a node. Throws ESTALE for a file of a view that `asker` may not read and that is not open: upon
-  /// that, the kernel repeats the lookup for this caller.
+  /// Returns the attributes of a node. Throws ESTALE for a file of a view that `asker` may not read and that is not
+  /// open. The kernel then repeats the lookup for this caller.
   public func attributes(
     _ id: UInt64, for asker: Asker? = nil, _ patience: Patience
   ) throws(Fault) -> (Attributes, lifetime: Double, followsEstimate: Bool) {
@@ -120,33 +126,33 @@ public final class Tree: Sendable {
       let lifetime = attributes.isPreliminary ? 0 : lifetime(of: attributes, node)
       return (overrides.applied(to: node.shown(attributes)), lifetime, node.toldSize.hasEstimate)
     } catch {
-      // The name is gone, or another file's by now, but the file may still be open.
+      // The name is gone or belongs to another file, but the file may still be open.
       guard error.isAboutName, let attributes = try attributesOfOpen(node, patience) else { throw error }
       return (overrides.applied(to: node.shown(attributes)), 0, false)
     }
   }
 
-  /// The attributes of an open file, whatever happened to its name; nil if it is not open.
+  /// Returns the attributes of an open file, regardless of its name. Returns `nil` if it is not open.
   private func attributesOfOpen(_ node: Node, _ patience: Patience) throws(Fault) -> Attributes? {
     if let file = node.opened.real { return Attributes(try file.status(), inode: node.inode) }
     guard node.item.content != nil, node.opened.count > 0 else { return nil }
     return try unlessDelayed { () throws(Fault) in try node.item.attributes(patience) }
   }
 
-  /// How much is done for the size of a file whose attributes have an estimate.
+  /// The effort to determine the size of a file whose attributes contain an estimate.
   public enum SizeEffort: Sendable {
-    /// What a look at its source tells.
+    /// Only the source's header is read.
     case look
-    /// It is made, unless that takes as long as watching it.
+    /// The file is generated, unless that takes as long as playing it.
     case making
     case any
   }
 
-  /// Determines a file's size if its attributes have an estimate. A file that cannot be made keeps the estimate: opening it
-  /// reports the fault.
+  /// Determines a file's size if its attributes contain an estimate. A file that cannot be generated keeps the
+  /// estimate, and opening it reports the fault.
   public func findSize(of id: UInt64, _ effort: SizeEffort, _ patience: Patience) throws(Fault) {
     let node = try node(id, patience)
-    // It is not to show what it is made of, and nobody opens it.
+    // A concealed file must not reveal its source, and is never opened.
     if node.face.isConcealed { return }
     do throws(Fault) {
       try present(node, patience) { (item) throws(Fault) in
@@ -155,7 +161,7 @@ public final class Tree: Sendable {
       }
     } catch {
       if error.isDelay { throw error }
-      // There may be another password by the time the file is opened.
+      // Another password may be known when the file is opened.
       if error.kind == .locked { return }
       let until = monotonicNanoseconds() + Self.sizeFaultTime
       sizeFaults.withLock { faults in
@@ -174,10 +180,11 @@ public final class Tree: Sendable {
     }
   }
 
-  /// Opens a file for `thread`, which is 0 if it is not known.
+  /// Opens a file for `thread`, which is 0 if unknown.
   ///
-  /// `isPatient` tells of a file that is still being made whether the reader does without its exact size; it may take a
-  /// system call. Throws EACCES unless `asker` may read the file at present or, with `isExecuted`, execute it.
+  /// `isPatient` returns whether the reader can do without the exact size of a file that is still being generated. It
+  /// may cost a system call. Throws EACCES unless `asker` may currently read the file or, with `isExecuted`, execute
+  /// it.
   public func open(
     _ id: UInt64, for thread: Int32 = 0, by asker: Asker? = nil, isExecuted: Bool = false,
     isPatient: @Sendable () -> Bool = { false }, _ patience: Patience
@@ -188,8 +195,8 @@ public final class Tree: Sendable {
     if writing != nil, let file = node.item as? RealFile, file.kind == .file {
       return try steady(patience) { () throws(Fault) in try open(id, flags: O_RDONLY, wanted, for: asker) }
     }
-    // Who may not read it does not come here: it was looked up for him, and is now opened by one who may and whom the kernel
-    // gives the same entry. That one has to look it up for himself, as the kernel does for this fault.
+    // The node was looked up for a caller that may not read the file. Another caller, which may read it, got the same
+    // entry from the kernel. ESTALE makes the kernel repeat the lookup for that caller.
     if node.face.isConcealed { throw .stale }
     if let found = sizeFaults.withLock({ $0.isEmpty ? nil : $0.removeValue(forKey: node.generation) }),
       monotonicNanoseconds() < found.until
@@ -199,7 +206,7 @@ public final class Tree: Sendable {
     let (source, revision, attributes) = try present(node, patience) { (item) throws(Fault) in
       if item.content != nil { try check(wanted, node, item, for: asker, patience) }
       let source = try item.openEarly(isPatient, patience)
-      // Permissions count as they are after opening: bytes that were written under stricter ones are not given away.
+      // Permissions are checked after opening: bytes that were written under stricter ones must not be revealed.
       if item.content == nil { try check(wanted, node, item, for: asker, patience) }
       if item.isImmutable { return (source, 1 as UInt64, Attributes?.none) }
       let attributes = try item.attributes(patience)
@@ -215,12 +222,12 @@ public final class Tree: Sendable {
   /// Records that the kernel has requested a node's attributes since it was opened.
   public func noteRefreshed(_ id: UInt64) { (try? nodes.node(id))?.toldSize.noteRefresh() }
 
-  /// Records that a thread is about to be told a file's exact size.
+  /// Records that a thread is about to be told a file's exact size. Must be called before the reply.
   public func noteExactSize(of id: UInt64, toldTo thread: Int32) {
     (try? nodes.node(id))?.toldSize.noteExact(for: thread)
   }
 
-  /// Records that the kernel is about to be asked to forget a node's attributes.
+  /// Records that the kernel's attributes of a node are about to be invalidated.
   public func noteInvalidation(of id: UInt64) { (try? nodes.node(id))?.toldSize.noteInvalidation() }
 
   public func openFolder(_ id: UInt64, for asker: Asker? = nil, _ patience: Patience) throws(Fault) -> FolderReader {
@@ -235,7 +242,7 @@ public final class Tree: Sendable {
     try present(node, patience) { (item) throws(Fault) in
       var item = item
       if node === nodes.root, try item.attributes(patience).links == 0 {
-        // An empty listing would be taken for that of an emptied source.
+        // An empty listing would look like that of an emptied source.
         guard let found = try reopenedRoot(node) else {
           throw Fault(.system(EIO), "the source has been removed (make it again)")
         }
@@ -249,24 +256,24 @@ public final class Tree: Sendable {
     }
   }
 
-  /// The path below the mountpoint, as the kernel has the names; nil for an unknown node.
+  /// Returns the path below the mountpoint, with the names that the kernel knows. Returns `nil` for an unknown node.
   public func pathBytes(_ id: UInt64) -> [UInt8]? { (try? nodes.node(id))?.pathBytes }
 
-  /// The path below the mountpoint, for display; a question mark for an unknown node.
+  /// Returns the path below the mountpoint, for display. A question mark for an unknown node.
   public func path(_ id: UInt64) -> String { (try? nodes.node(id).path()) ?? "?" }
 
   // MARK: Memory
 
-  /// Entries for the kernel to forget, as folder's node id and name, because more than `limit` nodes that can change
-  /// are known, or several times that in all.
+  /// Returns entries for the kernel to forget, as the directory's node ID and the name. Empty unless more than `limit`
+  /// nodes that can change are known, or several times as many in total.
   public func surplus(over limit: Int) -> [(folder: UInt64, name: FileName)] {
     nodes.surplus(over: limit).flatMap { node in node.names.map { (UInt64($0.folder.id), $0.name) } }
   }
 
-  /// Whether `surplus` would return any.
+  /// Returns whether `surplus` would return any entries.
   public func hasSurplus(over limit: Int) -> Bool { nodes.hasSurplus(over: limit) }
 
-  /// Whether a node is a file or directory of the source, or is not known.
+  /// Returns whether a node is a file or directory of the source, or is unknown.
   public func isReal(_ id: UInt64) -> Bool { nodes.present(id)?.identity.content == nil }
 
   public var nodeCount: Int { nodes.count }

@@ -5,71 +5,71 @@ internal import Glibc
 internal import Index
 internal import Threads
 
-/// A way of seeing a file as something else, offered beside it under a name that starts with the file's own.
+/// A representation of a file as something else, offered beside it under a name that starts with the file's name.
 ///
-/// A view is one small type, registered in `Views`. It works on any file at any depth: what it gets are bytes.
+/// A view is one small type, registered in `Views`. It works on any file at any depth, since its input is bytes.
 public protocol View: Sendable {
-  /// For `user.ffmount.view`: `contents`.
+  /// The value of `user.ffmount.view`, such as `contents`.
   var name: String { get }
 
-  /// All names that a listing can be told not to show: where a view has several, it sees to some of them itself.
+  /// The names by which listings of this view can be disabled. A view with several names applies some of them itself.
   var names: Set<String> { get }
 
-  /// What the view of a file is.
+  /// The type of the derived item.
   var kind: Kind { get }
 
-  /// What it is a view of: a file, or a folder.
+  /// The type of the source: file or directory.
   var sourceKind: Kind { get }
 
-  /// The extensions of the files that a listing shows this view beside.
+  /// The extensions of the files beside which the view is listed.
   var listedExtensions: Set<FileExtension> { get }
 
-  /// What is told of the view: one for each kind of name that it has.
+  /// User-visible descriptions, one for each form of the view's name.
   var descriptions: [ViewDescription] { get }
 
-  /// Those that it could be shown beside, if `-o views=` says so.
+  /// The extensions of the files beside which `-o views=` can list the view.
   var possibleExtensions: Set<FileExtension> { get }
 
-  /// The extensions that names of the view have: none but those is asked after.
+  /// The extensions that this view's names can have. The view is not consulted for other names.
   var endings: Set<FileExtension> { get }
 
-  /// The formats in which a file can be had by a name that ends in one of them.
+  /// The formats that a name can request by its extension.
   var formats: [Format] { get }
 
-  /// The view's name beside a file.
+  /// Returns the view's name beside a file.
   func listedName(beside file: FileName) -> FileName
 
-  /// What that name asks for.
+  /// Returns the request for the listed name beside a file.
   func listedRequest(beside file: FileName) -> ViewRequest
 
-  /// Other files that have the view in place of this one. If one of them exists, no view is listed beside this file.
+  /// Returns other files whose view would have the same name. If one exists, the view is of that file, and none is
+  /// listed beside this file.
   func alternatives(of file: FileName) -> [FileName]
 
-  /// Whether a listing shows the view beside a file of this name, whose extension is among `listedExtensions`.
+  /// Returns whether the view is listed beside a file of this name. The file's extension is in `listedExtensions`.
   func isListed(beside file: FileName) -> Bool
 
-  /// Whether a listing shows the view beside a file without an extension that starts with `head`.
+  /// Returns whether the view is listed beside a file without an extension whose first bytes are `head`.
   func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool
 
-  /// The folders that a folder has beside which a listing shows the view, of which it is one; none if it shows it beside no
-  /// folder.
+  /// The subdirectories that mark a directory beside which the view is listed. Empty if there are none.
   var markers: [FileName] { get }
 
-  /// The extensions of folders beside which it shows the view, whatever they hold.
+  /// The extensions of directories beside which the view is listed, regardless of their content.
   var folderExtensions: Set<FileExtension> { get }
 
-  /// The files whose view `name` could be, and what of each, the longest name first; none when it is no name of this
-  /// view's. All but the last may only be something that exists before any view.
+  /// Returns the possible requests for `name`, longest source name first. Empty if `name` is not a name of this view.
+  /// Only the source of the last request may itself be a view.
   func requests(for name: FileName) -> [ViewRequest]
 
-  /// The view of a file; nil when its content is not for this view. Of a source that is concealed it is told from its
-  /// attributes alone, and never nil because of what the source holds.
+  /// Returns the view of a file. Returns `nil` if the content is unsuitable for this view. The view of a concealed
+  /// source is derived from its attributes alone, and is never `nil` because of its content.
   func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found?
 
-  /// What goes on in the background. Does not wait for it.
+  /// The background work in progress. Does not block.
   var work: WorkReport { get }
 
-  /// Ends what goes on in the background.
+  /// Stops the background work.
   func stop()
 }
 
@@ -86,9 +86,9 @@ extension View {
   public func stop() {}
 }
 
-/// A view that is a folder, named as its file is with a suffix.
+/// A view that is a directory, named after its source with a suffix.
 package protocol FolderView: View {
-  /// With its dot.
+  /// The suffix, including its dot.
   static var suffix: StaticString { get }
 }
 
@@ -106,11 +106,11 @@ extension FolderView {
   }
 }
 
-/// A view's name, taken apart.
+/// A parsed name of a view.
 public struct ViewRequest: Sendable {
-  /// The file that the view is of, in the same folder.
+  /// The name of the source, in the same directory.
   public var source: FileName
-  /// What is to be made of it; nil for a folder.
+  /// The recipe of the conversion. `nil` for a directory.
   package var recipe: Recipe?
 
   package init(source: FileName, recipe: Recipe? = nil) {
@@ -119,23 +119,24 @@ public struct ViewRequest: Sendable {
   }
 }
 
-/// A file that a view is asked for.
+/// The source of a requested view.
 public struct Source: Sendable {
   public let item: any Item
-  /// Their size is bounded.
+  /// The file's attributes, with a bounded size.
   public let attributes: Attributes
   public let name: FileName
-  /// The folder that holds it.
+  /// The directory that contains the file.
   package let folder: Node
-  /// Whether who asks may not read it: then the view is there, whatever the source holds, and says nothing of it.
+  /// Whether the caller lacks permission to read the source. The view then exists regardless of the source's content
+  /// and reveals nothing about it.
   package var isConcealed = false
-  /// Whether each answer depends on the file's permissions and bytes of now: several users see the mount, or it can be
-  /// written.
+  /// Whether each reply depends on the file's current permissions and bytes. True if several users see the mount or it
+  /// is writable.
   var isCheckedAlways = false
-  /// The file's own owner and permissions, also if `attributes` are those of what is made of it.
+  /// The file's own owner and permissions, even if `attributes` are those of a derived item.
   private(set) var face: Face
 
-  /// A door: a real file may have any size.
+  /// Creates a source. Clamps the size, since a real file may have any.
   package init(item: any Item, attributes: Attributes, name: FileName, folder: Node, isConcealed: Bool = false) {
     var attributes = attributes
     attributes.size = Bounds.size(attributes.size)
@@ -147,8 +148,8 @@ public struct Source: Sendable {
     self.isConcealed = isConcealed
   }
 
-  /// The same file for a caller that may not read the view, which has the owner and the permissions of `attributes`. Those of
-  /// a folder permit to read a view of it where they also permit to search it.
+  /// Returns the same file for a caller that may not read the view, with the owner and permissions of `attributes`. The
+  /// permissions of a directory include read only where they include search.
   func concealed(with attributes: Attributes) -> Source {
     var shown = self.attributes
     (shown.owner, shown.group, shown.permissions) = (attributes.owner, attributes.group, attributes.permissions)
@@ -159,8 +160,8 @@ public struct Source: Sendable {
     return source
   }
 
-  /// The same file with the attributes that it has by now; nil if it cannot change. Throws ESTALE if it is gone, or
-  /// another one has its name.
+  /// Returns the same file with its current attributes. Returns `nil` if it cannot change. Throws ESTALE if the file
+  /// was removed or replaced.
   package func now(isDoubted: Bool, _ patience: Patience) throws(Fault) -> Source? {
     try item.checkCurrent(isDoubted: isDoubted, patience)
     if item.isImmutable { return nil }
@@ -171,43 +172,45 @@ public struct Source: Sendable {
     return Source(item: item, attributes: attributes, name: name, folder: folder, isConcealed: isConcealed)
   }
 
-  /// Names the file's bytes.
+  /// The identifier of the file's bytes.
   public var revision: UInt64 { item.revision(attributes) }
-  /// Names this state of the file and of all that it was made of; `revision` is the file's.
+  /// Returns an identifier of this state of the file and of everything from which it is derived. `revision` is the
+  /// file's.
   package func state(_ revision: UInt64) -> UInt64 { StableHash(seed: revision).adding(item.sourceState).value }
-  /// Below the mountpoint, for people.
+  /// The path below the mountpoint, for display.
   public var path: String { folder.path(to: name) }
-  /// The names on the way to it from the root.
+  /// The names on the path from the root.
   package var way: [FileName] { folder.way + [name] }
 
-  /// Whether the file's name has one of these extensions.
+  /// Returns whether the file's name has one of these extensions.
   package func isNamed(among extensions: Set<FileExtension>) -> Bool {
     name.fileExtension.map { extensions.contains($0) } ?? false
   }
 
-  /// Whether a view goes by the name, without a look inside: a listing shows it under this name, or it would tell what the
-  /// source holds to who may not read it.
+  /// Returns whether the view exists regardless of the file's content. True if the file has one of these extensions, or
+  /// if the reply would otherwise reveal content to a caller that may not read it.
   package func isTaken(byName extensions: Set<FileExtension>) -> Bool { isConcealed || isNamed(among: extensions) }
 
-  /// The file's first bytes, enough for every view to know its own; EACCES for who may not read them.
+  /// Returns the file's first bytes, enough for every view to recognize its sources. Throws EACCES if the caller may
+  /// not read them.
   package func head(_ patience: Patience) throws(Fault) -> ArraySlice<UInt8> {
     if isConcealed { throw Fault(.system(EACCES)) }
     if let head = item.knownHead { return head[...] }
     return try item.open(pinned: false, patience).head(SniffedFiles.headSize, patience)
   }
 
-  /// The file's bytes, whose size is known; a change of the file is a fault from then on.
+  /// Opens the file's bytes and determines their size. Reads throw if the file changes afterwards.
   public func open(_ patience: Patience) throws(Fault) -> any ByteSource {
-    // What is made of a folder's files, for who may not read all of them.
+    // The bytes come from the directory's files, and the caller may not read all of them.
     if isConcealed, attributes.kind == .folder { throw Fault(.system(EACCES)) }
     return try item.content(patience)
   }
 }
 
 extension Item {
-  /// A file's bytes for a view, their size known and bounded; a change of the file is a fault from then on.
+  /// Opens a file's bytes for a view and determines their size. Reads throw if the file changes afterwards.
   ///
-  /// A door: of what is larger than any file that somebody has, nothing is made.
+  /// Validates untrusted input: throws `limit` if the source exceeds `Bounds.largestSize`.
   package func content(_ patience: Patience) throws(Fault) -> any ByteSource {
     let bytes = try open(pinned: true, patience)
     try bytes.findSize(patience)
@@ -219,12 +222,14 @@ extension Item {
 }
 
 extension Attributes {
-  /// A view's: its source's owner, times and permissions, less what a read-only folder or file cannot have.
+  /// Returns a view's attributes: the owner, times and permissions of its source, without the permissions that a
+  /// read-only item cannot have.
   ///
-  /// A door: the size may be a guess, or what an archive or the index claims.
+  /// Clamps the size, which may be an estimate or an unverified value from an archive or the index.
   public func view(inode: UInt64, kind: Kind, size: Int64) -> Attributes {
     var readable = permissions & 0o444
-    // A group that may do something, but not read, may be the mask of an access list: no list counts where it is nothing.
+    // Group bits without read may be the mask of an access list. The kernel ignores the list if the group bits become
+    // 0, so others must not get read permission either.
     if permissions & 0o070 != 0, readable & 0o040 == 0 { readable &= 0o440 }
     let size = Bounds.size(size)
     return Attributes(
@@ -234,19 +239,19 @@ extension Attributes {
   }
 }
 
-/// Which views there are and which of them a listing shows.
+/// The available views and the subset that listings show.
 public struct Views: Sendable {
   public let all: [any View]
-  /// Those that a listing may show.
+  /// The views that a listing may show.
   let shown: [any View]
-  /// Those of folders that it may show.
+  /// The views of directories that a listing may show.
   let shownBesideFolders: [any View]
-  /// How many archives deep a listing shows views.
+  /// The maximum nesting depth in archives at which a listing shows views.
   public let depth: Int
   private let listed: ExtensionTable<any View>
   private let named: ExtensionTable<any View>
 
-  /// In the order in which they are looked for. A listing does not show those with the `hidden` names.
+  /// Creates the views, in lookup order. Listings do not show views with the `hidden` names.
   package init(_ all: [any View], depth: Int, hidden: Set<String> = []) {
     self.all = all
     self.depth = depth
@@ -256,33 +261,34 @@ public struct Views: Sendable {
     named = ExtensionTable(all.flatMap { view in view.endings.map { ($0, view) } })
   }
 
-  /// Those that a listing may show beside a file with this extension.
+  /// Returns the views that a listing may show beside a file with this extension.
   func listed(beside fileExtension: FileExtension) -> [any View] { listed[fileExtension] }
 
-  /// Those that a name may be one of.
+  /// Returns the views that may have this name.
   func named(_ name: FileName) -> [any View] { name.fileExtension.map { named[$0] } ?? [] }
 }
 
-/// What `-o views=` changes about listings; names keep working.
+/// The changes to listings by `-o views=`. They do not affect lookups of names.
 public struct ViewListing: Sendable {
   public var isOff = false
   public var added: Set<FileExtension> = []
   public var removed: Set<FileExtension> = []
-  /// The names of views that no listing shows.
+  /// The names of views that listings do not show.
   public var hidden: Set<String> = []
-  /// How names of files in another format are listed.
+  /// The form of listed names of files in another format.
   public var spelling = FormatSuffix.name
 
   public init() {}
 
-  /// What of a view's extensions a listing shows.
+  /// Returns the extensions beside which a listing shows a view.
   package func extensions(_ usual: Set<FileExtension>, byName: Set<FileExtension> = []) -> Set<FileExtension> {
     isOff ? [] : usual.union(byName.intersection(added)).subtracting(removed)
   }
 }
 
 extension Views {
-  /// The names that views of a file or folder could have, without modifiers: what exists of them a lookup tells.
+  /// Returns the names that views of a file or directory could have, without modifiers. A lookup determines which of
+  /// them exist.
   package func candidates(of name: FileName, _ kind: Kind) -> [(name: FileName, isListed: Bool)] {
     var seen: Set<FileName> = []
     var found: [(name: FileName, isListed: Bool)] = []

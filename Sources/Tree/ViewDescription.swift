@@ -2,17 +2,17 @@ package import Bytes
 
 /// The documentation of a view.
 public struct ViewDescription: Sendable {
-  /// How its names are written: `NAME.contents/`.
+  /// The form of the names, such as `NAME.contents/`.
   public let spelling: String
-  /// The extensions of the files beside which it is listed, sorted, unless `-o views=` says otherwise.
+  /// The extensions of the files beside which the view is listed by default, sorted.
   public let listed: [String]
-  /// The files that have it by name.
+  /// The files that have the view under its name.
   public let sources: String
-  /// What the view shows.
+  /// The content of the view.
   public let result: String
   public let modifiers: [Modifier]
 
-  /// A word that may precede the format: `photo.png.1600px.as-jpeg`.
+  /// An optional word before the format, as in `photo.png.1600px.as-jpeg`.
   public struct Modifier: Sendable {
     public let example: String
     public let meaning: String

@@ -1,23 +1,23 @@
-/// What views do in the background, and what they could not make: for people who ask what a mount is busy with.
+/// The background work of views and the conversions that failed, to show users what a mount is busy with.
 public struct WorkReport: Sendable {
-  /// Work under way on one file.
+  /// Work in progress on one file.
   public struct Activity: Sendable {
     public enum Kind: String, Sendable {
       case converting
-      /// Looks for the messages of a mailbox.
+      /// Finding the messages of a mailbox.
       case messages
-      /// Indexes the words of a mailbox.
+      /// Indexing the words of a mailbox.
       case words
     }
 
     public let kind: Kind
-    /// Of the file, below the mountpoint.
+    /// The file's path below the mountpoint.
     public let path: String
-    /// What is made of it, as a recipe says it; empty for an index.
+    /// The recipe of the conversion. Empty for an index.
     public let recipe: String
-    /// How much of the file is done and its size, in bytes, or thousandths for a conversion; nil for one that does not tell.
+    /// The amount of the file that is done and its size, in bytes, or thousandths for a conversion. `nil` if unknown.
     public let progress: (done: Int64, size: Int64)?
-    /// For how long it has been under way, in seconds; nil if unknown.
+    /// The elapsed time, in seconds. `nil` if unknown.
     public let seconds: Int?
 
     public init(
@@ -31,13 +31,13 @@ public struct WorkReport: Sendable {
     }
   }
 
-  /// A conversion that failed the last time.
+  /// A conversion whose last attempt failed.
   public struct Failure: Sendable {
-    /// Of the file, below the mountpoint.
+    /// The file's path below the mountpoint.
     public let path: String
-    /// What was to be made of it, as a recipe says it.
+    /// The recipe of the conversion.
     public let recipe: String
-    /// As the end of a sentence that starts with the file's name.
+    /// The end of a sentence that starts with the file's name.
     public let reason: String
 
     public init(path: String, recipe: String, reason: String) {
@@ -48,11 +48,11 @@ public struct WorkReport: Sendable {
   }
 
   public var activities: [Activity] = []
-  /// Conversions that wait for a worker.
+  /// The number of conversions that wait for a worker.
   public var waiting = 0
-  /// Files converted since the mount.
+  /// The number of files converted since the mount.
   public var made = 0
-  /// The oldest first.
+  /// The failures, oldest first.
   public var failures: [Failure] = []
 
   public init() {}
@@ -66,7 +66,7 @@ public struct WorkReport: Sendable {
 }
 
 extension Tree {
-  /// What all views do in the background. Does not wait for any of it.
+  /// The background work of all views. Does not block.
   public var work: WorkReport {
     views.all.reduce(into: WorkReport()) { $0.add($1.work) }
   }

@@ -4,20 +4,21 @@ internal import Glibc
 internal import Synchronization
 internal import Threads
 
-/// What a tree keeps in addition where real files can be changed through it.
+/// The additional state of a tree whose real files can be changed.
 final class Writing: Sendable {
-  /// Who locks which file, by its inode number.
+  /// The owner of a lock and the inode number of the locked file.
   struct Locker: Hashable {
     let inode: UInt64
     let owner: UInt64
   }
 
-  /// The locks of each: one descriptor each, so that nobody is in his own way.
+  /// The locks of each owner and file. Each has its own descriptor, so that an owner's locks do not conflict with each
+  /// other.
   let locks = Mutex<[Locker: HeldLock]>([:])
-  /// What locks on files of views are set on, by inode number.
+  /// The files on which locks of derived files are set, by inode number.
   let stands = Mutex<[UInt64: WeakLock]>([:])
 
-  /// The descriptors that the next process gets; nil if there will be none.
+  /// The descriptors for the next process. `nil` if there will be none.
   let ledger: OpenLedger?
 
   init(_ ledger: OpenLedger? = nil) { self.ledger = ledger }
@@ -26,25 +27,25 @@ final class Writing: Sendable {
     weak var lock: HeldLock?
   }
 
-  /// Whose locks have ended with an earlier process: until they close the file they get EIO.
+  /// The owners whose locks were lost with an earlier process. They get EIO until they close the file.
   let lost = Mutex<Set<Locker>>([])
 
-  /// How many renames have begun and ended.
+  /// The numbers of renames that have begun and ended.
   private let begun = Atomic<UInt64>(0)
   private let ended = Atomic<UInt64>(0)
 
   private static let attempts = 200
-  /// In microseconds.
+  /// The pause between attempts, in microseconds.
   private static let pause: UInt32 = 1000
 
-  /// Calls `rename`, which renames in the source and then moves the nodes.
+  /// Calls `rename`, which renames a file in the source and then moves the nodes.
   func renaming<Value>(_ rename: () throws(Fault) -> Value) throws(Fault) -> Value {
     begun.add(1, ordering: .sequentiallyConsistent)
     defer { ended.add(1, ordering: .sequentiallyConsistent) }
     return try rename()
   }
 
-  /// Calls `body`, and again if it did not find a name that a rename may have been moving just then.
+  /// Calls `body`. Retries if a name was not found that a concurrent rename may have been moving.
   func steady<Value>(_ patience: Patience, _ body: () throws(Fault) -> Value) throws(Fault) -> Value {
     var attempt = 1
     while true {
@@ -59,7 +60,8 @@ final class Writing: Sendable {
     }
   }
 
-  /// Ends the locks of an owner that closes the file; with `only`, if they are still set by that.
+  /// Releases the locks of an owner that closes the file. With `only`, releases them only if that is still their
+  /// descriptor.
   func unlock(_ locker: Locker, only wanted: HeldLock? = nil) {
     if wanted == nil { _ = lost.withLock { $0.remove(locker) } }
     let lock = locks.withLock { locks -> HeldLock? in
@@ -67,7 +69,7 @@ final class Writing: Sendable {
       locks[locker] = nil
       return found
     }
-    // Closed here, without the mutex.
+    // Closed here, outside the mutex.
     withExtendedLifetime(lock) {}
   }
 }

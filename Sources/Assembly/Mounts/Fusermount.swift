@@ -16,11 +16,11 @@ package enum Fusermount {
 
   package enum Failure: Error {
     case busy
-    /// As the end of a sentence.
+    /// The reason, as the end of a sentence.
     case other(String)
   }
 
-  /// Unmounts, as root without the helper. Blocks until it has.
+  /// Unmounts. Root does not need the helper. Blocks until the mount is gone.
   package static func unmount(_ mountpoint: String, lazily: Bool) throws(Failure) {
     if geteuid() == 0 {
       let flags = Int32(UMOUNT_NOFOLLOW) | (lazily ? Int32(MNT_DETACH) : 0)
@@ -32,7 +32,7 @@ package enum Fusermount {
       throw .other("\(path) cannot be started: \(describe(errno))")
     }
     if ended.status == 0 { return }
-    // It says in English why.
+    // The helper reports the reason in English.
     if ended.text.contains("busy") { throw .busy }
     throw .other(ended.text.split(separator: "\n").first.map(String.init) ?? "\(path) ended with \(ended.status)")
   }

@@ -3,27 +3,28 @@ internal import CPosix
 internal import Glibc
 package import Tree
 
-/// What a mount says of itself: its daemon writes it into extended attributes of the mount's root, which its user and
-/// root can read.
+/// A report about a mount. Its daemon stores it in extended attributes of the mount's root, which its user and root can
+/// read.
 ///
-/// The attributes are `user.ffmount.report.0` and following: each has at most 32 KiB of lines, of a word and fields with
-/// tabs between, and the last line of one names the number of the next, if there is one.
+/// The attributes are `user.ffmount.report.0` and following. Each has about 32 KiB of lines, which consist of a word
+/// and fields separated by tabs. If there is another attribute, the last line contains its number.
 package struct MountReport {
   package private(set) var version = ""
   package private(set) var process: Int32 = 0
   package private(set) var source = ""
-  /// For how long it has been mounted, in seconds.
+  /// The time since the mount, in seconds.
   package private(set) var seconds = 0
   package private(set) var work = WorkReport()
 
   private static let attribute = "user.ffmount.report."
   private static let pageSize = 32 << 10
-  /// Against a mount that always names another page.
+  /// The maximum number of pages that are read, in case a mount always names another page.
   private static let pagesAtMost = 1024
 
   // MARK: Writing
 
-  /// The value of an attribute of the root; nil if it is none of these. Numbers count failures.
+  /// Returns the value of an attribute of the root. Returns `nil` for other attributes. The number in the name is the
+  /// index of the attribute's first failure.
   package static func value(
     of name: FileName, source: String, since start: ContinuousClock.Instant, _ work: () -> WorkReport
   ) -> [UInt8]? {
@@ -58,7 +59,7 @@ package struct MountReport {
 
   // MARK: Reading
 
-  /// All pages of a mount. Blocks until it answers; throws the errno.
+  /// Reads all pages of a mount. Blocks until it answers. Throws the errno.
   package static func pages(of mountpoint: String) throws(SystemError) -> [UInt8] {
     var all: [UInt8] = []
     var next: Int? = 0
@@ -77,7 +78,7 @@ package struct MountReport {
     return all
   }
 
-  /// Reads what `pages` returned; nil if that is no report.
+  /// Parses the result of `pages`. Returns `nil` if it is not a report.
   package init?(_ pages: [UInt8]) {
     for line in pages.split(separator: 0x0a) {
       let fields = line.split(separator: 0x09, omittingEmptySubsequences: false).map(OctalEscapes.decoded)

@@ -1,4 +1,4 @@
-/// `\040` and the like, for bytes that would split a line or a field of it.
+/// Octal escapes such as `\040`, for bytes that would split a line or a field.
 package enum OctalEscapes {
   package static func decoded(_ field: ArraySlice<UInt8>) -> String {
     var bytes: [UInt8] = []

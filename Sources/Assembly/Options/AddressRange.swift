@@ -1,11 +1,11 @@
 internal import Glibc
 
-/// An IP address, or all of a network: `10.0.0.7`, `10.0.0.0/8`, `fd00::/8`.
+/// An IP address, or all addresses of a network: `10.0.0.7`, `10.0.0.0/8`, `fd00::/8`.
 package struct AddressRange: Sendable {
   private let bytes: [UInt8]
   private let bits: Int
 
-  /// nil for what is neither.
+  /// Returns `nil` for other text.
   package init?(_ text: String) {
     let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
     guard let bytes = Self.bytes(of: String(parts[0])) else { return nil }
@@ -19,7 +19,7 @@ package struct AddressRange: Sendable {
     self.bits = bits
   }
 
-  /// Whether an address is one of them; false for what is none.
+  /// Returns whether the range contains an address. Returns `false` for text that is not an address.
   package func contains(_ address: String) -> Bool {
     guard let other = Self.bytes(of: address), other.count == bytes.count else { return false }
     let whole = bits / 8
@@ -28,7 +28,7 @@ package struct AddressRange: Sendable {
     return rest == 0 || (bytes[whole] ^ other[whole]) >> UInt8(8 - rest) == 0
   }
 
-  /// Four bytes or sixteen. An IPv4 address in IPv6's form is an IPv4 address.
+  /// Returns the four or sixteen bytes of an address. An IPv4-mapped IPv6 address is an IPv4 address.
   private static func bytes(of text: String) -> [UInt8]? {
     var four = [UInt8](repeating: 0, count: 4)
     if unsafe inet_pton(AF_INET, text, &four) == 1 { return four }
@@ -38,6 +38,6 @@ package struct AddressRange: Sendable {
     return isMapped ? Array(sixteen[12...]) : sixteen
   }
 
-  /// Whether a text is an IP address.
+  /// Returns whether a text is an IP address.
   package static func isAddress(_ text: String) -> Bool { bytes(of: text) != nil }
 }

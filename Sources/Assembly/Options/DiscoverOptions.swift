@@ -1,6 +1,6 @@
 internal import ArgumentParser
 
-/// The command line of `ffmount discover`, which its program parses, too.
+/// The command line of `ffmount discover`, which its program also parses.
 package struct DiscoverOptions: ParsableArguments {
   @Flag(help: "Print a JSON array of objects.")
   package var json = false

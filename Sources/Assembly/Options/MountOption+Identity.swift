@@ -1,12 +1,12 @@
 internal import Glibc
 
 extension MountOption {
-  /// What has a number and a name in the system's databases.
+  /// A database of the system with numbers and names.
   package enum Identity {
     case user
     case group
 
-    /// The number that has a name; nil if there is none.
+    /// Returns the number of a user or group. Returns `nil` if the name does not exist.
     func number(named name: String) -> UInt32? {
       switch self {
       case .user:
@@ -18,7 +18,7 @@ extension MountOption {
       }
     }
 
-    /// All names, in the databases' order. Not for several threads at once.
+    /// All names, in the order of the database. Must not be called by several threads concurrently.
     package var names: [String] {
       var names: [String] = []
       switch self {

@@ -7,11 +7,11 @@ package struct MountOption: Sendable {
   /// `ValidationError`.
   package typealias Setter = @Sendable (inout MountOptions, _ name: String, _ value: String) throws -> Void
 
-  /// What a value may be.
+  /// The possible values of an option.
   package enum Value {
-    /// What cannot be listed: a number, a text.
+    /// Values that cannot be listed, such as numbers and text.
     case free
-    /// These words, or others if they are only the usual ones.
+    /// These words, and others if these are only the most common ones.
     case words([String])
     case file
     /// A number, or the name of a user or group.
@@ -22,9 +22,9 @@ package struct MountOption: Sendable {
     case languages
   }
 
-  /// A few words for completion; the manual page has the rest.
+  /// A short description for completion. The manual page has the details.
   package let meaning: String
-  /// nil if it has none.
+  /// The possible values. `nil` if the option has no value.
   package let value: Value?
   package let set: Setter
 
@@ -59,8 +59,8 @@ package struct MountOption: Sendable {
     }
   }
 
-  /// A number of bytes, with K, M, G or T for powers of 1024. Clamped to `Bounds.largestSize`, which is larger than any
-  /// file.
+  /// Returns an option for a number of bytes, with K, M, G or T for powers of 1024. Clamped to `Bounds.largestSize`,
+  /// which is larger than any file.
   package static func size(
     _ meaning: String, _ range: ClosedRange<Int64> = 0...Int64.max, _ expected: String = "",
     _ set: @escaping @Sendable (inout MountOptions, Int64) -> Void
@@ -90,7 +90,7 @@ package struct MountOption: Sendable {
     }
   }
 
-  /// The number of a user or group, or the name of one.
+  /// Returns an option for the number or name of a user or group.
   package static func identity(
     _ meaning: String, _ kind: Identity, _ set: @escaping @Sendable (inout MountOptions, UInt32) -> Void
   ) -> MountOption {
@@ -102,9 +102,9 @@ package struct MountOption: Sendable {
     }
   }
 
-  /// The refusal of an option that came without its `=` and value.
+  /// Returns the error about an option without its `=` and value.
   package func missingValue(_ name: String) -> ValidationError {
-    // What an empty value is refused with says what is expected.
+    // The error about an empty value states the expected one.
     var expected = "a value"
     do {
       var options = try MountOptions([])

@@ -1,7 +1,7 @@
 internal import Glibc
 
 extension MountOptions {
-  /// Words of `-o` whose files are found from every current folder.
+  /// Returns words of `-o` with absolute file paths, so that they do not depend on the working directory.
   package static func withAbsolutePaths(_ words: [String]) -> [String] {
     guard let folder = unsafe getcwd(nil, 0) else { return words }
     defer { unsafe free(folder) }

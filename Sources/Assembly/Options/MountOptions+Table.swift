@@ -8,7 +8,7 @@ internal import Zip
 extension MountOptions {
   /// All options with an effect, except those that are passed to the kernel.
   package static let table: [String: MountOption] = [
-    // What is shown.
+    // The shown files.
     "depth": .number("list views so many archives deep", 0...64) { $0.depth = $1 },
     "view": .text("what one file is mounted as", .words(folderViews)) { $0.view = $1 },
     "views": MountOption("list the views of more or fewer extensions", .listing) { options, _, value in
@@ -119,13 +119,13 @@ extension MountOptions {
     "max_idle_threads": .text("ignored") { _, _ in },
   ]
 
-  /// The names of the views that are folders, as `-o view=` takes them.
+  /// The names of the views that are directories, as in `-o view=`.
   private static let folderViews = Views.descriptions.compactMap { view -> String? in
     guard view.spelling.hasPrefix("NAME."), view.spelling.hasSuffix("/") else { return nil }
     return String(view.spelling.dropFirst("NAME.".count).dropLast())
   }
 
-  /// Those that programs wrote into archives without saying so. `iconv -l` has all.
+  /// The common character sets of archives that do not specify theirs. `iconv -l` lists all.
   private static let usualCharsets = [
     "Big5", "CP437", "CP737", "CP775", "CP850", "CP852", "CP855", "CP857", "CP862", "CP864", "CP866", "CP932", "CP936",
     "CP949", "CP950", "EUC-JP", "EUC-KR", "GB18030", "KOI8-R", "Shift_JIS", "UTF-8", "windows-1250", "windows-1251",

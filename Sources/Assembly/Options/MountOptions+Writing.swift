@@ -4,10 +4,11 @@ internal import Glibc
 internal import Tree
 
 extension MountOptions {
-  /// Whether mount(8) started this process, of a line in /etc/fstab for example: it adds `rw` to every line without `ro`.
+  /// Whether mount(8) started this process, for a line in /etc/fstab for example. It adds `rw` to every line without
+  /// `ro`.
   static let isFromMount: Bool = {
     var process = getppid()
-    // Between the two is mount.fuse3, which runs programs by a shell that may or may not stay.
+    // The process in between is mount.fuse3, which runs programs by a shell that may or may not remain.
     for _ in 0..<4 {
       guard let (name, parent) = ProcessTable.program(of: process) else { return false }
       if name == "mount" { return true }
@@ -17,13 +18,13 @@ extension MountOptions {
     return false
   }()
 
-  /// Takes over `ro` or `rw`, the last of which counts; from mount(8), which sorts them, `ro`.
+  /// Applies `ro` or `rw`. The last one is effective. If mount(8) has sorted the options, `ro` is effective.
   mutating func allowWriting(_ isAllowed: Bool) {
     if !isAllowed, MountOptions.isFromMount { staysReadOnly = true }
     tree.isWritable = isAllowed && !staysReadOnly
   }
 
-  /// Throws if the options contradict each other for a mount that can be written.
+  /// Throws if the options contradict each other for a writable mount.
   package func checkWriting() throws {
     guard tree.isWritable else { return }
     let overrides = tree.overrides
@@ -34,7 +35,7 @@ extension MountOptions {
     }
   }
 
-  /// What is to be said of a mount that can be written and that others see; nil for every other.
+  /// A warning about a writable mount that other users can access. `nil` for other mounts.
   package var writingWarning: String? {
     guard tree.isWritable, isShared else { return nil }
     return "rw with \(allowsOthers ? "allow_other" : "allow_root"): other users can change what the permissions of"

@@ -4,16 +4,16 @@ internal import Bytes
 package import FileTrees
 internal import Tree
 
-/// The options of `-o`, with the names that FUSE users know. What they say of the tree is had under its own name, too.
+/// The options of `-o`, with the names that FUSE users know. The settings of the tree are also available as members.
 @dynamicMemberLookup
 package struct MountOptions {
   package var tree = TreeSettings()
   package var allowsOthers = false
   package var allowsRoot = false
-  /// Whether mount(8) has said `ro`: it does so first, wherever that stood.
+  /// Whether mount(8) has passed `ro`. It passes that first, regardless of the original order.
   var staysReadOnly = false
   package var unmountsAutomatically = false
-  /// Whether another process goes on serving when this one dies; nil if nobody said.
+  /// Whether another process continues to serve when this one dies. `nil` if unspecified.
   package var isKept: Bool?
   /// Whether a mount that no process can serve is unmounted. Otherwise it answers with EIO.
   package var unmountsIfGivenUp = false
@@ -22,20 +22,20 @@ package struct MountOptions {
   package var threads = 10
   /// Whether each stat returns the exact size, generating content if necessary.
   package var sizesAreExact = false
-  /// Further programs that play films, as their files are called.
+  /// Additional programs that play films, by the names of their files.
   package var players: [String] = []
   /// The source of the passwords.
   package var passwordFile: PasswordFile?
-  /// After how many seconds without use the mount is unmounted; nil for never.
+  /// The time without use after which the mount is unmounted, in seconds. `nil` for never.
   package var idleTime: Int?
-  /// For a server that is mounted.
+  /// The options for a mounted server.
   package var server = ServerAccess()
-  /// The names of the options that were given.
+  /// The names of the specified options.
   package private(set) var given: Set<String> = []
   /// Options passed unchanged to the kernel and libfuse.
   package var kernel: [String] = []
 
-  /// Options of mount(8) and fstab(5) that have no meaning here, or are always in effect.
+  /// Options of mount(8) and fstab(5) that have no effect here, or are always in effect.
   package static let ignored: Set<String> = [
     "defaults", "auto", "noauto", "user", "nouser", "users", "owner", "group", "_netdev", "nofail",
     "async", "sync", "dirsync", "atime", "noatime", "diratime", "nodiratime", "relatime", "norelatime", "strictatime",
@@ -87,7 +87,8 @@ package struct MountOptions {
     throw ValidationError("unknown option -o \(option) (see man ffmount for those there are)")
   }
 
-  /// Parses `none`, `+docx`, `-zip`, `-messages`; several are joined by `:` or given in another `views=`.
+  /// Parses a value of `views=`: `none`, `+docx`, `-zip`, `-messages`. Several are joined by `:` or given in another
+  /// `views=`.
   package mutating func take(views value: String) throws {
     for word in value.split(separator: ":", omittingEmptySubsequences: false) {
       if word == "none" {
@@ -116,15 +117,15 @@ package struct MountOptions {
     set { tree[keyPath: member] = newValue }
   }
 
-  /// Whether users other than the one who mounts can access the mount.
+  /// Whether users other than the owner of the mount can access it.
   package var isShared: Bool { allowsOthers || allowsRoot }
 
   /// The options passed to libfuse.
   package func forSession(source: String) -> [String] {
     let name = (name ?? source).replacing(",", with: "\\,")
     var options = [tree.isWritable ? "rw" : "ro", "fsname=\(name)", "subtype=ffmount"] + kernel
-    // Whom a private mount is for is this process's user, and what is tried for him fails where he may not. So the kernel need
-    // not know a folder's permissions anew after each change in it.
+    // A private mount serves only this process's user. Without permission, operations on the source fail. The kernel
+    // then does not have to refresh a directory's permissions after each change in it.
     if !tree.isWritable || isShared { options.append("default_permissions") }
     if allowsOthers { options.append("allow_other") }
     if allowsRoot { options.append("allow_root") }

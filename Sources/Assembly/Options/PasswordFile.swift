@@ -6,20 +6,20 @@ internal import Synchronization
 
 /// A file with one password or token per line, as raw bytes up to LF or CRLF. It is read again when it changes.
 ///
-/// Its folder is kept open, because the daemon leaves the folder that a relative path starts from, and may mount over
-/// it. A link is followed when the options are read.
+/// Its directory is kept open, because the daemon leaves the directory that a relative path starts from, and may mount
+/// over it. A link is followed when the options are parsed.
 package final class PasswordFile: Sendable {
   private let path: String
-  /// The option that names it.
+  /// The name of the option for the file.
   private let option: String
   private let folder: Descriptor
   private let name: FileName
   private let state = Mutex(State())
 
   private struct State {
-    /// The file's stamp when it was last read; nil if a later change might not show in it.
+    /// The file's stamp when it was last read. `nil` if it might not reveal a later change.
     var read: Stamp?
-    /// Why the last read failed.
+    /// The reason why the last read failed.
     var reason: String?
     var log: @Sendable (String) -> Void = { _ in }
   }
@@ -32,7 +32,7 @@ package final class PasswordFile: Sendable {
   }
 
   private static let largest = 1 << 20
-  /// A file changed less than this many seconds before it was read is read again.
+  /// The number of seconds after a change within which the file is always read again.
   private static let settlingTime: Int64 = 2
 
   private struct Reason: Error {
@@ -57,7 +57,8 @@ package final class PasswordFile: Sendable {
     self.folder = folder
   }
 
-  /// The passwords, which follow changes of the file: a file that is removed, or becomes readable by others, has none.
+  /// Returns the passwords, which follow changes of the file. A file that is removed, or becomes readable by others,
+  /// has no passwords.
   package func passwords() throws -> Passwords {
     let first: [[UInt8]]
     do throws(Reason) { first = try read() } catch { throw PasswordFile.refusal(option, path, error.words) }
@@ -67,7 +68,7 @@ package final class PasswordFile: Sendable {
     return Passwords(first) { [self] in reread() }
   }
 
-  /// Logs once, from now on, why a changed file is unusable.
+  /// Sets the log. The reason why a changed file is unusable is logged once.
   package func log(by log: @escaping @Sendable (String) -> Void) { state.withLock { $0.log = log } }
 
   private func reread() -> [[UInt8]]? {

@@ -1,7 +1,7 @@
 package import ArgumentParser
 internal import Glibc
 
-/// The command line of `ffmount serve`, which its program parses, too.
+/// The command line of `ffmount serve`, which its program also parses.
 package struct ServeOptions: ParsableArguments {
   @Argument(help: "The folder or file to show.", completion: .file())
   package var source: String

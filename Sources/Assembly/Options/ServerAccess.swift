@@ -4,22 +4,22 @@ internal import FileTrees
 internal import Glibc
 internal import Zip
 
-/// What the options say of a server that is mounted.
+/// The options for a mounted server.
 package struct ServerAccess: Sendable {
-  /// Whose first is what who asks has to know; nil if nothing.
+  /// The access token, as the first password. `nil` if the server requires none.
   package var token: Passwords?
   package var tokenFile: PasswordFile?
-  /// The absolute path of a file of authorities in PEM that vouch for the server; nil for those of the system.
+  /// The absolute path of a PEM file with the certificate authorities for the server. `nil` for those of the system.
   package var authorities: String?
-  /// How long a request waits for a server that is away, in seconds.
+  /// The time that a request waits for an unavailable server, in seconds.
   package var wait = 30
 
-  /// Whether SOURCE is a server's address, and no path.
+  /// Returns whether SOURCE is the address of a server, not a path.
   package static func isAddress(_ source: String) -> Bool {
     source.hasPrefix("http://") || source.hasPrefix("https://")
   }
 
-  /// The absolute path of a file that can be read; throws if there is none.
+  /// Returns the absolute path of a readable file. Throws if the file cannot be read.
   package static func readable(_ path: String, _ option: String) throws -> String {
     guard unsafe access(path, R_OK) == 0, let found = unsafe realpath(path, nil) else {
       throw ValidationError("-o \(option)=\(path): \(describe(errno)) (check the path and its permissions)")
@@ -28,10 +28,10 @@ package struct ServerAccess: Sendable {
     return unsafe String(cString: found)
   }
 
-  /// Those that mean nothing but with a server.
+  /// The options that are valid only for a server.
   fileprivate static let own: Set = ["token_file", "ca_file", "wait"]
 
-  /// Those of other mounts that mean something with a server, too: the server's machine decides the rest.
+  /// The options of other mounts that are also valid for a server. All others are options of the server itself.
   fileprivate static let shared: Set = [
     "sizes", "memory", "uid", "gid", "umask", "allow_other", "allow_root", "auto_unmount", "nonempty", "fsname", "idle",
     "max_threads", "subtype", "comment", "max_read", "max_idle_threads", "players",
@@ -40,10 +40,10 @@ package struct ServerAccess: Sendable {
 }
 
 extension MountOptions {
-  /// Whether symbolic links are shown as links wherever they lead.
+  /// Whether symbolic links are shown as links, regardless of their targets.
   package var showsAllLinks: Bool { tree.zip.showsAllLinks }
 
-  /// Throws a refusal for an option that has no meaning for what is mounted.
+  /// Throws a refusal of an option that is invalid for the mounted source.
   package func checkUse(isServer: Bool) throws {
     if !isServer, let option = given.intersection(ServerAccess.own).min() {
       throw Refusal(.usage, "-o \(option) is for a server that is mounted, as in: ffmount http://host:4200 MOUNTPOINT")

@@ -3,22 +3,25 @@ internal import Bytes
 internal import Files
 internal import Glibc
 
-/// What who asks a server has to know.
+/// The access token of a server.
 package enum Token {
-  /// The environment variable that holds one.
+  /// The environment variable with a token.
   package static let variable = "FFMOUNT_TOKEN"
 
-  /// In bytes; a file may have more than the token.
+  /// The maximum number of bytes read from a file, which can contain more than the token.
   private static let largestFile = 64 << 10
 
-  /// - Parameter place: where it stands, for the error.
+  /// Throws if a token is invalid.
+  ///
+  /// - Parameter place: The origin of the token, for the error.
   package static func check(_ token: String, from place: String) throws {
     guard (8...1024).contains(token.utf8.count), token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
       throw ValidationError("\(place): expected 8 or more ASCII characters, no blanks among them")
     }
   }
 
-  /// The first line of a file, of a pipe, or of standard input for `-`. A file that others can read is refused. Blocks.
+  /// Returns the first line of a file, of a pipe, or of standard input for `-`. Throws if others can read the file.
+  /// Blocks.
   package static func read(from path: String) throws -> String {
     let name = "--token-file \(path)"
     let raw = path == "-" ? dup(STDIN_FILENO) : unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)

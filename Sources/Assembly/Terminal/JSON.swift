@@ -7,7 +7,7 @@ package enum JSON: Sendable {
   case array([JSON])
   case object([Member])
 
-  // No tuple: where another file is compiled before this one, the compiler finds a circle in it.
+  // Not a tuple: the compiler reports a circular reference if another file is compiled before this one.
   package struct Member {
     let key: String
     let value: JSON
@@ -17,7 +17,7 @@ package enum JSON: Sendable {
   package init(_ number: Int64?) { self = number.map { .number($0) } ?? .null }
   package init(_ number: Int?) { self = number.map { .number(Int64($0)) } ?? .null }
 
-  /// In one line.
+  /// The text of the value, in one line.
   package var text: String {
     switch self {
     case .null: "null"
@@ -30,7 +30,7 @@ package enum JSON: Sendable {
     }
   }
 
-  /// With a line for each element of an array that is the value, or a member of it.
+  /// The text of the value, with a line for each member of an object and for each element of an array.
   package var document: String {
     switch self {
     case .array(let elements) where !elements.isEmpty: "[\n  \(elements.map(\.text).joined(separator: ",\n  "))\n]"

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Synchronization
 
-/// Standard output and the like.
+/// Writes to standard output and other descriptors.
 package enum Output {
   /// The errno of the first write to standard output that failed.
   private static let failure = Mutex<Int32?>(nil)
@@ -21,7 +21,7 @@ package enum Output {
     }
   }
 
-  /// Throws a refusal if not all that was printed could be written, unless a pipe's reader has closed it.
+  /// Throws a refusal if printed text could not be written, unless the reader of a pipe has closed it.
   package static func finish() throws {
     let flushed = fflush(nil) == 0 ? nil : errno
     if let code = flushed ?? failure.withLock({ $0 }), code != EPIPE {

@@ -1,8 +1,8 @@
 package import ArgumentParser
 
 extension ParsableCommand {
-  /// Calls `body`, which is all that a program does; what it throws is told on standard error, and ends the process with
-  /// its exit status.
+  /// Runs the whole program `body`. Prints its error to standard error and ends the process with the error's exit
+  /// status.
   package static func endingProcess(_ body: () throws -> Void) {
     do { try body() } catch let refusal as Refusal {
       Terminal.logError(refusal.sentence)

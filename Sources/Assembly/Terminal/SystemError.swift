@@ -7,5 +7,5 @@ package struct SystemError: Error {
   package init(code: Int32) { self.code = code }
 }
 
-/// What strerror(3) says of an errno.
+/// Returns the description of an errno by strerror(3).
 package func describe(_ code: Int32) -> String { unsafe String(cString: strerror(code)) }

@@ -1,23 +1,24 @@
 internal import Glibc
 internal import Text
 
-/// What is written for people: on a terminal fitted to its width and coloured, elsewhere plain.
+/// User-visible output. On a terminal it is coloured and fitted to the width, otherwise it is plain.
 package enum Terminal {
-  /// Prints a line to standard error, which begins with `ffmount: `.
+  /// Prints a line that starts with `ffmount: ` to standard error.
   package static func logError(_ sentence: String) {
     try? Output.write(Array("ffmount: \(shown(sentence))\n".utf8), to: STDERR_FILENO)
   }
 
   package static func isOne(_ descriptor: Int32 = STDOUT_FILENO) -> Bool { isatty(descriptor) == 1 }
 
-  /// The width of a terminal in columns; 80 if it does not say.
+  /// Returns the width of a terminal in columns. Returns 80 if it is unknown.
   package static func columns(of descriptor: Int32 = STDOUT_FILENO) -> Int {
     var size = winsize()
     guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
     return Int(size.ws_col)
   }
 
-  /// Text without control characters and without those that reorder what is beside them: names come from anywhere.
+  /// Returns text without control characters and characters that reorder the text around them, because names are
+  /// untrusted.
   package static func shown(_ text: String) -> String {
     let line = String(decoding: ShownText.line(Array(text.utf8)), as: UTF8.self)
     guard line.unicodeScalars.contains(where: isReordering) else { return line }
@@ -28,11 +29,11 @@ package enum Terminal {
     (0x202a...0x202e).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value)
   }
 
-  /// The width of `shown` text in columns.
+  /// Returns the width of `shown` text in columns.
   package static func width(_ text: String) -> Int { DisplayWidth.of(Array(text.utf8)) }
 
-  /// The end of `shown` text, with an ellipsis before it, if all of it is wider than `columns`: the end of a path says more
-  /// than its start.
+  /// Returns the end of `shown` text, after an ellipsis, if it is wider than `columns`. The end of a path is more
+  /// informative than its start.
   package static func end(of text: String, columns: Int) -> String {
     guard width(text) > columns else { return text }
     var end = ""
@@ -45,18 +46,18 @@ package enum Terminal {
     return columns > 0 ? "…" + end : ""
   }
 
-  /// The start of `shown` text as wide as `columns` at most.
+  /// Returns the start of `shown` text, with a width of at most `columns`.
   package static func start(of text: String, columns: Int) -> String {
     var room = columns
     return String(
       text.prefix { character in
-        // Neither "\r" nor an escape sequence is in it.
+        // The text contains neither "\r" nor escape sequences.
         room -= width(String(character))
         return room >= 0
       })
   }
 
-  /// Breaks text between words, so that no line is wider than `columns`, unless a word is. Lines but the first begin with
+  /// Wraps text between words. No line is wider than `columns`, unless a word is. Lines except the first begin with
   /// `indent` blanks.
   package static func wrapped(_ text: String, columns: Int, indent: Int = 0) -> String {
     var lines = [""]
@@ -83,14 +84,14 @@ package enum Terminal {
     case bold = 1
   }
 
-  /// Text in a colour, on a terminal that has colours, unless NO_COLOR is set to anything (https://no-color.org).
+  /// Returns coloured text if the terminal supports colours and NO_COLOR is unset or empty (https://no-color.org).
   package static func painted(_ text: String, _ colour: Colour) -> String {
     hasColours ? "\u{1b}[\(colour.rawValue)m\(text)\u{1b}[0m" : text
   }
 
   private static let hasColours = isOne() && variable("NO_COLOR") == nil && ![nil, "dumb"].contains(variable("TERM"))
 
-  /// An environment variable; nil if it is unset or empty.
+  /// Returns an environment variable. Returns `nil` if it is unset or empty.
   package static func variable(_ name: String) -> String? {
     guard let value = unsafe getenv(name), unsafe value.pointee != 0 else { return nil }
     return unsafe String(cString: value)

@@ -1,17 +1,17 @@
-/// How far the checksums of containers cover some bytes.
+/// The extent to which container checksums verify some bytes.
 public enum Assurance: Sendable, Equatable {
-  /// No container has a checksum of them.
+  /// No container has a checksum of the bytes.
   case none
-  /// They agree with a checksum, or a reading to their end compares them with one.
+  /// The bytes match a checksum, or reading them to the end verifies one.
   case checked
-  /// A checksum exists, and has not been compared yet or cannot be.
+  /// A checksum exists but has not been compared yet, or cannot be compared.
   case open
-  /// They do not agree with a checksum, or cannot be decoded.
+  /// The bytes do not match a checksum, or cannot be decoded.
   case damaged(Fault)
 }
 
 extension ByteSource {
-  /// By default no container has a checksum.
+  /// Returns `.none`. By default, no container has a checksum.
   public func assurance(of range: Range<Int64>) -> Assurance { .none }
 
   /// The assurance of all bytes.

@@ -1,15 +1,14 @@
-/// A key for bytes that is stable across mounts: the file that they come from, in one state of it, and the steps from
-/// there.
+/// A key for bytes that is stable across mounts: the source file in one state, and the steps that derive the bytes.
 ///
 /// Exact: equal keys name the same bytes.
 public struct ByteIdentity: Hashable, Sendable {
-  /// Device, inode, size, mtime and ctime in seconds and nanoseconds.
+  /// The device, inode, size, mtime and ctime. Times are in seconds and nanoseconds.
   public let file: [UInt64]
-  /// Each step says which of the preceding bytes are taken and how the result is made of them.
+  /// The derivation steps. Each selects some of the preceding bytes and tells how the result is computed from them.
   public private(set) var steps: [UInt64] = []
 
-  /// `changed` is the ctime, which no program sets: bytes that were rewritten and given their old `modified` are
-  /// others.
+  /// Creates the identity of a file. `changed` is the ctime, which no program can set: rewritten bytes have a new
+  /// identity even if their old `modified` is restored.
   public init(device: UInt64, inode: UInt64, size: Int64, modified: Timestamp, changed: Timestamp) {
     let times = [modified, changed].flatMap {
       [UInt64(bitPattern: $0.seconds), UInt64(UInt32(bitPattern: $0.nanoseconds))]
@@ -17,23 +16,23 @@ public struct ByteIdentity: Hashable, Sendable {
     file = [device, inode, UInt64(bitPattern: size)] + times
   }
 
-  /// What a step does.
+  /// The kinds of derivation step.
   public enum Step: UInt64, Sendable {
-    /// Takes a range: its start, its size.
+    /// Selects a range. Arguments: its start, its size.
     case range = 1
-    /// Inflates Deflate: the size and the CRC of the output.
+    /// Decodes Deflate. Arguments: the size and the CRC of the output.
     case inflate = 2
-    /// Decodes a mail's transfer encoding: the decoder's number, the size of the output.
+    /// Decodes a message's transfer encoding. Arguments: the decoder's number, the size of the output.
     case decodeTransfer = 3
-    /// Converts: the first half of the recipe's SHA-256, as two words.
+    /// Converts. Arguments: the first half of the recipe's SHA-256, as two 64-bit words.
     case convert = 4
-    /// Concatenates several files: their number, 0; then the name and the identity of each.
+    /// Concatenates several files. Arguments: their number, 0. The name and the identity of each file follow.
     case bundle = 5
-    /// Decompresses a whole file: the format, 0.
+    /// Decompresses a whole file. Arguments: the format, 1 if damaged bytes are readable or 0.
     case unpack = 6
   }
 
-  /// Several files, concatenated; nil if there are none.
+  /// Creates the identity of several concatenated files. Returns `nil` if there are none.
   public init?(bundling parts: [(name: FileName, identity: ByteIdentity)]) {
     guard let first = parts.first else { return nil }
     file = first.identity.file

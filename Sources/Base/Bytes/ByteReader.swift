@@ -1,4 +1,4 @@
-/// A borrowed cursor over bytes: little-endian integers and slices, every access checked.
+/// A borrowed cursor over bytes that reads little-endian integers and slices. Every access is checked.
 public struct ByteReader: ~Escapable {
   public let bytes: RawSpan
   public private(set) var position: Int = 0
@@ -40,7 +40,7 @@ public struct ByteReader: ~Escapable {
   @_lifetime(self: copy self)
   public mutating func u64() throws(Fault) -> UInt64 { try integer(UInt64.self) }
 
-  /// The next `count` bytes.
+  /// Reads the next `count` bytes.
   @_lifetime(copy self)
   @_lifetime(self: copy self)
   public mutating func slice(_ count: Int) throws(Fault) -> RawSpan {
@@ -56,13 +56,13 @@ public struct ByteReader: ~Escapable {
 }
 
 extension RawSpan {
-  /// The byte at `offset`; traps out of bounds, as subscripts do.
+  /// Returns the byte at `offset`. Traps if `offset` is out of bounds.
   @inlinable
   public func byte(at offset: Int) -> UInt8 {
     precondition(offset >= 0 && offset < byteCount)
     return unsafe unsafeLoad(fromUncheckedByteOffset: offset, as: UInt8.self)
   }
 
-  /// A copy.
+  /// A copy of the bytes.
   public var array: [UInt8] { unsafe withUnsafeBytes { unsafe Array($0) } }
 }

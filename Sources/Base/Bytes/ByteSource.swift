@@ -1,62 +1,64 @@
-/// Bytes that can be read at any offset: a file, an entry of an archive, a part of a mail.
+/// Bytes that can be read at any offset: a file, an archive entry, a message part.
 ///
-/// Every view takes one and every file of the tree has one, so views compose. Safe to read from several threads at
-/// once.
+/// Every view reads a byte source and every file in the tree has one, so views compose. Several threads may read
+/// concurrently.
 public protocol ByteSource: AnyObject, Sendable {
-  /// In bytes; exact if `hasKnownSize`.
+  /// The size in bytes. Exact if `hasKnownSize`.
   var size: Int64 { get }
 
-  /// Whether the end is known. The end of bytes that are generated as they are read is known once a reader has reached
-  /// it; until then `size` is an estimate.
+  /// Whether the end is known. If the bytes are generated as they are read, the end is known once a reader has reached
+  /// it. Until then, `size` is an estimate.
   var hasKnownSize: Bool { get }
 
-  /// Finds the end of the bytes. Throws `Fault.later` when that takes long; some of the work may have been done by
-  /// then.
+  /// Finds the end of the bytes. Throws `Fault.later` if that would block; part of the work may then be done already.
   func findSize(_ patience: Patience) throws(Fault)
 
-  /// A key for the bytes that is stable across mounts; nil if nothing identifies them with certainty.
+  /// A key for the bytes that is stable across mounts. Nil if nothing identifies them with certainty.
   var identity: ByteIdentity? { get }
 
-  /// Whether there is no identity only because the bytes were written a moment ago: opened again, they have one.
+  /// Whether the identity is missing only because the bytes were written recently. Opened again later, they have one.
   var isSettling: Bool { get }
 
-  /// Fills `buffer` from `offset` on and returns the number of bytes written: fewer than asked only at the end of the
-  /// source, and where the end is not known, when there is no more by now; none only at the end.
+  /// Reads bytes from `offset` on into `buffer` and returns the number of bytes read.
   ///
-  /// An entry point for numbers (`Bounds`): `offset`, here and below, comes from a reader and may have any value. There
-  /// are no bytes outside the source.
+  /// Returns fewer bytes than requested only at the end of the source or, if the end is unknown, if no more are
+  /// available yet. Returns 0 only at the end.
   ///
-  /// Throws `Fault.later` when `patience` is immediate and the bytes take long to make.
+  /// Here and below, `offset` comes from a reader and may have any value (see `Bounds`). Outside the source, 0 bytes
+  /// are read.
+  ///
+  /// Throws `Fault.later` if `patience` is immediate and the bytes take long to produce.
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int
 
-  /// The offset of the next data, or of the next hole, which may be the end, from `offset` on, as lseek(2) has it with
-  /// SEEK_DATA and SEEK_HOLE; nil if there is none.
+  /// Returns the offset of the next data or hole from `offset` on, like lseek(2) with SEEK_DATA or SEEK_HOLE. The next
+  /// hole may be the end. Returns `nil` if there is none.
   func next(_ area: Area, from offset: Int64) throws(Fault) -> Int64?
 
-  /// The extent of a file that holds these bytes, as far as they are before the end, unchanged; nil if they have to be
-  /// generated or are not contiguous.
+  /// Returns the extent of a file that contains these bytes unchanged, up to the end of the source. Returns `nil` if
+  /// they have to be generated or are not contiguous.
   func extent(at offset: Int64, count: Int) -> Extent?
 
-  /// Throws when the bytes are no longer those that were opened.
+  /// Throws if the bytes are no longer those that were opened.
   func verify() throws(Fault)
 
-  /// Must be called before a range is read by its extent; throws when it must not be read, and `Fault.later` when
-  /// `patience` is immediate and checking takes long.
+  /// Checks a range that is about to be read by its extent. Must be called before.
+  ///
+  /// Throws if the range must not be read. Throws `Fault.later` if `patience` is immediate and the check would block.
   func willMove(at offset: Int64, count: Int, _ patience: Patience) throws(Fault)
 
-  /// The assurance of a range, as far as it is known. Does not read the bytes.
+  /// Returns the known assurance of a range. Does not read the bytes.
   func assurance(of range: Range<Int64>) -> Assurance
 
-  /// The read-ahead work to do now that a reader is at `offset`.
+  /// Returns the kind of read-ahead work to do for a reader at `offset`.
   func workAhead(of offset: Int64) -> WorkAhead
 
-  /// Does that work. Blocks.
+  /// Does the read-ahead work for a reader at `offset`. Blocks.
   func prepare(at offset: Int64)
 }
 
 extension ByteSource {
   public func extent(at offset: Int64, count: Int) -> Extent? { nil }
-  /// By default everything is data.
+  /// Treats all bytes as data, the default.
   public func next(_ area: Area, from offset: Int64) throws(Fault) -> Int64? {
     guard offset >= 0, offset < size else { return nil }
     return area == .data ? offset : size
@@ -68,7 +70,7 @@ extension ByteSource {
   public func workAhead(of offset: Int64) -> WorkAhead { .none }
   public func prepare(at offset: Int64) {}
 
-  /// Reads the whole source to find damage: checksums of what is read are verified. Blocks.
+  /// Reads the whole source to find damage. Checksums of the bytes read are verified. Blocks.
   public func readThrough(_ patience: Patience) throws(Fault) {
     if patience == .immediate { throw .later }
     let step: Int64 = 256 << 10
@@ -79,7 +81,7 @@ extension ByteSource {
     }
   }
 
-  /// Fills all of `buffer`. Throws a damaged fault when the source ends early.
+  /// Fills all of `buffer`. Throws a damaged fault if the source ends early.
   public func fill(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) {
     let got = unsafe try read(into: buffer, at: offset, patience)
     guard got == buffer.count else {
@@ -87,9 +89,9 @@ extension ByteSource {
     }
   }
 
-  /// All bytes of a range. Throws a damaged fault when the source ends early.
+  /// Returns all bytes of a range. Throws a damaged fault if the source ends early.
   ///
-  /// One step of work that takes long: throws an interrupted fault when the thread's work is no longer wanted.
+  /// A cancellation point: throws an interrupted fault if the thread's work is no longer wanted.
   public func bytes(at offset: Int64, count: Int, _ patience: Patience = .blocking) throws(Fault) -> [UInt8] {
     try Interest.check()
     var outcome = Result<Int, Fault>.success(0)
@@ -111,20 +113,20 @@ extension ByteSource {
 /// The kinds of region of a sparse file.
 public enum Area: Sendable {
   case data
-  /// Nothing is stored: it reads as zeros.
+  /// A region without stored bytes. It reads as zeros.
   case hole
 }
 
 /// Work that a source can do ahead of a read.
 public enum WorkAhead: Sendable {
   case none
-  /// Some microseconds: best done at once, on the thread that has just replied.
+  /// Takes microseconds. Best done immediately, on the thread that has just replied.
   case short
-  /// Longer: for a worker.
+  /// Takes longer and is done by a worker thread.
   case long
 }
 
-/// A descriptor that is open while `body` runs.
+/// An owner of a descriptor, which is open while `body` runs.
 public protocol DescriptorHolder: AnyObject, Sendable {
   func withDescriptor<Result>(_ body: (Int32) throws(Fault) -> Result) throws(Fault) -> Result
 }
@@ -148,15 +150,15 @@ public final class ByteRange: ByteSource {
   private let start: Int64
   public let size: Int64
 
-  /// `start` and `size` must lie within `source`: checked by the caller, and again by each read. Bounded here
-  /// (`Bounds`), as offsets are added to them.
+  /// Creates a source of a range. `start` and `size` must lie within `source`: the caller checks this, and each read
+  /// does again. Both are clamped to `Bounds`, because offsets are added to them.
   public init(of source: any ByteSource, start: Int64, size: Int64) {
     self.source = source
     self.start = Bounds.size(start)
     self.size = Bounds.size(size)
   }
 
-  /// The offset in the source of an offset within the range or at one of its ends.
+  /// Returns the source's offset for an offset in the range, which is clamped to the range.
   private func place(_ offset: Int64) -> Int64 { start + min(max(0, offset), size) }
 
   public var isSettling: Bool { source.isSettling }

@@ -1,4 +1,4 @@
-/// A hash table of values by file name extension, built once; a look-up takes constant time.
+/// An immutable hash table of values by file name extension. A lookup takes constant time.
 public struct ExtensionTable<Value: Sendable>: Sendable {
   private struct Slot {
     var key: FileExtension?
@@ -7,7 +7,7 @@ public struct ExtensionTable<Value: Sendable>: Sendable {
 
   private var slots: [Slot]
 
-  /// The values of one extension keep their order.
+  /// Creates a table. The values of one extension keep their order.
   public init(_ entries: [(extension: FileExtension, value: Value)]) {
     var count = 8
     while count < 2 * entries.count { count *= 2 }
@@ -21,7 +21,7 @@ public struct ExtensionTable<Value: Sendable>: Sendable {
 
   public subscript(key: FileExtension) -> [Value] { slots[index(of: key)].values }
 
-  /// The slot of a key, or where it would be. At most half of the slots are taken.
+  /// Returns the slot of a key, or a free slot for it. At most half of the slots are taken.
   private func index(of key: FileExtension) -> Int {
     let mask = slots.count - 1
     var index = key.hash & mask

@@ -1,31 +1,30 @@
-/// Why bytes are not available or not what they should be.
+/// The reason that bytes are unavailable or invalid.
 public struct Fault: Error, Sendable, Equatable {
   public enum Kind: Sendable, Equatable {
-    /// Not at once: retry with `Patience.blocking`, on a thread that may wait.
+    /// The operation would block. Retry with `Patience.blocking` on a thread that may block.
     case later
-    /// It is being made elsewhere, whatever the patience: retry when that has ended.
+    /// The bytes are being produced by another operation. Retry after it ends. Thrown for any patience.
     case pending(Pending)
-    /// The work is no longer wanted, or the mount ends: it stopped where it was, and the next request resumes from
-    /// there.
+    /// The work was cancelled, or the mount ends. The next request resumes where it stopped.
     case interrupted
     /// The bytes break the format's rules.
     case damaged
     /// The file is no longer the one that was opened.
     case changed
-    /// Well formed, but beyond what can be decoded here.
+    /// The bytes are well formed, but this decoder does not support them.
     case unsupported
     /// A password is missing or wrong.
     case locked
-    /// A limit against hostile input was exceeded.
+    /// A limit on untrusted input was exceeded.
     case limit
     /// A system call failed with this errno.
     case system(Int32)
   }
 
   public var kind: Kind
-  /// What was expected and what was found, as the end of a sentence that starts with the file's name.
+  /// The expected and the actual input, as the end of a sentence that starts with the file's name.
   public var reason: String
-  /// In bytes from the start of the source; nil if there is no such offset.
+  /// The offset in bytes from the start of the source. Nil if there is none.
   public var offset: Int64?
 
   public init(_ kind: Kind, _ reason: String = "", atByte offset: Int64? = nil) {
@@ -37,7 +36,7 @@ public struct Fault: Error, Sendable, Equatable {
   public static let later = Fault(.later)
   public static let interrupted = Fault(.interrupted)
 
-  /// Whether the operation only has to be retried: nothing has failed, and the result must not be cached.
+  /// Whether the operation only has to be retried. Nothing has failed, and the result must not be cached.
   public var isDelay: Bool {
     switch kind {
     case .later, .pending, .interrupted: true
@@ -46,7 +45,8 @@ public struct Fault: Error, Sendable, Equatable {
   }
 }
 
-/// The result of `attempt`; nil if that fails. Only a delay is rethrown: it says nothing about what was attempted.
+/// Returns the result of `attempt`. Returns `nil` if it fails. Rethrows only delays, which say nothing about the
+/// attempted operation.
 public func unlessDelayed<Value>(_ attempt: () throws(Fault) -> Value) throws(Fault) -> Value? {
   do throws(Fault) { return try attempt() } catch {
     if error.isDelay { throw error }
@@ -61,10 +61,10 @@ extension Fault: CustomStringConvertible {
   }
 }
 
-/// Whether the caller may be made to wait.
+/// Whether an operation may block its caller.
 public enum Patience: Sendable {
-  /// The caller has to reply to the kernel and must not wait: what takes long throws `Fault.later` instead.
+  /// The caller has to reply to the kernel and must not block. Operations that take long throw `Fault.later`.
   case immediate
-  /// The caller is a worker thread.
+  /// The caller is a worker thread, which may block.
   case blocking
 }

@@ -1,6 +1,6 @@
-/// One component of a path: any bytes except `/` and NUL, as on Linux; no encoding is assumed.
+/// A path component: any bytes except `/` and NUL, as on Linux. No encoding is assumed.
 public struct FileName: Sendable {
-  /// With the terminating NUL that system calls need.
+  /// The bytes with the terminating NUL that system calls need.
   let terminated: [UInt8]
 
   public init(_ bytes: some Collection<UInt8>) {
@@ -14,7 +14,7 @@ public struct FileName: Sendable {
 
   public init(_ string: String) { self.init(string.utf8) }
 
-  /// A copy of a NUL-terminated string.
+  /// Copies a NUL-terminated string.
   public init(_ pointer: UnsafePointer<CChar>) {
     var count = 0
     while unsafe pointer[count] != 0 { count += 1 }
@@ -22,13 +22,13 @@ public struct FileName: Sendable {
   }
 
   public var bytes: ArraySlice<UInt8> { terminated.dropLast() }
-  /// In bytes.
+  /// The length in bytes.
   public var count: Int { terminated.count - 1 }
 
   public func withCString<Result, Failure: Error>(
     _ body: (UnsafePointer<CChar>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    // CChar and UInt8 have one layout; the array is never empty.
+    // CChar and UInt8 have the same layout. The array is never empty.
     var outcome: Swift.Result<Result, Failure>?
     unsafe terminated.withUnsafeBytes { buffer in
       let pointer = unsafe buffer.baseAddress!.assumingMemoryBound(to: CChar.self)
@@ -37,7 +37,7 @@ public struct FileName: Sendable {
     return try outcome!.get()
   }
 
-  /// For display: bytes that are not UTF-8 are shown as U+FFFD.
+  /// The name for display. Bytes that are not UTF-8 are shown as U+FFFD.
   public var text: String { String(decoding: bytes, as: UTF8.self) }
 }
 
@@ -54,10 +54,10 @@ extension FileName: ExpressibleByStringLiteral {
 }
 
 extension FileName {
-  /// What follows the last dot; nil if there is no dot or only a leading one.
+  /// The extension after the last dot. Nil if there is none, or if the last dot is the first or last byte.
   public var fileExtension: FileExtension? { FileExtension(ofName: bytes) }
 
-  /// The name without `suffix`; nil if it does not end in it or nothing would be left.
+  /// Returns the name without `suffix`. Returns `nil` if the name does not end in it or nothing would be left.
   public func dropping(suffix: StaticString) -> FileName? {
     let length = suffix.utf8CodeUnitCount
     guard count > length else { return nil }
@@ -71,8 +71,8 @@ extension FileName {
   }
 }
 
-/// A file extension, lower-cased (ASCII), packed into one word; all those over eight bytes are one value, which no
-/// format uses.
+/// A file extension in lower case (ASCII), packed into one 64-bit word. All extensions over eight bytes have the same
+/// value, which no format uses.
 public struct FileExtension: Hashable, Sendable {
   private let packed: UInt64
 
@@ -80,10 +80,10 @@ public struct FileExtension: Hashable, Sendable {
     packed = bytes.count > 8 ? 0 : bytes.reduce(0) { $0 << 8 | UInt64($1 >= 65 && $1 <= 90 ? $1 | 0x20 : $1) }
   }
 
-  /// For an in-memory hash table.
+  /// The hash for an in-memory table.
   var hash: Int { Int(truncatingIfNeeded: (packed &* 0x9e37_79b9_7f4a_7c15) >> 32) }
 
-  /// For display: without the dot.
+  /// The extension for display, without the dot.
   public var text: String {
     let bytes = [UInt8](bigEndian: packed)
     return String(decoding: bytes.drop { $0 == 0 }, as: UTF8.self)

@@ -1,26 +1,27 @@
 internal import Glibc
 
-/// Whether the result of a thread's work is still wanted: a cancellation token.
+/// A cancellation token: whether the result of a thread's work is still wanted.
 ///
-/// It belongs to the thread, as cancellation belongs to a task, and is not passed through every parser: the code that
-/// hands work to a thread says for whom with `run`, and long work polls it with `check`. A thread without one works to
-/// the end.
+/// The token belongs to the thread, as cancellation belongs to a task, and is not passed through every parser. Code
+/// that hands work to a thread sets the token with `run`, and long work polls it with `check`. The work of a thread
+/// without a token is never cancelled.
 public final class Interest: Sendable {
   private let isThere: @Sendable () -> Bool
 
-  /// `isThere` is called often, on any thread, and must not block.
+  /// Creates a token. `isThere` returns whether the result is still wanted. It is called often, on any thread, and must
+  /// not block.
   public init(_ isThere: @escaping @Sendable () -> Bool) { self.isThere = isThere }
 
   public var isLost: Bool { !isThere() }
 
-  /// Calls `body` with this as the thread's interest: its `check`s throw once the interest is lost.
+  /// Calls `body` with this token as the thread's current token: `check` throws after cancellation.
   public func run<Value>(_ body: () -> Value) -> Value {
     let before = Interest.exchange(self)
     defer { _ = Interest.exchange(before) }
     return withExtendedLifetime(self, body)
   }
 
-  /// Throws an interrupted fault when the result of this thread's work is no longer wanted.
+  /// Throws an interrupted fault if this thread's work is cancelled.
   public static func check() throws(Fault) {
     if let current, current.isLost { throw .interrupted }
   }
@@ -33,12 +34,12 @@ public final class Interest: Sendable {
     return key
   }()
 
-  /// The interest this thread works for; nil if it works to the end.
+  /// The token of this thread. Nil if its work cannot be cancelled.
   public static var current: Interest? {
     unsafe pthread_getspecific(key).map { unsafe Unmanaged<Interest>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  /// Sets this thread's interest, which has to be kept alive until it is replaced; returns the previous one.
+  /// Sets this thread's token and returns the previous one. The caller must keep the token alive until it is replaced.
   public static func exchange(_ interest: Interest?) -> Interest? {
     let before = current
     _ = unsafe pthread_setspecific(key, interest.map { unsafe Unmanaged.passUnretained($0).toOpaque() })

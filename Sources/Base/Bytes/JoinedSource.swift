@@ -7,7 +7,7 @@ public final class JoinedSource: ByteSource {
   public let identity: ByteIdentity?
   public let isSettling: Bool
 
-  /// The sizes of the parts must be known. Throws a limit fault when their sum is too large.
+  /// Concatenates parts, whose sizes must be known. Throws a limit fault if their sum is too large.
   public init(_ parts: [(name: FileName, bytes: any ByteSource)]) throws(Fault) {
     var starts: [Int64] = []
     var end: Int64 = 0
@@ -24,7 +24,7 @@ public final class JoinedSource: ByteSource {
     identity = named.count == parts.count ? ByteIdentity(bundling: named) : nil
   }
 
-  /// The part in which an offset of the source lies; empty ones have none. O(log n).
+  /// Returns the index of the part that contains an offset of the source. Empty parts contain none. O(log n).
   private func part(at offset: Int64) -> Int { max(0, starts.partitionIndex { $0 <= offset } - 1) }
 
   private func holds(_ offset: Int64) -> Bool { offset >= 0 && offset < size }

@@ -2,10 +2,10 @@
 public struct ListedName: Sendable {
   private let block: [UInt8]
   private let start: Int
-  /// In bytes.
+  /// The length in bytes.
   public let count: Int
 
-  /// The name at `range` of `block`; a NUL must follow it.
+  /// Creates a name from `range` of `block`. A NUL must follow the range.
   public init(in block: [UInt8], _ range: Range<Int>) {
     precondition(block[range.upperBound] == 0)
     self.block = block
@@ -18,10 +18,10 @@ public struct ListedName: Sendable {
   public var bytes: ArraySlice<UInt8> { block[start..<start + count] }
   public var fileName: FileName { FileName(bytes) }
 
-  /// What follows the last dot; nil if there is no dot or only a leading one.
+  /// The extension after the last dot. Nil if there is none, or if the last dot is the first or last byte.
   public var fileExtension: FileExtension? { FileExtension(ofName: bytes) }
 
-  /// With the terminating NUL that C needs.
+  /// Calls `body` with the name as a NUL-terminated C string.
   public func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
     unsafe block.withUnsafeBytes { block in
       unsafe body(block.baseAddress!.advanced(by: start).assumingMemoryBound(to: CChar.self))

@@ -2,7 +2,7 @@
 public struct NameList: Sendable {
   /// All names, concatenated.
   public private(set) var bytes: [UInt8] = []
-  /// The end offset of each.
+  /// The end offset of each name in `bytes`.
   public private(set) var ends: [UInt32] = []
   private var table = NameTable(expecting: 0)
 
@@ -14,15 +14,16 @@ public struct NameList: Sendable {
     bytes[(number == 0 ? 0 : Int(ends[number - 1]))..<Int(ends[number])]
   }
 
-  /// The number of a name; nil if it is not in the list.
+  /// Returns the number of a name. Returns `nil` if it is not in the list.
   public func number(of name: ArraySlice<UInt8>) -> UInt32? { find(NameTable.hash(0, name), name) }
 
   private func find(_ hash: Int, _ name: ArraySlice<UInt8>) -> UInt32? {
     table.find(hash) { self[Int($0)] == name }
   }
 
-  /// Adds a name unless it is present; returns its number, and whether it is new. Past 4 GiB of names none is added:
-  /// each new one gets number 0.
+  /// Adds a name unless it is present. Returns its number, and whether it is new.
+  ///
+  /// Beyond 4 GiB of names or 2³¹ − 1 names, new names are not added and get number 0.
   public mutating func add(_ name: ArraySlice<UInt8>) -> (number: UInt32, isNew: Bool) {
     let hash = NameTable.hash(0, name)
     if let known = find(hash, name) { return (known, false) }
@@ -35,6 +36,6 @@ public struct NameList: Sendable {
     return (number, true)
   }
 
-  /// Frees the table that only look-ups and insertions need.
+  /// Frees the table, which only lookups and insertions need.
   public mutating func finish() { table = NameTable(expecting: 0) }
 }

@@ -3,7 +3,7 @@
 /// Names are stored elsewhere; the caller compares and rehashes them. Keyed by Swift's per-process hash, so that
 /// hostile input cannot choose names that collide. Not thread-safe.
 public struct NameTable: Sendable {
-  /// Numbers plus one; 0 is free. The count is a power of two, and at most two thirds are in use.
+  /// The numbers plus one; 0 marks a free slot. The count is a power of two, and at most two thirds are in use.
   private var slots: [UInt32]
   private var taken = 0
 
@@ -15,15 +15,15 @@ public struct NameTable: Sendable {
     return size
   }
 
-  /// In bytes.
+  /// The size in bytes.
   public var memorySize: Int { slots.count * MemoryLayout<UInt32>.stride }
 
-  /// The size of a table for `count` numbers, in bytes.
+  /// Returns the size in bytes of a table for `count` numbers.
   public static func memorySize(expecting count: Int) -> Int {
     slots(expecting: count) * MemoryLayout<UInt32>.stride
   }
 
-  /// How many numbers fit.
+  /// The maximum number of entries.
   public var capacity: Int { slots.count / 3 * 2 }
 
   public static func hash(_ parent: UInt32, _ name: ArraySlice<UInt8>) -> Int {
@@ -33,7 +33,7 @@ public struct NameTable: Sendable {
     return hasher.finalize()
   }
 
-  /// The number, among those with this hash, for which `matches` is true.
+  /// Returns the number with this hash for which `matches` is true. Returns `nil` if there is none.
   public func find(_ hash: Int, where matches: (UInt32) -> Bool) -> UInt32? {
     var index = hash & (slots.count - 1)
     while slots[index] != 0 {
@@ -46,7 +46,7 @@ public struct NameTable: Sendable {
   /// Whether the table must be `grown` before the next insertion.
   public var isFull: Bool { taken >= capacity }
 
-  /// A copy with at least twice the capacity, and room for `count` numbers.
+  /// Returns a copy with at least twice the capacity, and room for `count` numbers.
   public func grown(for count: Int = 0, rehash: (UInt32) -> Int) -> NameTable {
     var larger = NameTable(expecting: max(capacity + 1, count))
     for value in slots where value != 0 { larger.place(value, rehash(value - 1)) }
@@ -61,7 +61,7 @@ public struct NameTable: Sendable {
     taken += 1
   }
 
-  /// Puts a number in place of another one that has this hash.
+  /// Replaces a number with another one that has the same hash.
   public mutating func replace(_ number: UInt32, with other: UInt32, _ hash: Int) {
     var index = hash & (slots.count - 1)
     while slots[index] != 0 {
@@ -79,7 +79,7 @@ public struct NameTable: Sendable {
     slots[index] = value
   }
 
-  /// Removes a number and moves later ones up, so that no probe sequence meets a hole.
+  /// Removes a number and moves later ones up, so that no probe sequence is interrupted.
   public mutating func remove(_ number: UInt32, _ hash: Int, rehash: (UInt32) -> Int) {
     let mask = slots.count - 1
     var hole = hash & mask
@@ -91,7 +91,7 @@ public struct NameTable: Sendable {
     var next = (hole + 1) & mask
     while slots[next] != 0 {
       let home = rehash(slots[next] - 1) & mask
-      // May move when its home does not lie cyclically within (hole, next].
+      // An entry may move if its home slot is not cyclically within (hole, next].
       if (next &- home) & mask >= (next &- hole) & mask {
         slots[hole] = slots[next]
         hole = next

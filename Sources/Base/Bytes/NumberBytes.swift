@@ -1,21 +1,22 @@
-// Numbers as bytes in files, messages and keys.
+// Conversions of numbers to and from bytes in files, messages and keys.
 //
-// Little-endian, the lowest byte is first. Big-endian, the highest one is, so that bytewise order is numeric order.
+// Little-endian, the lowest byte is first. Big-endian, the highest byte is first, so that bytewise order is numeric
+// order.
 
 extension [UInt8] {
-  /// A number's lowest `count` bytes; by default all.
+  /// Encodes the lowest `count` bytes of a number, by default all.
   @inlinable
   public init<Number: FixedWidthInteger>(littleEndian number: Number, count: Int = Number.bitWidth / 8) {
     self = (0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
   }
 
-  /// A number's lowest `count` bytes; by default all.
+  /// Encodes the lowest `count` bytes of a number, by default all.
   @inlinable
   public init<Number: FixedWidthInteger>(bigEndian number: Number, count: Int = Number.bitWidth / 8) {
     self = (0..<count).reversed().map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
   }
 
-  /// Words of 64 bits, one after the other.
+  /// Encodes consecutive 64-bit words.
   @inlinable
   public init(littleEndian words: [UInt64]) {
     self = []
@@ -23,7 +24,7 @@ extension [UInt8] {
     for word in words { append(littleEndian: word) }
   }
 
-  /// Words of 64 bits, one after the other.
+  /// Encodes consecutive 64-bit words.
   @inlinable
   public init(bigEndian words: [UInt64]) {
     self = []
@@ -39,7 +40,7 @@ extension [UInt8] {
 }
 
 extension FixedWidthInteger {
-  /// The number of which these are the bytes. Fewer than its width are the lowest; more are not looked at.
+  /// Decodes a number. If there are too few bytes, they are the lowest ones. Excess bytes are ignored.
   @inlinable
   public init(littleEndianBytes bytes: some Sequence<UInt8>) {
     self = 0
@@ -50,7 +51,7 @@ extension FixedWidthInteger {
     }
   }
 
-  /// The number of which these are the bytes. Fewer than its width are the lowest; more are not looked at.
+  /// Decodes a number. If there are too few bytes, they are the lowest ones. Excess bytes are ignored.
   @inlinable
   public init(bigEndianBytes bytes: some Sequence<UInt8>) {
     self = bytes.prefix(Self.bitWidth / 8).reduce(0) { $0 << 8 | Self(truncatingIfNeeded: $1) }

@@ -1,5 +1,5 @@
 extension RandomAccessCollection {
-  /// The index behind the elements that `isBefore` is true for, which come before all others. O(log n).
+  /// Returns the index after the elements for which `isBefore` is true, which must precede all others. O(log n).
   @inlinable
   public func partitionIndex(where isBefore: (Element) -> Bool) -> Index {
     var (start, rest) = (startIndex, count)

@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// Something that is being made elsewhere, for any number of waiters.
+/// An operation in progress that any number of waiters share.
 ///
-/// It is abandoned when the last waiter cancels.
+/// It is cancelled when the last waiter cancels.
 public final class Pending: Sendable {
   private struct State {
     var waiters: [Int: @Sendable () -> Void] = [:]
@@ -16,7 +16,7 @@ public final class Pending: Sendable {
   /// Called once when all waiters have cancelled.
   private let abandoned: @Sendable () -> Void
 
-  /// The part that is made, in thousandths; nil while it is not known.
+  /// The progress, in thousandths. Nil while it is unknown.
   public let thousandths: @Sendable () -> Int64?
 
   public init(
@@ -26,7 +26,7 @@ public final class Pending: Sendable {
     self.abandoned = abandoned
   }
 
-  /// Ends the wait. The product stays in memory as long as this object.
+  /// Marks the operation as done and notifies the waiters. The product stays in memory as long as this object.
   public func finish(with product: (any AnyObject & Sendable)? = nil) {
     let waiters = state.withLock { state in
       state.isDone = true
@@ -37,8 +37,8 @@ public final class Pending: Sendable {
     for waiter in waiters { waiter() }
   }
 
-  /// Registers `body`, to be called when the wait is over, at once if it is: the waiter then retries. Returns the token
-  /// for `cancel`.
+  /// Registers `body`, which is called when the operation is done, or immediately if it is. The waiter then retries.
+  /// Returns the token for `cancel`.
   public func whenDone(_ body: @escaping @Sendable () -> Void) -> Int {
     let token: Int? = state.withLock { state in
       if state.isDone { return nil }
@@ -50,7 +50,7 @@ public final class Pending: Sendable {
     return token ?? 0
   }
 
-  /// Stops waiting; `body` is not called any more.
+  /// Stops waiting. The waiter's `body` is no longer called.
   public func cancel(_ token: Int) {
     let isLast = state.withLock { state in
       state.waiters.removeValue(forKey: token) != nil && state.waiters.isEmpty && !state.isDone

@@ -37,7 +37,7 @@ public struct StableHash: Sendable {
 }
 
 extension StableHash {
-  /// Same result as `combine` of the same bytes one by one; processes eight at a time.
+  /// Combines bytes, eight at a time. The result is the same as for a sequence of the same bytes.
   public mutating func combine(_ bytes: RawSpan) {
     let whole = bytes.byteCount & ~7
     for offset in stride(from: 0, to: whole, by: 8) { combine(bytes.bigEndianWord(at: offset)) }
@@ -47,7 +47,8 @@ extension StableHash {
     combine(UInt64(bytes.byteCount))
   }
 
-  /// For many bytes, in four interleaved lanes: another value than `combine`, four times as fast.
+  /// Combines many bytes in four interleaved lanes, four times as fast as `combine`. The result differs from that of
+  /// `combine`.
   public mutating func combine(long bytes: RawSpan) {
     var lanes = (self, adding(1), adding(2), adding(3))
     let whole = bytes.byteCount & ~31
@@ -67,7 +68,7 @@ extension StableHash {
 }
 
 extension RawSpan {
-  /// Traps out of bounds.
+  /// Returns a 64-bit word. Traps if it is out of bounds.
   @inline(__always)
   fileprivate func bigEndianWord(at offset: Int) -> UInt64 {
     // Any bit pattern is an integer; the load checks its bounds.

@@ -1,7 +1,7 @@
-/// A point in time, since the Unix epoch, in UTC.
+/// A point in time since the Unix epoch, in UTC.
 public struct Timestamp: Hashable, BitwiseCopyable, Sendable {
   public var seconds: Int64
-  /// 0 to 999,999,999.
+  /// The nanoseconds, from 0 to 999,999,999.
   public var nanoseconds: Int32
 
   public init(seconds: Int64, nanoseconds: Int32 = 0) {

@@ -5,20 +5,21 @@ internal import COpenSSL
 public struct AESKeys: Sendable {
   let cipher: [UInt8]
   let authentication: [UInt8]
-  /// Detects nearly every wrong password.
+  /// The bytes that detect nearly every wrong password.
   public let verifier: [UInt8]
 
-  /// In bytes, as `saltSize(bits:)` for this key size.
+  /// The salt size in bytes, equal to `saltSize(bits:)` for this key size.
   public var saltSize: Int { cipher.count / 2 }
 
   public static let verifierSize = 2
-  /// The size of the authentication code that follows the data.
+  /// The size of the authentication code after the data, in bytes.
   public static let codeSize = 10
 
-  /// The size of the salt before the verifier and the data, for keys of 128, 192 or 256 `bits`.
+  /// Returns the size in bytes of the salt before the verifier and the data. `bits` is the key size: 128, 192 or 256.
   public static func saltSize(bits: Int) -> Int { bits / 16 }
 
-  /// Takes about half a millisecond: PBKDF2 with a thousand rounds of HMAC-SHA1. nil only if libcrypto fails.
+  /// Derives the keys with PBKDF2 and 1000 rounds of HMAC-SHA1. Takes about half a millisecond. Returns `nil` only if
+  /// libcrypto fails.
   public init?(password: [UInt8], salt: [UInt8], bits: Int) {
     let keySize = bits / 8
     var made = [UInt8](repeating: 0, count: 2 * keySize + Self.verifierSize)
@@ -36,7 +37,7 @@ public struct AESKeys: Sendable {
 @safe struct AESCounter: ~Copyable {
   private let context: OpaquePointer
 
-  /// How much keystream is generated at once, in bytes.
+  /// The amount of keystream that is generated at once, in bytes.
   private static let batch = 4096
   static let blockSize = 16
 
@@ -123,7 +124,7 @@ public struct AESKeys: Sendable {
     _ = unsafe EVP_MAC_update(context, bytes.assumingMemoryBound(to: UInt8.self).baseAddress, bytes.count)
   }
 
-  /// The code; may be called only once.
+  /// Returns the authentication code. May be called only once.
   mutating func finish() -> [UInt8] {
     var code = [UInt8](repeating: 0, count: 20)
     var count = 0

@@ -1,14 +1,16 @@
 public import Bytes
 
-/// Decrypts another source at any offset. A sequential reading is authenticated along the way, and the read that
-/// completes it fails if the code is wrong; reads that skip a part are not checked.
+/// Decrypts another source at any offset.
+///
+/// Sequential reads are authenticated. The read that completes the data fails if the authentication code is wrong.
+/// Reads that skip a part are not checked.
 public final class AESSource: ByteSource {
   public let size: Int64
   private let encrypted: any ByteSource
   private let keys: AESKeys
   private let check: RunningCheck<AuthenticationCode>
 
-  /// `encrypted` is the data only, `code` the recorded authentication code.
+  /// Creates a source. `encrypted` is the encrypted data only, `code` the recorded authentication code.
   public init(of encrypted: any ByteSource, keys: AESKeys, code: [UInt8]) throws(Fault) {
     self.encrypted = encrypted
     self.keys = keys
@@ -16,7 +18,7 @@ public final class AESSource: ByteSource {
     check = RunningCheck(of: encrypted, try AuthenticationCode(expected: code, key: keys.authentication))
   }
 
-  /// nil: nothing that was encrypted may be stored on a disk beyond the mount.
+  /// Always nil: nothing that was encrypted may be stored on a disk beyond the mount.
   public var identity: ByteIdentity? { nil }
 
   public func verify() throws(Fault) { try encrypted.verify() }
@@ -35,7 +37,7 @@ public final class AESSource: ByteSource {
   }
 }
 
-/// The code that follows WinZip's encrypted data: the first bytes of their HMAC-SHA1.
+/// The authentication code after WinZip's encrypted data: the first bytes of the data's HMAC-SHA1.
 private struct AuthenticationCode: RunningSum, ~Copyable {
   private var sum: HMACSHA1
   private let expected: [UInt8]

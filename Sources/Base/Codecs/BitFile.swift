@@ -1,25 +1,25 @@
 internal import Bytes
 
-/// A file as bits, the highest of each byte first.
+/// A file as bits, the highest bit of each byte first.
 ///
 /// Not thread-safe.
 final class BitFile {
   private let source: any ByteSource
   private var window: [UInt8] = []
-  /// Of the window's first byte.
+  /// The offset of the window's first byte.
   private var start: Int64 = 0
-  /// Of the file, in bits.
+  /// The size of the file, in bits.
   let count: Int64
 
   private static let size = 2 << 20
 
-  /// The size of `source` is known.
+  /// Opens a source, whose size must be known.
   init(_ source: any ByteSource) {
     self.source = source
     count = Bounds.size(source.size) * 8
   }
 
-  /// The window's bytes from `offset` on, at least `count` of them unless the file ends before.
+  /// Returns the window's bytes from `offset` on: at least `count` of them, unless the file ends before.
   private func bytes(at offset: Int64, _ count: Int) throws(Fault) -> ArraySlice<UInt8> {
     if offset < start || offset + Int64(count) > start + Int64(window.count) {
       let most = Int(min(Int64(max(Self.size, count)), max(0, self.count / 8 - offset)))
@@ -29,7 +29,7 @@ final class BitFile {
     return window[min(window.count, Int(offset - start))...]
   }
 
-  /// The next `count` bits, up to 56; nil at the end.
+  /// Returns the `count` bits at `bit`, up to 56. Returns `nil` at the end.
   func number(at bit: Int64, count: Int) throws(Fault) -> UInt64? {
     guard bit >= 0, bit + Int64(count) <= self.count else { return nil }
     let bytes = try bytes(at: bit / 8, 8)
@@ -41,7 +41,8 @@ final class BitFile {
     return (number << UInt64(bit % 8)) >> UInt64(64 - count)
   }
 
-  /// The first mark at a bit from `first` on that ends before `last`; nil if there is none.
+  /// Returns the first mark that starts at or after bit `first` and ends at or before `last`. Returns `nil` if there is
+  /// none.
   func mark(from first: Int64, before last: Int64) throws(Fault) -> Int64? {
     let mask: UInt64 = (1 << 48) - 1
     var word: UInt64 = 0
@@ -71,7 +72,7 @@ final class BitFile {
     return nil
   }
 
-  /// Appends bits to whole bytes; returns how many bits of the last byte are free.
+  /// Appends bits to whole bytes. Returns the number of free bits in the last byte.
   func append(_ range: Range<Int64>, to bytes: inout [UInt8]) throws(Fault) -> Int {
     let shift = range.lowerBound % 8
     let first = range.lowerBound / 8
@@ -92,7 +93,7 @@ final class BitFile {
   }
 }
 
-/// Appends numbers bit by bit to bytes of which the last may not be full.
+/// Appends numbers bit by bit to bytes, whose last byte may be partly free.
 struct BitAppender {
   private var free: Int
 

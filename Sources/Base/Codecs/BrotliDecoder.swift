@@ -1,7 +1,7 @@
 internal import Bytes
 internal import CBrotli
 
-/// Decodes a Brotli stream (RFC 7932) with libbrotlidec; takes as much memory as its window, up to 16 MiB.
+/// Decodes a Brotli stream (RFC 7932) with libbrotlidec. Takes as much memory as the stream's window, up to 16 MiB.
 @safe final class BrotliDecoder: StreamDecoder, @unchecked Sendable {
   // Sendable: the state is owned by this object.
   private let state: OpaquePointer

@@ -2,14 +2,14 @@ internal import Bytes
 internal import Glibc
 internal import Threads
 
-/// A block of bzip2, as a stream of its own.
+/// A bzip2 block in the form of a separate stream.
 struct Bzip2Block: Sendable {
   let stream: [UInt8]
 
-  /// By its run lengths, 900,000 bytes may be this many.
+  /// The maximum output size, in bytes. Run lengths can expand a block of 900,000 bytes to this size.
   private static let longestOutput = 48 << 20
 
-  /// Its bytes; nil if it is damaged.
+  /// Returns the decoded bytes. Returns `nil` if the block is damaged.
   func decoded() throws(Fault) -> [UInt8]? {
     let decoder = try Bzip2Decoder()
     var output: [UInt8] = []
@@ -39,26 +39,26 @@ struct Bzip2Block: Sendable {
   }
 }
 
-/// Consecutive blocks that threads decode ahead of a reader.
+/// Consecutive blocks that worker threads decode ahead of a reader.
 ///
-/// Not thread-safe itself.
+/// Not thread-safe.
 final class Bzip2Ahead {
   private struct Job {
-    /// In bits.
+    /// The position of the block, in bits.
     let range: Range<Int64>
     let outcome = Monitor<Result<[UInt8]?, Fault>?>(nil)
   }
 
   private var jobs: [Job] = []
 
-  /// As many as there are processors, but no more memory than that of some blocks.
+  /// The maximum number of jobs: the number of processors, but at most four to limit memory.
   private static let count = min(max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))), 4)
   private static let workers = Workers(atMost: count)
 
-  /// Whether another block may be decoded: not where that would be by the reader's own processor.
+  /// Whether another block may be decoded ahead. False on a single processor, which the reader needs itself.
   var hasRoom: Bool { Self.count > 1 && jobs.count < Self.count }
 
-  /// The bit behind the last block; nil if there is none.
+  /// The bit position after the last block. Nil if no block is being decoded.
   var end: Int64? { jobs.last?.range.upperBound }
 
   func decode(_ block: Bzip2Block, at range: Range<Int64>) {
@@ -71,11 +71,13 @@ final class Bzip2Ahead {
     }
   }
 
-  /// Waits for the block at a bit; nil, and those behind it are dropped, if it is none of them, or does not end where it was
-  /// expected to.
+  /// Waits for the block at a bit position and removes it.
+  ///
+  /// Returns `nil` if the next job is for another position, or if its block does not end where expected. All later jobs
+  /// are then dropped.
   func take(at start: Int64) throws(Fault) -> (bytes: [UInt8], end: Int64)? {
     guard let job = jobs.first else { return nil }
-    // Interrupted, it is taken later.
+    // If the wait is interrupted, the job stays and is taken later.
     let result = try job.outcome.wait { $0 }
     jobs.removeFirst()
     if job.range.lowerBound == start, let bytes = try result.get() { return (bytes, job.range.upperBound) }

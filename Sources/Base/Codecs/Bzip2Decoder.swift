@@ -1,7 +1,7 @@
 internal import Bytes
 internal import CBzip2
 
-/// Decodes one bzip2 stream with libbz2; takes about 4 MB.
+/// Decodes one bzip2 stream with libbz2. Takes about 4 MB of memory.
 @safe final class Bzip2Decoder: StreamDecoder, @unchecked Sendable {
   // Sendable: the memory is owned by this object. The library keeps the address of its stream.
   private let stream: UnsafeMutablePointer<bz_stream>
@@ -23,7 +23,7 @@ internal import CBzip2
   func decode(
     _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
   ) throws(Fault) -> StreamProgress {
-    // libbz2 counts in 32 bits, callers pass at most a few mebibytes; it does not write to next_in.
+    // libbz2 counts in 32 bits; callers pass at most a few mebibytes. It does not write to next_in.
     precondition(input.count < Int32.max && output.count < Int32.max)
     unsafe stream.pointee.next_in = UnsafeMutablePointer(
       mutating: input.assumingMemoryBound(to: CChar.self).baseAddress)

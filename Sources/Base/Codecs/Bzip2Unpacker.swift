@@ -1,6 +1,6 @@
 internal import Bytes
 
-/// What starts a block of bzip2, and what ends a stream: 48 bits at any bit.
+/// The 48-bit marks that start a bzip2 block or end a stream. They can start at any bit.
 enum Bzip2Mark: UInt64 {
   case block = 0x3141_5926_5359
   case end = 0x1772_4538_5090
@@ -10,29 +10,31 @@ enum Bzip2Mark: UInt64 {
   var bytes: [UInt8] { [UInt8](bigEndian: rawValue, count: 6) }
 }
 
-/// Decodes a bzip2 file block by block: each is given to libbz2 as a stream of its own, and for who reads one after the
-/// other, several at a time. What follows the streams and is none is ignored.
+/// Decodes a bzip2 file block by block.
+///
+/// Each block is passed to libbz2 as a separate stream. For sequential reads, several blocks are decoded concurrently.
+/// Bytes after the last stream are ignored.
 final class Bzip2Unpacker: Unpacker {
   private let bits: BitFile
-  /// The bit of the next mark, or of the next stream's header.
+  /// The bit position of the next mark or stream header.
   private var position: Int64
   private(set) var isAtEnd = false
   private(set) var isCut = false
-  /// Of the stream's blocks so far; nil if not all of them were decoded here.
+  /// The running checksum of the current stream's blocks. Nil if not all of them were decoded here.
   private var checksum: UInt32?
-  /// Of a stream whose blocks are good and whose own checksum is not theirs.
+  /// The fault of a stream whose blocks are intact but whose own checksum does not match.
   private var streamFault: Fault?
-  /// The block's output, and how much of it was read.
+  /// The output of the current block, and the number of bytes read from it.
   private var block: [UInt8] = []
   private var taken = 0
-  /// How many blocks were decoded one after the other.
+  /// The number of blocks decoded in sequence.
   private var decoded = 0
   private let ahead = Bzip2Ahead()
 
-  /// The longest block, in bits: somewhat more than 900,000 bytes that do not compress.
+  /// The maximum length of a block, in bits: somewhat more than 900,000 incompressible bytes.
   private static let longestBlock: Int64 = 8 * 1_200_000
   private static let headerLength: Int64 = 32
-  /// Who reads here and there is past that many blocks; who reads more has others decoded ahead.
+  /// The number of blocks read in sequence before others are decoded ahead. Random reads stay below it.
   private static let fewest = 3
   private static let checksumLength: Int64 = 32
 
@@ -57,7 +59,7 @@ final class Bzip2Unpacker: Unpacker {
     return count
   }
 
-  /// Decodes the next block; false at the end.
+  /// Decodes the next block. Returns false at the end.
   private func nextBlock() throws(Fault) -> Bool {
     (block, taken) = ([], 0)
     while !isAtEnd {
@@ -70,7 +72,7 @@ final class Bzip2Unpacker: Unpacker {
       }
       if next == Bzip2Mark.end.rawValue {
         try checkEnd()
-        // Streams start at bytes.
+        // Streams start at byte boundaries.
         position = (position + Bzip2Mark.length + Self.checksumLength + 7) / 8 * 8
         isAtEnd = try !startsStream()
         if isAtEnd, let streamFault { throw streamFault }
@@ -84,7 +86,7 @@ final class Bzip2Unpacker: Unpacker {
     return false
   }
 
-  /// Compares what ends a stream: the checksum of those of its blocks.
+  /// Compares the checksum at a stream's end with the checksum of its blocks.
   private func checkEnd() throws(Fault) {
     let place = position + Bzip2Mark.length
     guard let expected = try bits.number(at: place, count: Int(Self.checksumLength)) else {
@@ -96,7 +98,7 @@ final class Bzip2Unpacker: Unpacker {
     streamFault?.offset = place / 8
   }
 
-  /// Adds the checksum of a block to its stream's.
+  /// Adds a block's checksum to its stream's.
   private func note(_ start: Int64) throws(Fault) {
     guard let known = checksum, let block = try bits.number(at: start + Bzip2Mark.length, count: 32) else { return }
     checksum = (known << 1 | known >> 31) ^ UInt32(truncatingIfNeeded: block)
@@ -109,7 +111,7 @@ final class Bzip2Unpacker: Unpacker {
     return header >> 8 == 0x425a68 && (0x31...0x39).contains(header & 0xff)
   }
 
-  /// Takes the next block from those that are decoded ahead; false if it is not among them.
+  /// Takes the next block from those decoded ahead. Returns false if it is not among them.
   private func takeAhead() throws(Fault) -> Bool {
     guard decoded >= Self.fewest else { return false }
     var start = ahead.end ?? position
@@ -126,7 +128,10 @@ final class Bzip2Unpacker: Unpacker {
     return true
   }
 
-  /// Tries each mark as the block's end: a mark may occur within a block by chance, and then the checksum does not match.
+  /// Decodes the block at the current position.
+  ///
+  /// Each mark is tried as the block's end. A mark can occur within a block by chance; the checksum then does not
+  /// match.
   private func decodeBlock() throws(Fault) {
     var end = position + Bzip2Mark.length
     let last = min(bits.count, position + Self.longestBlock)
@@ -143,12 +148,12 @@ final class Bzip2Unpacker: Unpacker {
     throw Fault(.damaged, "expected a bzip2 block, found damage", atByte: position / 8)
   }
 
-  /// The block at these bits, if it ends with them.
+  /// Returns the block in a range of bits, under the assumption that it ends there.
   private func packed(_ range: Range<Int64>) throws(Fault) -> Bzip2Block? {
     guard let checksum = try bits.number(at: range.lowerBound + Bzip2Mark.length, count: 32) else { return nil }
     var stream = Array("BZh9".utf8)
     let shift = try bits.append(range, to: &stream)
-    // The checksum of a stream of one block is the block's.
+    // The checksum of a stream with one block is that of the block.
     var tail = BitAppender(free: shift)
     tail.append(Bzip2Mark.end.rawValue, count: 48, to: &stream)
     tail.append(checksum, count: 32, to: &stream)

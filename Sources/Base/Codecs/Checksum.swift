@@ -27,7 +27,7 @@ public struct CRC32Sum: RunningSum {
 }
 
 extension Fault {
-  /// A CRC-32 mismatch.
+  /// Creates the fault of a CRC-32 mismatch.
   public init(crc expected: UInt32, found: UInt32) {
     self.init(.damaged, "expected CRC-32 \(String(expected, radix: 16)), found \(String(found, radix: 16))")
   }

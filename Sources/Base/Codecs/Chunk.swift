@@ -1,9 +1,9 @@
 public import Threads
 
-/// A run of decoded bytes.
+/// A block of decoded bytes.
 final class Chunk: Sendable {
   let bytes: [UInt8]
-  /// Whether more bytes follow that are not decoded yet.
+  /// Whether the block has more bytes that are not decoded yet.
   let isPartial: Bool
 
   init(_ bytes: [UInt8], isPartial: Bool = false) {
@@ -17,7 +17,7 @@ final class Chunk: Sendable {
   }
 }
 
-/// Shared by all decoded sources: an LRU cache of stretches, bounded in bytes, and the store of their restart points.
+/// A cache that all decoded sources share: an LRU cache of blocks, bounded in bytes, and the store of restart points.
 public final class ChunkCache: Sendable {
   struct Key: Hashable {
     var source: ObjectIdentifier
@@ -25,12 +25,12 @@ public final class ChunkCache: Sendable {
   }
 
   private let stretches: LRUCache<Key, Chunk>
-  /// The spools, by source: each has a descriptor. Sources only have weak references to theirs.
+  /// The spools by source. Each has a descriptor. Sources have only weak references to their spools.
   let spools = LRUCache<ObjectIdentifier, any Spool>(capacity: 256, DescriptorBudget.process)
-  /// nil if restart points live only as long as their source.
+  /// The store of restart points. Nil if they live only as long as their source.
   let restarts: (any RestartStore)?
 
-  /// `capacity` is in bytes; `budget` may evict stretches below it.
+  /// Creates a cache. `capacity` is in bytes; `budget` may evict blocks below it.
   public init(
     capacity: Int, restarts: (any RestartStore)? = nil, _ budget: MemoryBudget = MemoryBudget()
   ) {
@@ -44,7 +44,7 @@ public final class ChunkCache: Sendable {
 
   func insert(_ stretch: Chunk, for key: Key) { stretches.insert(stretch, for: key, cost: stretch.bytes.count) }
 
-  /// Removes the stretches of `source`, before its identifier can be reused.
+  /// Removes the blocks of `source`, before its identifier can be reused.
   func removeAll(of source: ObjectIdentifier, indices: Range<Int64>) {
     stretches.removeAll(of: indices.lazy.map { Key(source: source, index: $0) }) { $0.source == source }
   }

@@ -1,10 +1,10 @@
 internal import Bytes
 internal import Threads
 
-/// A decoded source divided into stretches of a mebibyte, with those that are cached. They are removed from the cache
-/// on deinit.
+/// The cached blocks of a decoded source, which is divided into blocks of 1 MiB. On deinit, they are removed from the
+/// cache.
 final class Chunks: Sendable {
-  /// The length of every stretch except the last, in bytes.
+  /// The length of every block except the last, in bytes.
   static let length = 1 << 20
   /// The size of the whole source, in bytes.
   private let size: Int64
@@ -20,7 +20,7 @@ final class Chunks: Sendable {
     cache.spools.removeValue(for: ObjectIdentifier(self))
   }
 
-  /// Keeps a spool alive until it is one of too many descriptors.
+  /// Keeps a spool alive until its descriptor is needed for others.
   func keep(_ spool: (any Spool)?) {
     if let spool { cache.spools.insert(spool, for: ObjectIdentifier(self), cost: 1) }
   }
@@ -28,12 +28,12 @@ final class Chunks: Sendable {
   /// Frees the disk space of the spool, unless it is being read.
   func dropSpool() { cache.spools.removeValue(for: ObjectIdentifier(self)) }
 
-  /// Notes that the spool was used.
+  /// Marks the spool as recently used.
   func noteUseOfSpool() { _ = cache.spools[ObjectIdentifier(self)] }
 
   var count: Int64 { size <= 0 ? 0 : (size - 1) / Int64(Self.length) + 1 }
 
-  /// The length of stretch `index`, in bytes.
+  /// Returns the length of block `index`, in bytes.
   func length(of index: Int64) -> Int { Int(min(Int64(Self.length), size - index * Int64(Self.length))) }
 
   private func key(_ index: Int64) -> ChunkCache.Key { .init(source: ObjectIdentifier(self), index: index) }
@@ -42,8 +42,10 @@ final class Chunks: Sendable {
   func holds(_ index: Int64) -> Bool { cache.holds(key(index)) }
   func insert(_ stretch: Chunk, at index: Int64) { cache.insert(stretch, for: key(index)) }
 
-  /// Fills `buffer` from `offset` on as `ByteSource.read` does: calls `readPart` for each part that lies within one
-  /// stretch, with that stretch and the part's offset in it.
+  /// Fills `buffer` from `offset` on as `ByteSource.read` does.
+  ///
+  /// Calls `readPart` for each part that lies within one block, with the index of that block and the part's offset in
+  /// it.
   func read(
     into buffer: UnsafeMutableRawBufferPointer, at offset: Int64,
     _ readPart: (_ part: UnsafeMutableRawBufferPointer, _ index: Int64, _ start: Int) throws(Fault) -> Void

@@ -2,12 +2,12 @@ internal import Bytes
 
 /// Decodes the output of compress(1): LZW with codes of 9 to 16 bits.
 @safe final class CompressDecoder: StreamDecoder, @unchecked Sendable {
-  // Sendable: as for any decoder, used by one thread at a time.
+  // Sendable: used by one thread at a time, like any decoder.
   private var largestWidth = 0
   private var isBlockMode = false
   private var width = 9
-  /// The bits that are read and not used, and how many of a group of eight codes were used: groups are padded when the
-  /// width changes.
+  /// The bits that are read but not used, and the number of codes used from a group of eight. Groups are padded when
+  /// the width changes.
   private var bits: UInt64 = 0
   private var bitCount = 0
   private var groupPlace = 0
@@ -17,7 +17,7 @@ internal import Bytes
   private var next = 0
   private var previous: Int?
   private var first: UInt8 = 0
-  /// What is decoded and not yet returned, the last byte first.
+  /// The decoded bytes that have not been returned, the last byte first.
   private var stack: [UInt8] = []
 
   private static let clear = 256
@@ -88,7 +88,7 @@ internal import Bytes
     guard code <= next, code < 1 << largestWidth else { throw Fault(.damaged, "expected compress data") }
     var place = code
     if code == next {
-      // The code that is only being defined: what was before, and its first byte again.
+      // The code that is being defined: the previous string, followed by its first byte.
       stack.append(first)
       place = before
     }
@@ -107,7 +107,8 @@ internal import Bytes
     previous = code
   }
 
-  /// Codes come in groups of eight, as many bytes as they have bits; the rest of a group is not used when the width changes.
+  /// Changes the code width and skips the rest of the group. Codes come in groups of eight; a group has as many bytes
+  /// as a code has bits.
   private func change(width wider: Int) {
     if groupPlace > 0 {
       let unused = (8 - groupPlace) * width

@@ -12,7 +12,7 @@ struct DecodedStream: Sendable {
 
   private static let inputSize = 128 << 10
 
-  /// `size` is the expected size of the whole output.
+  /// Starts decoding. `size` is the expected size of the whole output.
   init(_ source: any ByteSource, _ compression: Compression, size: Int64) throws(Fault) {
     self.source = source
     self.compression = compression
@@ -20,10 +20,10 @@ struct DecodedStream: Sendable {
     decoder = try compression.makeDecoder(size: size)
   }
 
-  /// The next `count` bytes of output, fewer only at the stream's end. Blocks.
+  /// Returns the next `count` bytes of output, fewer only at the stream's end. Blocks.
   mutating func next(_ count: Int) throws(Fault) -> [UInt8] { try next(count, joining: compression.joinsStreams) }
 
-  /// Whether the stream ends here; may consume its last, empty blocks. Bytes after the stream are ignored.
+  /// Returns whether the stream ends here. May consume its last, empty blocks. Bytes after the stream are ignored.
   mutating func isAtEnd() throws(Fault) -> Bool {
     if isFinished { return true }
     return try next(1, joining: false).isEmpty && isFinished
@@ -47,7 +47,7 @@ struct DecodedStream: Sendable {
     defer { unsafe input.deallocate() }
     var rounds = 0
     while done < output.count {
-      // A long input may produce next to no output.
+      // A long input may produce almost no output.
       rounds += 1
       if rounds.isMultiple(of: 64) { try Interest.check() }
       if isFinished {
@@ -68,7 +68,7 @@ struct DecodedStream: Sendable {
         if progress.consumed == 0 && progress.produced == 0 { break }
       }
       inputOffset += Int64(used)
-      // Nothing consumed and nothing produced with all remaining input: the stream is truncated.
+      // The remaining input was neither consumed nor did it produce output: the stream is truncated.
       if used == 0 && done == before { return }
     }
   }

@@ -1,9 +1,10 @@
 internal import Bytes
 
-/// Decodes Deflate64 (ZIP's method 9): Deflate (RFC 1951) with a window of 64 KiB, matches of up to 65,538 bytes and
-/// two more distance codes.
+/// Decodes Deflate64 (ZIP's method 9).
+///
+/// The format is Deflate (RFC 1951) with a window of 64 KiB, matches of up to 65,538 bytes and two more distance codes.
 @safe final class Deflate64Decoder: StreamDecoder, @unchecked Sendable {
-  // Sendable: as for any decoder, used by one thread at a time.
+  // Sendable: used by one thread at a time, like any decoder.
   private var stream = Deflate64Stream()
 
   func decode(
@@ -50,8 +51,7 @@ private struct Deflate64Stream {
     return StreamProgress(consumed: bits.finish(), produced: produced, isFinished: false)
   }
 
-  /// Decodes until the window is filled up to `limit`; returns whether it is, false at the end of the input or the
-  /// stream.
+  /// Decodes until the window is filled up to `limit`. Returns false if the input or the stream ends before.
   private mutating func run(_ input: RawSpan, upTo limit: Int) throws(Fault) -> Bool {
     while true {
       if copy.count > 0 {
@@ -68,7 +68,7 @@ private struct Deflate64Stream {
         }
         let place = bits
         guard try startBlock(input) else {
-          // The block's header is incomplete: it is read again from its start.
+          // The block's header is incomplete and will be read again from its start.
           bits = place
           return false
         }
@@ -90,7 +90,7 @@ private struct Deflate64Stream {
     }
   }
 
-  /// Decodes symbols of a coded block up to its end, or to `limit`; returns false at the end of the input.
+  /// Decodes symbols of a coded block up to its end or to `limit`. Returns false at the end of the input.
   private mutating func symbols(_ input: RawSpan, upTo limit: Int) throws(Fault) -> Bool {
     var bits = bits
     defer { self.bits = bits }
@@ -128,13 +128,13 @@ private struct Deflate64Stream {
     return true
   }
 
-  /// Restores the position before an incomplete symbol, which is then read again from its start.
+  /// Restores the position before an incomplete symbol, which will be read again from its start.
   private func stop(_ bits: inout BitReader, _ place: BitReader) -> Bool {
     bits = place
     return false
   }
 
-  /// Reads a block's header; false if it is incomplete.
+  /// Reads a block's header. Returns false if it is incomplete.
   private mutating func startBlock(_ input: RawSpan) throws(Fault) -> Bool {
     bits.refill(input)
     guard let last = bits.take(1), let kind = bits.take(2) else { return false }
@@ -162,7 +162,7 @@ private struct Deflate64Stream {
     return true
   }
 
-  /// Reads the two codes of a block (RFC 1951, 3.2.7); false if they are incomplete.
+  /// Reads the two codes of a block (RFC 1951, 3.2.7). Returns false if they are incomplete.
   private mutating func readCodes(_ input: RawSpan) throws(Fault) -> Bool {
     guard let literalCount = bits.take(5), let distanceCount = bits.take(5), let lengthCount = bits.take(4) else {
       return false
@@ -200,7 +200,7 @@ private struct Deflate64Stream {
 private enum Deflate64Tables {
   typealias Value = (base: UInt32, extra: UInt8)
 
-  /// By symbol from 257 on: as in Deflate, except the last.
+  /// The lengths by symbol, from 257 on. They are Deflate's, except for the last.
   static let lengths: [Value] =
     (0..<28).map { index in
       let extra = index < 8 ? 0 : (index - 4) / 4

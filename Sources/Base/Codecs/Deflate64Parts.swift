@@ -1,16 +1,16 @@
 internal import Bytes
 
-/// Reads bits from an input, least significant first.
+/// Reads bits from an input, least significant bit first.
 struct BitReader {
   /// The offset of the next input byte that is not in `bits` yet.
   var position = 0
   private var bits: UInt64 = 0
   private(set) var count = 0
 
-  /// Starts a new input, which begins with the first byte of the last that was not consumed.
+  /// Starts a new input, which begins with the first unconsumed byte of the previous one.
   mutating func start() { position = 0 }
 
-  /// Returns whole bytes to the input; returns how many bytes of it are consumed.
+  /// Gives whole bytes back to the input. Returns the number of consumed bytes.
   mutating func finish() -> Int {
     giveBack()
     return position
@@ -25,7 +25,7 @@ struct BitReader {
 
   func bytesLeft(_ input: RawSpan) -> Int { input.byteCount - position }
 
-  /// Fills up to 56 bits or more, fewer only at the input's end.
+  /// Fills the buffer to at least 56 bits, fewer only at the input's end.
   @inline(__always)
   mutating func refill(_ input: RawSpan) {
     if position &+ 8 <= input.byteCount {
@@ -44,18 +44,18 @@ struct BitReader {
     }
   }
 
-  /// The next bits, without consuming them; zeros beyond the end.
+  /// Returns the next bits without consuming them. Bits beyond the end are 0.
   @inline(__always)
   func peek(_ width: Int) -> Int { Int(truncatingIfNeeded: bits & ((1 &<< UInt64(width)) &- 1)) }
 
-  /// Consumes bits that are available.
+  /// Consumes bits, which must be available.
   @inline(__always)
   mutating func drop(_ width: Int) {
     bits &>>= UInt64(width)
     count &-= width
   }
 
-  /// Consumes and returns bits; nil if not enough are available.
+  /// Consumes and returns bits. Returns `nil` if not enough are available.
   @inline(__always)
   mutating func take(_ width: Int) -> Int? {
     guard width <= count else { return nil }
@@ -70,18 +70,20 @@ struct BitReader {
 
 /// A canonical Huffman code (RFC 1951, 3.2.2).
 struct HuffmanCode {
-  /// By the next ten bits: the symbol times 16, plus the length of its code; 0 if the code is longer, or there is none.
+  /// The entries, by the next ten bits: the symbol times 16, plus the length of its code. 0 if the code is longer or
+  /// undefined.
   private var table = [UInt16](repeating: 0, count: 1 << quickBits)
   /// The number of codes by length.
   private var counts = [Int](repeating: 0, count: longest + 1)
-  /// In code order.
+  /// The symbols, in code order.
   private var symbols: [UInt16] = []
 
   private static let quickBits = 10
   private static let longest = 15
 
-  /// Throws for lengths that no code can have. An incomplete code is accepted: a block that uses only its symbols is
-  /// valid.
+  /// Builds the code from the lengths of its symbols. Throws if no code can have these lengths.
+  ///
+  /// An incomplete code is accepted: a block that uses only its symbols is valid.
   mutating func build(_ lengths: some Collection<UInt8>) throws(Fault) {
     for index in counts.indices { counts[index] = 0 }
     for length in lengths { counts[Int(length)] += 1 }
@@ -119,7 +121,7 @@ struct HuffmanCode {
     }
   }
 
-  /// The next symbol; nil if its bits are incomplete. Throws if they encode none.
+  /// Returns the next symbol. Returns `nil` if its bits are incomplete. Throws if they do not encode a symbol.
   @inline(__always)
   func decode(_ bits: inout BitReader) throws(Fault) -> Int? {
     let entry = Int(table[bits.peek(Self.quickBits)])
@@ -149,7 +151,7 @@ struct HuffmanCode {
   }
 }
 
-/// At least the last 64 KiB of output, and space to append more.
+/// A window of at least the last 64 KiB of output, with space to append more.
 struct Deflate64Window {
   private(set) var bytes = [UInt8](repeating: 0, count: reach * 5)
   /// The offset after the last byte of output.
@@ -158,7 +160,7 @@ struct Deflate64Window {
   private static let reach = 64 << 10
 
   var capacity: Int { bytes.count }
-  /// The greatest distance of a match.
+  /// The maximum distance of a match.
   var filled: Int { end }
 
   /// Moves the window to the front when the buffer is full.
@@ -178,7 +180,7 @@ struct Deflate64Window {
     for index in 0..<span.byteCount { append(span.byte(at: index)) }
   }
 
-  /// Appends `count` bytes that start `distance` back; source and target may overlap.
+  /// Appends `count` bytes that start `distance` bytes before the end. Source and target may overlap.
   @inline(__always)
   mutating func copy(_ count: Int, from distance: Int) {
     var source = end &- distance

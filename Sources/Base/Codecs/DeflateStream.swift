@@ -14,7 +14,7 @@ struct DeflateStream: ~Copyable, Sendable {
 
   var restartPoint: RestartPoint { inflater.restartPoint(inputOffset: inputOffset) }
 
-  /// The next `count` bytes of output, fewer only at the stream's end.
+  /// Returns the next `count` bytes of output, fewer only at the stream's end.
   mutating func next(_ count: Int, from source: any ByteSource, inputSize: Int) throws(Fault) -> [UInt8] {
     var fault: Fault?
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
@@ -33,7 +33,7 @@ struct DeflateStream: ~Copyable, Sendable {
     defer { unsafe input.deallocate() }
     var rounds = 0
     while done < output.count, !isFinished {
-      // A long input may produce next to no output.
+      // A long input may produce almost no output.
       rounds += 1
       if rounds.isMultiple(of: 64) { try Interest.check() }
       let available = unsafe try source.read(into: input, at: inputOffset, .blocking)
@@ -43,12 +43,12 @@ struct DeflateStream: ~Copyable, Sendable {
       inputOffset += Int64(progress.consumed)
       done += progress.produced
       isFinished = progress.isFinished
-      // No input left and no more output: the stream is truncated.
+      // No input was consumed and no output produced: the stream is truncated.
       if progress.consumed == 0 && progress.produced == 0 { return }
     }
   }
 
-  /// Whether the stream ends here; may consume its last, empty blocks.
+  /// Returns whether the stream ends here. May consume its last, empty blocks.
   mutating func isAtEnd(_ source: any ByteSource) throws(Fault) -> Bool {
     if isFinished { return true }
     return try next(1, from: source, inputSize: 4096).isEmpty && isFinished

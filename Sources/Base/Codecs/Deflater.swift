@@ -1,14 +1,14 @@
 internal import CIsal
 
-/// A Deflate (RFC 1951) encoder, for one stream after the other: several hundred megabytes a second, and a few percent
-/// larger than zlib's.
+/// A Deflate (RFC 1951) encoder that can encode several streams in succession.
 ///
-/// Uses ISA-L. Takes about 500 KB of memory, whatever is packed. Not thread-safe.
+/// It encodes several hundred megabytes a second; the output is a few percent larger than zlib's. Uses ISA-L. Takes
+/// about 500 KB of memory, regardless of the input. Not thread-safe.
 @safe public final class Deflater {
   private let state: UnsafeMutablePointer<isal_zstream>
   private let buffer: UnsafeMutablePointer<UInt8>
   private static let bufferSize = ffmount_deflate_buffer_size()
-  /// What is asked for at once, in bytes.
+  /// The size of the output buffer of one call, in bytes.
   private static let step = 64 << 10
 
   public init() {
@@ -22,7 +22,7 @@ internal import CIsal
     unsafe buffer.deallocate()
   }
 
-  /// Begins a stream, whatever became of the one before.
+  /// Begins a stream. The previous one may be incomplete.
   public func begin() {
     unsafe isal_deflate_init(state)
     unsafe state.pointee.level = 3
@@ -30,7 +30,7 @@ internal import CIsal
     unsafe state.pointee.level_buf_size = UInt32(Self.bufferSize)
   }
 
-  /// Packs the next bytes of the stream, the last ones if `isLast`, and appends what is ready of it. O(n).
+  /// Compresses the next bytes of the stream and appends the output that is ready. `isLast` ends the stream. O(n).
   public func deflate(_ input: RawSpan, isLast: Bool, to output: inout [UInt8]) {
     // ISA-L counts in 32 bits; callers pass at most a few mebibytes.
     precondition(input.byteCount < Int32.max)
@@ -45,7 +45,7 @@ internal import CIsal
         let piece = unsafe [UInt8](unsafeUninitializedCapacity: Self.step) { room, made in
           unsafe state.pointee.next_out = room.baseAddress
           unsafe state.pointee.avail_out = UInt32(room.count)
-          // It fails only for a level or a buffer that does not exist.
+          // ISA-L fails only for an invalid level or buffer.
           let status = unsafe isal_deflate(state)
           precondition(status == COMP_OK)
           unsafe isFull = state.pointee.avail_out == 0

@@ -1,11 +1,11 @@
 internal import Bytes
 internal import CIsal
 
-/// Decodes a gzip file (RFC 1952): any number of members; what follows them and is none is ignored.
+/// Decodes a gzip file (RFC 1952) with any number of members. Other bytes after the last member are ignored.
 final class GzipUnpacker: Unpacker {
   private let input: PackedInput
   private var member: Member?
-  /// Whether only the member's end is left.
+  /// Whether only the member's trailer is left.
   private var isPastData = false
   private var isFirst: Bool
   private(set) var isAtEnd = false
@@ -24,15 +24,15 @@ final class GzipUnpacker: Unpacker {
     }
   }
 
-  /// The longest header that is read: its name, comment and extra field, in bytes.
+  /// The maximum size of a header, in bytes. It includes the name, the comment and the extra field.
   private static let longestHeader = 96 << 10
 
-  /// Throws if there is no memory for it.
+  /// Opens a file at a restart point. Throws if there is not enough memory.
   init(_ source: any ByteSource, from place: UnpackingPlace) throws(Fault) {
     input = PackedInput(source, at: place.input)
     isFirst = place.input == 0
     guard let inflation = place.inflation else { return }
-    // A place's image was checked where it was read.
+    // The image was validated when it was read.
     guard let point = RestartPoint(image: inflation.image) else { throw Fault(.limit, "no memory for a gzip decoder") }
     member = Member(Inflater(at: point), crc: CRC32(continuing: inflation.crc), size: inflation.size)
   }
@@ -63,7 +63,7 @@ final class GzipUnpacker: Unpacker {
     guard let member else { return 0 }
     let offset = input.offset
     let step = unsafe try input.withBytes { bytes throws(Fault) in
-      // After a failure, ISA-L's output is not what precedes the damage.
+      // After a failure, ISA-L's output is not the data before the damage.
       let progress = unsafe try member.inflater.inflate(bytes, into: rest)
       guard progress.consumed > 0 || progress.produced > 0 || progress.isFinished else {
         isCut = true
@@ -77,12 +77,12 @@ final class GzipUnpacker: Unpacker {
     return step.produced
   }
 
-  /// Whether there is another member; its header is read then.
+  /// Starts the next member by reading its header. Returns false if there is none.
   private func startMember() throws(Fault) -> Bool {
     let start = input.offset
     let head = try input.peek(10)
     guard head.starts(with: [0x1f, 0x8b]), head.count == 10, head[2] == 8, head[3] & 0xe0 == 0 else {
-      // Anything may follow the members, except what was a member once.
+      // Any bytes may follow the members, except those of a damaged member.
       guard isFirst || Self.resemblesMember(head) else {
         isAtEnd = true
         return false
@@ -98,12 +98,12 @@ final class GzipUnpacker: Unpacker {
     return true
   }
 
-  /// Whether most of a header's first bytes are those of a member.
+  /// Returns whether most of the first bytes are those of a member's header.
   private static func resemblesMember(_ head: [UInt8]) -> Bool {
     zip(head, [0x1f, 0x8b, 8] as [UInt8]).count { $0 == $1 } >= 2
   }
 
-  /// The size of the header that starts with `head`; nil if it does not end within so many bytes.
+  /// Returns the size of the header that starts with `head`. Returns `nil` if it does not end within `limit` bytes.
   private func headerSize(_ head: [UInt8], within limit: Int) throws(Fault) -> Int? {
     let flags = head[3]
     if flags == 0 { return 10 }
@@ -122,7 +122,7 @@ final class GzipUnpacker: Unpacker {
   }
 
   private func endMember() throws(Fault) {
-    // What the decoder has taken beyond the stream's end.
+    // The bytes that the decoder has taken beyond the stream's end.
     let unused = Int64(member?.inflater.unusedBytes ?? 0)
     let trailer = try input.peek(8, at: -unused)
     guard let (crc, size) = member.map({ ($0.crc.value, $0.size) }) else { return }
@@ -133,7 +133,7 @@ final class GzipUnpacker: Unpacker {
     }
     let (expected, length) = (UInt32(littleEndianBytes: trailer[..<4]), UInt32(littleEndianBytes: trailer[4...]))
     let place = input.offset - unused
-    // Where the next member's bytes belong is not known then.
+    // If the size is wrong, the output offset of the next member is unknown.
     guard length == UInt32(truncatingIfNeeded: size) else {
       throw Fault(.damaged, "expected a gzip member of \(length) bytes modulo 2^32, found \(size)", atByte: place)
     }
@@ -144,6 +144,6 @@ final class GzipUnpacker: Unpacker {
 }
 
 extension Inflater {
-  /// Bytes that were taken from the input and are not part of the stream, which has ended.
+  /// The number of bytes taken from the input beyond the end of the stream.
   fileprivate var unusedBytes: Int { unsafe max(0, Int(state.pointee.read_in_length) / 8) }
 }

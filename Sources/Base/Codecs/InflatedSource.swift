@@ -4,10 +4,10 @@ internal import Threads
 
 /// The output of a Deflate stream, at any offset.
 ///
-/// The stream is decoded in stretches of a mebibyte. The first pass is sequential, checks the CRC and records restart
-/// points; after it, any stretch is decoded from the point before it. The latest stretches are cached, so that the
-/// kernel's read-ahead may come in any order. The points of a long stream are also persisted: stretches far ahead of
-/// the first pass are decoded from those.
+/// The stream is decoded in blocks of 1 MiB. The first pass is sequential, checks the CRC and records restart points.
+/// After it, any block is decoded from the preceding restart point. The latest blocks are cached, so that the kernel's
+/// read-ahead may come in any order. The restart points of a long stream are also persisted. Blocks far ahead of the
+/// first pass are decoded from those.
 public final class InflatedSource: ByteSource {
   public let size: Int64
   private let compressed: any ByteSource
@@ -15,40 +15,42 @@ public final class InflatedSource: ByteSource {
   private let stretches: Chunks
   private let log: RestartLog?
   private let frontier: Mutex<Frontier>
-  /// One thread decodes a stretch, others that want the same one wait for it. Lock order: before `passTurn`.
+  /// Locks for decoding: one thread decodes a block, and others that need it wait. Lock order: before `passTurn`.
   private let turns = [BlockingLock(), BlockingLock(), BlockingLock(), BlockingLock()]
   /// Held while `frontier` is accessed, so that no thread blocks on the mutex of `frontier`.
   private let passTurn = BlockingLock()
 
   private static let inputSize = 128 << 10
-  /// Restart points of one source take at most this much memory; beyond it every other one is dropped. If they are also
-  /// persisted, less suffices.
+  /// The maximum memory for the restart points of one source, in bytes. Beyond it, every other point is dropped. Less
+  /// suffices if points are also persisted.
   private static let pointsCost = 8 << 20
   private static let pointsCostWithLog = 2 << 20
-  /// Shorter streams are decoded again faster than their points are read back.
+  /// The minimum size of a stream whose points are persisted, in bytes. Shorter streams are decoded again faster than
+  /// their points are read.
   private static let loggedSize: Int64 = 8 << 20
-  /// The first pass continues for a reader at most this much ahead of it, in stretches: that is the kernel's read-ahead
-  /// out of order.
+  /// The maximum distance of a read ahead of the first pass that continues the pass, in blocks. The kernel's read-ahead
+  /// can be out of order by this distance.
   private static let readahead: Int64 = 2
-  /// The most stretches to decode from a persisted point; for more, the first pass continues, and records points.
+  /// The maximum number of blocks to decode from a persisted point. For more, the first pass continues and records
+  /// points.
   private static let longestRun: Int64 = 32
 
-  /// The first pass through the stream.
+  /// The state of the first pass.
   fileprivate struct Frontier: ~Copyable {
-    /// nil before the first pass has begun.
+    /// The decoder. Nil before the first pass has begun.
     var stream: DeflateStream?
-    /// The next stretch to decode.
+    /// The next block to decode.
     var next: Int64 = 0
     var crc = CRC32()
-    /// By the stretch that starts there; every `spacing`-th is kept.
+    /// The restart points, by the block that starts there. Every `spacing`-th point is kept.
     var points: [Int64: RestartPoint] = [:]
     var spacing: Int64 = 1
     var cost = 0
     var fault: Fault?
   }
 
-  /// `size` and, unless it is nil, `crc` are the expected size and checksum of the output; `compressed` may be longer
-  /// than its stream.
+  /// Creates a source. `size` and, unless it is nil, `crc` are the expected size and checksum of the output.
+  /// `compressed` may be longer than its stream.
   public init(of compressed: any ByteSource, size: Int64, crc: UInt32?, cache: ChunkCache) {
     self.compressed = compressed
     self.size = size
@@ -71,7 +73,7 @@ public final class InflatedSource: ByteSource {
 
   public func verify() throws(Fault) { try compressed.verify() }
 
-  /// The checksum covers all bytes, and is compared by the first pass.
+  /// Returns the assurance of all bytes, which one checksum covers. The first pass compares it.
   public func assurance(of range: Range<Int64>) -> Assurance {
     guard crc != nil else { return compressed.assurance }
     return frontier.withLockIfAvailable { frontier in
@@ -90,7 +92,7 @@ public final class InflatedSource: ByteSource {
 
   public func workAhead(of offset: Int64) -> WorkAhead {
     let index = offset / Int64(Chunks.length)
-    // Starts once a quarter of the stretch decoded last has been read.
+    // Starts once a quarter of the last decoded block has been read.
     guard offset % Int64(Chunks.length) >= Int64(Chunks.length / 4), index + 1 < stretches.count,
       !stretches.holds(index + 1),
       frontier.withLockIfAvailable({ $0.next == index + 1 && $0.fault == nil }) ?? false
@@ -101,7 +103,7 @@ public final class InflatedSource: ByteSource {
   public func prepare(at offset: Int64) {
     let index = offset / Int64(Chunks.length) + 1
     guard offset >= 0, index < stretches.count else { return }
-    // The reader it concerns will get the fault again.
+    // The read of this block will get the fault again.
     _ = try? stretch(index, .blocking)
   }
 
@@ -112,8 +114,8 @@ public final class InflatedSource: ByteSource {
     try turn.lock()
     defer { turn.unlock() }
     if let found = stretches.find(index) { return found }
-    // Each round that ends without a stretch leaves fewer alternatives: a persisted point is distrusted once, and
-    // another thread may have taken the first pass beyond while this one waited for it.
+    // Each round that ends without a block leaves fewer alternatives. A persisted point is distrusted once. Another
+    // thread may have taken the first pass beyond the block while this one waited.
     for _ in 0..<3 {
       guard let start = try startingPoint(for: index) else {
         if let made = try advanceFrontier(to: index) { return made }
@@ -148,7 +150,8 @@ public final class InflatedSource: ByteSource {
     var isStored = false
   }
 
-  /// The nearest restart point at or before a stretch; nil if the first pass has to get there first.
+  /// Returns the nearest restart point at or before a block. Returns `nil` if the first pass has to reach the block
+  /// first.
   private func startingPoint(for index: Int64) throws(Fault) -> Start? {
     try passTurn.lock()
     defer { passTurn.unlock() }
@@ -183,11 +186,11 @@ public final class InflatedSource: ByteSource {
       while true {
         let current = frontier.next
         if current > index { return stretches.find(index) }
-        // Between two stretches the state is consistent for the next caller.
+        // Between two blocks, the state is consistent for the next caller.
         try Interest.check()
         let stretch: Chunk
         do throws(Fault) { stretch = try decodeNext(&frontier) } catch {
-          // The decoder is in an undefined position. If the data are not at fault, a retry may succeed: from the start.
+          // The decoder's position is undefined. Unless the data are damaged, a retry from the start may succeed.
           if error.kind != .damaged { frontier = Frontier() }
           throw error
         }
@@ -209,7 +212,7 @@ public final class InflatedSource: ByteSource {
     }
   }
 
-  /// Records the position that the first pass has reached.
+  /// Records the position reached by the first pass.
   private func note(_ frontier: inout Frontier) {
     if frontier.next == stretches.count {
       log?.finish()
@@ -243,8 +246,8 @@ public final class InflatedSource: ByteSource {
 }
 
 extension InflatedSource.Frontier {
-  /// Records and returns the restart point at the start of stretch `index`, if it is one to keep; beyond the budget
-  /// every other point is dropped.
+  /// Records and returns the restart point at the start of block `index`. Returns `nil` if the point is not to be kept.
+  /// Beyond the budget, every other point is dropped.
   fileprivate mutating func note(at index: Int64, atMost limit: Int) -> RestartPoint? {
     guard index % spacing == 0, let point = stream?.restartPoint else { return nil }
     points[index] = point

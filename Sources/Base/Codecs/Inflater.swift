@@ -10,7 +10,7 @@ internal import CIsal
 
   init() {
     unsafe state = .allocate(capacity: 1)
-    // Restart points also copy what ISA-L does not initialize, and must not leak earlier contents of this memory.
+    // Restart points also copy bytes that ISA-L does not initialize, and must not leak earlier contents of this memory.
     unsafe UnsafeMutableRawPointer(state).initializeMemory(
       as: UInt8.self, repeating: 0, count: Inflater.memorySizes.lowerBound)
     unsafe isal_inflate_init(state)
@@ -21,7 +21,7 @@ internal import CIsal
   struct Progress {
     var consumed = 0
     var produced = 0
-    /// The last block has ended and all of its output was returned.
+    /// Whether the last block has ended and all of its output was returned.
     var isFinished = false
   }
 
@@ -58,13 +58,13 @@ internal import CIsal
   }
 }
 
-/// Decodes a whole Deflate stream whose output is exactly `size` bytes; any other stream is damaged. O(size).
+/// Decodes a whole Deflate stream. Throws a damaged fault unless the output is exactly `size` bytes. O(size).
 public func inflate(_ stream: UnsafeRawBufferPointer, toSize size: Int) throws(Fault) -> [UInt8] {
   precondition(stream.count < Int32.max && size < Int32.max)
   var status = ISAL_DECOMP_OK
   var isFinished = false
   let bytes = unsafe [UInt8](unsafeUninitializedCapacity: size) { buffer, initialized in
-    // A large struct, so on the heap; a stateless call reads only what is set here.
+    // The struct is large, so it is on the heap. A stateless call reads only the fields that are set here.
     let state = UnsafeMutablePointer<inflate_state>.allocate(capacity: 1)
     defer { unsafe state.deallocate() }
     unsafe isal_inflate_init(state)
@@ -98,16 +98,16 @@ struct RestartPoint: Sendable {
 }
 
 extension Inflater {
-  /// The sizes of a restart point, in bytes: the whole state before the output window, and the window as far as it is
-  /// used.
+  /// The possible sizes of a restart point, in bytes: the whole state before the output window, and the used part of
+  /// the window.
   static var memorySizes: ClosedRange<Int> {
     let head = ffmount_inflate_head_size()
     return head...head + ffmount_inflate_window_size()
   }
 
-  /// The current state; `inputOffset` is the offset of the first byte not consumed.
+  /// Returns the current state. `inputOffset` is the offset of the first unconsumed byte.
   func restartPoint(inputOffset: Int64) -> RestartPoint {
-    // Pointers of the last call only.
+    // The pointers belong to the last call.
     unsafe state.pointee.next_in = nil
     unsafe state.pointee.avail_in = 0
     unsafe state.pointee.next_out = nil

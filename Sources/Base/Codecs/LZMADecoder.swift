@@ -16,10 +16,10 @@ final class XZDecoder: StreamDecoder {
   }
 }
 
-/// Decodes an LZMA stream in ZIP's format (APPNOTE 5.8): two bytes of version, two of the properties' size, the
-/// properties, the stream.
+/// Decodes an LZMA stream in ZIP's format (APPNOTE 5.8): two bytes of version, two bytes for the size of the
+/// properties, the properties, the stream.
 @safe final class LZMADecoder: StreamDecoder, @unchecked Sendable {
-  // Sendable: as for any decoder, used by one thread at a time.
+  // Sendable: used by one thread at a time, like any decoder.
   private var stream: LZMAStream?
   private let size: Int64
   private let endsWithMark: Bool
@@ -41,7 +41,7 @@ final class XZDecoder: StreamDecoder {
     guard unsafe input[2] == Self.propertiesSize, unsafe input[3] == 0 else {
       throw Fault(.damaged, "expected \(Self.propertiesSize) bytes of LZMA properties")
     }
-    // The parameters as a .lzma file's header, for which liblzma supports a memory limit.
+    // The parameters in the form of a .lzma file's header, for which liblzma supports a memory limit.
     var header = unsafe Array(input[Self.headerSize..<count])
     shrinkDictionary(&header)
     let known = endsWithMark ? Int64(-1) : size

@@ -16,18 +16,18 @@ final class LZMAFileDecoder: StreamDecoder {
   }
 }
 
-/// Decodes one member of a lzip file: six bytes of header, an LZMA stream with an end mark, and its CRC and sizes.
+/// Decodes one member of a lzip file: six bytes of header, an LZMA stream with an end mark, its CRC and sizes.
 @safe final class LzipDecoder: StreamDecoder, @unchecked Sendable {
-  // Sendable: as for any decoder, used by one thread at a time.
+  // Sendable: used by one thread at a time, like any decoder.
   private var stream: LZMAStream?
   private var isPastData = false
   private var crc = CRC32()
   private var size: Int64 = 0
-  /// Of the LZMA stream so far, in bytes.
+  /// The number of bytes of the LZMA stream consumed so far.
   private var packedSize: Int64 = 0
-  /// That the member records another size of its own, though its bytes are those that it should have.
+  /// The fault of a member that records a wrong size of its own, although its content is intact.
   private(set) var sizeFault: Fault?
-  /// Version 0 records no size of the member.
+  /// The size of the trailer, in bytes. Version 0 does not record the size of the member.
   private var trailerSize = 20
 
   private static let headerSize = 6
@@ -45,7 +45,7 @@ final class LZMAFileDecoder: StreamDecoder {
     trailerSize = version == 0 ? 12 : 20
     let base = UInt32(1) << UInt32(code & 31)
     let dictionary = base - base / 16 * UInt32(code >> 5)
-    // As a .lzma file's header: usual properties, the dictionary, no size.
+    // A .lzma file's header: the usual properties, the dictionary, no size.
     let header = [0x5d] + [UInt8](littleEndian: dictionary) + [UInt8](repeating: 0xff, count: 8)
     stream = unsafe try LZMAStream { unsafe lzma_alone_decoder($0, Compression.largestXZMemory) }
     var fault: Fault?
@@ -67,7 +67,7 @@ final class LZMAFileDecoder: StreamDecoder {
     if progress.isFinished {
       isPastData = true
       progress.isFinished = false
-      // Progress even if all was there: the trailer follows.
+      // The member ends only after its trailer, which may be in the input already.
       let rest = unsafe UnsafeRawBufferPointer(rebasing: input[progress.consumed...])
       let last = unsafe try end(rest)
       progress.consumed += last.consumed

@@ -30,7 +30,7 @@ internal import CLzma
     unsafe stream.pointee.avail_out = output.count
     let status = unsafe lzma_code(stream, LZMA_RUN)
     switch status {
-    // No progress: the caller sees that in the counts.
+    // Without progress, the caller sees that in the counts.
     case LZMA_OK, LZMA_STREAM_END, LZMA_BUF_ERROR: break
     default: throw LZMAStream.fault(status)
     }

@@ -1,7 +1,7 @@
 internal import Bytes
 
-/// Decodes a file of one or more streams that are compressed by themselves: Zstandard's and LZ4's frames, members of
-/// lzip, streams of xz; what follows them and is none is ignored.
+/// Decodes a file of one or more independently compressed streams: frames of Zstandard and LZ4, members of lzip,
+/// streams of xz. Other bytes after the last stream are ignored.
 final class MemberUnpacker: Unpacker {
   private let packing: Packing
   private let input: PackedInput
@@ -11,7 +11,7 @@ final class MemberUnpacker: Unpacker {
   private var mark: [UInt8] = []
   private(set) var isAtEnd = false
   private(set) var isCut = false
-  /// Of a member whose bytes are good: told when all have been decoded.
+  /// The fault of a member whose content is intact. Thrown after all bytes have been decoded.
   private var memberFault: Fault?
 
   init(_ source: any ByteSource, _ packing: Packing, from place: UnpackingPlace) {
@@ -50,7 +50,7 @@ final class MemberUnpacker: Unpacker {
       return (step.consumed, step)
     }
     guard isStuck else { return step }
-    // The decoder wants to see more at once than was left in the window.
+    // The decoder needs more bytes at once than were left in the window.
     let again = unsafe try input.withBytes(atLeast: 4096) { bytes throws(Fault) in
       let step = unsafe try decoder?.decode(bytes, into: rest) ?? StreamProgress()
       return (step.consumed, step)
@@ -62,13 +62,13 @@ final class MemberUnpacker: Unpacker {
     return again
   }
 
-  /// Whether there is another stream.
+  /// Starts the next stream. Returns false if there is none.
   private func startMember() throws(Fault) -> Bool {
     if packing == .xz, !isFirst { try skipPadding() }
     let head = try input.peek(Packing.headSize)
-    // Formats without a mark have one stream.
+    // Formats without a mark have a single stream.
     guard isFirst || packing.isJoined && packing.starts(with: head[...]) else {
-      // Anything may follow the members, except what was a member once.
+      // Any bytes may follow the members, except those of a damaged member.
       guard !packing.isJoined || zip(head, mark).count(where: ==) < 3 else {
         throw Fault(.damaged, "expected \(packing.name) data", atByte: input.offset)
       }
@@ -85,7 +85,7 @@ final class MemberUnpacker: Unpacker {
     return true
   }
 
-  /// Streams of xz may have zeros between them, four at a time.
+  /// Skips the padding between xz streams: zeros, four at a time.
   private func skipPadding() throws(Fault) {
     while true {
       let head = try input.peek(4096)
@@ -98,7 +98,7 @@ final class MemberUnpacker: Unpacker {
 }
 
 extension Packing {
-  /// For messages.
+  /// The format's name, for messages.
   var name: String {
     switch self {
     case .gzip: "gzip"
@@ -113,7 +113,7 @@ extension Packing {
     }
   }
 
-  /// Whether there may be several streams in a file.
+  /// Whether a file can contain several streams.
   var isJoined: Bool {
     switch self {
     case .gzip, .bzip2, .xz, .zstd, .lz4, .lzip: true

@@ -1,16 +1,16 @@
 internal import Bytes
 internal import CLz4
 
-/// Decodes a file of LZ4's older format ("legacy frame" of lz4_Frame_format.md): blocks of 8 MiB at most up to the end, each
-/// behind its compressed size.
+/// Decodes a file of LZ4's older format ("legacy frame" of lz4_Frame_format.md). Such a file consists of blocks of up
+/// to 8 MiB, each after its compressed size.
 @safe final class OlderLZ4Decoder: StreamDecoder, @unchecked Sendable {
-  // Sendable: as for any decoder, used by one thread at a time.
+  // Sendable: used by one thread at a time, like any decoder.
   private var isBehindMark = false
-  /// What there is of the block that is being read.
+  /// The compressed bytes of the current block read so far.
   private var block: [UInt8] = []
   private var blockSize = 0
   private var decoded: [UInt8] = []
-  /// How much of it was returned.
+  /// The number of bytes of `decoded` that were returned.
   private var returned = 0
 
   static let mark: [UInt8] = [0x02, 0x21, 0x4c, 0x18]
@@ -39,7 +39,7 @@ internal import CLz4
       }
       let rest = unsafe input.dropFirst(progress.consumed)
       if blockSize == 0 {
-        // The stream ends with the file, or where another one starts.
+        // The stream ends with the file, or where another stream starts.
         let head = unsafe Array(rest.prefix(4))
         guard head.count == 4, !Packing.lz4.starts(with: head[...]) else {
           progress.isFinished = input.count == 0 || head.count == 4

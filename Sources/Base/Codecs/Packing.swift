@@ -1,6 +1,6 @@
 public import Bytes
 
-/// How a file is compressed as a whole.
+/// The compression format of a whole file.
 public enum Packing: UInt8, Sendable, CaseIterable {
   case gzip = 1
   case bzip2
@@ -8,18 +8,19 @@ public enum Packing: UInt8, Sendable, CaseIterable {
   case zstd
   case lz4
   case lzip
-  /// liblzma's first format.
+  /// The first format of liblzma.
   case lzma
-  /// compress(1).
+  /// The format of compress(1).
   case compress
   case brotli
 
-  /// The bytes that tell it; a file has that many, unless it is empty.
+  /// The number of leading bytes that identify a format.
   public static let headSize = 32
 
-  /// By a file's first bytes; nil if it is not compressed, or by brotli, which has no mark.
+  /// Detects the format by a file's first bytes. Returns `nil` if the file is not compressed, or if it is compressed by
+  /// Brotli, which has no mark.
   public init?(startingWith head: ArraySlice<UInt8>) {
-    // Frames to pass over, which Zstandard and LZ4 have in common, precede others that tell.
+    // Zstandard and LZ4 share the format of skippable frames, so the frame after them decides.
     let content = Self.behindSkippable(head)
     guard
       let known = Self.allCases.first(where: { $0.starts(with: content) })
@@ -28,7 +29,7 @@ public enum Packing: UInt8, Sendable, CaseIterable {
     self = known
   }
 
-  /// By a file's extension.
+  /// Finds the format by a file's extension. Returns `nil` if it is unknown.
   public init?(_ fileExtension: FileExtension) {
     guard let known = Self.allCases.first(where: { $0.extensions.contains { $0.own == fileExtension } }) else {
       return nil
@@ -36,7 +37,7 @@ public enum Packing: UInt8, Sendable, CaseIterable {
     self = known
   }
 
-  /// The extensions of compressed files, and what takes their place when they are decompressed.
+  /// The extensions of compressed files, and their replacements in the decompressed files' names.
   public var extensions: [(own: FileExtension, inside: String)] {
     switch self {
     case .gzip: [("gz", ""), ("tgz", ".tar"), ("taz", ".tar")]
@@ -51,7 +52,7 @@ public enum Packing: UInt8, Sendable, CaseIterable {
     }
   }
 
-  /// The name of what is inside a file: without the extension of its compression.
+  /// Returns the name of a file's content: the file's name without the extension of its compression.
   public static func innerName(of file: FileName) -> FileName {
     guard let fileExtension = file.fileExtension, let dot = file.bytes.lastIndex(of: UInt8(ascii: ".")),
       let inside = innerExtensions[fileExtension]
@@ -80,7 +81,7 @@ public enum Packing: UInt8, Sendable, CaseIterable {
     }
   }
 
-  /// What follows the frames to pass over; `head` if there are none.
+  /// Returns the bytes after the skippable frames. Returns `head` if there are none.
   private static func behindSkippable(_ head: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     var rest = head
     while isSkippable(rest), rest.count >= 8 {
@@ -89,14 +90,16 @@ public enum Packing: UInt8, Sendable, CaseIterable {
     return rest
   }
 
-  /// A skippable frame of Zstandard's and LZ4's (RFC 8878, 3.1.2).
+  /// Returns whether the bytes start with a skippable frame of Zstandard and LZ4 (RFC 8878, 3.1.2).
   private static func isSkippable(_ head: ArraySlice<UInt8>) -> Bool {
     guard head.count >= 4, let first = head.first else { return false }
     return (0x50...0x5f).contains(first) && head.dropFirst().starts(with: [0x2a, 0x4d, 0x18])
   }
 
-  /// There is no mark: usual properties, a usual dictionary, and a size that is unknown or not absurd; or any properties
-  /// that liblzma takes (lc and lp of together 4 at most), and a size that is unknown.
+  /// Returns whether the bytes resemble the header of a .lzma file, which has no mark.
+  ///
+  /// The dictionary must be of a usual size. The usual properties are accepted with an unknown size or one below 1 TiB.
+  /// Any other properties that liblzma supports (lc + lp of at most 4) are accepted with an unknown size only.
   private func startsLZMA(_ head: ArraySlice<UInt8>) -> Bool {
     guard head.count >= 14, let properties = head.first, head[head.startIndex + 13] == 0 else { return false }
     let dictionary = UInt32(littleEndianBytes: head.dropFirst().prefix(4))

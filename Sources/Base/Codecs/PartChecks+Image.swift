@@ -1,12 +1,12 @@
 internal import Bytes
 
-/// The checks in serialized form, for other processes: the passed ranges, then the damages.
+/// The serialized form of checks, for other processes: the passed ranges, then the damages.
 ///
-/// Nothing that is read back is believed without being bounded.
+/// Numbers that are read back are untrusted and checked against bounds.
 extension PartChecks {
   var image: [UInt8] {
     var bytes: [UInt8] = []
-    // More are not kept: the parts are checked again.
+    // Excess ranges are dropped; their parts are checked again.
     let passed = passed.ranges.prefix(Self.most)
     bytes.append(littleEndian: UInt32(passed.count))
     for range in passed { bytes.append(range) }

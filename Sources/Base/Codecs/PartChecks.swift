@@ -1,13 +1,13 @@
 internal import Bytes
 
-/// What the checksums of a compressed file's parts have shown, by ranges of the decoded bytes.
+/// The results of comparing the checksums of a compressed file's parts, by ranges of the decoded bytes.
 struct PartChecks: Sendable, Equatable {
   struct Damage: Sendable, Equatable {
     var range: Range<Int64>
     var fault: Fault
   }
 
-  /// In the file's order, without overlaps.
+  /// The damages in the file's order, without overlaps.
   private(set) var damages: [Damage] = []
   /// The parts that were decoded without a fault.
   private(set) var passed = RangeSet<Int64>()
@@ -36,13 +36,14 @@ struct PartChecks: Sendable, Equatable {
     damages.append(Damage(range: before.range.lowerBound..<last.range.upperBound, fault: before.fault))
   }
 
-  /// The first damage in a range.
+  /// Returns the first damage in a range. Returns `nil` if none is known.
   func damage(in range: Range<Int64>) -> Damage? {
     let first = damages.partitionIndex { $0.range.upperBound <= range.lowerBound }
     return first < damages.count && damages[first].range.lowerBound < range.upperBound ? damages[first] : nil
   }
 
-  /// The first byte of a range that is neither in a part that passed nor in a damaged one.
+  /// Returns the first byte of a range that is neither in a passed part nor in a damaged one. Returns `nil` if there is
+  /// none.
   func firstOpen(in range: Range<Int64>) -> Int64? {
     var start = range.lowerBound
     while start < range.upperBound {
@@ -57,7 +58,7 @@ struct PartChecks: Sendable, Equatable {
     return nil
   }
 
-  /// Whether a range lies in parts that passed.
+  /// Returns whether a range lies in passed parts.
   func passes(_ range: Range<Int64>) -> Bool { damage(in: range) == nil && firstOpen(in: range) == nil }
 
   private func end(ofPassedAt place: Int64) -> Int64? {

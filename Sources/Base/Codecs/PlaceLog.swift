@@ -1,17 +1,18 @@
 internal import Bytes
 internal import Synchronization
 
-/// The stored places of one compressed file: written in batches during the first pass, read back one by one.
+/// The stored restart points of one compressed file. They are written in batches during the first pass and read back
+/// one by one.
 final class PlaceLog: Sendable {
   private let store: any RestartStore
   private let stream: ByteIdentity
   private let batch = Mutex<[UnpackingPlace]>([])
-  /// What was read from the store last.
+  /// The points read last from the store.
   private let loaded = Mutex<[UnpackingPlace]>([])
 
   private static let batchSize = 16
   private static let loadedAtMost = 4
-  /// The key of the end.
+  /// The key of the end's record.
   private static let endPlace = Int64.max
 
   init(_ store: any RestartStore, of stream: ByteIdentity) {
@@ -21,7 +22,7 @@ final class PlaceLog: Sendable {
 
   deinit { handOver(batch.withLock { $0 }) }
 
-  /// Does not wait for the store.
+  /// Adds a restart point. Does not wait for the store.
   func note(_ place: UnpackingPlace) {
     let full = batch.withLock { batch -> [UnpackingPlace] in
       batch.append(place)
@@ -39,7 +40,7 @@ final class PlaceLog: Sendable {
     }
   }
 
-  /// Notes the decoded size, why there is no more, and what the parts' checksums have shown.
+  /// Stores the decoded size, the reason for an early end, and the results of the parts' checksums.
   func finish(_ end: UnpackedEnd) {
     handOver(
       batch.withLock { batch in
@@ -49,13 +50,13 @@ final class PlaceLog: Sendable {
     store.note(of: stream, cost: 64) { [StoredRestartPoint(place: Self.endPlace, image: end.image)] }
   }
 
-  /// Returns what `finish` has noted. Blocks on the disk.
+  /// Returns the end that `finish` has stored. Returns `nil` if there is none. Blocks on the disk.
   func end() -> UnpackedEnd? {
     guard let stored = store.last(of: stream, in: Self.endPlace...Self.endPlace) else { return nil }
     return UnpackedEnd(image: stored.image)
   }
 
-  /// The last place within a range. Blocks on the disk.
+  /// Returns the last restart point within a range. Blocks on the disk.
   func last(in range: ClosedRange<Int64>) -> UnpackingPlace? {
     guard let stored = store.last(of: stream, in: range), range.contains(stored.place) else { return nil }
     if let known = loaded.withLock({ $0.first { $0.output == stored.place } }) { return known }
@@ -67,7 +68,7 @@ final class PlaceLog: Sendable {
     return place
   }
 
-  /// Forgets what is stored: it, or the file, is damaged.
+  /// Removes all stored records, because they or the file are damaged.
   func forget() {
     batch.withLock { $0 = [] }
     loaded.withLock { $0 = [] }
@@ -77,10 +78,10 @@ final class PlaceLog: Sendable {
 
 /// The end of a decompressed file.
 struct UnpackedEnd: Sendable, Equatable {
-  /// In bytes.
+  /// The decoded size in bytes.
   var size: Int64
-  /// Why there is no more, if there should be.
+  /// The reason for an early end. Nil if the file ends where it should.
   var fault: Fault?
-  /// The checks of its parts, for the next process.
+  /// The results of the parts' checksums, for the next process.
   var checks = PartChecks()
 }

@@ -2,23 +2,24 @@ internal import Bytes
 internal import CIsal
 internal import CZstd
 
-/// A restart point in serialized form, for other processes.
+/// The serialized form of a restart point, for other processes.
 ///
-/// The image is ISA-L's own memory, so it is valid for one version of the library on one kind of machine only:
-/// `imageVersion` identifies them. The store has to detect changed bytes; even so, every index in the image is checked
+/// The image is ISA-L's own memory, so it is valid only for one version of the library on one kind of machine.
+/// `imageVersion` identifies these. The store has to detect changed bytes; even so, every index in the image is checked
 /// before use.
 extension RestartPoint {
-  /// The input offset, and the memory's size and CRC-32, followed by the memory, compressed by Zstandard, which does not notice
-  /// flipped bits itself.
+  /// The size of the header, in bytes: the input offset, the memory's size and its CRC-32.
+  ///
+  /// The memory follows. It is compressed by Zstandard, which does not detect flipped bits itself.
   private static let headerSize = 16
 
-  /// nil if it cannot be made. Takes about 0.2 ms.
+  /// The image. Nil if it cannot be created. Takes about 0.2 ms.
   var image: [UInt8]? {
     let sums = UInt64(memory.count) | UInt64(checksum) << 32
     let header = [UInt8](littleEndian: [UInt64(bitPattern: inputOffset), sums])
     let bound = ZSTD_compressBound(memory.count)
     return unsafe withUnsafeTemporaryAllocation(byteCount: bound, alignment: 1) { buffer -> [UInt8]? in
-      // A third of what it was; the next levels save hardly more.
+      // Level 1 compresses to about a third. The next levels save hardly more.
       let count = unsafe ZSTD_compress(buffer.baseAddress, buffer.count, memory, memory.count, 1)
       guard ZSTD_isError(count) == 0 else { return nil }
       var image: [UInt8] = []
@@ -35,7 +36,8 @@ extension RestartPoint {
     return sum.value
   }
 
-  /// nil if `image` is malformed, or its decoder would access bytes outside its memory.
+  /// Restores a restart point. Returns `nil` if `image` is malformed, or if its decoder would access bytes outside its
+  /// memory.
   init?(image: [UInt8]) {
     let bytes = unsafe image.span.bytes
     var reader = ByteReader(bytes)
@@ -55,7 +57,7 @@ extension RestartPoint {
 }
 
 extension RestartPoint {
-  /// Identifies this code and the library in use: includes the decoder's tables for one short stream.
+  /// The version of this code and of the library in use. Includes the decoder's tables for one short stream.
   static let imageVersion: UInt64 = {
     var hash = StableHash()
     let format: UInt64 = 3
@@ -87,19 +89,19 @@ extension RestartPoint {
 }
 
 extension Inflater {
-  /// The bytes of its Huffman tables.
+  /// The bytes of the Huffman tables.
   fileprivate var tables: [UInt8] {
     let (start, end) = (ffmount_inflate_literal_offset(), ffmount_inflate_tables_end())
     return unsafe Array(UnsafeRawBufferPointer(start: state, count: end)[start...])
   }
 
-  /// Whether all the indices in a deserialized state, which has `memorySize` bytes, stay inside ISA-L's memory.
+  /// Returns whether all indices in a deserialized state of `memorySize` bytes stay inside ISA-L's memory.
   fileprivate func isSound(memorySize: Int) -> Bool {
     let windowEnd = Int32(Inflater.memorySizes.upperBound - Inflater.memorySizes.lowerBound)
     let valid = unsafe state.pointee.tmp_out_valid
     let states = ISAL_BLOCK_NEW_HDR.rawValue...ISAL_BLOCK_FINISH.rawValue
-    // Raw Deflate, without a dictionary or another window, and without leftover output, which ISA-L would put into the
-    // window.
+    // Accepts only raw Deflate with the default window, no dictionary and no leftover output. ISA-L would put that into
+    // the window.
     return unsafe (0...windowEnd).contains(valid) && Inflater.memorySizes.lowerBound + Int(valid) == memorySize
       && (0...valid).contains(state.pointee.tmp_out_processed)
       && (0...64).contains(state.pointee.read_in_length)

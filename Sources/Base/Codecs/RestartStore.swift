@@ -1,12 +1,12 @@
 public import Bytes
 internal import Synchronization
 
-/// Persists restart points of streams across mounts. Best effort: nothing throws.
+/// Stores restart points of streams across mounts. Best effort: nothing throws.
 public protocol RestartStore: Sendable {
-  /// The last point of a stream within a range of positions. Blocks on the disk, but not on pending `note`s.
+  /// Returns the last point of a stream within a range of positions. Blocks on the disk, but not on pending `note`s.
   func last(of stream: ByteIdentity, in places: ClosedRange<Int64>) -> StoredRestartPoint?
 
-  /// Calls `make` later, on a thread of the store's own, and stores the points. O(1); may drop them instead.
+  /// Calls `make` later, on one of the store's own threads, and stores the points. O(1). The points may be dropped.
   ///
   /// `cost` is the memory held while pending, in bytes.
   func note(of stream: ByteIdentity, cost: Int, _ make: @escaping @Sendable () -> [StoredRestartPoint])
@@ -17,9 +17,9 @@ public protocol RestartStore: Sendable {
 
 /// A restart point in stored form.
 public struct StoredRestartPoint: Sendable {
-  /// In stretches from the stream's start.
+  /// The position in the stream: a block number for an inflated source, an output offset in bytes for an unpacked one.
   public var place: Int64
-  /// Of this `version`, and valid for this machine's decoder only.
+  /// The serialized point. Valid only for this `version` and this machine's decoder.
   public var image: [UInt8]
 
   public init(place: Int64, image: [UInt8]) {
@@ -27,30 +27,30 @@ public struct StoredRestartPoint: Sendable {
     self.image = image
   }
 
-  /// Points of another version must not be returned. The first access takes some microseconds.
+  /// The current version. Points of another version must not be returned. The first access takes some microseconds.
   public static var version: UInt64 { RestartPoint.imageVersion }
 }
 
-/// The stored points of one stream: written in batches during the first pass, read back one by one.
+/// The stored restart points of one stream. They are written in batches during the first pass and read back one by one.
 final class RestartLog: Sendable {
   private let store: any RestartStore
   private let stream: ByteIdentity
-  /// In bytes, of the compressed stream.
+  /// The size of the compressed stream, in bytes.
   private let streamSize: Int64
 
   private struct State {
-    /// Recorded and not passed to the store yet.
+    /// The recorded points that have not been passed to the store.
     var batch: [(place: Int64, point: RestartPoint)] = []
     /// The points read last, the latest at the end.
     var loaded: [(place: Int64, point: RestartPoint)] = []
-    /// A point led to damage: no more are read.
+    /// Whether a point led to damage. No more points are then read.
     var isDistrusted = false
   }
 
   private let state = Mutex(State())
   private let recorded = Recorded()
 
-  /// The last position that the store has for the stream; determined once, on the store's thread.
+  /// The last position in the store for the stream. Determined once, on the store's thread.
   private final class Recorded: Sendable {
     let place = Mutex<Int64?>(nil)
   }
@@ -66,7 +66,7 @@ final class RestartLog: Sendable {
 
   deinit { handOver(state.withLock { $0.batch }) }
 
-  /// Records the point at the start of a stretch; `make` is not called if the store has it. Does not wait for the
+  /// Records the point at the start of a block. Does not call `make` if the store has the point. Does not wait for the
   /// store.
   func note(at place: Int64, _ make: () -> RestartPoint?) {
     if let last = recorded.place.withLockIfAvailable({ $0 }) ?? nil, place <= last { return }
@@ -79,7 +79,7 @@ final class RestartLog: Sendable {
     handOver(batch)
   }
 
-  /// Stores what is left at the end of the stream.
+  /// Stores the remaining points at the end of the stream.
   func finish() { handOver(state.withLock { take(&$0.batch) }) }
 
   private func take(_ batch: inout [(place: Int64, point: RestartPoint)]) -> [(place: Int64, point: RestartPoint)] {
@@ -101,7 +101,7 @@ final class RestartLog: Sendable {
     }
   }
 
-  /// The last point within a range. Blocks on the disk.
+  /// Returns the last point within a range. Blocks on the disk.
   func last(in places: ClosedRange<Int64>) -> (place: Int64, point: RestartPoint)? {
     let (isDistrusted, known) = state.withLock { state -> (Bool, (place: Int64, point: RestartPoint)?) in
       guard let index = state.loaded.firstIndex(where: { $0.place == places.upperBound }) else {
@@ -123,7 +123,7 @@ final class RestartLog: Sendable {
     return (stored.place, point)
   }
 
-  /// Stops using the stream's points, since they or the stream are damaged.
+  /// Stops using the stream's points, because they or the stream are damaged.
   func distrust() {
     state.withLock { state in
       state.isDistrusted = true

@@ -6,17 +6,17 @@ internal import Threads
 public protocol RunningSum: ~Copyable, Sendable {
   mutating func update(_ bytes: UnsafeRawBufferPointer)
 
-  /// The mismatch, once all bytes are added; nil if there is none. May be called only once.
+  /// Returns the mismatch, once all bytes are added. Returns `nil` if the checksum matches. May be called only once.
   mutating func finish() -> Fault?
 }
 
-/// Verifies a source as it is read sequentially: the read that completes the checksum fails if it is wrong. Reads that
+/// Verifies a source as it is read sequentially. The read that completes the checksum fails if it is wrong. Reads that
 /// skip a part are not checked.
 public final class RunningCheck<Sum: RunningSum & ~Copyable>: Sendable {
   private let source: any ByteSource
   private let passed: @Sendable () -> Void
-  /// Held while the checksum is updated, which may read. Lock order: before `state`, on whose mutex no thread then
-  /// blocks.
+  /// Held while the checksum is updated, which may read. Lock order: before `state`, so that no thread blocks on its
+  /// mutex.
   private let turn = BlockingLock()
   private let state: Mutex<State>
 
@@ -28,11 +28,11 @@ public final class RunningCheck<Sum: RunningSum & ~Copyable>: Sendable {
     var fault: Fault?
   }
 
-  /// The kernel's read-ahead may skip this much and come back to it.
+  /// The maximum gap before a read, in bytes. The kernel's read-ahead may skip this much and come back to it.
   private static var longestGap: Int64 { 4 << 20 }
   private static var blockSize: Int { 256 << 10 }
 
-  /// `isPassed` says that the source was verified before; `passed` is called when it is.
+  /// Creates a check. `isPassed` tells whether the source was verified before. `passed` is called when it is verified.
   public init(
     of source: any ByteSource, _ sum: consuming sending Sum, isPassed: Bool = false,
     passed: @escaping @Sendable () -> Void = {}
@@ -42,7 +42,7 @@ public final class RunningCheck<Sum: RunningSum & ~Copyable>: Sendable {
     state = Mutex(State(sum: sum, isPassed: isPassed))
   }
 
-  /// Whether the checksum has been compared, as far as that is known without waiting for a read in progress.
+  /// The result of the comparison, as far as it is known without waiting for a read in progress.
   public var assurance: Assurance {
     state.withLockIfAvailable { state in
       if let fault = state.fault { return .damaged(fault) }
@@ -50,7 +50,8 @@ public final class RunningCheck<Sum: RunningSum & ~Copyable>: Sendable {
     } ?? .open
   }
 
-  /// Adds what was read from the source at `offset`; throws when the checksum is complete and wrong, now or before.
+  /// Adds bytes that were read from the source at `offset`. Throws if the checksum is complete and wrong, now or
+  /// earlier.
   public func take(_ bytes: UnsafeRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) {
     try take(upTo: offset + Int64(bytes.count), from: offset, patience) { (state) throws(Fault) in
       if state.next < offset { try sum(&state, to: offset, patience) }
@@ -59,7 +60,7 @@ public final class RunningCheck<Sum: RunningSum & ~Copyable>: Sendable {
     }
   }
 
-  /// Adds bytes that are about to be read past this process, by extent. Reads them, too.
+  /// Adds bytes that are about to be read by extent, bypassing this process. Reads them, too.
   public func takeUnseen(at offset: Int64, count: Int, _ patience: Patience) throws(Fault) {
     guard (0...source.size).contains(offset) else { return }
     let end = offset + min(source.size - offset, Int64(count))
@@ -72,7 +73,7 @@ public final class RunningCheck<Sum: RunningSum & ~Copyable>: Sendable {
   ) throws(Fault) {
     guard (0...source.size).contains(offset) else { return }
     var fault: Fault?
-    // Also if impatient: the holder reads no more than this call would.
+    // Locks even if `patience` is immediate: the owner of the lock reads no more than this call would.
     try turn.lock()
     defer { turn.unlock() }
     state.withLock { state in

@@ -4,8 +4,8 @@ internal import Threads
 
 /// The output of a compressed stream that can only be decoded sequentially, at any offset.
 ///
-/// Decoded bytes are kept in a spool, so that reading them again costs no decoding. If there is no space for one,
-/// stretches are cached in memory, and evicted ones are decoded again from the start.
+/// Decoded bytes are kept in a spool, so that reading them again needs no decoding. Without space for a spool, blocks
+/// are cached in memory, and evicted ones are decoded again from the start.
 public final class SpooledSource: ByteSource {
   public let size: Int64
   private let compressed: any ByteSource
@@ -13,33 +13,33 @@ public final class SpooledSource: ByteSource {
   private let crc: UInt32?
   private let stretches: Chunks
   private let makeSpool: SpoolMaker
-  /// Held while decoding. Lock order: `turn`, `pass`, `made`; no thread then blocks on the mutex of `pass`.
+  /// Held while decoding. Lock order: `turn`, `pass`, `made`. No thread then blocks on the mutex of `pass`.
   private let turn = BlockingLock()
   private let pass: Mutex<Pass>
   private let made = Mutex(Made())
 
   /// The decoder's progress through the stream.
   private struct Pass {
-    /// nil before the first read, and when everything is decoded.
+    /// The decoder. Nil before the first read, and when everything is decoded.
     var stream: DecodedStream?
-    /// The next stretch to decode.
+    /// The next block to decode.
     var next: Int64 = 0
     var crc = CRC32()
     var hasTriedSpool = false
   }
 
   private struct Made {
-    /// nil also when its descriptor was needed for others.
+    /// The spool. Nil also if its descriptor was needed for others.
     weak var spool: (any Spool)?
     /// The offset up to which the spool is filled, in bytes.
     var spooled: Int64 = 0
     var fault: Fault?
-    /// Whether all bytes agree with the checksum.
+    /// Whether all bytes match the checksum.
     var isChecked = false
   }
 
-  /// `size` and, unless it is nil, `crc` are the expected size and checksum of the output; `compressed` may be longer
-  /// than its stream.
+  /// Creates a source. `size` and, unless it is nil, `crc` are the expected size and checksum of the output.
+  /// `compressed` may be longer than its stream.
   public init(
     of compressed: any ByteSource, _ compression: Compression, size: Int64, crc: UInt32?, cache: ChunkCache,
     spool: @escaping SpoolMaker
@@ -55,7 +55,7 @@ public final class SpooledSource: ByteSource {
 
   public func verify() throws(Fault) { try compressed.verify() }
 
-  /// The checksum covers all bytes, and is compared when the last of them are decoded.
+  /// Returns the assurance of all bytes, which one checksum covers. It is compared when the last of them are decoded.
   public func assurance(of range: Range<Int64>) -> Assurance {
     guard crc != nil else { return compressed.assurance }
     return made.withLock { made in
@@ -69,7 +69,7 @@ public final class SpooledSource: ByteSource {
   ) throws(Fault) -> Int {
     unsafe try stretches.read(into: buffer, at: offset) { (part, index, start) throws(Fault) in
       let place = index * Int64(Chunks.length) + Int64(start)
-      // The spool may have been dropped since, once: then the bytes are decoded again.
+      // The spool may have been dropped once since. The bytes are then decoded again.
       while true {
         if let spool = spool(upTo: place + Int64(part.count)) {
           stretches.noteUseOfSpool()
@@ -93,18 +93,18 @@ public final class SpooledSource: ByteSource {
     let behind = made.withLock { made -> Int64? in
       made.fault == nil && made.spool != nil && made.spooled < size ? made.spooled - offset : nil
     }
-    // A reader near the end of the decoded bytes needs the next stretch soon.
+    // A reader near the end of the decoded bytes needs the next block soon.
     guard let behind, behind > 0, behind <= 2 * Int64(Chunks.length) else { return .none }
     return pass.withLockIfAvailable { _ in true } ?? false ? .long : .none
   }
 
   public func prepare(at offset: Int64) {
     let next = made.withLock { $0.spooled }
-    // The reader it concerns will get the fault again.
+    // The read of this block will get the fault again.
     if next < size { _ = try? stretch(next / Int64(Chunks.length), .blocking) }
   }
 
-  /// A stretch from the cache, or decoded now; nil if it is in the spool.
+  /// Returns a block from the cache, or decodes it. Returns `nil` if it is in the spool.
   private func stretch(_ index: Int64, _ patience: Patience) throws(Fault) -> Chunk? {
     if let found = stretches.find(index) { return found }
     if patience == .immediate { throw .later }
@@ -125,11 +125,11 @@ public final class SpooledSource: ByteSource {
     if let known { throw known }
     if index < pass.next { pass = Pass(hasTriedSpool: true) }
     while true {
-      // Between two stretches the state is consistent for the next caller.
+      // Between two blocks, the state is consistent for the next caller.
       try Interest.check()
       let stretch: Chunk
       do throws(Fault) { stretch = try decodeNext(&pass) } catch {
-        // The decoder is in an undefined position. If the data are not at fault, a retry may succeed.
+        // The decoder's position is undefined. Unless the data are at fault, a retry may succeed.
         if error.concernsData { made.withLock { $0.fault = error } } else { startAgain(&pass) }
         throw error
       }
@@ -139,7 +139,7 @@ public final class SpooledSource: ByteSource {
     }
   }
 
-  /// Restarts decoding at the start; the contents of the spool stay valid.
+  /// Restarts decoding from the beginning. The contents of the spool stay valid.
   private func startAgain(_ pass: inout Pass) { pass = Pass(hasTriedSpool: pass.hasTriedSpool) }
 
   private func decodeNext(_ pass: inout Pass) throws(Fault) -> Chunk {
@@ -169,7 +169,7 @@ public final class SpooledSource: ByteSource {
     return Chunk(bytes)
   }
 
-  /// Writes a stretch to the spool; returns false if there is none, or no space.
+  /// Writes a block to the spool. Returns false if the spool is missing or full.
   private func keep(_ stretch: Chunk, _ index: Int64, _ pass: inout Pass) -> Bool {
     if !pass.hasTriedSpool {
       pass.hasTriedSpool = true
@@ -180,7 +180,7 @@ public final class SpooledSource: ByteSource {
     let offset = index * Int64(Chunks.length)
     let (spool, spooled) = made.withLock { ($0.spool, $0.spooled) }
     guard let spool else { return false }
-    // Decoded again after a transient fault.
+    // The block was decoded again after a transient fault.
     if spooled > offset { return true }
     do throws(Fault) {
       var fault: Fault?
@@ -191,7 +191,7 @@ public final class SpooledSource: ByteSource {
       made.withLock { $0.spooled = offset + Int64(stretch.bytes.count) }
       return true
     } catch {
-      // No space: the spool is freed, and its contents are decoded again when they are read.
+      // Out of space: the spool is freed, and its contents are decoded again when they are read.
       made.withLock { made in
         made.spool = nil
         made.spooled = 0
@@ -212,7 +212,8 @@ extension Fault {
   }
 }
 
-/// Decodes a compressed source of up to a few hundred KiB; the result has `size` bytes and the given CRC. Blocks.
+/// Decodes a compressed source of up to a few hundred KiB. Throws unless the result has `size` bytes and the given CRC.
+/// Blocks.
 public func decodeWhole(
   _ compressed: any ByteSource, _ compression: Compression, size: Int, crc: UInt32?
 ) throws(Fault) -> [UInt8] {

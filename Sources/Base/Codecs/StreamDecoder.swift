@@ -14,7 +14,7 @@ protocol StreamDecoder: AnyObject, Sendable {
 struct StreamProgress: Sendable {
   var consumed = 0
   var produced = 0
-  /// The stream has ended and all of its output was returned.
+  /// Whether the stream has ended and all of its output was returned.
   var isFinished = false
 }
 
@@ -22,12 +22,12 @@ struct StreamProgress: Sendable {
 public enum Compression: Sendable {
   case deflate64
   case bzip2
-  /// APPNOTE 5.8: a header of nine bytes before the stream, which has an end mark or not.
+  /// LZMA with a header of nine bytes before the stream (APPNOTE 5.8). The stream may end with a mark.
   case lzma(endsWithMark: Bool)
   case xz
   case zstd
 
-  /// The most memory for a decoder's window or dictionary, in bytes, whatever a stream's header asks for.
+  /// The maximum memory for a decoder's window or dictionary, in bytes, regardless of the stream's header.
   static let largestXZMemory: UInt64 = 264 << 20
   static let largestZstdWindowLog: Int32 = 27
 
@@ -39,7 +39,7 @@ public enum Compression: Sendable {
     }
   }
 
-  /// `size` is the expected size of the output.
+  /// Creates a decoder. `size` is the expected size of the output.
   func makeDecoder(size: Int64) throws(Fault) -> any StreamDecoder {
     switch self {
     case .deflate64: Deflate64Decoder()
@@ -52,14 +52,15 @@ public enum Compression: Sendable {
 }
 
 extension StreamProgress {
-  /// From the sizes of `input` and `output` and what the library left of them.
+  /// Computes the progress from the sizes of `input` and `output` and the number of bytes that the library left of
+  /// them.
   init(_ input: Int, left inputLeft: Int, _ output: Int, left outputLeft: Int, isFinished: Bool) {
     self.init(consumed: input - inputLeft, produced: output - outputLeft, isFinished: isFinished)
   }
 }
 
 extension Packing {
-  /// A decoder of one stream of a format of which streams are decoded whole; `head` is how it starts.
+  /// Creates a decoder of one stream, for formats whose streams are decoded whole. `head` is the start of the stream.
   func makeDecoder(startingWith head: [UInt8]) throws(Fault) -> any StreamDecoder {
     switch self {
     case .zstd: try ZstdDecoder()

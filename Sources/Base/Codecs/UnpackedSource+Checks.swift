@@ -3,8 +3,8 @@ internal import Synchronization
 internal import Threads
 
 extension UnpackedSource {
-  /// Throws if a range is in a damaged part. Compares the checksums of its parts before, as far as these are short and
-  /// the file tells where they end.
+  /// Throws if a range is in a damaged part. First compares the checksums of the parts in it, if the file records where
+  /// they end and they are short.
   func check(_ range: Range<Int64>, _ patience: Patience) throws(Fault) {
     if showsDamage { return }
     if !state.withLock({ $0.isLoaded }) {
@@ -25,7 +25,7 @@ extension UnpackedSource {
     if !showsDamage, let damage = state.withLock({ $0.checks.damage(in: range) }) { throw damage.refusal }
   }
 
-  /// Decodes a part, so that its checksum is compared. What others have done of it already is not done again.
+  /// Decodes a part to compare its checksum. Continues from the progress of other threads.
   private func decode(_ part: Range<Int64>) throws(Fault) {
     let claim = try PartClaim(of: part.upperBound, in: claimed)
     defer { withExtendedLifetime(claim) {} }
@@ -46,12 +46,13 @@ extension UnpackedSource {
       throw error
     }
     giveBack(cursor)
-    // Never to be tried again without end.
+    // Prevents endless retries.
     if isOpen() { fail(part, Fault(.damaged, "expected parts of other sizes")) }
   }
 
-  /// Compares what checksums there are after a reading from front to back that has skipped nothing long: of all parts,
-  /// if the file does not tell of them, otherwise of long ones of which most has been decoded. Blocks.
+  /// Compares the remaining checksums after a sequential read that has skipped nothing long. Blocks.
+  ///
+  /// If the file does not record its parts, all of them are compared. Otherwise, only those that are mostly decoded.
   public func finishChecks() throws(Fault) {
     guard state.withLock({ $0.table != nil }) else { return try findSize(.blocking) }
     while let part = state.withLock({ $0.begunPart }) {
@@ -59,13 +60,13 @@ extension UnpackedSource {
     }
   }
 
-  /// Compares the checksums of all parts, and finds whether the file ends where it should. Blocks.
+  /// Compares the checksums of all parts, and checks whether the file ends where it should. Blocks.
   public func finishAllChecks() throws(Fault) {
     try findSize(.blocking)
     while let part = state.withLock({ $0.openPart(in: 0..<($0.end?.size ?? 0), atMost: .max) }) { try decode(part) }
   }
 
-  /// Regards bytes as damaged that precede an early end, after a reader has found what they hold to be so.
+  /// Marks the unchecked bytes before an early end as damaged. Called after a reader has found their content invalid.
   public func distrustEnd() {
     guard let end = state.withLock({ $0.end }), let fault = end.fault, fault.kind == .damaged else { return }
     while let start = state.withLock({ $0.checks.firstOpen(in: 0..<end.size) }) { fail(start..<end.size, fault) }
@@ -73,7 +74,7 @@ extension UnpackedSource {
 
   public func assurance(of range: Range<Int64>) -> Assurance {
     state.withLock { state in
-      // Bytes behind an early end cannot be decoded.
+      // Bytes after an early end cannot be decoded.
       if let end = state.end, let fault = end.fault, range.upperBound > end.size { return .damaged(fault) }
       let range = range.clamped(to: 0..<max(0, state.end?.size ?? .max))
       if let damage = state.checks.damage(in: range) { return showsDamage ? .open : .damaged(damage.refusal) }
@@ -82,10 +83,10 @@ extension UnpackedSource {
     }
   }
 
-  /// The first damage, for a message on all of it. Nil if none is known.
+  /// The first damage, for a message about all of it. Nil if none is known.
   public var damage: Fault? { state.withLock { $0.checks.damages.first?.refusal } }
 
-  /// The content whatever its checksums say, for headers that have their own.
+  /// The content without regard to its checksums, for headers that have their own.
   public var unchecked: any ByteSource { UncheckedContent(self) }
 }
 
@@ -106,7 +107,7 @@ extension Packing {
   }
 }
 
-/// The content of a compressed file, with what does not agree with its checksum.
+/// The content of a compressed file, including bytes that do not match their checksum.
 private final class UncheckedContent: ByteSource {
   private let content: UnpackedSource
 

@@ -4,8 +4,8 @@ internal import Synchronization
 internal import Threads
 
 extension UnpackedSource {
-  /// A stretch from the cache, or decoded now; nil behind the end. The last one is shorter. Of one that is read out of
-  /// order, perhaps only the first `count` bytes.
+  /// Returns a block from the cache, or decodes it. Returns `nil` after the end. The last block is shorter. A block
+  /// that is read out of sequence may have only its first `count` bytes.
   func stretch(
     _ index: Int64, upTo count: Int = Chunks.length, _ patience: Patience, isKept: Bool = true
   ) throws(Fault) -> Chunk? {
@@ -32,7 +32,7 @@ extension UnpackedSource {
     return found
   }
 
-  /// With a `claim` on the part that it is in, the rest of that is decoded after it.
+  /// Decodes a block. With a `claim` on its part, the rest of the part is decoded after it.
   private func decode(
     _ index: Int64, upTo count: Int, isKept: Bool, _ claim: PartClaim? = nil
   ) throws(Fault) -> Chunk? {
@@ -42,7 +42,7 @@ extension UnpackedSource {
       let bytes = try spool.bytes(at: offset, count: count)
       return Chunk(bytes)
     }
-    // Who reads on from where a decoder has stopped reads all of it.
+    // A reader that continues where a decoder has stopped reads the whole block.
     let part = stretches.find(index)?.bytes ?? []
     let next = part.isEmpty ? nil : self.cursor(at: offset + Int64(part.count))
     let cursor = if let next { next } else { try self.cursor(for: offset) }
@@ -50,7 +50,7 @@ extension UnpackedSource {
     let stop = isWhole ? .max : offset + Int64(count)
     do throws(Fault) {
       while true {
-        // Between two stretches the state is consistent for the next caller.
+        // Between two blocks, the state is consistent for the next caller.
         try Interest.check()
         if let gapEnd = cursor.gapEnd { cursor.position = max(cursor.position, min(gapEnd, offset)) }
         let start = cursor.position
@@ -64,14 +64,14 @@ extension UnpackedSource {
         }
       }
     } catch {
-      // Interrupted: it continues there.
+      // After an interruption, decoding continues from here.
       if error.isDelay { giveBack(cursor) }
       throw error
     }
   }
 
-  /// Whether a stretch is read by somebody who does not come from the one before it: of that only what is wanted is worth
-  /// decoding. What is decoded for the first time, or kept in the spool, is decoded whole.
+  /// Returns whether a block is read out of sequence. Only the requested bytes are then decoded. A block that is
+  /// decoded for the first time, or kept in the spool, is decoded whole.
   private func isJump(to index: Int64) -> Bool {
     guard index > 0, !stretches.holds(index - 1) else { return false }
     let offset = index * Self.length
@@ -80,8 +80,8 @@ extension UnpackedSource {
     }
   }
 
-  /// Decodes to the end of the stretch that a decoder is in, or to `stop` in it; nil if nothing is left. Places on the way
-  /// are noted.
+  /// Decodes to the end of the decoder's current block, or to `stop` in it. Returns `nil` if nothing is left. Records
+  /// restart points along the way.
   func advance(_ cursor: Cursor, until stop: Int64) throws(Fault) -> [UInt8]? {
     if cursor.isOver { return nil }
     let (start, index) = (cursor.position, cursor.position / Self.length)
@@ -91,10 +91,10 @@ extension UnpackedSource {
       do throws(Fault) {
         var rounds = 0
         while done < room, !isOver(cursor) {
-          // A long input may produce next to no output.
+          // A long input may produce almost no output.
           rounds += 1
           if rounds.isMultiple(of: 64) { try Interest.check() }
-          // What a step that fails has decoded is lost: so they are small.
+          // The output of a step that fails is lost, so steps are small.
           let rest = unsafe UnsafeMutableRawBufferPointer(
             rebasing: UnsafeMutableRawBufferPointer(buffer)[done..<min(room, done + Self.stepSize)])
           let count = unsafe try step(cursor, into: rest)
@@ -122,14 +122,14 @@ extension UnpackedSource {
     return cursor.position == size && (cursor.gapEnd != nil || cursor.unpacker.isBetweenParts)
   }
 
-  /// Decodes a step. Where the file tells of its parts, one that is damaged costs none of the others.
+  /// Decodes a step. If the file records its parts, a damaged part does not affect the others.
   private func step(_ cursor: Cursor, into rest: UnsafeMutableRawBufferPointer) throws(Fault) -> Int {
     guard let partEnd = state.withLock({ $0.partEnd(from: cursor.partStart) }) else {
       return unsafe try cursor.unpacker.read(into: rest)
     }
     if let gapEnd = cursor.gapEnd {
       let count = Int(min(Int64(rest.count), gapEnd - cursor.position))
-      // No zeros, which a reader might take for an archive's end.
+      // Not zeros, which a reader might take for an archive's end.
       if count > 0 { _ = unsafe memset(rest.baseAddress!, 0xff, count) }
       if count == 0 { try resume(cursor, at: gapEnd) }
       return count
@@ -160,7 +160,7 @@ extension UnpackedSource {
     }
   }
 
-  /// Goes on with the part behind a damaged one.
+  /// Continues with the part after a damaged one.
   private func resume(_ cursor: Cursor, at start: Int64) throws(Fault) {
     let (place, table) = state.withLock { state in
       (state.places.first { $0.output == start }, state.table)
@@ -170,7 +170,7 @@ extension UnpackedSource {
     (cursor.gapEnd, cursor.partStart, cursor.placed) = (nil, start, start)
   }
 
-  /// Called where a part ends.
+  /// Records the end of a part and the result of its checksum.
   private func passPart(_ cursor: Cursor) {
     let part = cursor.partStart..<cursor.position
     if let fault = cursor.unpacker.partFault {
@@ -205,7 +205,7 @@ extension UnpackedSource {
     guard isWanted, let place = cursor.unpacker.place(at: position) else { return }
     cursor.placed = position
     let isStored = state.withLock { state in
-      // What is passed again was stored then.
+      // Points that are passed again have been stored already.
       let isNew = state.end == nil && position > state.reach
       state.note(place, atMost: Self.placesCost)
       guard isNew, isBetweenParts || position - state.stored >= Self.storedSpacing else { return false }
@@ -215,7 +215,7 @@ extension UnpackedSource {
     if isStored { log?.note(place) }
   }
 
-  /// Called where a decoder has come to the end, or to damage.
+  /// Records the end. Called when a decoder has reached the end of the file, or damage.
   private func end(_ cursor: Cursor, _ fault: Fault?) throws(Fault) {
     let found = UnpackedEnd(size: cursor.position, fault: fault)
     if let fault, fault.kind == .damaged, !cursor.unpacker.isCut {
@@ -231,14 +231,14 @@ extension UnpackedSource {
       return
     }
     if known?.size == found.size { return }
-    // What was stored promised something else.
+    // The stored end differs.
     log?.forget()
     throw fault ?? Fault(.damaged, "expected \(known?.size ?? 0) decompressed bytes, found \(found.size)")
   }
 
   // MARK: Decoders
 
-  /// The decoder that has the shortest way to an offset.
+  /// Returns the decoder with the shortest distance to an offset.
   private func cursor(for offset: Int64) throws(Fault) -> Cursor {
     let (idle, place, table) = state.withLock { state -> (Cursor?, UnpackingPlace, UnpackingTable?) in
       let place = state.place(before: offset)
@@ -258,7 +258,7 @@ extension UnpackedSource {
     return try makeCursor(at: place, table)
   }
 
-  /// The decoder that has stopped at an offset; nil if there is none.
+  /// Takes the idle decoder that has stopped at an offset. Returns `nil` if there is none.
   private func cursor(at offset: Int64) -> Cursor? {
     state.withLock { state in
       state.idle.firstIndex { $0.position == offset }.map { state.idle.remove(at: $0) }
@@ -283,7 +283,7 @@ extension UnpackedSource {
     }
   }
 
-  /// A decoder that has come farthest in a part, having decoded it from its start.
+  /// Takes the decoder that has advanced farthest in a part from the part's start, or creates one.
   func cursor(in part: Range<Int64>) throws(Fault) -> Cursor {
     let (idle, place, table) = state.withLock { state -> (Cursor?, UnpackingPlace, UnpackingTable?) in
       let best = state.idle.indices.filter { state.idle[$0].partStart == part.lowerBound }
@@ -294,14 +294,14 @@ extension UnpackedSource {
     return try makeCursor(at: place, table)
   }
 
-  /// Keeps a decoder for who reads on.
+  /// Returns a decoder to the idle list for the next sequential read.
   func giveBack(_ cursor: Cursor) {
     // Released outside the lock.
     let dropped = state.withLock { state -> Cursor? in
       if cursor.isOver { return cursor }
       state.idle.append(cursor)
       guard state.idle.count > (packing == .gzip ? 4 : 2) else { return nil }
-      // The one that is ahead of all goes on with the first pass.
+      // The decoder that is ahead of all others continues the first pass.
       let first = state.idle.indices.max { state.idle[$0].position < state.idle[$1].position }
       return state.idle.remove(at: first == 0 ? 1 : 0)
     }
@@ -327,7 +327,7 @@ extension UnpackedSource {
       (unsafe try? spool.write(bytes, at: index * Self.length)) != nil
     }
     state.withLock { state in
-      // No space: the spool is freed, and its contents are decoded again when they are read.
+      // Out of space: the spool is freed, and its contents are decoded again when they are read.
       if isKept { state.spooled.insert(index) } else { (state.spool, state.spooled) = (nil, []) }
     }
     if !isKept { stretches.dropSpool() }

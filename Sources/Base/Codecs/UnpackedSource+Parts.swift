@@ -3,18 +3,18 @@ internal import Glibc
 internal import Synchronization
 internal import Threads
 
-/// Who decodes a part that is kept in the spool; others that want something of it wait until it is there.
+/// The exclusive right to decode a part that is kept in the spool. Other threads that need the part wait.
 ///
 /// Lock order: after `turns`, never with `passTurn`.
 final class PartClaim: Sendable {
-  /// Where the part ends in the decoded file.
+  /// The end of the part, as an offset in the decoded file.
   let end: Int64
   private let claimed: Monitor<Set<Int64>>
 
-  /// Decoders of that many parts of a file exist at a time: their dictionaries take memory.
+  /// The maximum number of parts of a file that are decoded concurrently. Their dictionaries take memory.
   private static let most = 2
 
-  /// Blocks while others decode the part, or as many parts as may be decoded at a time.
+  /// Claims a part. Blocks while other threads decode this part, or the maximum number of parts.
   init(of end: Int64, in claimed: Monitor<Set<Int64>>) throws(Fault) {
     try claimed.take { $0.count < Self.most && $0.insert(end).inserted ? () : nil }
     self.end = end
@@ -27,8 +27,9 @@ final class PartClaim: Sendable {
 extension UnpackedSource {
   private static let finishers = Workers(atMost: min(max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))), 4))
 
-  /// The end of a part of which a reader jumps to the middle, if its bytes are kept in the spool, and it is not long: to decode
-  /// it all at once saves to start with it again for each read that is farther on. nil otherwise.
+  /// Returns the end of a short, spooled part if the reader jumps into the middle of it. Returns `nil` otherwise.
+  ///
+  /// Decoding the whole part at once avoids starting over for each later read that is farther ahead.
   func endOfSpooledPart(around index: Int64) -> Int64? {
     guard packing != .gzip, index > 0, !stretches.holds(index - 1) else { return nil }
     let offset = index * Self.length
@@ -41,7 +42,7 @@ extension UnpackedSource {
     }
   }
 
-  /// Decodes the rest of a part into the spool, as far as that goes, while the reader goes on.
+  /// Decodes the rest of a part into the spool, as far as possible, in the background.
   func finishPart(_ cursor: Cursor, _ claim: PartClaim) {
     Self.finishers.submit { [self] in
       defer { withExtendedLifetime(claim) {} }
@@ -49,7 +50,7 @@ extension UnpackedSource {
         while cursor.position < claim.end, try advance(cursor, until: .max) != nil {}
         giveBack(cursor)
       } catch {
-        // Whoever reads there gets the fault again.
+        // The next read of these bytes gets the fault again.
       }
     }
   }

@@ -4,38 +4,38 @@ extension UnpackedSource {
   struct State {
     var isLoaded = false
     var table: UnpackingTable?
-    /// In the file's order; the first is its start.
+    /// The restart points in the file's order. The first is the start of the file.
     var places: [UnpackingPlace] = [.start]
-    /// The least distance of places within a gzip member, in bytes of output.
+    /// The minimum distance of restart points within a gzip member, in bytes of output.
     var spacing = UnpackedSource.length
-    /// The last place within a gzip member that was stored.
+    /// The output offset of the last stored restart point within a gzip member.
     var stored: Int64 = 0
     var cost = 0
-    /// Up to here places are noted.
+    /// The output offset up to which restart points are recorded.
     var reach: Int64 = 0
     var end: UnpackedEnd?
     var checks = PartChecks()
-    /// Decoders that nobody uses now, the one used last at the end.
+    /// The idle decoders, the one used last at the end.
     var idle: [Cursor] = []
     var hasTriedSpool = false
-    /// nil also when its descriptor was needed for others; then nothing of `spooled` is in it.
+    /// The spool. Nil also if its descriptor was needed for others; the blocks in `spooled` are then lost.
     weak var spool: (any Spool)?
     var spooled: Set<Int64> = []
   }
 
-  /// A decoder, and how far it has come.
+  /// A decoder and its position.
   final class Cursor: @unchecked Sendable {
     // Sendable: used by one thread at a time.
     var unpacker: any Unpacker
-    /// Of the next decoded byte.
+    /// The offset of the next decoded byte.
     var position: Int64
-    /// The first decoded byte of the part that it is in.
+    /// The offset of the first decoded byte of the current part.
     var partStart: Int64
-    /// The end of a damaged part, up to which filler takes the place of what cannot be decoded.
+    /// The end of a damaged part, up to which filler replaces bytes that cannot be decoded.
     var gapEnd: Int64?
-    /// Whether it cannot go on.
+    /// Whether decoding cannot continue.
     var isOver = false
-    /// Of the last place from which decoding could be resumed.
+    /// The offset of the last restart point.
     var placed: Int64
 
     init(_ unpacker: any Unpacker, at place: UnpackingPlace) {
@@ -52,14 +52,15 @@ extension UnpackedSource.State {
     places[max(0, places.partitionIndex { $0.output <= offset } - 1)]
   }
 
-  /// The end of the part that starts at a byte, as the file itself says. Nil if it does not.
+  /// Returns the end of the part that starts at a byte, as the file records it. Returns `nil` if it does not.
   func partEnd(from start: Int64) -> Int64? {
     guard let table else { return nil }
     let next = table.places.partitionIndex { $0.output <= start }
     return next < table.places.count ? table.places[next].output : table.size
   }
 
-  /// The first part in a range whose checksum has not been compared, of those of known ends and up to a length.
+  /// Returns the first part in a range whose checksum has not been compared. Considers only parts with a known end and
+  /// at most `length` bytes.
   func openPart(in range: Range<Int64>, atMost length: Int64) -> Range<Int64>? {
     var start = range.lowerBound
     while table != nil, start < range.upperBound, let open = checks.firstOpen(in: start..<range.upperBound) {
@@ -71,7 +72,7 @@ extension UnpackedSource.State {
     return nil
   }
 
-  /// A part whose checksum has not been compared, and of which a decoder has done more than half.
+  /// A part whose checksum has not been compared and at least half of which a decoder has decoded.
   var begunPart: Range<Int64>? {
     for cursor in idle {
       guard let end = partEnd(from: cursor.partStart), end - cursor.position <= cursor.position - cursor.partStart,
@@ -82,13 +83,13 @@ extension UnpackedSource.State {
     return nil
   }
 
-  /// Whether only one thread should decode to an offset.
+  /// Returns whether only one thread should decode to an offset.
   func needsPass(to offset: Int64) -> Bool {
     end == nil && offset + Int64(Chunks.length) > reach
       || offset - place(before: offset).output > UnpackedSource.farthest
   }
 
-  /// Whether a place so far from others is worth its memory.
+  /// Returns whether a restart point is far enough from others to be worth its memory.
   func wantsPlace(at output: Int64, isBetweenParts: Bool) -> Bool {
     let next = places.partitionIndex { $0.output <= output }
     let distance = isBetweenParts ? UnpackedSource.length / 2 : spacing
@@ -96,7 +97,7 @@ extension UnpackedSource.State {
       && (next == places.count || places[next].output - output >= distance)
   }
 
-  /// Beyond the budget, places are twice as far apart.
+  /// Records a restart point. Beyond the budget, the distance of the points is doubled.
   mutating func note(_ place: UnpackingPlace, atMost limit: Int) {
     places.insert(place, at: places.partitionIndex { $0.output <= place.output })
     cost += place.cost

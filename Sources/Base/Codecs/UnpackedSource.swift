@@ -4,48 +4,49 @@ internal import Threads
 
 /// The content of a compressed file, at any offset.
 ///
-/// It is decoded in stretches of a mebibyte. The first pass is sequential and notes places from which decoding can be
-/// resumed: within a gzip member anywhere, else where a part ends that is compressed by itself. They are stored, with the
-/// size, so that they have to be found only once. Of longer parts what is decoded is kept in a spool.
+/// The content is decoded in blocks of 1 MiB. The first pass is sequential and records restart points: anywhere within
+/// a gzip member, otherwise at the ends of independently compressed parts. They are stored with the size, so that the
+/// first pass is needed only once. The decoded bytes of long parts are kept in a spool.
 ///
-/// The size is known after the first pass, or before if the file itself tells of its parts. Where it does not, what
-/// cannot be decoded ends the content: `fault` then says why.
+/// The size is known after the first pass, or before it if the file records its parts. If it does not, the content ends
+/// before bytes that cannot be decoded, and `fault` tells why.
 ///
-/// Bytes of a part that does not agree with its checksum are not read, unless `showsDamage`. A part of known end and up
-/// to `longestPart` is checked before any of its bytes are given; a longer one while it is decoded.
+/// Bytes of a part that does not match its checksum are not readable, unless `showsDamage`. A part with a known end and
+/// of up to `longestPart` bytes is checked before any of its bytes are returned. A longer part is checked while it is
+/// decoded.
 public final class UnpackedSource: ByteSource {
   let compressed: any ByteSource
   let packing: Packing
   let stretches: Chunks
   let log: PlaceLog?
   let makeSpool: SpoolMaker
-  /// Of the content that is read, in bytes.
+  /// The maximum size of the content that is read, in bytes.
   let limit: Int64
-  /// Whether bytes are read that do not agree with their checksum.
+  /// Whether bytes that do not match their checksum are readable.
   public let showsDamage: Bool
   let state = Mutex(State())
-  /// One thread decodes a stretch, others that want the same one wait for it. Lock order: before `passTurn`.
+  /// Locks for decoding: one thread decodes a block, and others that need it wait. Lock order: before `passTurn`.
   let turns = [BlockingLock(), BlockingLock(), BlockingLock(), BlockingLock()]
-  /// Held by the one who decodes what nobody has decoded before, or far from any place.
+  /// Held by the thread that decodes bytes for the first time, or far from any restart point.
   let passTurn = BlockingLock()
-  /// The parts that are decoded into the spool now, by their ends.
+  /// The parts that are currently decoded into the spool, by their end offsets.
   let claimed = Monitor<Set<Int64>>([])
 
-  /// Where a reader may ask for something.
+  /// The valid offsets of reads.
   private static let places = 0..<Bounds.largestSize
   static let length = Int64(Chunks.length)
-  /// The distance of places within a gzip member that are stored, in bytes of output. Between them others are noted in
-  /// memory as they are passed.
+  /// The distance of stored restart points within a gzip member, in bytes of output. Other points between them are
+  /// recorded in memory.
   static let storedSpacing: Int64 = 40 << 20
-  /// Stretches farther from the place before them are kept in the spool, in bytes.
+  /// The distance from the preceding restart point beyond which blocks are kept in the spool, in bytes.
   static let farthest: Int64 = 4 << 20
-  /// A part up to this length is decoded at once, in bytes of output.
+  /// The maximum size of a part that is decoded at once, in bytes of output.
   static let longestPart: Int64 = 32 << 20
   static let stepSize = 128 << 10
-  /// The memory for places, in bytes.
+  /// The maximum memory for restart points, in bytes.
   static let placesCost = 24 << 20
 
-  /// The size of `compressed` is known; content beyond `limit` bytes is not read.
+  /// Creates a source. The size of `compressed` must be known. Content beyond `limit` bytes is not read.
   public init(
     of compressed: any ByteSource, _ packing: Packing, limit: Int64 = Bounds.largestSize,
     showsDamage: Bool = false, cache: ChunkCache, spool: @escaping SpoolMaker = { nil }
@@ -63,7 +64,7 @@ public final class UnpackedSource: ByteSource {
     }
   }
 
-  /// What is made of bytes that `showsDamage` gives is no other reader's.
+  /// Returns the identity of the content. Results derived with `showsDamage` are not shared with other readers.
   private static func identity(of compressed: ByteIdentity, _ packing: Packing, _ showsDamage: Bool) -> ByteIdentity {
     compressed.adding(.unpack, UInt64(packing.rawValue), showsDamage ? 1 : 0)
   }
@@ -74,7 +75,7 @@ public final class UnpackedSource: ByteSource {
 
   // MARK: Size
 
-  /// An estimate, not too small for usual files, until it is known.
+  /// The size in bytes. Until it is known, an estimate that is not too small for usual files.
   public var size: Int64 {
     state.withLock { state in
       state.end?.size ?? max(state.reach, Bounds.size(compressed.size * 16))
@@ -83,10 +84,10 @@ public final class UnpackedSource: ByteSource {
 
   public var hasKnownSize: Bool { state.withLock { $0.end != nil } }
 
-  /// Why the content ends before it should; nil if it does not, as far as is known.
+  /// The reason for an early end of the content. Nil if it does not end early, as far as is known.
   public var fault: Fault? { state.withLock { $0.end?.fault } }
 
-  /// Decodes all of the file, unless its size is known. Blocks.
+  /// Decodes the whole file, unless its size is known. Blocks.
   public func findSize(_ patience: Patience) throws(Fault) {
     if hasKnownSize { return }
     if patience == .immediate { throw .later }
@@ -100,7 +101,7 @@ public final class UnpackedSource: ByteSource {
     }
   }
 
-  /// Finds what the file, or the store, tells of it. Blocks.
+  /// Loads the parts that the file records, or the records in the store. Blocks.
   public func load() throws(Fault) {
     if state.withLock({ $0.isLoaded }) { return }
     try passTurn.lock()
@@ -122,13 +123,14 @@ public final class UnpackedSource: ByteSource {
       } else if let last {
         state.places.append(last)
         state.reach = last.output
-        // A part that had failed would have been the last.
+        // A damaged part would have ended the first pass.
         if packing != .gzip { state.checks.pass(0..<last.output) }
       }
     }
   }
 
-  /// A place from which the first pass can be resumed: of gzip members before it, nothing is known. Nil if there are any.
+  /// Returns a restart point if the first pass can be resumed there. Returns `nil` if other gzip members precede it,
+  /// because their checks are unknown.
   private func resumable(_ place: UnpackingPlace) -> UnpackingPlace? {
     packing != .gzip || place.inflation?.size == place.output ? place : nil
   }
@@ -151,12 +153,12 @@ public final class UnpackedSource: ByteSource {
     let end = offset + min(Int64(buffer.count), Bounds.largestSize - offset)
     try check(offset..<end, patience)
     let count = unsafe try readUnchecked(into: buffer, at: offset, patience)
-    // Decoding may have come to the end of the part.
+    // Decoding may have reached the end of the part.
     try refuse(offset..<offset + Int64(count))
     return count
   }
 
-  /// Reads bytes whatever their checksum; those that cannot be decoded are 0xff where others follow them.
+  /// Reads bytes without regard to their checksum. Bytes that cannot be decoded are read as 0xff if others follow them.
   func readUnchecked(
     into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience
   ) throws(Fault) -> Int {
@@ -182,7 +184,8 @@ public final class UnpackedSource: ByteSource {
     return done
   }
 
-  /// The spool, and how many bytes of a stretch from `start` on are in it; nil if the stretch is not.
+  /// Returns the spool, and the number of bytes of a block from `start` on that are in it. Returns `nil` if the block
+  /// is not spooled.
   func spooled(_ index: Int64, _ start: Int, _ wanted: Int) -> (any Spool, Int)? {
     state.withLock { state in
       guard let spool = state.spool, state.spooled.contains(index) else { return nil }
@@ -196,7 +199,7 @@ public final class UnpackedSource: ByteSource {
     return state.withLock { state in
       guard let spool = state.spool, let size = state.end?.size, offset < size, count > 0 else { return nil }
       let count = Int(min(Int64(count), size - offset))
-      // What has not passed its check goes through `read`.
+      // Bytes that have not passed their check are read through `read`.
       guard showsDamage || state.checks.passes(offset..<offset + Int64(count)) else { return nil }
       let all = offset / Self.length...(offset + Int64(count) - 1) / Self.length
       return all.allSatisfy(state.spooled.contains) ? Extent(holder: spool, offset: offset, count: count) : nil
@@ -205,7 +208,7 @@ public final class UnpackedSource: ByteSource {
 
   public func workAhead(of offset: Int64) -> WorkAhead {
     let index = offset / Self.length + 1
-    // Starts once a quarter of the stretch decoded last has been read.
+    // Starts once a quarter of the last decoded block has been read.
     guard Self.places.contains(offset), offset % Self.length >= Self.length / 4, !stretches.holds(index) else {
       return .none
     }
@@ -217,7 +220,7 @@ public final class UnpackedSource: ByteSource {
   }
 
   public func prepare(at offset: Int64) {
-    // The reader it concerns will get the fault again.
+    // The read of this block will get the fault again.
     if Self.places.contains(offset) { _ = try? stretch(offset / Self.length + 1, .blocking) }
   }
 }

@@ -1,26 +1,27 @@
 internal import Bytes
 
-/// Decodes a compressed file from a place on.
+/// A decoder of a compressed file that starts at a restart point.
 ///
 /// Not thread-safe, but may move between threads from call to call.
 protocol Unpacker: AnyObject {
-  /// Takes one step: writes some of the next bytes to `buffer`, perhaps none, but none of the part after the one that
-  /// ends here. Throws what keeps the next byte from being decoded; those before it were returned.
+  /// Takes one step: writes some of the next bytes to `buffer`, perhaps none, but never beyond the end of the current
+  /// part. Throws the fault of the next byte after all bytes before it have been returned.
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(Fault) -> Int
 
-  /// Whether there is nothing more.
+  /// Whether everything has been decoded.
   var isAtEnd: Bool { get }
 
-  /// Whether a part has just ended: there decoding can be resumed without what precedes.
+  /// Whether a part has just ended. Decoding can be resumed here without the preceding bytes.
   var isBetweenParts: Bool { get }
 
-  /// The fault of the part that has just ended: it does not agree with its checksum. Nil if it does.
+  /// The fault of the part that has just ended, if it does not match its checksum. Nil if it does.
   var partFault: Fault? { get }
 
-  /// Whether the last error was that the file ends within a part.
+  /// Whether the last error was the file's end within a part.
   var isCut: Bool { get }
 
-  /// Where decoding can be resumed for the next byte, which is at `output`; nil if it cannot.
+  /// Returns the restart point of the next byte, which is at `output`. Returns `nil` if decoding cannot be resumed
+  /// there.
   func place(at output: Int64) -> UnpackingPlace?
 }
 
@@ -29,39 +30,39 @@ extension Unpacker {
   var isCut: Bool { false }
 }
 
-/// A place in a compressed file from which on it can be decoded.
+/// A restart point: a position in a compressed file from which it can be decoded.
 struct UnpackingPlace: Sendable {
-  /// Of the next decoded byte.
+  /// The offset of the next decoded byte.
   var output: Int64
-  /// Of the next compressed byte; for bzip2, bit.
+  /// The offset of the next compressed byte. For bzip2, in bits.
   var input: Int64
-  /// Within a part.
+  /// The decoder state within a part. Nil between parts.
   var inflation: Inflation?
 
-  /// The middle of a gzip member.
+  /// The decoder state in the middle of a gzip member.
   struct Inflation: Sendable {
-    /// Of a restart point, as it is stored: it takes a third of the point's memory.
+    /// The image of a `RestartPoint`. It takes a third of the point's memory.
     var image: [UInt8]
-    /// Of the member so far.
+    /// The CRC-32 of the member's output so far.
     var crc: UInt32
     var size: Int64
   }
 
-  /// The memory that it takes, in bytes.
+  /// The memory that the point takes, in bytes.
   var cost: Int { 64 + (inflation?.image.count ?? 0) }
 
   static let start = UnpackingPlace(output: 0, input: 0)
 }
 
 extension UnpackingPlace {
-  /// In serialized form, for other processes.
+  /// The serialized form, for other processes.
   var image: [UInt8] {
     guard let inflation else { return [UInt8](littleEndian: UInt64(bitPattern: input)) }
     return [UInt8](littleEndian: [UInt64(bitPattern: input), UInt64(inflation.crc), UInt64(bitPattern: inflation.size)])
       + inflation.image
   }
 
-  /// nil if `image` is malformed.
+  /// Restores a restart point. Returns `nil` if `image` is malformed.
   init?(output: Int64, image: [UInt8]) {
     guard image.count >= 8 else { return nil }
     self.output = output
@@ -77,14 +78,14 @@ extension UnpackingPlace {
   }
 }
 
-/// The compressed bytes of a file that is decoded front to back.
+/// The compressed bytes of a file that is decoded sequentially.
 ///
 /// Not thread-safe.
 @safe final class PackedInput {
   private let source: any ByteSource
   private let memory: UnsafeMutableRawBufferPointer
   private var filled: Range<Int64>
-  /// Of the next byte.
+  /// The offset of the next byte.
   private(set) var offset: Int64
 
   private static let size = 128 << 10
@@ -98,7 +99,8 @@ extension UnpackingPlace {
 
   deinit { unsafe memory.deallocate() }
 
-  /// Calls `body` with the next bytes, at least `count` unless the file ends before; it returns how many it has used.
+  /// Calls `body` with the next bytes: at least `count`, unless the file ends before. `body` returns the number of
+  /// consumed bytes.
   func withBytes<Result>(
     atLeast count: Int = 1, _ body: (UnsafeRawBufferPointer) throws(Fault) -> (Int, Result)
   ) throws(Fault) -> Result {
@@ -112,7 +114,7 @@ extension UnpackingPlace {
     return result
   }
 
-  /// The next bytes, not yet used, from a distance on; fewer at the end.
+  /// Returns bytes at a distance from the current offset without consuming them. Returns fewer at the end.
   func peek(_ count: Int, at distance: Int64 = 0) throws(Fault) -> [UInt8] {
     let here = offset
     offset += distance

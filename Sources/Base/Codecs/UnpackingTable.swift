@@ -1,16 +1,16 @@
 internal import Bytes
 
-/// Where a compressed file's parts start, as the file itself says: then nothing has to be decoded to know its size, nor to
-/// get to a part.
+/// The starts of a compressed file's parts, as the file itself records them. With a table, finding the size or a part
+/// needs no decoding.
 struct UnpackingTable: Sendable {
-  /// In the file's order; the first is its start.
+  /// The starts of the parts in the file's order. The first is the start of the file.
   var places: [UnpackingPlace]
-  /// Of the decoded file, in bytes.
+  /// The size of the decoded file, in bytes.
   var size: Int64
-  /// Of an xz file.
+  /// The blocks of an xz file. Nil for other formats.
   var blocks: XZBlocks?
 
-  /// nil if the file does not say, or it is damaged. Blocks.
+  /// Reads the table. Returns `nil` if the file has none or is damaged. Blocks.
   static func read(_ source: any ByteSource, _ packing: Packing) throws(Fault) -> UnpackingTable? {
     do throws(Fault) {
       switch packing {
@@ -28,7 +28,7 @@ struct UnpackingTable: Sendable {
     }
   }
 
-  /// From parts' sizes; nil if they are impossible.
+  /// Creates a table from the sizes of the parts. Returns `nil` if they are impossible.
   private init?(_ parts: [(input: Int64, output: Int64)], start: Int64 = 0) {
     var (places, place): ([UnpackingPlace], UnpackingPlace) = ([], UnpackingPlace(output: 0, input: start))
     for part in parts {
@@ -46,10 +46,10 @@ struct UnpackingTable: Sendable {
     (self.places, self.size, self.blocks) = (places, size, blocks)
   }
 
-  /// More parts are not looked for.
+  /// The maximum number of parts.
   private static let mostParts = 4 << 20
 
-  /// Each member ends in its sizes.
+  /// Reads the sizes at the end of each lzip member.
   private static func lzip(_ source: any ByteSource) throws(Fault) -> UnpackingTable? {
     var end = source.size
     var parts: [(input: Int64, output: Int64)] = []
@@ -82,7 +82,7 @@ struct UnpackingTable: Sendable {
     return UnpackingTable(parts)
   }
 
-  /// The table of Zstandard's seekable format, in a skippable frame at the end.
+  /// Reads the table of Zstandard's seekable format from a skippable frame at the end.
   private static func seekTable(of source: any ByteSource) throws(Fault) -> UnpackingTable? {
     guard source.size >= 17 else { return nil }
     let footer = try source.bytes(at: source.size - 9, count: 9)
@@ -111,12 +111,12 @@ struct UnpackingTable: Sendable {
 
 /// The extent of a Zstandard frame (RFC 8878, 3.1), found without decoding it.
 private struct ZstdFrame {
-  /// In bytes, with its header.
+  /// The length in bytes, including the header.
   var length: Int64
-  /// In bytes; nil if the frame does not say.
+  /// The size of the content in bytes. Nil if the frame does not record it.
   var contentSize: Int64?
 
-  /// nil if there is no whole frame.
+  /// Reads the headers of a frame and its blocks. Returns `nil` if the frame is incomplete or invalid.
   init?(in source: any ByteSource, at start: Int64) throws(Fault) {
     let head = try source.bytes(at: start, count: Int(min(18, source.size - start)))
     guard head.count >= 8 else { return nil }
@@ -146,7 +146,7 @@ private struct ZstdFrame {
       guard offset + 3 <= source.size else { return nil }
       let header = UInt32(littleEndianBytes: try source.bytes(at: offset, count: 3))
       isLast = header & 1 != 0
-      // A block of one repeated byte holds only that.
+      // A block of one repeated byte stores that byte only.
       offset += 3 + (header >> 1 & 3 == 1 ? 1 : Int64(header >> 3))
     }
     if flags & 4 != 0 { offset += 4 }

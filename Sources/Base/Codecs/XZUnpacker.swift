@@ -1,30 +1,31 @@
 internal import Bytes
 internal import CLzma
 
-/// The blocks of an xz file, as the indexes at its streams' ends have them.
+/// The blocks of an xz file, from the indexes at the ends of its streams.
 struct XZBlocks: Sendable {
   struct Block: Sendable {
-    /// Of the decoded file.
+    /// The offset in the decoded file.
     var output: Int64
     var input: Int64
-    /// The number of the stream's checksum.
+    /// The ID of the stream's checksum type.
     var check: UInt32
   }
 
-  /// In the file's order.
+  /// The blocks in the file's order.
   private(set) var blocks: [Block] = []
-  /// Of the decoded file, in bytes.
+  /// The size of the decoded file, in bytes.
   private(set) var size: Int64 = 0
 
-  /// The memory for one stream's index, in bytes.
+  /// The maximum memory for one stream's index, in bytes.
   private static let indexMemory: UInt64 = 128 << 20
-  /// In bytes.
+  /// The size of a stream's footer, in bytes.
   private static let footerSize: Int64 = 12
 
-  /// Reads the indexes, the last stream's first; nil if one is missing or damaged: then the file is decoded front to back.
+  /// Reads the indexes, the last stream's first. Returns `nil` if one is missing or damaged; the file is then decoded
+  /// sequentially.
   init?(_ source: any ByteSource) throws(Fault) {
     var end = source.size
-    // From the last stream to the first: each with the blocks' places in it.
+    // The streams from last to first. The blocks' offsets are relative to the stream.
     var streams: [(start: Int64, blocks: [Block], size: Int64)] = []
     while end > 0 {
       try Interest.check()
@@ -40,7 +41,7 @@ struct XZBlocks: Sendable {
     if streams.isEmpty { return nil }
   }
 
-  /// The stream before `end`, which becomes its start.
+  /// Reads the index of the stream that ends at `end`, and sets `end` to the stream's start.
   private static func stream(
     in source: any ByteSource, endingAt end: inout Int64
   ) throws(Fault) -> (blocks: [Block], size: Int64)? {
@@ -48,7 +49,7 @@ struct XZBlocks: Sendable {
     repeat {
       guard end >= 2 * footerSize else { return nil }
       footer = try source.bytes(at: end - footerSize, count: Int(footerSize))
-      // Zeros between streams, four at a time.
+      // Skips zeros between streams, four at a time.
       if footer.suffix(4).allSatisfy({ $0 == 0 }) { end -= 4 } else { break }
     } while true
     var flags = lzma_stream_flags()
@@ -86,7 +87,7 @@ struct XZBlocks: Sendable {
   private var next: Int
   private var decoder: LZMAStream?
   private(set) var isCut = false
-  /// What liblzma keeps the addresses of while a block is decoded.
+  /// Memory whose address liblzma keeps while a block is decoded.
   private let filters: UnsafeMutablePointer<lzma_filter>
   private let block: UnsafeMutablePointer<lzma_block>
 
@@ -112,7 +113,7 @@ struct XZBlocks: Sendable {
   var isAtEnd: Bool { decoder == nil && next == blocks.blocks.count }
   var isBetweenParts: Bool { decoder == nil }
 
-  /// The index has them all.
+  /// Returns `nil`. The index has all restart points.
   func place(at output: Int64) -> UnpackingPlace? { nil }
 
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(Fault) -> Int {

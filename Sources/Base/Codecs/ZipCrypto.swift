@@ -49,9 +49,9 @@ public final class ZipCryptoSource: ByteSource {
   private let state: Mutex<State>
 
   private struct State {
-    /// At each multiple of `spacing` reached so far.
+    /// The keys at each multiple of `spacing` reached so far.
     var noted: [ZipCryptoKeys]
-    /// Where the last read ended.
+    /// The end of the last read.
     var last: Place
   }
 
@@ -61,10 +61,10 @@ public final class ZipCryptoSource: ByteSource {
   }
 
   private static let mostNotes: Int64 = 1 << 16
-  /// The most bytes to decrypt and discard while the kernel waits.
+  /// The maximum number of bytes to decrypt and discard while the kernel waits.
   private static let promptDistance: Int64 = 1 << 20
 
-  /// `encrypted` is what follows the header, `keys` the state after that.
+  /// Creates a source. `encrypted` starts after the encryption header, and `keys` is the state there.
   public init(of encrypted: any ByteSource, keys: ZipCryptoKeys) {
     self.encrypted = encrypted
     size = encrypted.size
@@ -74,7 +74,7 @@ public final class ZipCryptoSource: ByteSource {
     state = Mutex(State(noted: [keys], last: Place(offset: 0, keys: keys)))
   }
 
-  /// nil: nothing that was encrypted may be stored on a disk beyond the mount.
+  /// Always nil: nothing that was encrypted may be stored on a disk beyond the mount.
   public var identity: ByteIdentity? { nil }
 
   public func verify() throws(Fault) { try encrypted.verify() }
@@ -95,7 +95,7 @@ public final class ZipCryptoSource: ByteSource {
     return wanted
   }
 
-  /// The nearest position at or before `offset` whose keys are known.
+  /// Returns the nearest position at or before `offset` whose keys are known.
   private func start(for offset: Int64) -> Place {
     state.withLock { state in
       let index = min(Int(offset / spacing), state.noted.count - 1)

@@ -1,7 +1,7 @@
 internal import Bytes
 internal import CZstd
 
-/// Decodes one Zstandard frame (RFC 8878) with libzstd; takes as much memory as the frame's window, up to a limit.
+/// Decodes one Zstandard frame (RFC 8878) with libzstd. Takes as much memory as the frame's window, up to a limit.
 @safe final class ZstdDecoder: StreamDecoder, @unchecked Sendable {
   // Sendable: the context is owned by this object.
   private let context: OpaquePointer

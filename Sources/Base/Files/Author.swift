@@ -2,11 +2,11 @@ internal import Bytes
 internal import CPosix
 internal import Glibc
 
-/// Whom what a thread creates belongs to, if not this process's user.
+/// The user and group that own the files a thread creates.
 public struct Author: Sendable {
   private let user: UInt32
   private let group: UInt32
-  /// Whether this process can create files for others.
+  /// Whether this process can create files for other users.
   public static let canStandForOthers = geteuid() == 0
 
   public init(user: UInt32, group: UInt32) {
@@ -14,14 +14,14 @@ public struct Author: Sendable {
     self.group = group
   }
 
-  /// Whether it is this process's own user.
+  /// Whether the author is this process's own user.
   public var isOneself: Bool { user == geteuid() && (group == getegid() || !Self.canStandForOthers) }
 
-  /// Whether a file is this one's.
+  /// Returns whether a file belongs to this author.
   public func owns(_ status: FileStatus) -> Bool { status.raw.st_uid == user }
 
-  /// Calls `body`, which must not change the thread. What it creates belongs to the author; what is permitted is not
-  /// asked: that, the kernel has.
+  /// Calls `body`, which must not switch threads. Files that it creates belong to the author. Permissions are not
+  /// checked, because the kernel has done that.
   public func create<Value: ~Copyable, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
     if isOneself { return try body() }
     ffmount_act_as(user, group)
@@ -29,7 +29,7 @@ public struct Author: Sendable {
     return try body()
   }
 
-  /// Calls `body` without the right to leave the set-id bits of a file that is changed.
+  /// Calls `body` so that changing a file clears its set-ID bits, unless the author is root.
   public func change<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
     if user == 0 || !Self.canStandForOthers { return try body() }
     ffmount_clear_set_ids(1)
@@ -37,7 +37,7 @@ public struct Author: Sendable {
     return try body()
   }
 
-  /// Calls `body` so, whoever it is for.
+  /// Calls `body` so that changing a file clears its set-ID bits, for any author.
   public static func changeAsAnyone<Value>(_ body: () -> Value) -> Value {
     guard canStandForOthers else { return body() }
     ffmount_clear_set_ids(1)

@@ -1,8 +1,8 @@
 public import Bytes
 
 extension ByteSource {
-  /// Writes all bytes to a file, from `place` on. Throws an interrupted fault when the thread's work is no longer wanted.
-  /// Blocks.
+  /// Writes all bytes to a file, starting at `place`. Throws an interrupted fault if the thread's work is no longer
+  /// wanted. Blocks.
   public func copy(to file: TemporaryFile, at place: Int64 = 0) throws(Fault) {
     var offset: Int64 = 0
     while offset < size {
@@ -14,7 +14,7 @@ extension ByteSource {
 }
 
 extension TemporaryFile {
-  /// Throws when there is no space. Blocks on the disk.
+  /// Writes bytes. Throws if there is not enough space. Blocks on the disk.
   public func write(_ bytes: [UInt8], at offset: Int64) throws(Fault) {
     var fault: Fault?
     unsafe bytes.withUnsafeBytes { bytes in

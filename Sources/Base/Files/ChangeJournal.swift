@@ -42,7 +42,7 @@ public final class ChangeJournal: Sendable {
 
   private static func place(_ slot: Int32) -> Int { Int(slot) * Field.size }
 
-  /// The record of the request in a slot. Nil if the slot does not exist.
+  /// Returns the record of the request in a slot. Returns `nil` if the slot does not exist.
   public func record(_ slot: Int32) -> ChangeRecord? {
     slot >= 0 && slot < Self.count ? ChangeRecord(journal: self, slot: slot) : nil
   }
@@ -62,7 +62,7 @@ public final class ChangeJournal: Sendable {
     store(State.answered, slot)
   }
 
-  /// The recorded reply of a slot. Nil if there is none.
+  /// Returns the recorded reply of a slot. Returns `nil` if there is none.
   public func answer(_ slot: Int32) -> (error: Int32, bytes: [UInt8])? {
     let place = Self.place(slot)
     guard memory.load(place, as: UInt64.self) & 0xff == State.answered else { return nil }

@@ -3,10 +3,10 @@ internal import CPosix
 internal import Glibc
 internal import Synchronization
 
-/// The changes of files in folders that are watched, as the kernel notifies of them: inotify(7).
+/// The changes of files in watched directories, as reported by inotify(7).
 ///
-/// They are there before the call that changes a file returns. Changes by other machines, or through another name of the
-/// file elsewhere, are not. One descriptor serves the process.
+/// Notices are available before the call that changes a file returns. Changes by other machines, or through another
+/// name of the file elsewhere, are not reported. One descriptor serves the process.
 public final class ChangeNotices: Sendable {
   public static let shared = ChangeNotices()
 
@@ -15,19 +15,19 @@ public final class ChangeNotices: Sendable {
   }
 
   private struct State: ~Copyable {
-    /// Nil before the first folder is watched, or if that is not possible.
+    /// The inotify descriptor. Nil before the first directory is watched, or if that is not possible.
     var descriptor: Descriptor?
-    /// By the kernel's number; several watches of one folder have one number.
+    /// The watches by the kernel's number. All watches of one directory have the same number.
     var watches: [Int32: [ObjectIdentifier: Reference]] = [:]
   }
 
   private let state = Mutex(State())
 
   private static let noticesLength = 64 << 10
-  /// Of struct inotify_event, in bytes.
+  /// The size of struct inotify_event, in bytes.
   private static let headLength = 16
 
-  /// Starts to watch the files of an open folder; nil if that is not possible. What changes later is noted.
+  /// Starts to watch the files of an open directory and records later changes. Returns `nil` if that is not possible.
   public func watch(_ folder: Int32) -> ChangeWatch? {
     state.withLock { state in
       if state.descriptor == nil {
@@ -54,7 +54,7 @@ public final class ChangeNotices: Sendable {
     }
   }
 
-  /// Takes over what the kernel has noted. One system call where that is nothing.
+  /// Reads the kernel's pending notices. Takes one system call if there are none.
   public func update() {
     // Released outside the lock.
     var told: [ChangeWatch] = []
@@ -65,7 +65,7 @@ public final class ChangeNotices: Sendable {
           notice.isLost
           ? state.watches.values.flatMap(\.values) : state.watches[notice.number].map { Array($0.values) } ?? []
         let name = notice.isLost || notice.events.contains(.ignored) ? nil : notice.name
-        // Without a name it is the folder itself, which is looked at by its times.
+        // Without a name, the notice is about the directory itself, which is validated by its times.
         if let name, name.bytes.isEmpty { return }
         for watch in concerned.compactMap(\.watch) {
           watch.note(name)
@@ -76,7 +76,7 @@ public final class ChangeNotices: Sendable {
     withExtendedLifetime(told) {}
   }
 
-  /// Reads all notices of an inotify descriptor, in order. Does not wait for any.
+  /// Reads all pending notices of an inotify descriptor, in order. Does not block.
   static func forEachNotice(of descriptor: Int32, _ body: (FolderNotice) -> Void) {
     while true {
       let notices = unsafe [UInt8](unsafeUninitializedCapacity: noticesLength) { buffer, count in
@@ -104,12 +104,12 @@ public final class ChangeNotices: Sendable {
   }
 }
 
-/// What has changed in a folder since it is watched, which ends with this object.
+/// The changes in a directory since it is watched. The watch ends with this object.
 public final class ChangeWatch: Sendable {
-  /// Names of files whose bytes or attributes have changed.
+  /// The names of files whose bytes or attributes have changed.
   public enum Changes: Sendable {
     case named(Set<FileName>)
-    /// Any may have.
+    /// Any file may have changed.
     case unknown
 
     public func contains(_ name: FileName) -> Bool {
@@ -134,10 +134,10 @@ public final class ChangeWatch: Sendable {
 
   deinit { notices.end(self) }
 
-  /// As of the last `update`.
+  /// The changes as of the last `update`.
   public var changes: Changes { noted.withLock { $0 } }
 
-  /// Whether there are any.
+  /// Whether any file has changed.
   public var hasChanges: Bool {
     noted.withLock { if case .named(let names) = $0 { !names.isEmpty } else { true } }
   }

@@ -12,7 +12,7 @@ public struct Descriptor: ~Copyable, Sendable {
 
   deinit { _ = close(raw) }
 
-  /// Gives up ownership.
+  /// Gives up ownership without closing the descriptor.
   public consuming func release() -> Int32 {
     let raw = raw
     discard self
@@ -21,10 +21,10 @@ public struct Descriptor: ~Copyable, Sendable {
 }
 
 extension Descriptor {
-  /// Opens what is closed of standard input, output and error on the null device.
+  /// Opens the null device for each of standard input, output and error that is closed.
   ///
-  /// To be called first of all by a program whom others start: whatever it opened would get such a number otherwise,
-  /// and be written on by messages, or closed by what leaves the terminal.
+  /// Must be called before anything else by programs that other programs start. Otherwise a file could get such a
+  /// descriptor. Messages would then overwrite it, or code that leaves the terminal would close it.
   public static func fillStandard() {
     while true {
       let raw = unsafe Glibc.open("/dev/null", O_RDWR)
@@ -34,7 +34,7 @@ extension Descriptor {
   }
 }
 
-/// Retries a system call on EINTR; throws another failure with its errno and `call`'s name.
+/// Retries a system call on EINTR. Throws other failures with their errno and `call`'s name.
 @inline(__always)
 func systemCall<Value: FixedWidthInteger>(
   _ call: @autoclosure () -> StaticString, _ body: () -> Value
@@ -47,13 +47,14 @@ func systemCall<Value: FixedWidthInteger>(
   }
 }
 
-/// Calls `body`, which returns a new descriptor, within the budget of the process. Throws a failure as `systemCall` does.
+/// Calls `body`, which returns a new descriptor, within the budget of the process. Throws failures as `systemCall`
+/// does.
 func opened(_ call: @autoclosure () -> StaticString, _ body: () -> Int32) throws(Fault) -> Descriptor {
   Descriptor(owning: try systemCall(call()) { DescriptorBudget.process.open(body) })
 }
 
 extension Descriptor {
-  /// What to open a file for.
+  /// The purpose for which a file is opened.
   public enum Purpose: Sendable {
     case reading
     case listing
@@ -61,15 +62,15 @@ extension Descriptor {
     case place
   }
 
-  /// Opens `path`, following symbolic links: for the command line, not for names inside a tree.
+  /// Opens `path`, following symbolic links. For the command line, not for names inside a tree.
   public static func open(path: String, for purpose: Purpose) throws(Fault) -> Descriptor {
     let flags = purpose.flags
     return try opened("open") { unsafe Glibc.open(path, flags) }
   }
 
-  /// Opens `path`, names joined by `/`, below `folder`: never through a symbolic link, never outside it.
+  /// Opens `path`, names joined by `/`, below `folder`. Never follows a symbolic link and never leaves `folder`.
   ///
-  /// Reading leaves the access time unchanged where the system permits that, and never waits for a FIFO's other end.
+  /// Reading does not change the access time if the system permits that. Never waits for a FIFO's other end.
   public static func open(below folder: Int32, path: FileName, for purpose: Purpose) throws(Fault) -> Descriptor {
     let resolve = ffmount_RESOLVE_BENEATH | ffmount_RESOLVE_NO_SYMLINKS
     let flags = UInt64(UInt32(bitPattern: purpose.flags | O_NOFOLLOW))
@@ -78,20 +79,20 @@ extension Descriptor {
       do throws(Fault) {
         return try opened("openat2") { unsafe ffmount_openat2(folder, path, flags | quiet, resolve) }.release()
       } catch  where error.kind == .system(EPERM) && quiet != 0 {
-        // O_NOATIME is permitted to the file's owner only.
+        // O_NOATIME is permitted only to the file's owner.
         return try opened("openat2") { unsafe ffmount_openat2(folder, path, flags, resolve) }.release()
       }
     }
     return Descriptor(owning: raw)
   }
 
-  /// Opens the file or folder of another descriptor, whatever became of its name.
+  /// Opens the file or directory of another descriptor again, even if its name has changed.
   public static func open(again other: Int32, for purpose: Purpose) throws(Fault) -> Descriptor {
     let (path, flags) = (ownPath(of: other), purpose.flags)
     return try opened("open") { unsafe Glibc.open(path, flags) }
   }
 
-  /// Opens the file at `path` for reading and writing, and creates it, for this user alone, if necessary.
+  /// Opens the file at `path` for reading and writing. If necessary, creates it with access for this user only.
   public static func open(creating path: String) throws(Fault) -> Descriptor {
     let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW
     return try opened("open") { unsafe Glibc.open(path, flags, 0o600) }

@@ -5,35 +5,35 @@ public import Threads
 
 /// A bounded cache of open descriptors for any number of files.
 ///
-/// A file's descriptor may be closed whenever it is idle, and is reopened on its next use, so that a tree of a million
-/// files works with a limit of 64 descriptors.
+/// A file's descriptor may be closed whenever it is idle, and is reopened on its next use. A tree of a million files
+/// thus works with a limit of 64 descriptors.
 public final class DescriptorPool: Sendable {
   fileprivate let slots: [DescriptorSlot]
-  /// The clock hand: the next slot to consider for eviction. Locked while a descriptor is put into a slot; to use one
-  /// takes no lock.
+  /// The clock hand: the next slot to consider for eviction. Locked while a descriptor is put into a slot. Using a
+  /// descriptor takes no lock.
   fileprivate let hand = Mutex(0)
 
-  /// Keeps at most `capacity` idle descriptors open.
+  /// Creates a pool that keeps at most `capacity` idle descriptors open.
   public init(capacity: Int) {
     slots = (0..<max(1, capacity)).map { _ in DescriptorSlot() }
     DescriptorBudget.process.add(self)
   }
 
-  /// Closes a quarter of the idle descriptors; returns whether there was one.
+  /// Closes a quarter of the idle descriptors. Returns whether any was closed.
   @discardableResult public func closeIdle() -> Bool {
     let idle = slots.filter(\.isIdle)
     return idle.prefix(idle.count / 4 + 1).reduce(false) { $1.empty() || $0 }
   }
 
-  /// The limit of open descriptors of this process.
+  /// The maximum number of open descriptors of this process.
   public static var processLimit: Int {
     var limit = rlimit()
     guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 64 }
     return Int(clamping: limit.rlim_max)
   }
 
-  /// A pool that leaves `reserve` of the process's limit, and half of it at least, for other uses; raises the soft limit to
-  /// the hard one.
+  /// Creates a pool that leaves `reserve` descriptors, and at least half of the process's limit, for other uses. Raises
+  /// the soft limit to the hard limit.
   public static func fittingProcess(reserve: Int, atMost most: Int = 512) -> DescriptorPool {
     var limit = rlimit()
     guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
@@ -50,7 +50,7 @@ extension DescriptorPool: DescriptorCache {
   public var idleDescriptors: Int { slots.count { $0.isIdle } }
 
   public func releaseDescriptors(_ count: Int) {
-    // From the hand on, where those are that were put in longest ago.
+    // Starts at the hand, where the descriptors were inserted longest ago.
     let start = hand.withLock { $0 }
     var left = count
     for index in slots.indices where left > 0 {
@@ -63,14 +63,14 @@ extension DescriptorPool: DescriptorCache {
 public final class PooledDescriptor: DescriptorHolder {
   private let pool: DescriptorPool
   private let reopen: @Sendable () throws(Fault) -> Descriptor
-  /// Which owner of slots this is.
+  /// The number that identifies this object as an owner of slots.
   private let number = PooledDescriptor.numbers.add(1, ordering: .relaxed).newValue
-  /// The slot that last held the descriptor, or −1; only a hint, the slot's owner decides.
+  /// The slot that last had the descriptor, or −1. Only a hint: the slot's owner decides.
   private let slot = Atomic<Int>(-1)
 
   private static let numbers = Atomic<UInt64>(0)
 
-  /// `reopen` opens the file on demand; it must open the same file each time or throw.
+  /// Creates a descriptor that `reopen` opens on demand. `reopen` must open the same file each time or throw.
   public init(_ pool: DescriptorPool, reopen: @escaping @Sendable () throws(Fault) -> Descriptor) {
     self.pool = pool
     self.reopen = reopen
@@ -101,13 +101,13 @@ public final class PooledDescriptor: DescriptorHolder {
       defer { giveBack(slot.load(ordering: .relaxed)) }
       return try body(descriptor)
     }
-    // Every slot is in use: this descriptor lives only for the call.
+    // All slots are in use, so this descriptor is open only for the call.
     return try body(opened.raw)
   }
 
   private func open() throws(Fault) -> Descriptor {
     do throws(Fault) { return try reopen() } catch {
-      // The rest of the process used more than was reserved for it.
+      // The rest of the process uses more descriptors than were reserved for it.
       guard [.system(EMFILE), .system(ENFILE)].contains(error.kind), pool.closeIdle() else { throw error }
       return try reopen()
     }
@@ -121,12 +121,12 @@ public final class PooledDescriptor: DescriptorHolder {
 
   private func giveBack(_ index: Int) { pool.slots[index].giveBack() }
 
-  /// Stores `descriptor` in an idle slot; returns false if there is none or another thread was first.
+  /// Stores `descriptor` in an idle slot. Returns false if there is none, or if another thread was first.
   private func adopt(_ descriptor: Int32, users: Int) -> Bool {
     let displaced: Int32? = pool.hand.withLock { hand in
       let present = slot.load(ordering: .relaxed)
       if present >= 0, pool.slots[present].isOwned(by: number) { return nil }
-      // Two rounds: the first may only clear the marks of use.
+      // Two rounds, because the first may only clear the marks of use.
       for _ in 0..<(2 * pool.slots.count) {
         let index = hand
         hand = (index + 1) % pool.slots.count

@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// An open descriptor and its owner, in one word that is changed without a lock.
 final class DescriptorSlot: Sendable {
-  /// The owner's number from bit 21 on, whether it was used since the hand came by, and in the lower 20 bits how many use
-  /// it now; 0 if the slot is free. While nobody else may touch it the owner is `nobody`.
+  /// The owner's number from bit 21 on, a flag for use since the hand last passed, and the number of current
+  /// users in the lower 20 bits. 0 if the slot is free. The owner is `nobody` while one thread has exclusive access.
   private let state = Atomic<UInt64>(0)
   private let descriptor = Atomic<Int32>(-1)
 
@@ -20,7 +20,8 @@ final class DescriptorSlot: Sendable {
 
   func isOwned(by owner: UInt64) -> Bool { state.load(ordering: .relaxed) >> Self.ownerShift == owner }
 
-  /// The owner's descriptor, which stays open until it is given back; nil if it is another's.
+  /// Returns the owner's descriptor, which stays open until it is given back. Returns `nil` if the slot has another
+  /// owner.
   func borrow(for owner: UInt64) -> Int32? {
     var known = state.load(ordering: .relaxed)
     while known >> Self.ownerShift == owner {
@@ -34,7 +35,7 @@ final class DescriptorSlot: Sendable {
 
   func giveBack() { state.subtract(1, ordering: .releasing) }
 
-  /// Closes the descriptor, if it is idle and, where an owner is given, that one's. Returns whether it was.
+  /// Closes the descriptor if it is idle and, unless `owner` is nil, belongs to `owner`. Returns whether it was closed.
   @discardableResult func empty(of owner: UInt64? = nil) -> Bool {
     guard let before = claim(sparingUsed: false, owner) else { return false }
     state.store(0, ordering: .releasing)
@@ -42,8 +43,11 @@ final class DescriptorSlot: Sendable {
     return before >= 0
   }
 
-  /// Puts in a descriptor that so many use already, unless the slot is in use or was since the last time. Returns the
-  /// descriptor that was in it, for the caller to close, −1 if the slot was free, nil if nothing was put in.
+  /// Stores a descriptor with its number of current users, unless the slot is in use or was used since the last
+  /// attempt.
+  ///
+  /// Returns the previous descriptor, which the caller must close, or −1 if the slot was free. Returns `nil` if nothing
+  /// was stored.
   func fill(_ new: Int32, for owner: UInt64, users: Int) -> Int32? {
     guard let before = claim(sparingUsed: true, nil) else { return nil }
     descriptor.store(new, ordering: .relaxed)
@@ -51,7 +55,8 @@ final class DescriptorSlot: Sendable {
     return before
   }
 
-  /// Makes an idle slot nobody's; returns the descriptor that was in it, −1 if it was free.
+  /// Takes exclusive access to an idle slot. Returns its descriptor, or −1 if it was free. Returns `nil` if the slot is
+  /// not available.
   private func claim(sparingUsed: Bool, _ owner: UInt64?) -> Int32? {
     var known = state.load(ordering: .relaxed)
     while known & Self.users == 0, known != Self.nobody, owner == nil || known >> Self.ownerShift == owner {

@@ -7,8 +7,8 @@ public struct DirectoryBlock: Sendable {
   private let bytes: [UInt8]
   private var position = 0
 
-  /// The entries of `descriptor` that follow the cookie `offset`, which is 0 or an entry's `next`; if it is nil, those
-  /// that follow the last block. Blocks.
+  /// Reads the entries of `descriptor` after the cookie `offset`, which is 0 or an entry's `next`. If it is nil, reads
+  /// the entries after the last block. Blocks.
   ///
   /// A seek discards all that ext4 has read ahead, even a seek to the current position.
   public init(of descriptor: Int32, from offset: Int64?, capacity: Int = 32 << 10) throws(Fault) {
@@ -21,7 +21,7 @@ public struct DirectoryBlock: Sendable {
   public struct Entry: Sendable {
     public let name: ListedName
     public let inode: UInt64
-    /// DT_REG, DT_DIR …; DT_UNKNOWN if the file system does not say.
+    /// DT_REG, DT_DIR …; DT_UNKNOWN if the file system does not report it.
     public let type: UInt8
     /// The cookie after this entry.
     public let next: Int64
@@ -30,10 +30,10 @@ public struct DirectoryBlock: Sendable {
   /// The approximate number of entries left.
   public var estimatedCount: Int { (bytes.count - position) / 32 }
 
-  /// The cookie after the last entry returned by `next`; nil before the first.
+  /// The cookie after the last entry that `next` returned. Nil before the first.
   public private(set) var last: Int64?
 
-  /// The next entry except `.` and `..`; nil at the end of the block.
+  /// Returns the next entry except `.` and `..`. Returns `nil` at the end of the block.
   public mutating func next() throws(Fault) -> Entry? {
     while position < bytes.count {
       // struct linux_dirent64: u64 inode, s64 offset, u16 length, u8 type, name with a NUL.

@@ -2,10 +2,10 @@ public import Bytes
 internal import CPosix
 internal import Glibc
 
-/// The extended attributes of a directory entry; symbolic links are not followed. Those of the directory itself are had by an
-/// empty name, for which it need not be searched.
+/// The extended attributes of a directory entry. Symbolic links are not followed. An empty name means the directory
+/// itself, which then needs no search permission.
 public enum ExtendedAttributes {
-  /// Throws ENODATA when there is no such attribute.
+  /// Returns the value of an attribute. Throws ENODATA if it does not exist.
   public static func value(_ attribute: FileName, of name: FileName, in folder: Int32) throws(Fault) -> [UInt8] {
     let path = path(of: name, in: folder)
     return unsafe try attribute.withCString { (attribute) throws(Fault) in
@@ -13,7 +13,7 @@ public enum ExtendedAttributes {
     }
   }
 
-  /// NUL-terminated names, concatenated.
+  /// Returns the NUL-terminated names of all attributes, concatenated.
   public static func names(of name: FileName, in folder: Int32) throws(Fault) -> [UInt8] {
     let path = path(of: name, in: folder)
     return unsafe try fetch("llistxattr") {
@@ -21,21 +21,22 @@ public enum ExtendedAttributes {
     }
   }
 
-  /// The same of an open file, whatever became of its name.
+  /// Returns the value of an attribute of an open file, even if the file's name has changed.
   public static func value(_ attribute: FileName, ofOpen file: Int32) throws(Fault) -> [UInt8] {
     unsafe try attribute.withCString { (attribute) throws(Fault) in
       unsafe try fetch("fgetxattr") { unsafe ffmount_fgetxattr(file, attribute, $0, $1) }
     }
   }
 
-  /// The same of an open file, whatever became of its name.
+  /// Returns the names of an open file's attributes, even if the file's name has changed.
   public static func names(ofOpen file: Int32) throws(Fault) -> [UInt8] {
     unsafe try fetch("flistxattr") {
       unsafe ffmount_flistxattr(file, $0?.assumingMemoryBound(to: CChar.self), $1)
     }
   }
 
-  /// These calls take no directory descriptor; the path through /proc follows no symbolic link of the source.
+  /// Returns a path for calls that take no directory descriptor. The path through /proc follows no symbolic link of the
+  /// source.
   private static func path(of name: FileName, in folder: Int32) -> [CChar] {
     var path = "/proc/self/fd/\(folder)/".utf8.map { CChar($0) }
     for byte in name.bytes { path.append(CChar(bitPattern: byte)) }
@@ -46,7 +47,7 @@ public enum ExtendedAttributes {
   private static func fetch(
     _ call: StaticString, _ body: (UnsafeMutableRawPointer?, Int) -> Int
   ) throws(Fault) -> [UInt8] {
-    // XATTR_SIZE_MAX and XATTR_LIST_MAX are both this.
+    // The value of both XATTR_SIZE_MAX and XATTR_LIST_MAX.
     let limit = 64 << 10
     let size = try systemCall(call) { body(nil, 0) }
     guard size > 0 else { return [] }
@@ -54,7 +55,7 @@ public enum ExtendedAttributes {
   }
 }
 
-/// The target of a symbolic link, as it is recorded.
+/// Returns the target of a symbolic link, as it is recorded.
 public func linkTarget(of name: FileName, in folder: Int32) throws(Fault) -> [UInt8] {
   unsafe try filling(Int(PATH_MAX), "readlinkat") { buffer in
     unsafe name.withCString { name in
@@ -63,7 +64,7 @@ public func linkTarget(of name: FileName, in folder: Int32) throws(Fault) -> [UI
   }
 }
 
-/// The bytes that a system call writes into a buffer of `capacity`; the call returns their count.
+/// Returns the bytes that a system call writes into a buffer of `capacity` bytes. The call returns their count.
 func filling(
   _ capacity: Int, _ call: StaticString, _ body: (UnsafeMutableRawBufferPointer) -> Int
 ) throws(Fault) -> [UInt8] {

@@ -5,15 +5,15 @@ internal import Glibc
 /// LOCK_NB of <sys/file.h>.
 private let lockNotBlocking: Int32 = 4
 
-/// A lock of a range of a file, as fcntl(2) has it. It belongs to an open file description, and ends with it.
+/// A lock of a range of a file, as in fcntl(2). It belongs to an open file description and ends with it.
 public struct FileLock: Sendable {
   /// F_RDLCK, F_WRLCK or F_UNLCK.
   public var kind: Int16
-  /// In bytes.
+  /// The start of the range, in bytes.
   public var start: Int64
-  /// 0: to the end, wherever that is.
+  /// The size of the range, in bytes. 0 means to the end, wherever that is.
   public var count: Int64
-  /// Whose it is; −1 if that is unknown.
+  /// The process that owns the lock. −1 if it is unknown.
   public var process: Int32 = 0
 
   public init(kind: Int16, start: Int64, count: Int64) {
@@ -22,7 +22,7 @@ public struct FileLock: Sendable {
     self.count = count
   }
 
-  /// Sets it, or removes what there is. Returns whether nobody else's lock is in the way.
+  /// Sets the lock, or removes locks of the range. Returns false if another owner's lock conflicts.
   public func set(on file: Int32) throws(Fault) -> Bool {
     let (kind, start, count) = (kind, off_t(start), off_t(count))
     return try FileLock.isFree { () throws(Fault) in
@@ -30,7 +30,7 @@ public struct FileLock: Sendable {
     }
   }
 
-  /// The lock that is in its way; one of the kind F_UNLCK if there is none.
+  /// Returns the lock that conflicts with this one. If there is none, the result's kind is F_UNLCK.
   public func inTheWay(on file: Int32) throws(Fault) -> FileLock {
     var (kind, start, count, process) = (kind, off_t(start), off_t(count), pid_t(0))
     _ = try systemCall("fcntl") { unsafe ffmount_get_lock(file, &kind, &start, &count, &process) }
@@ -39,12 +39,12 @@ public struct FileLock: Sendable {
     return found
   }
 
-  /// flock(2) without waiting. Returns whether nobody else's lock is in the way.
+  /// Calls flock(2) without blocking. Returns false if another owner's lock conflicts.
   public static func set(whole operation: Int32, on file: Int32) throws(Fault) -> Bool {
     try isFree { () throws(Fault) in try systemCall("flock") { ffmount_flock(file, operation | lockNotBlocking) } }
   }
 
-  /// A file in memory that locks can be set on.
+  /// Creates a file in memory on which locks can be set.
   public static func unnamedFile() throws(Fault) -> Descriptor {
     try opened("memfd_create") { unsafe ffmount_memfd("ffmount-lock") }
   }

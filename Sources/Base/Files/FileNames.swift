@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// The names of all that is in a folder, in no order; none if it cannot be read. What is not UTF-8 in a name is replaced.
-/// Blocks.
+/// Returns the names of all entries of a directory, unordered. Returns none if it cannot be read. Bytes that are not
+/// UTF-8 are replaced. Blocks.
 package func fileNames(inFolder path: String) -> [String] {
   guard let stream = unsafe opendir(path) else { return [] }
   defer { unsafe closedir(stream) }

@@ -2,10 +2,10 @@ public import Bytes
 internal import Glibc
 
 extension FileSource {
-  /// What `open` gives, with an identity if a short delay yields one: a file written just now may change again without
-  /// its times showing it.
+  /// Returns the result of `open`, retried after a short delay if that yields an identity. A file that was just written
+  /// can change again without a change of its times.
   ///
-  /// Blocks for that delay; throws `Fault.later` instead when `patience` is immediate.
+  /// Blocks for the delay. Throws `Fault.later` instead if `patience` is immediate.
   public static func settled(
     _ patience: Patience, _ open: (Patience) throws(Fault) -> any ByteSource
   ) throws(Fault) -> any ByteSource {

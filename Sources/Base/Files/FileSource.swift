@@ -6,7 +6,7 @@ public final class FileSource: ByteSource {
   private let descriptor: PooledDescriptor
   /// The file's state when it was opened.
   public let opened: FileStatus
-  /// For the identity.
+  /// The device for the identity.
   private let device: UInt64
   /// Whether a change of the file is a fault: true for files that views are derived from, false for mirrored ones.
   private let isPinned: Bool
@@ -16,7 +16,7 @@ public final class FileSource: ByteSource {
 
   public var size: Int64 { opened.size }
 
-  /// - Parameter device: stands for the file's in its identity; nil: its own.
+  /// - Parameter device: The device for the identity. Nil means the file's own.
   public init(_ descriptor: PooledDescriptor, opened: FileStatus, device: UInt64? = nil, isPinned: Bool) {
     self.descriptor = descriptor
     self.opened = opened
@@ -25,8 +25,8 @@ public final class FileSource: ByteSource {
     isSettled = isPinned && opened.isSettled(at: .now)
   }
 
-  /// Also nil for a file that was written to just before it was opened, as a change within the same tick of its
-  /// timestamps would not show; and for one that may change unnoticed while it is open.
+  /// The identity of the file. Nil for a file that was written just before it was opened: a change within the same tick
+  /// of its timestamps would not show. Nil also for a file that may change unnoticed while it is open.
   public var identity: ByteIdentity? {
     guard isPinned, isSettled else { return nil }
     return ByteIdentity(
@@ -43,13 +43,13 @@ public final class FileSource: ByteSource {
     return try descriptor.withDescriptor { (descriptor) throws(Fault) in
       let count = unsafe try readFully(descriptor, into: buffer, at: offset)
       ahead.note(descriptor, of: opened, at: offset, count: count)
-      // After the read: what was read before a change that shows now is intact.
+      // Checked after the read: bytes that were read before a change shows are intact.
       try FileSource.check(descriptor, against: pinned)
       return count
     }
   }
 
-  /// The file's current status, whatever its name leads to by now.
+  /// Returns the file's current status, even if its name leads to another file.
   public func status() throws(Fault) -> FileStatus {
     try descriptor.withDescriptor { (descriptor) throws(Fault) in try FileStatus(of: descriptor) }
   }
@@ -58,7 +58,8 @@ public final class FileSource: ByteSource {
     try descriptor.withDescriptor(body)
   }
 
-  /// The current absolute path of the file; nil if it has no name any more.
+  /// The current absolute path of the file. Nil if it cannot be determined. For a removed file, it ends in `
+  /// (deleted)`.
   public var path: String? {
     var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
     let count = try? descriptor.withDescriptor { (descriptor) throws(Fault) in
@@ -103,7 +104,8 @@ public final class FileSource: ByteSource {
 }
 
 extension FileSource {
-  /// Whether the file is on another machine, or with another program: then a read may take long. May block the first time.
+  /// Whether the file is on another machine or served by another program. Reads may then take long. May block the first
+  /// time.
   package var isDistant: Bool {
     let opened = opened
     return (try? descriptor.withDescriptor { (descriptor) throws(Fault) in opened.isDistant(descriptor) }) ?? true
@@ -111,7 +113,7 @@ extension FileSource {
 }
 
 extension FileStatus {
-  /// Whether the file, whose open descriptor this is, is on another machine, or with another program. May block the first time
-  /// that a file of its device is asked about.
+  /// Returns whether the file with this open descriptor is on another machine or served by another program. May block
+  /// on the first call for a device.
   package func isDistant(_ descriptor: Int32) -> Bool { DistantFiles.contains(descriptor, of: device) }
 }

@@ -3,7 +3,8 @@ internal import CPosix
 internal import Glibc
 
 extension FileStatus {
-  /// statx(2) of a directory entry, not following a symbolic link, or of `folder` itself without a name.
+  /// Calls statx(2) for a directory entry without following a symbolic link. Without a name, the result is that of
+  /// `folder`.
   static func of(_ name: UnsafePointer<CChar>?, in folder: Int32) throws(Fault) -> FileStatus {
     var raw = Glibc.stat()
     var time = Timestamp(seconds: 0)
@@ -11,6 +12,6 @@ extension FileStatus {
     return FileStatus(raw, created: time.nanoseconds < 0 ? nil : time)
   }
 
-  /// Whether an open file is in an overlayfs.
+  /// Returns whether an open file is in an overlayfs.
   public static func isOverlay(_ descriptor: Int32) -> Bool { ffmount_file_system(descriptor) == 0x794c_7630 }
 }

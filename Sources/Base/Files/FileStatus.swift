@@ -1,10 +1,10 @@
 public import Bytes
 public import Glibc
 
-/// The result of statx(2), unchanged, for display. Arithmetic needs bounds (`Bounds`).
+/// The unchanged result of statx(2), for display. Arithmetic needs bounds (`Bounds`).
 public struct FileStatus: Sendable {
   public let raw: stat
-  /// The creation time; nil where the file system does not record it.
+  /// The creation time. Nil if the file system does not record it.
   public let created: Timestamp?
 
   init(_ raw: stat, created: Timestamp? = nil) {
@@ -14,12 +14,12 @@ public struct FileStatus: Sendable {
 
   public init(of descriptor: Int32) throws(Fault) { self = try unsafe Self.of(nil, in: descriptor) }
 
-  /// Of a directory entry, not following a symbolic link.
+  /// Reads the status of a directory entry without following a symbolic link.
   public init(of name: FileName, in folder: Int32) throws(Fault) {
     self = try unsafe name.withCString { (name) throws(Fault) in unsafe try Self.of(name, in: folder) }
   }
 
-  /// The same of a name as it was listed.
+  /// Reads the status of a listed directory entry without following a symbolic link.
   public init(of name: ListedName, in folder: Int32) throws(Fault) {
     var fault: Fault?
     let found = unsafe name.withCString { name -> FileStatus? in
@@ -40,8 +40,8 @@ public struct FileStatus: Sendable {
   public var accessed: Timestamp { Timestamp(raw.st_atim) }
   public var changed: Timestamp { Timestamp(raw.st_ctim) }
 
-  /// Names the file's content as it was last written, whatever else was done to it; for files whose mtime nobody sets
-  /// back.
+  /// A hash that identifies the file's content as last written, regardless of other changes. For files whose mtime is
+  /// never set back.
   public var revision: UInt64 {
     var hash = StableHash()
     hash.combine(device)
@@ -52,9 +52,9 @@ public struct FileStatus: Sendable {
     return hash.value
   }
 
-  /// Whether this is the same state of the same file as `earlier`: equal size and times.
+  /// Returns whether this is the same state of the same file as `earlier`: equal size and times.
   ///
-  /// The ctime of an unlinked file does not count: unlinking is what changed it, and it can no longer be opened for
+  /// The ctime of an unlinked file does not count. Unlinking changes it, and the file can no longer be opened for
   /// writing.
   public func isSameState(as earlier: FileStatus) -> Bool {
     inode == earlier.inode && device == earlier.device && size == earlier.size && modified == earlier.modified
@@ -63,17 +63,17 @@ public struct FileStatus: Sendable {
 }
 
 extension FileStatus {
-  /// Whether any change after `now` shows in the file's times.
+  /// Returns whether any change after `now` shows in the file's times.
   ///
-  /// Kernels update file times in ticks of up to 10 ms, some file systems in whole or even seconds.
+  /// Kernels update file times in ticks of up to 10 ms, and some file systems in whole or even seconds.
   func isSettled(at now: Timestamp) -> Bool { modified.isPast(at: now) && changed.isPast(at: now) }
 }
 
 extension Timestamp {
-  /// Whether a file that was changed after `now` has another time than this one, as `FileStatus.isSettled`.
+  /// Returns whether a file that is changed after `now` gets another time than this one. See `FileStatus.isSettled`.
   public func isPast(at now: Timestamp) -> Bool {
     let age = Double(now.seconds) - Double(seconds) + Double(now.nanoseconds - nanoseconds) / 1e9
-    // A time in the future may be equalled by a later change, too.
+    // A later change may also have a time that is currently in the future.
     return abs(age) > (nanoseconds == 0 ? 2 : 0.02)
   }
 }
@@ -89,10 +89,10 @@ extension Timestamp {
   public var timespec: timespec { Glibc.timespec(tv_sec: Int(seconds), tv_nsec: Int(nanoseconds)) }
 }
 
-/// The time of the monotonic clock.
+/// Returns the time of the monotonic clock.
 public func monotonicNanoseconds() -> UInt64 { nanoseconds(of: CLOCK_MONOTONIC) }
 
-/// The processor time that this process has used.
+/// Returns the processor time used by this process.
 public func processorNanoseconds() -> UInt64 { nanoseconds(of: CLOCK_PROCESS_CPUTIME_ID) }
 
 private func nanoseconds(of clock: clockid_t) -> UInt64 {

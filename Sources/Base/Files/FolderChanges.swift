@@ -2,10 +2,10 @@ public import Bytes
 internal import CPosix
 internal import Glibc
 
-/// Changes of the entries of a folder, by its descriptor, which may be O_PATH, and one name. No symbolic link is
-/// followed, and nothing outside the folder is reached. All block on the disk.
+/// Changes of a directory's entries, by its descriptor, which may be O_PATH, and one name. No symbolic link is
+/// followed, and nothing outside the directory is reached. All block on the disk.
 public enum FolderChanges {
-  /// Opens a file, with the flags of open(2), and creates it if they say so. Never waits for a FIFO's other end.
+  /// Opens a file with the flags of open(2), and creates it if they require that. Never waits for a FIFO's other end.
   public static func open(
     _ name: FileName, in folder: Int32, flags: Int32, permissions: UInt16 = 0
   ) throws(Fault) -> Descriptor {
@@ -24,14 +24,14 @@ public enum FolderChanges {
     }
   }
 
-  /// Makes a file, FIFO, socket or device, as mknod(2) does.
+  /// Creates a file, FIFO, socket or device, like mknod(2).
   public static func makeNode(_ name: FileName, in folder: Int32, mode: UInt32, device: UInt64) throws(Fault) {
     _ = unsafe try name.withCString { (name) throws(Fault) in
       try systemCall("mknodat") { unsafe mknodat(folder, name, mode_t(mode), dev_t(device)) }
     }
   }
 
-  /// Makes a symbolic link whose target is `target`, whatever that is.
+  /// Creates a symbolic link to `target`, which is not checked.
   public static func makeLink(_ name: FileName, to target: FileName, in folder: Int32) throws(Fault) {
     _ = unsafe try name.withCString { (name) throws(Fault) in
       unsafe try target.withCString { (target) throws(Fault) in
@@ -40,7 +40,7 @@ public enum FolderChanges {
     }
   }
 
-  /// Gives the file of a descriptor, which may be O_PATH, another name.
+  /// Creates another name for the file of a descriptor, which may be O_PATH.
   public static func link(_ file: Int32, to name: FileName, in folder: Int32) throws(Fault) {
     let path = ownPath(of: file)
     _ = unsafe try name.withCString { (name) throws(Fault) in
@@ -48,7 +48,7 @@ public enum FolderChanges {
     }
   }
 
-  /// Removes a name, of a folder if `isFolder`.
+  /// Removes a name. `isFolder` tells whether it is a directory's.
   public static func remove(_ name: FileName, in folder: Int32, isFolder: Bool) throws(Fault) {
     _ = unsafe try name.withCString { (name) throws(Fault) in
       try systemCall("unlinkat") { unsafe unlinkat(folder, name, isFolder ? AT_REMOVEDIR : 0) }
@@ -67,5 +67,5 @@ public enum FolderChanges {
   }
 }
 
-/// The path by which this process reaches the file of its descriptor, whatever became of its name.
+/// Returns the path by which this process reaches the file of its descriptor, even if the file's name has changed.
 func ownPath(of descriptor: Int32) -> [CChar] { "/proc/self/fd/\(descriptor)".utf8.map { CChar($0) } + [0] }

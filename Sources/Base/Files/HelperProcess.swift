@@ -1,19 +1,19 @@
 public import Bytes
 internal import Glibc
 
-/// A child process running this same program for one task, and the socket to it.
+/// A child process that runs this same program for one task, and the socket to it.
 public final class HelperProcess: Sendable {
-  /// The parent's end: a SOCK_SEQPACKET. The helper's end is descriptor `HelperProcess.socket`; the helper ends when
-  /// the parent's is closed.
+  /// The parent's end of the SOCK_SEQPACKET socket. The helper's end is descriptor `HelperProcess.socket`. The helper
+  /// ends when the parent's end is closed.
   public let socket: Descriptor
-  /// Its process id; the caller has to wait for it.
+  /// The helper's process ID. The caller has to wait for the process.
   public let child: Int32
 
   /// The descriptor of the helper's end.
   public static let socket: Int32 = 3
 
-  /// Starts this program again, with `name` as its only argument, no signals blocked or ignored, and none of this
-  /// process's descriptors except standard error.
+  /// Starts this program again with `name` as its only argument. The helper has no blocked or ignored signals, and none
+  /// of this process's descriptors except standard error.
   public init(named name: String) throws(Fault) {
     var ends: [Int32] = [-1, -1]
     let type = Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
@@ -21,7 +21,7 @@ public final class HelperProcess: Sendable {
     let ours = Descriptor(owning: ends[0])
     let theirs = Descriptor(owning: ends[1])
 
-    // A process group of its own, the default one of the flag: Ctrl-C in the terminal is for the parent.
+    // The flag's default is a new process group: Ctrl-C in the terminal is for the parent.
     child = try spawn(
       "/proc/self/exe", [name], inheritsVariables: false,
       descriptors: [STDIN_FILENO: nil, STDOUT_FILENO: nil, Self.socket: theirs.raw], flags: Int32(POSIX_SPAWN_SETPGROUP)

@@ -2,21 +2,21 @@ public import Bytes
 internal import Glibc
 internal import Synchronization
 
-/// Memory that outlives its process: a mapped memfd_create(2) that another process holds open, too.
+/// Memory that outlives its process: a mapped memfd_create(2) that another process keeps open, too.
 ///
-/// A process may end between any two stores: who reads it later finds each store whole or not at all, and all those before
-/// it in the program. Places are offsets in bytes, which the caller has checked; a place beyond the capacity traps. Memory
-/// is only taken where something was stored. Not locked: one process writes at a time.
+/// A process may end between any two stores. A later reader finds each store complete or not at all, and all stores
+/// before it in program order. Offsets are in bytes and must be checked by the caller; an offset beyond the capacity
+/// traps. Memory is used only where something was stored. Not locked: one process writes at a time.
 @safe public final class LastingMemory: @unchecked Sendable {
-  // Sendable: whoever uses it from several threads has a lock of his own.
+  // Sendable: callers that use it from several threads have a lock of their own.
   private let start: UnsafeMutableRawPointer
-  /// In bytes.
+  /// The size in bytes.
   public let capacity: Int
 
-  /// Maps `capacity` bytes of `file`, which stays open for the mapping alone, from `offset` on; both are multiples of a page.
-  /// What is new in it is zero.
+  /// Maps `capacity` bytes of `file` from `offset` on. Both are multiples of a page. New bytes are zero. The mapping
+  /// keeps the file open after `file` is closed.
   ///
-  /// - Throws: the errno of ftruncate(2) or mmap(2).
+  /// - Throws: The errno of fstat(2), ftruncate(2) or mmap(2).
   public init(_ file: borrowing Descriptor, at offset: Int, capacity: Int) throws(Fault) {
     let raw = file.raw
     var status = stat()
@@ -35,30 +35,30 @@ internal import Synchronization
     precondition(place >= 0 && count >= 0 && place <= capacity - count)
   }
 
-  /// The address of `count` bytes for others to write to; valid while this object is.
+  /// Returns the address of `count` bytes for other code to write to. Valid as long as this object exists.
   public func address(of place: Int, count: Int) -> UnsafeMutableRawPointer {
     check(place, count)
     return unsafe start + place
   }
 
-  /// Has the pages of `count` bytes from a multiple of a page on in memory and mapped, as far as the kernel knows how (Linux
-  /// 5.14).
+  /// Makes the pages of `count` bytes resident and mapped, if the kernel supports it (Linux 5.14). The offset must be a
+  /// multiple of a page.
   public func populate(_ place: Int, count: Int) {
     check(place, count)
     // MADV_POPULATE_WRITE.
     _ = unsafe madvise(start + place, count, 23)
   }
 
-  /// The number at a place that is a multiple of its size.
+  /// Returns the number at an offset that is a multiple of its size.
   public func load<Number: FixedWidthInteger & BitwiseCopyable>(_ place: Int, as type: Number.Type) -> Number {
     check(place, MemoryLayout<Number>.size)
     return unsafe start.load(fromByteOffset: place, as: type)
   }
 
-  /// Stores a number at a place that is a multiple of its size, after all that was stored before.
+  /// Stores a number at an offset that is a multiple of its size, after all earlier stores.
   public func store<Number: FixedWidthInteger & BitwiseCopyable>(_ number: Number, at place: Int) {
     check(place, MemoryLayout<Number>.size)
-    // The compiler keeps the order; the kernel keeps what a thread has done when it ends that.
+    // The compiler keeps the order. When the kernel ends a thread, the thread's stores remain.
     atomicMemoryFence(ordering: .acquiringAndReleasing)
     unsafe start.storeBytes(of: number, toByteOffset: place, as: Number.self)
     atomicMemoryFence(ordering: .acquiringAndReleasing)
@@ -77,7 +77,7 @@ internal import Synchronization
     }
   }
 
-  /// Whether the bytes at a place are these.
+  /// Returns whether the bytes at an offset are equal to these.
   public func holds(_ bytes: ArraySlice<UInt8>, at place: Int) -> Bool {
     check(place, bytes.count)
     return unsafe bytes.withUnsafeBytes { bytes in

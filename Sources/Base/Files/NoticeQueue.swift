@@ -2,9 +2,9 @@ public import Bytes
 internal import CPosix
 internal import Glibc
 
-/// The changes of watched folders and files, as the kernel reports them: inotify(7). Changes by other machines are not reported.
+/// The changes of watched directories and files, as reported by inotify(7). Changes by other machines are not reported.
 ///
-/// One thread waits. Any thread may add and remove folders and files.
+/// One thread waits. Any thread may add and remove directories and files.
 public final class NoticeQueue: Sendable {
   private let descriptor: Descriptor
   /// Two connected sockets. The first becomes readable when the waiting thread is to return.
@@ -24,16 +24,16 @@ public final class NoticeQueue: Sendable {
     button = Descriptor(owning: ends[1])
   }
 
-  /// Starts to watch the names in an open folder, and the files with these names. Returns the number of the watch. A folder has
-  /// one number, however often it is watched.
+  /// Starts to watch the names in an open directory, and the files with these names. Returns the number of the watch.
+  /// All watches of a directory have the same number.
   ///
-  /// Throws ENOSPC if the user watches too many files and folders, and EACCES if the folder cannot be read.
+  /// Throws ENOSPC if the user watches too many files and directories, and EACCES if the directory is not readable.
   public func watch(_ folder: Int32) throws(Fault) -> Int32 {
     try watch(folder, FolderNotice.Events.wanted.rawValue | UInt32(IN_ONLYDIR) | UInt32(IN_EXCL_UNLINK))
   }
 
-  /// Starts to watch the bytes of an open file, and returns the number of the watch, of which a file has one as well. Throws as
-  /// `watch` does.
+  /// Starts to watch the bytes of an open file. Returns the number of the watch, which is the same for all watches of
+  /// the file. Throws as `watch` does.
   public func watch(bytesOf file: Int32) throws(Fault) -> Int32 {
     try watch(file, FolderNotice.Events.modified.rawValue)
   }
@@ -44,14 +44,14 @@ public final class NoticeQueue: Sendable {
     }
   }
 
-  /// Stops watching a folder or file.
+  /// Stops watching a directory or file.
   public func end(_ number: Int32) { _ = inotify_rm_watch(descriptor.raw, number) }
 
   /// Makes `wait` return.
   public func wake() { _ = unsafe write(button.raw, [UInt8(0)], 1) }
 
-  /// Returns the next notices, in order. Blocks until a notice arrives, `wake` is called, or the time has passed, which is not
-  /// limited if negative.
+  /// Returns the next notices, in order. Blocks until a notice arrives, `wake` is called, or the time has passed. A
+  /// negative time is unlimited.
   public func wait(milliseconds: Int32 = -1) -> [FolderNotice] {
     var waiting = [descriptor.raw, bell.raw].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     _ = unsafe poll(&waiting, nfds_t(waiting.count), milliseconds)

@@ -3,18 +3,19 @@ internal import CPosix
 internal import Glibc
 internal import Synchronization
 
-/// A persistent table of the descriptors that outlive this process, with the data that the next process needs to use them.
+/// A persistent table of the descriptors that outlive this process, with the data that the next process needs to use
+/// them.
 ///
-/// The holder, a process that shares the descriptor table, sends the recorded descriptors to the keeper when this process dies.
-/// The keeper records its own numbers of them, under which the next process inherits them. A single store validates or
-/// invalidates a record.
+/// The holder, a process that shares the descriptor table, sends the recorded descriptors to the supervisor when this
+/// process dies. The supervisor records its own numbers of them, under which the next process inherits them. A single
+/// store validates or invalidates a record.
 public final class OpenLedger: Sendable {
   public enum Kind: UInt64, Sendable {
     /// An open file.
     case file = 1
     /// The descriptor that an owner's locks are set with.
     case lock = 2
-    /// A folder that was removed while it was in use.
+    /// A directory that was removed while it was in use.
     case folder = 3
   }
 
@@ -30,7 +31,7 @@ public final class OpenLedger: Sendable {
     public var inode: UInt64 = 0
     /// The owner of a lock.
     public var owner: UInt64 = 0
-    /// The kernel's backing ID. Nil if the file is not lent.
+    /// The kernel's backing ID. Nil if the file is not a backing file.
     public var lent: Int32?
 
     public init(_ kind: Kind) { self.kind = kind }
@@ -72,7 +73,8 @@ public final class OpenLedger: Sendable {
   private static let head = 4096
   private static let most = 1 << 20
   public static let capacity = head + most * Field.size
-  /// Marks descriptor numbers that this process has stored. Numbers that the keeper has stored are not marked.
+  /// The mark of descriptor numbers that this process has stored. Numbers that the supervisor has stored are not
+  /// marked.
   private static let own: Int64 = 1 << 32
 
   private let memory: LastingMemory
@@ -82,7 +84,7 @@ public final class OpenLedger: Sendable {
 
   /// Maps `capacity` bytes of a file from `offset` on.
   ///
-  /// - Throws: the errno of mapping it; `unsupported` if another version has written it.
+  /// - Throws: The errno of the mapping. `unsupported` if another version has written the table.
   public init(_ file: borrowing Descriptor, at offset: Int) throws(Fault) {
     start = offset
     memory = try LastingMemory(file, at: offset, capacity: Self.capacity)
@@ -146,7 +148,8 @@ public final class OpenLedger: Sendable {
 
   // MARK: The holder
 
-  /// Starts the holder, which talks to the keeper by `socket`. Must be called before a second thread exists.
+  /// Starts the holder, which communicates with the supervisor by `socket`. Must be called before a second thread
+  /// exists.
   public func startHolder(_ socket: Int32) -> Bool {
     let all = unsafe memory.address(of: Self.head, count: Self.most * Field.size)
       .assumingMemoryBound(to: ffmount_held.self)
@@ -154,7 +157,7 @@ public final class OpenLedger: Sendable {
     return unsafe ffmount_hold(socket, all, end, UInt64(start + Self.head)) > 0
   }
 
-  /// Records that this process, not the keeper, owns the inherited descriptors.
+  /// Records that this process, not the supervisor, owns the inherited descriptors.
   public func claim() {
     for (index, record) in records {
       let file = record.file < 0 ? -1 : Int64(record.file) | Self.own

@@ -1,14 +1,14 @@
 public import Bytes
 internal import Glibc
 
-/// A directory in which only this user and root can create, change or replace anything, so that what is kept there
-/// between mounts can be trusted.
+/// A directory in which only this user and root can create, change or replace files, so that data kept there between
+/// mounts can be trusted.
 ///
-/// Every directory on the path belongs to this user or to root and is writable by nobody else; a sticky directory, as
-/// /tmp is, may be an ancestor. None is a symbolic link.
+/// Every directory on the path belongs to this user or to root, and only its owner can write to it. A sticky directory,
+/// such as /tmp, may be an ancestor. None is a symbolic link.
 public enum OwnFolder {
-  /// Throws with the reason, as the end of a sentence, when `path`, which must be absolute, is no such directory. With
-  /// `making`, missing directories on the path are created, for this user only.
+  /// Throws unless `path`, which must be absolute, is such a directory. The fault's reason is the end of a sentence.
+  /// With `making`, missing directories on the path are created, for this user only.
   public static func check(_ path: String, making: Bool = false) throws(Fault) {
     guard path.hasPrefix("/") else { throw Fault(.system(EINVAL), "\(path) is no absolute path") }
     try check(folder: "/", isLast: path == "/")
@@ -30,13 +30,14 @@ public enum OwnFolder {
       throw Fault(.system(EPERM), "\(folder) belongs to another user")
     }
     let isOthersToo = status.st_mode & 0o022 != 0
-    // In a sticky directory nobody removes or replaces another user's files.
+    // In a sticky directory, only a file's owner can remove or replace it.
     guard !isOthersToo || (status.st_mode & S_ISVTX != 0 && !isLast) else {
       throw Fault(.system(EPERM), "\(folder) can be written to by others (chmod go-w \(ShellWord.quoted(folder)))")
     }
   }
 
-  /// Whether a file is a regular one of this user's, with one link, not writable by others; false if there is none.
+  /// Returns whether a path is a regular file of this user, with one link and not writable by others. Returns false if
+  /// it does not exist.
   public static func isOwn(file path: String) -> Bool {
     var status = stat()
     return unsafe lstat(path, &status) == 0 && isOwn(status)

@@ -2,14 +2,14 @@ public import Bytes
 internal import Glibc
 internal import Synchronization
 
-/// A secret that only this user can read, kept in a directory of the user's: stored data is authenticated with it, so
-/// that nobody else can forge it.
+/// A secret that only this user can read, in a directory of the user. Stored data is authenticated with it, so that
+/// others cannot forge the data.
 public enum OwnKey {
-  /// In bytes.
+  /// The size in bytes.
   public static let size = 32
   private static let name = "key"
 
-  /// The key in `folder`, an `OwnFolder`; created if there is no intact and private one. Blocks.
+  /// Returns the key in `folder`, an `OwnFolder`. Creates it unless an intact and private one exists. Blocks.
   public static func key(in folder: String) throws(Fault) -> [UInt8] {
     let path = "\(folder)/\(name)"
     if let key = read(path) { return key }
@@ -40,7 +40,7 @@ public enum OwnKey {
     return count == size ? key : nil
   }
 
-  /// Replaces whatever is there with a new key.
+  /// Creates a new key and replaces any existing file.
   private static func make(_ path: String) throws(Fault) {
     let fresh = "\(path).\(getpid())"
     _ = unsafe unlink(fresh)
@@ -53,7 +53,7 @@ public enum OwnKey {
     defer { _ = unsafe unlink(fresh) }
     let written = try systemCall("write") { unsafe write(descriptor.raw, key, key.count) }
     guard written == size else { throw Fault(.system(ENOSPC), "no room for a key") }
-    // An intact key that is there by now is another process's, and stays.
+    // An intact key that was created meanwhile is another process's, and stays.
     if read(path) != nil { return }
     _ = try systemCall("rename") { unsafe rename(fresh, path) }
   }

@@ -2,16 +2,18 @@ package import Bytes
 internal import CPosix
 internal import Glibc
 
-/// Starts the program at `path` by posix_spawn(3), with no signal blocked or ignored, as this process may have them;
-/// returns its process id. The caller has to wait for it. Blocks until the program runs.
+/// Starts the program at `path` with posix_spawn(3). Returns its process ID. The caller has to wait for the process.
+/// Blocks until the program runs.
+///
+/// No signals are blocked or ignored in the program, regardless of this process's.
 ///
 /// - Parameters:
-///   - arguments: all of them, from the program's name on.
-///   - inheritsVariables: whether it gets this process's environment, or an empty one.
-///   - descriptors: its descriptors, in this order, and ours they are made from; nil is /dev/null. Lower ones that are
-///     not named stay as they are, and all above the highest are closed.
-///   - flags: more flags of posix_spawnattr_setflags(3).
-/// - Throws: a fault with the call's error number.
+///   - arguments: All arguments, including the program's name.
+///   - inheritsVariables: Whether the program gets this process's environment. Otherwise, it is empty.
+///   - descriptors: The program's descriptors, in this order, and those of this process that they are copied from.
+///     Nil is /dev/null. Lower descriptors that are not listed stay as they are. All above the highest are closed.
+///   - flags: More flags of posix_spawnattr_setflags(3).
+/// - Throws: A fault with the call's error number.
 package func spawn(
   _ path: String, _ arguments: [String], inheritsVariables: Bool, descriptors: KeyValuePairs<Int32, Int32?>,
   flags: Int32

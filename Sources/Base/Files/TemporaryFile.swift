@@ -2,13 +2,13 @@ public import Bytes
 internal import CPosix
 internal import Glibc
 
-/// A file without a name, or one for the time being, whose disk space is freed on deinit.
+/// A file without a name, or with a temporary one. Its disk space is freed on deinit.
 public final class TemporaryFile: DescriptorHolder {
   private let descriptor: Descriptor
-  /// Where no file can be without a name and get one later; removed on deinit.
+  /// The temporary name, on file systems where an unnamed file cannot get a name later. Removed on deinit.
   private let passingPath: String?
 
-  /// Takes an open file that has no name any more, or none that matters.
+  /// Takes an open file whose name is removed or irrelevant.
   public init(_ descriptor: consuming Descriptor) {
     self.descriptor = descriptor
     passingPath = nil
@@ -16,12 +16,12 @@ public final class TemporaryFile: DescriptorHolder {
 
   deinit { if let passingPath { _ = unsafe unlink(passingPath) } }
 
-  /// Creates one in memory.
+  /// Creates a file in memory.
   public static func inMemory() throws(Fault) -> TemporaryFile {
     TemporaryFile(try opened("memfd_create") { unsafe ffmount_memfd("ffmount") })
   }
 
-  /// Creates one in `folder`. Throws when the directory is not writable.
+  /// Creates a file in `folder`. Throws if the directory is not writable.
   public init(in folder: String) throws(Fault) {
     let flags = ffmount_O_TMPFILE | O_RDWR | O_CLOEXEC
     do throws(Fault) {
@@ -36,8 +36,10 @@ public final class TemporaryFile: DescriptorHolder {
     passingPath = nil
   }
 
-  /// Creates one in `folder` that `link` can give a name there, and until then has none, or where the file system asks for
-  /// one (NFS, many of FUSE) `prefix` and some letters; then it is locked (shared), so that others know that it is in use.
+  /// Creates a file in `folder` that `link` can give a name there.
+  ///
+  /// Until then, it is unnamed. If the file system needs a name (NFS, many FUSE file systems), that is `prefix` and
+  /// some letters. The file is then locked (shared) as a sign to other processes that it is in use.
   public init(in folder: String, named prefix: String) throws(Fault) {
     let flags = ffmount_O_TMPFILE | O_RDWR | O_CLOEXEC
     do throws(Fault) {
@@ -63,14 +65,14 @@ public final class TemporaryFile: DescriptorHolder {
     return (raw, String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self))
   }
 
-  /// Gives the file a name in the same file system; throws EEXIST where there is something of that name, which stays.
+  /// Gives the file a name in the same file system. Throws EEXIST if the name exists, and does not change that file.
   public func link(as path: String) throws(Fault) {
     let here = passingPath ?? "/proc/self/fd/\(descriptor.raw)"
     let flags = passingPath == nil ? AT_SYMLINK_FOLLOW : 0
     do throws(Fault) {
       _ = try systemCall("linkat") { unsafe linkat(AT_FDCWD, here, AT_FDCWD, path, flags) }
     } catch {
-      // File systems without links: whoever is last wins, at once and with all of it.
+      // On file systems without links, the last process wins and replaces the file atomically.
       guard passingPath != nil, [.system(EPERM), .system(EOPNOTSUPP), .system(ENOSYS)].contains(error.kind) else {
         throw error
       }
@@ -83,7 +85,7 @@ public final class TemporaryFile: DescriptorHolder {
     try body(descriptor.raw)
   }
 
-  /// Throws when there is no space. Blocks on the disk.
+  /// Writes bytes. Throws if there is not enough space. Blocks on the disk.
   public func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(Fault) {
     var done = 0
     while done < bytes.count {
@@ -94,7 +96,7 @@ public final class TemporaryFile: DescriptorHolder {
     }
   }
 
-  /// Fills `buffer` with what was written there. Blocks on the disk.
+  /// Fills `buffer` with bytes written before. Blocks on the disk.
   public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(Fault) {
     let got = unsafe try readFully(descriptor.raw, into: buffer, at: offset)
     guard got == buffer.count else { throw Fault(.system(EIO), "a temporary file is shorter than what was written") }

@@ -2,7 +2,7 @@ public import Bytes
 internal import CPosix
 internal import Glibc
 
-/// A worker program, and how it is started: `ffconvert --check-sandbox` starts itself in the same way.
+/// A worker program and its arguments. `ffconvert --check-sandbox` starts itself in the same way.
 public struct WorkerProgram: Sendable {
   public let path: String
   public let arguments: [String]
@@ -12,13 +12,16 @@ public struct WorkerProgram: Sendable {
     self.arguments = arguments
   }
 
-  /// What of the environment a worker may see: what its results depend on no more than on what is installed.
+  /// The environment variables that are passed to a worker. They affect its results no more than the installed software
+  /// does.
   private static let variables: Set<Substring> = [
     "TMPDIR", "LD_LIBRARY_PATH", "TESSDATA_PREFIX", "ASAN_OPTIONS", "TSAN_OPTIONS",
   ]
 
-  /// Starts the program with `socket` as descriptor 3, `errors` as its standard error, and no other of this process's
-  /// descriptors, signals or variables; in namespaces of its own where the system allows. Blocks until it runs.
+  /// Starts the program with `socket` as descriptor 3 and `errors` as its standard error. Returns its process ID.
+  ///
+  /// The program gets no other descriptors, signals or variables of this process. It runs in namespaces of its own if
+  /// the system allows that. Blocks until it runs.
   public func start(socket: Int32, errors: Int32) throws(Fault) -> Int32 {
     let child = unsafe Self.withStrings([path] + arguments) { arguments in
       unsafe Self.withStrings(Self.environment) { variables in
@@ -30,7 +33,7 @@ public struct WorkerProgram: Sendable {
   }
 
   private static var environment: [String] {
-    // A crash is told by its signal; finding out more takes seconds, in a process that may be a stranger's by now.
+    // A crash is reported by its signal. Finding out more takes seconds, in a process that may be compromised.
     // There is a worker for each core, so none needs more threads.
     var result = ["LC_ALL=C.UTF-8", "TZ=UTC0", "OMP_NUM_THREADS=1", "OMP_THREAD_LIMIT=1", "SWIFT_BACKTRACE=enable=no"]
     var next = unsafe environ

@@ -2,26 +2,26 @@ internal import CSQLite
 internal import Glibc
 internal import Synchronization
 
-/// A connection to a database file that others may have made: nothing in it is executed, and the cost of a statement is
-/// bounded by its size.
+/// A connection to an untrusted database file. Nothing in the file is executed, and its size bounds the cost of a
+/// statement.
 ///
 /// The file has exactly the tables of our schema, so it contains no foreign views, triggers or virtual tables. No value
-/// is larger than the largest we write. A statement that takes more steps than the file has bytes to go through, as one
-/// does in a cycle of pages, is aborted; that is damage.
+/// is larger than the largest we write. A statement that takes more steps than the file has bytes to read, for instance
+/// in a cycle of pages, is aborted and counts as damage.
 @safe final class BoundedConnection: @unchecked Sendable {
-  /// Used while `lock` is held, for at most the steps of `limit`.
+  /// The connection. Used with `lock` held, for at most the steps of `limit`.
   private let database: Database
   private let lock = Mutex(())
   private let limit: StepLimit
 
-  /// In bytes; the longest values are packed directories and mailbox groups.
+  /// The maximum size of a value, in bytes. The longest values are packed directories and mailbox groups.
   private static let longestValue: CInt = 64 << 20
 
-  /// Throws damage unless the tables are those that `schema` creates.
+  /// Opens a file. Throws damage unless the tables are those that `schema` creates.
   /// - Parameters:
-  ///   - patience: the timeout for another process's lock, in seconds.
-  ///   - cache: the cache size, in KiB.
-  ///   - hasChecksums: whether each page has a checksum, verified when it is read.
+  ///   - patience: The timeout for another process's lock, in seconds.
+  ///   - cache: The cache size, in KiB.
+  ///   - hasChecksums: Whether each page has a checksum, verified when it is read.
   init(_ path: String, patience: Double, cache: Int, schema: String, hasChecksums: Bool = false) throws {
     limit = StepLimit(path)
     database = try Database(path, patience: patience)
@@ -42,11 +42,11 @@ internal import Synchronization
     guard try Tables(of: database) == Tables.made(by: schema) else { throw IndexFailure.damage }
   }
 
-  /// A private database with the tables of `schema`, in an unnamed file that is gone with the connection or the
-  /// process. `cache` is in KiB; what fits in it is not written to a file.
+  /// Creates a private database with the tables of `schema`, in an unnamed file that ends with the connection or the
+  /// process. `cache` is in KiB. Data that fits in it is not written to a file.
   init(temporary schema: String, cache: Int) throws {
     limit = StepLimit(nil)
-    // SQLite takes an empty path for a private temporary file.
+    // For SQLite, an empty path is a private temporary file.
     database = try Database("")
     try database.run("PRAGMA page_size = 8192; PRAGMA synchronous = OFF; PRAGMA cache_size = -\(cache); \(schema)")
   }
@@ -81,7 +81,7 @@ internal import Synchronization
 
   /// Keeps the write-ahead log when the last connection closes.
   ///
-  /// SQLite would delete it by name, even if another file has replaced this one: then the log in use is lost.
+  /// SQLite would delete it by name, even if another file has replaced this one. The log in use would then be lost.
   private func persistLog() throws {
     var flag: CInt = 1
     let status = unsafe sqlite3_file_control(database.connection, nil, SQLITE_FCNTL_PERSIST_WAL, &flag)
@@ -89,18 +89,19 @@ internal import Synchronization
   }
 }
 
-/// How many virtual machine steps a call may still take.
+/// The limit of the virtual machine steps that a call may take.
 private final class StepLimit: Sendable {
-  /// nil if nobody else can have written the file.
+  /// The path of the file. Nil if no other process can have written the file.
   private let path: String?
   private let taken = Atomic<Int64>(0)
   private let most = Atomic<Int64>(StepLimit.free)
 
   /// The number of steps between calls of `takes`.
   static let stride: CInt = 1000
-  /// What every call may take, regardless of the file's size.
+  /// The number of steps that every call may take, regardless of the file's size.
   private static let free: Int64 = 2_000_000
-  /// Going through a record takes a few dozen steps, and no record has fewer bytes than that.
+  /// The number of further steps for each byte of the file. Reading a record takes a few dozen steps, and no record has
+  /// fewer bytes than that.
   private static let stepsPerByte: Int64 = 8
 
   init(_ path: String?) { self.path = path }
@@ -114,7 +115,7 @@ private final class StepLimit: Sendable {
     let now = taken.wrappingAdd(Int64(Self.stride), ordering: .relaxed).newValue
     if now <= most.load(ordering: .relaxed) { return true }
     guard let path else { return true }
-    // Only past the fixed limit the file's size is taken. Holes do not count.
+    // The file's size is read only past the fixed limit. Holes do not count.
     let size = ["", "-wal"].reduce(Int64(0)) { sum, suffix in
       var status = stat()
       return unsafe lstat(path + suffix, &status) == 0 ? sum + Int64(status.st_blocks) * 512 : sum
@@ -128,7 +129,7 @@ private final class StepLimit: Sendable {
 private struct Tables: Equatable {
   private let rows: [[String?]]
 
-  /// More rows than any of our schemas has.
+  /// The maximum number of rows to read, which exceeds that of any of our schemas.
   private static let most = 32
 
   init(of database: Database) throws {
@@ -140,7 +141,7 @@ private struct Tables: Equatable {
 
   private static let known = Mutex<[String: Tables]>([:])
 
-  /// The tables that the statements of `schema` create.
+  /// Returns the tables that the statements of `schema` create.
   static func made(by schema: String) throws -> Tables {
     if let tables = known.withLock({ $0[schema] }) { return tables }
     let database = try Database(":memory:")

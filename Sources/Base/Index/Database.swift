@@ -2,12 +2,12 @@ internal import CSQLite
 
 /// A connection to an SQLite database. Throws `IndexFailure`. Not thread-safe: `BoundedConnection` serialises its use.
 @safe final class Database {
-  /// SQLite's own object; nil once closed.
+  /// SQLite's own object. Nil once closed.
   private(set) var connection: OpaquePointer?
   private var statements: [String: Statement] = [:]
 
-  /// Opens or creates a file; an empty path is a private one without a name, `:memory:` has none.
-  /// - Parameter patience: the timeout for another process's lock, in seconds.
+  /// Opens or creates a file. An empty path is a private, unnamed file. `:memory:` is a database without a file.
+  /// - Parameter patience: The timeout for another process's lock, in seconds.
   init(_ path: String, patience: Double = 0) throws {
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
     let status = unsafe sqlite3_open_v2(path, &connection, flags, nil)
@@ -20,7 +20,7 @@ internal import CSQLite
 
   deinit { close() }
 
-  /// What is called later throws.
+  /// Closes the connection. Later calls throw.
   func close() {
     statements.removeAll()
     unsafe sqlite3_close_v2(connection)
@@ -29,14 +29,14 @@ internal import CSQLite
 
   // MARK: Statements
 
-  /// Executes statements without arguments, separated by semicolons; rows are ignored.
+  /// Executes statements without arguments, separated by semicolons. Ignores rows.
   func run(_ statements: String) throws {
     guard let connection = unsafe connection else { throw IndexFailure.passing }
     let status = unsafe sqlite3_exec(connection, statements, nil, nil, nil)
     guard status == SQLITE_OK else { throw IndexFailure(status) }
   }
 
-  /// One statement, prepared when it is first asked for.
+  /// Returns a statement, which is prepared on first use.
   func statement(_ sql: String) throws -> Statement {
     if let statement = statements[sql] { return statement }
     guard let connection = unsafe connection else { throw IndexFailure.passing }
@@ -49,29 +49,29 @@ internal import CSQLite
 
   func execute(_ sql: String, _ values: [SQLValue] = []) throws { try statement(sql).execute(values) }
 
-  /// The integer in the first column of the first row; nil without a row.
+  /// Returns the integer in the first column of the first row. Returns `nil` without a row.
   func integer(_ sql: String, _ values: [SQLValue] = []) throws -> Int64? {
     let rows = try rows(sql, values)
     return try rows.next() ? rows.integer(0) : nil
   }
 
-  /// The text in the first column of the first row; nil without a row.
+  /// Returns the text in the first column of the first row. Returns `nil` without a row.
   func text(_ sql: String) throws -> String? {
     let rows = try rows(sql)
     return try rows.next() ? rows.text(0) : nil
   }
 
-  /// How many rows the last statement changed.
+  /// The number of rows that the last statement changed.
   var changesCount: Int { unsafe Int(sqlite3_changes(connection)) }
 
-  /// Commits what `body` does, or nothing of it if it throws.
+  /// Commits the changes of `body`, or none of them if it throws.
   func inTransaction(_ body: () throws -> Void) throws {
     try run("BEGIN IMMEDIATE")
     do {
       try body()
       try run("COMMIT")
     } catch {
-      // After some errors SQLite has done so itself.
+      // After some errors, SQLite has rolled back already.
       try? run("ROLLBACK")
       throw error
     }

@@ -1,25 +1,25 @@
 internal import Files
 internal import Glibc
 
-/// An SQLite file shared by several processes: it exists complete, or not at all.
+/// An SQLite file shared by several processes. It exists complete or not at all.
 ///
-/// A new file is created under another name and renamed into place, so that no process finds a partial one. A process
-/// holds the directory's lock while it opens, creates or removes the file, but not while it uses it.
+/// A new file is created under another name and then renamed, so that no process finds a partial one. A process holds
+/// the directory's lock while it opens, creates or removes the file, but not while it uses it.
 enum DatabaseFile {
-  /// nil if there is no file of that name.
+  /// Returns the inode number of a file. Returns `nil` if it does not exist.
   static func inode(of path: String) -> UInt64? {
     var status = stat()
     return unsafe lstat(path, &status) == 0 ? UInt64(status.st_ino) : nil
   }
 
-  /// Whether the file and SQLite's files beside it are regular files of this user's.
+  /// Returns whether the file and SQLite's files beside it are regular files of this user.
   private static func isOwn(_ path: String) -> Bool {
     OwnFolder.isOwn(file: path)
       && ["-wal", "-shm"].allSatisfy { inode(of: path + $0) == nil || OwnFolder.isOwn(file: path + $0) }
   }
 
-  /// Calls `open` with the file's inode; if there is no file, or no intact one of ours, calls `make` first to replace
-  /// it. `wasRemade` is whether an existing file was replaced.
+  /// Calls `open` with the file's inode number. If the file is missing, damaged or not ours, calls `make` first to
+  /// replace it. `wasRemade` tells whether an existing file was replaced.
   static func open<File>(
     _ path: String, _ open: (_ inode: UInt64) throws -> File, orMake make: () throws -> Void
   ) throws -> (file: File, wasRemade: Bool) {
@@ -36,7 +36,7 @@ enum DatabaseFile {
     return (try open(made), present != nil)
   }
 
-  /// Replaces whatever is there with a new file. `settings` are executed before any table is created.
+  /// Creates a new file and replaces any existing one. `settings` are executed before any table is created.
   static func make(
     _ path: String, _ settings: String, hasChecksums: Bool = false, _ fill: (Database) throws -> Void
   ) throws {
@@ -53,12 +53,12 @@ enum DatabaseFile {
     try database.inTransaction { try fill(database) }
     // Not persistent here: the log is checkpointed and deleted.
     database.close()
-    // A process that has the old file open keeps it, unlinked. Its log must not be taken for the new file's.
+    // A process that has the old file open keeps it, unlinked. The old log must not be taken for the new file's.
     for suffix in ["-wal", "-shm"] { _ = unsafe unlink(path + suffix) }
     guard unsafe rename(fresh, path) == 0 else { throw IndexFailure.passing }
   }
 
-  /// Removes a damaged file, unless that has been done.
+  /// Removes a damaged file, unless that has been done already.
   static func condemn(_ path: String, _ damaged: UInt64) {
     guard let lock = try? FolderLock(of: path) else { return }
     if inode(of: path) == damaged { remove(path) }

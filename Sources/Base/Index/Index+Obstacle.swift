@@ -3,10 +3,10 @@ internal import Files
 internal import Glibc
 
 extension Index {
-  /// Why nothing can be kept, as the end of a sentence with what to do in parentheses; nil if no reason can be seen, as when another program holds the
-  /// file. Says nothing of a file that is only damaged, as that is replaced.
+  /// The reason why nothing can be stored, as the end of a sentence, with a remedy in parentheses. Nil if no reason is
+  /// visible, for instance if another program holds the file. A damaged file is not reported, because it is replaced.
   ///
-  /// Looks at the disk; for a message after a failure.
+  /// Reads the disk. For a message after a failure.
   public var obstacle: String? {
     guard let folder else { return "there is no folder of yours to keep anything in (set XDG_CACHE_HOME)" }
     do throws(Fault) { try OwnFolder.check(folder) } catch {
@@ -31,7 +31,7 @@ extension Index {
     return "\(path) cannot be written to: \(reason) (check its permissions, and those of its disk)"
   }
 
-  /// The failure of what cannot do without a change of the index.
+  /// The fault of an operation that has to change the index and cannot.
   var unchanged: Fault {
     Fault(.unsupported, "the index cannot be changed: \(obstacle ?? "another program holds it (try again)")")
   }

@@ -3,12 +3,14 @@ internal import Files
 internal import Glibc
 
 extension Index {
-  /// The full-text index of a source; nil if it cannot be stored. `state` names the source's state and `version` how
-  /// the texts are made: an index of another state or version is replaced; but one of an earlier state is kept and
-  /// extended if `continues` says, by its `proof` and its number of texts, that the source starts with these texts.
+  /// Returns the full-text index of a source. Returns `nil` if it cannot be stored.
   ///
-  /// One file per source, beside the main index, so that a mount that is not searched is no slower. Blocks. Rethrows
-  /// what `continues` throws.
+  /// `state` identifies the source's state, and `version` the way in which the texts are made. An index of another
+  /// state or version is replaced. An index of an earlier state is kept and extended if `continues` returns true for
+  /// its `proof` and its number of texts: the source then starts with these texts.
+  ///
+  /// Each source has a file of its own beside the main index, so that mounts without searches are not slowed down.
+  /// Blocks. Rethrows the errors of `continues`.
   public func texts(
     of source: [UInt8], state: [UInt8], version: UInt64, proof: [UInt8] = [],
     continues: (_ proof: [UInt8], _ count: Int) throws(Fault) -> Bool = { _, _ in false }
@@ -19,14 +21,14 @@ extension Index {
       continues: continues)
   }
 
-  /// The full-text index of a source, if there is one of this state and version that has all texts; makes none. Blocks.
+  /// Returns the full-text index of a source if one of this state and version has all texts. Never creates one. Blocks.
   public func wholeTexts(of source: [UInt8], state: [UInt8], version: UInt64) -> TextIndex? {
     guard let folder = textFolder, let key = attempt({ $0.key }) else { return nil }
     return TextIndex(wholeAt: "\(folder)/\(Self.name(of: source))", key: key, sourceState: state, version: version)
   }
 
-  /// An exclusive lock for giving out numbers of texts, held until it is released; nil when it cannot be had within
-  /// `limit`. One for all sources: it is held for moments. Blocks.
+  /// Returns an exclusive lock for assigning numbers to texts, held until it is released. Returns `nil` if it is not
+  /// available within `limit`. All sources share one lock, which is held only briefly. Blocks.
   public func lockForNumbers(within limit: Duration) -> TextIndexLock? {
     guard let folder = textFolder, makeTextFolder(folder) != nil else { return nil }
     let end = ContinuousClock.now + limit
@@ -37,7 +39,8 @@ extension Index {
     }
   }
 
-  /// Removes the least recently used text indexes until the rest takes at most `limit` bytes.
+  /// Removes the least recently used text indexes until the rest takes at most `limit` bytes. Never removes that of
+  /// `source`.
   public func trimTexts(to limit: Int64, sparing source: [UInt8]) {
     guard let folder = textFolder else { return }
     var files = textFiles().map { path in
@@ -54,12 +57,13 @@ extension Index {
     }
   }
 
-  /// The size on disk of the text indexes of the sources that start with `prefix`, in bytes.
+  /// Returns the size on disk of the text indexes of the sources that start with `prefix`, in bytes.
   public func textSize(ofSourcesStartingWith prefix: [UInt8] = []) -> Int64 {
     textFiles(ofSourcesStartingWith: prefix).reduce(0) { Bounds.sum($0, TextFile.size($1)) }
   }
 
-  /// Removes the text indexes of the sources that start with `prefix`. Returns their number; nil if some are left.
+  /// Removes the text indexes of the sources that start with `prefix`. Returns their number. Returns `nil` if some are
+  /// left.
   func forgetTexts(ofSourcesStartingWith prefix: [UInt8]) -> Int? {
     let files = textFiles(ofSourcesStartingWith: prefix)
     for path in files {
@@ -74,13 +78,13 @@ extension Index {
 
   private var textFolder: String? { folder.map { $0 + "/texts" } }
 
-  /// Returns the index's key; nil if the directory cannot be created.
+  /// Creates the directory and returns the index's key. Returns `nil` if the directory cannot be created.
   private func makeTextFolder(_ path: String) -> [UInt8]? {
     guard let key = attempt({ $0.key }), (try? OwnFolder.check(path, making: true)) != nil else { return nil }
     return key
   }
 
-  /// The first two words in hexadecimal, and a hash of the rest.
+  /// Returns the name of a source's file: the first two 64-bit words in hexadecimal, and a hash of the rest.
   private static func name(of source: [UInt8]) -> String {
     let rest = source.dropFirst(16)
     let digits = hexadecimal(source.prefix(16))

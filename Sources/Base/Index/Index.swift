@@ -1,34 +1,35 @@
 internal import Glibc
 internal import Synchronization
 
-/// A persistent cache of what was expensive to find out about files: values by source, kind and key, in one SQLite file
-/// shared by several processes.
+/// A persistent cache of information about files that is expensive to find. It stores values by source, kind and key in
+/// one SQLite file, which several processes share.
 ///
-/// Nothing depends on it. No call throws: if the file is locked, damaged, of another version, on a full disk or
-/// unavailable, reads find nothing and writes are lost; an unusable file is recreated. The file is opened on first use,
-/// and nothing is loaded or allocated before. Thread-safe; every call blocks on the disk.
+/// Nothing depends on it. Failures are not thrown, except by `forget(sourcesStartingWith:)`. If the file is locked,
+/// damaged, of another version, on a full disk or unavailable, reads find nothing and writes are lost. An unusable file
+/// is recreated. The file is opened on first use, and nothing is loaded or allocated before. Thread-safe; every call
+/// blocks on the disk.
 public final class Index: Sendable {
-  /// nil if there is no index.
+  /// The directory of the file. Nil disables the index.
   let folder: String?
-  /// In bytes; beyond it, the least recently used sources are evicted.
+  /// The maximum size, in bytes. Beyond it, the least recently used sources are evicted.
   private let maximumSize: Int64
   private let state = Mutex(State())
   let writer = IndexWriter()
 
   private struct State {
     var file: IndexFile?
-    /// The index is not used until then, after a transient failure.
+    /// The end of the pause after a transient failure. The index is not used before.
     var resumesAt: ContinuousClock.Instant?
-    /// How often this process had to recreate the file; if that does not help, something else is wrong.
+    /// The number of times this process had to recreate the file. If that does not help, something else is wrong.
     var remakes = 0
     var isFinished = false
   }
 
   private static let remakesAtMost = 4
-  /// How long the index is not used after a transient failure.
+  /// The time for which the index is not used after a transient failure.
   private static let pause = Duration.seconds(2)
 
-  /// `folder` is where the file is or is to be created; nil if there is no such place.
+  /// Creates an index with its file in `folder`. Nil disables the index.
   public init(folder: String?, maximumSize: Int64 = 4 << 30) {
     self.folder = folder
     self.maximumSize = maximumSize
@@ -36,9 +37,10 @@ public final class Index: Sendable {
 
   // MARK: Reading
 
-  /// At most `limit` records with keys from `first` through `last`, inclusive, in ascending or descending key order.
+  /// Returns at most `limit` records with keys from `first` through `last`, inclusive, in ascending or descending key
+  /// order.
   ///
-  /// Records damaged on the disk are left out.
+  /// Records damaged on the disk are omitted.
   public func records(
     of source: [UInt8], _ kind: IndexKind, from first: [UInt8], through last: [UInt8], descending: Bool = false,
     atMost limit: Int = .max
@@ -54,7 +56,7 @@ public final class Index: Sendable {
 
   // MARK: Writing
 
-  /// Stores records, all or none, replacing those with the same keys. Returns whether they are stored.
+  /// Stores records, all or none, and replaces those with the same keys. Returns whether they are stored.
   @discardableResult
   public func store(_ records: [IndexRecord], _ kind: IndexKind, of source: [UInt8]) -> Bool {
     attempt { file in try file.store(records, kind, of: source, atMost: maximumSize) } ?? false
@@ -72,7 +74,7 @@ public final class Index: Sendable {
 
   /// Queues `work` for the index's own serial thread. O(1).
   ///
-  /// `cost` is the memory that it holds while queued, in bytes; returns false, and drops the work, when too much is
+  /// `cost` is the memory that the work holds while queued, in bytes. Returns false, and drops the work, if too much is
   /// queued.
   @discardableResult
   public func later(cost: Int, _ work: @escaping @Sendable (Index) -> Void) -> Bool {
@@ -82,11 +84,11 @@ public final class Index: Sendable {
     }
   }
 
-  /// Waits until the work that is queued is done, or for `limit`. Returns whether it is done.
+  /// Waits until the queued work is done, or for `limit`. Returns whether it is done.
   @discardableResult
   public func flush(within limit: Duration) -> Bool { writer.wait(atMost: limit) }
 
-  /// Like `flush`; then closes the file: every later call finds nothing.
+  /// Waits like `flush`, then closes the file. Later calls find nothing.
   public func finish(within limit: Duration) {
     guard folder != nil, !isUnused else { return }
     // On the writer's thread, since a slow disk must not block the caller.

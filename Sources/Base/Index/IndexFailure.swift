@@ -2,14 +2,14 @@ internal import CSQLite
 
 /// The classification of a failed call.
 enum IndexFailure: Error {
-  /// Locked, out of space, not writable: may succeed later.
+  /// The file is locked, out of space or not writable. The call may succeed later.
   case passing
-  /// Not a database, not an intact one, or one with other tables.
+  /// The file is not an intact database, or it has other tables.
   case damage
 
   init(_ error: any Error) { self = error as? IndexFailure ?? .passing }
 
-  /// Of an SQLite result code that is no success.
+  /// Classifies an SQLite result code other than success.
   init(_ status: CInt) {
     // The lower byte is the kind of error.
     switch status & 0xff {

@@ -3,9 +3,9 @@ internal import Files
 /// Opening and creating the file.
 extension IndexFile {
   static let name = "index.sqlite"
-  /// The application id in the file's header: `ffmt`.
+  /// The application ID in the file's header: `ffmt`.
   private static let applicationID: Int64 = 0x6666_6d74
-  /// Of the tables and of the meaning of their columns.
+  /// The version of the tables and of the meaning of their columns.
   private static let schemaVersion: Int64 = 2
 
   private static let schema = """
@@ -16,9 +16,9 @@ extension IndexFile {
       checksum INTEGER NOT NULL, value BLOB NOT NULL, PRIMARY KEY(source, kind, key)) STRICT, WITHOUT ROWID;
     """
 
-  /// Opens the file in `folder`; recreates it if it is missing, damaged or not ours.
+  /// Opens the file in `folder`. Recreates it if it is missing, damaged or not ours.
   static func open(in folder: String) throws -> (file: IndexFile, wasRemade: Bool) {
-    // Nothing is kept in a directory that others can change.
+    // Nothing is stored in a directory that others can change.
     guard (try? OwnFolder.check(folder, making: true)) != nil, let key = try? OwnKey.key(in: folder) else {
       throw IndexFailure.passing
     }
@@ -37,7 +37,7 @@ extension IndexFile {
 
   /// Timeouts for another process's lock, in seconds. The writer can wait longer.
   private static let patience = (reading: 0.25, writing: 2.0)
-  /// In KiB.
+  /// The cache size, in KiB.
   private static let cache = 1024
 
   private static func open(_ path: String, _ inode: UInt64, _ key: [UInt8]) throws -> IndexFile {

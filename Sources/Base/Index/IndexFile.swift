@@ -2,17 +2,17 @@ internal import Bytes
 internal import Glibc
 internal import Synchronization
 
-/// The open file. Throws `IndexFailure`.
+/// The open index file. Throws `IndexFailure`.
 ///
-/// Two connections, so that a reader does not wait while a batch is written.
+/// It has two connections, so that a reader does not wait while a batch is written.
 final class IndexFile: Sendable {
   private let path: String
   private let inode: UInt64
-  /// Stored records are authenticated with it.
+  /// The key that authenticates stored records.
   let key: [UInt8]
   private let writer: BoundedConnection
   private let reader: BoundedConnection
-  /// Row ids of the sources read since their time of use was written.
+  /// The row IDs of the sources read since their time of use was written.
   private let touched = Mutex<Set<Int64>>([])
 
   /// The accuracy of a source's time of use, in seconds, so that not every read causes a write.
@@ -26,10 +26,11 @@ final class IndexFile: Sendable {
     self.reader = reader
   }
 
-  /// Whether the name still leads to this file: a user may have cleared the cache, another process recreated it.
+  /// Whether the name still leads to this file. A user may have cleared the cache, or another process may have
+  /// recreated the file.
   var isInPlace: Bool { DatabaseFile.inode(of: path) == inode }
 
-  /// With more records than this that fail their checksum the whole file counts as damaged.
+  /// The maximum number of records that fail their checksum. With more, the whole file counts as damaged.
   private static let damagedAtMost = 100
 
   private static var now: Int64 { Int64(time(nil)) }
@@ -59,7 +60,7 @@ final class IndexFile: Sendable {
       while records.count < limit, try rows.next() {
         if records.isEmpty { touch(try rows.integer(0), usedAt: try rows.time(1)) }
         let record = try IndexRecord(key: rows.bytes(2), value: rows.bytes(4))
-        // A cycle of pages returns the same records again and again.
+        // A cycle of pages returns the same records repeatedly.
         if let before, !(descending ? [record.key, before] : [before, record.key]).isAscending {
           throw IndexFailure.damage
         }
@@ -72,7 +73,7 @@ final class IndexFile: Sendable {
         }
       }
     }
-    // Removed, so that they do not hinder what will be stored instead.
+    // Damaged records are removed so that they do not hinder their replacements.
     if !damaged.isEmpty { try forget(damaged, of: source, kind) }
     return records
   }
@@ -83,7 +84,7 @@ final class IndexFile: Sendable {
 
   // MARK: Writing
 
-  /// Returns false if there is no room for the records.
+  /// Stores records. Returns false if they do not fit.
   func store(_ records: [IndexRecord], _ kind: IndexKind, of source: [UInt8], atMost maximumSize: Int64) throws -> Bool
   {
     let size = records.reduce(Int64(0)) { $0 + Int64($1.key.count + $1.value.count + 40) }
@@ -105,7 +106,7 @@ final class IndexFile: Sendable {
     }
   }
 
-  /// The source's row id; sets its time of use to now.
+  /// Returns the source's row ID, and sets its time of use to now.
   private static func row(of source: [UInt8], in database: Database) throws -> Int64 {
     let row = try database.integer(
       """
@@ -158,7 +159,7 @@ final class IndexFile: Sendable {
     return try IndexFile.size(of: database) + size <= maximumSize
   }
 
-  /// In bytes, of the pages in use.
+  /// Returns the size of the pages in use, in bytes.
   private static func size(of database: Database) throws -> Int64 {
     let size = try database.integer(
       """
@@ -171,7 +172,7 @@ final class IndexFile: Sendable {
 
   private static let removedAtOnce = 2000
 
-  /// In batches, so that the log stays short and other processes can write in between.
+  /// Removes a source in batches, so that the log stays short and other processes can write in between.
   private static func remove(_ source: Int64, from database: Database) throws {
     repeat {
       try database.execute(
@@ -180,7 +181,7 @@ final class IndexFile: Sendable {
         (SELECT source, kind, key FROM record WHERE source = ? LIMIT \(removedAtOnce))
         """, [.integer(source)])
     } while database.changesCount == removedAtOnce
-    // Including what another process has added meanwhile.
+    // Includes records that another process has added meanwhile.
     try database.inTransaction {
       try database.execute("DELETE FROM record WHERE source = ?", [.integer(source)])
       try database.execute("DELETE FROM source WHERE id = ?", [.integer(source)])
@@ -214,7 +215,7 @@ final class IndexFile: Sendable {
     }
   }
 
-  /// Returns how many sources it removed.
+  /// Removes sources and returns their number.
   func forget(sourcesStartingWith prefix: [UInt8]) throws -> Int {
     try writer.inDatabase { database in
       let rows = try database.rows(
@@ -228,7 +229,7 @@ final class IndexFile: Sendable {
     }
   }
 
-  /// In bytes, including the log.
+  /// The size in bytes, including the log.
   var size: Int64 {
     ["", "-wal", "-shm"].reduce(0) { sum, suffix in
       var status = stat()
@@ -253,14 +254,14 @@ final class IndexFile: Sendable {
 }
 
 extension [[UInt8]] {
-  /// Whether the second of two keys is greater, in SQLite's order.
+  /// Whether the second of two keys is greater in SQLite's order.
   fileprivate var isAscending: Bool { self[0].lexicographicallyPrecedes(self[1]) }
 }
 
 extension Rows {
-  /// A size or a count; bounded (`Bounds`), as the next is.
+  /// Returns a size or a count, clamped to `Bounds`.
   fileprivate func size(_ column: CInt) throws -> Int64 { Bounds.size(try integer(column)) }
 
-  /// In seconds since 1970.
+  /// Returns a time in seconds since 1970, clamped to `Bounds`.
   fileprivate func time(_ column: CInt) throws -> Int64 { Bounds.time(try integer(column)) }
 }

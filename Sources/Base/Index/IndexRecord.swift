@@ -1,6 +1,6 @@
 internal import Bytes
 
-/// A kind of value, with a number of its own and the version of its format. Values of another version are not found.
+/// A kind of value, with its number and the version of its format. Values of another version are not found.
 public struct IndexKind: Hashable, Sendable {
   public let number: UInt32
   public let version: UInt64
@@ -13,7 +13,7 @@ public struct IndexKind: Hashable, Sendable {
 
 /// A value and its key, unique within one source and kind.
 public struct IndexRecord: Hashable, Sendable {
-  /// Ranges are in bytewise key order.
+  /// The key. Ranges are in bytewise key order.
   public var key: [UInt8]
   public var value: [UInt8]
 
@@ -24,7 +24,7 @@ public struct IndexRecord: Hashable, Sendable {
 }
 
 extension IndexKind {
-  /// The initial state of the checksums of a source's records of this kind.
+  /// Returns the initial state of the checksums of a source's records of this kind.
   func seed(of source: [UInt8], key: [UInt8]) -> KeyedHash {
     var hash = KeyedHash(key: key)
     hash.combine(UInt64(number))
@@ -35,7 +35,7 @@ extension IndexKind {
 }
 
 extension IndexKind {
-  /// An eight-byte hash of `bytes`.
+  /// Returns an eight-byte hash of `bytes`.
   static func hash(of bytes: [UInt8]) -> [UInt8] {
     var hash = StableHash()
     hash.combine(bytes)
@@ -44,8 +44,8 @@ extension IndexKind {
 }
 
 extension IndexRecord {
-  /// Over the value and everything it is found by, so that no change goes unnoticed; it cannot be forged without the
-  /// key.
+  /// Returns the checksum of the value and everything by which it is found, so that no change goes unnoticed. It cannot
+  /// be forged without the key.
   func checksum(from seed: KeyedHash) -> Int64 {
     var hash = seed
     hash.combine(field: key)

@@ -2,11 +2,11 @@ internal import Glibc
 internal import Synchronization
 internal import Threads
 
-/// The index's own serial thread, with a bound on the work queued.
+/// The index's own serial thread, with a bound on the queued work.
 final class IndexWriter: Sendable {
   private struct State {
     var isUsed = false
-    /// Of the queued and running work, in bytes.
+    /// The cost of the queued and running work, in bytes.
     var cost = 0
   }
 
@@ -16,7 +16,7 @@ final class IndexWriter: Sendable {
   private static let costAtMost = 24 << 20
   private static let niceness: Int32 = 5
 
-  /// Returns false, and drops the work, when too much is queued.
+  /// Queues work. Returns false, and drops the work, if too much is queued.
   @discardableResult
   func submit(cost: Int, _ work: @escaping @Sendable () -> Void) -> Bool {
     let isTaken = state.withLock { state in
@@ -26,7 +26,7 @@ final class IndexWriter: Sendable {
       return true
     }
     guard isTaken else { return false }
-    // Retains self, so that what is queued is done although the index has been released.
+    // Retains self, so that queued work is done even if the index has been released.
     thread.submit { [self] in
       // Readers of the mount come first.
       _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness)
@@ -38,7 +38,7 @@ final class IndexWriter: Sendable {
 
   var isUsed: Bool { state.withLock { $0.isUsed } }
 
-  /// Waits for everything submitted before.
+  /// Waits for everything submitted before, or for `limit`. Returns whether it is done.
   func wait(atMost limit: Duration) -> Bool {
     guard isUsed else { return true }
     let isDone = Monitor(false)

@@ -7,7 +7,7 @@ struct KeyedHash: Sendable {
   private var rest: UInt64 = 0
   private var count: UInt64 = 0
 
-  /// Only the first 16 bytes of `key` are used.
+  /// Creates a hash with the first 16 bytes of `key`.
   init(key: [UInt8]) {
     let (k0, k1) = (UInt64(littleEndianBytes: key[0..<8]), UInt64(littleEndianBytes: key[8..<16]))
     v0 = k0 ^ 0x736f_6d65_7073_6575

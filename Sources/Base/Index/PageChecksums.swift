@@ -3,17 +3,17 @@ internal import CSQLite
 internal import Glibc
 internal import Synchronization
 
-/// A checksum at the end of every page of a database file: a mismatch is damage.
+/// The checksums at the end of every page of a database file. A mismatch is damage.
 ///
-/// SQLite itself notices only damage that breaks a page's structure. Changed letters of a word do not, and the word is
-/// then not found any more. Pages get their checksums when they are written to the file and are verified when they are
-/// read, by wrappers around the connection's I/O methods; only what is read is verified, so a query costs no more than
-/// its own pages. Pages in the log get theirs at the checkpoint.
+/// SQLite itself detects only damage that breaks a page's structure. Changed letters of a word do not, and the word is
+/// then no longer found. Wrappers around the connection's I/O methods add the checksums when pages are written to the
+/// file and verify them when pages are read. Only pages that are read are verified, so a query costs no more than its
+/// own pages. Pages in the log get their checksums at the checkpoint.
 enum PageChecksums {
-  /// Of the reserved space at a page's end, in bytes.
+  /// The size of the reserved space at a page's end, in bytes.
   static let size = 8
 
-  /// Has a connection that has not yet read or written anything write and verify page checksums.
+  /// Makes a connection write and verify page checksums. The connection must not have read or written anything yet.
   static func attach(to database: Database) throws {
     let connection = unsafe database.connection
     var reserved = CInt(size)
@@ -25,11 +25,11 @@ enum PageChecksums {
     unsafe file.pointee.pMethods = checking(methods)
   }
 
-  /// Addresses of wrapping method tables by those of the wrapped ones. Never freed: there is one for each of SQLite's
-  /// VFS method tables.
+  /// The addresses of wrapping method tables by those of the wrapped ones. Never freed: there is one for each of
+  /// SQLite's VFS method tables.
   private static let made = Mutex<[UInt: UInt]>([:])
 
-  /// The wrapping methods, directly followed by the wrapped ones.
+  /// Returns the wrapping methods, directly followed by the wrapped ones.
   private static func checking(_ methods: UnsafePointer<sqlite3_io_methods>) -> UnsafePointer<sqlite3_io_methods>? {
     let place = made.withLock { made -> UInt in
       let key = UInt(bitPattern: methods)
@@ -75,19 +75,20 @@ enum PageChecksums {
     return unsafe write(file, buffer, count, offset)
   }
 
-  /// Whether a transfer of `count` bytes is a page: anything else read or written of the file, the start of its first
-  /// page, is not a power of two or smaller than a page can be.
+  /// Returns whether a transfer of `count` bytes is a page. The only other transfers, of the start of the first page,
+  /// are smaller than a page or not a power of two.
   private static func isPage(_ count: CInt, _ offset: sqlite3_int64) -> Bool {
     count >= 512 && count & (count - 1) == 0 && offset % sqlite3_int64(count) == 0
   }
 
-  /// A page never written is all zeros, which SQLite does not take for a valid page.
+  /// Returns whether a page matches its checksum. A page that was never written is all zeros, which SQLite does not
+  /// accept as a valid page.
   private static func isAsWritten(_ page: UnsafeRawBufferPointer, _ offset: sqlite3_int64) -> Bool {
     let sum = unsafe page.loadUnaligned(fromByteOffset: page.count - size, as: UInt64.self)
     return unsafe sum == checksum(page, offset) || (sum == 0 && page.allSatisfy { $0 == 0 })
   }
 
-  /// Over a page's bytes and its offset.
+  /// Returns the checksum of a page's bytes and its offset.
   static func checksum(_ page: UnsafeRawBufferPointer, _ offset: sqlite3_int64) -> UInt64 {
     var hash = StableHash(seed: UInt64(bitPattern: offset))
     let content = unsafe UnsafeRawBufferPointer(rebasing: page.dropLast(size))

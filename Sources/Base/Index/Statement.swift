@@ -1,6 +1,6 @@
 internal import CSQLite
 
-/// A prepared statement of a `Database`, which runs it once at a time.
+/// A prepared statement of a `Database`. Only one execution at a time is possible.
 @safe final class Statement {
   private let connection: OpaquePointer
   fileprivate let statement: OpaquePointer
@@ -15,7 +15,7 @@ internal import CSQLite
 
   deinit { unsafe sqlite3_finalize(statement) }
 
-  /// Starts it with the values of its parameters, in their order.
+  /// Starts the statement with the values of its parameters, in order.
   func rows(_ values: [SQLValue]) throws -> Rows {
     for (index, value) in values.enumerated() {
       let status = bind(value, CInt(index + 1))
@@ -34,7 +34,7 @@ internal import CSQLite
     case .integer(let number): return unsafe sqlite3_bind_int64(statement, index, number)
     case .blob(let bytes):
       return unsafe bytes.withUnsafeBytes { bytes in
-        // A blob at no address would be NULL.
+        // A blob with a null address would be NULL.
         guard let address = bytes.baseAddress else { return unsafe sqlite3_bind_zeroblob(statement, index, 0) }
         return unsafe sqlite3_bind_blob64(statement, index, address, UInt64(bytes.count), Statement.copying)
       }
@@ -45,7 +45,7 @@ internal import CSQLite
   private static var copying: sqlite3_destructor_type? { unsafe unsafeBitCast(-1, to: sqlite3_destructor_type?.self) }
 }
 
-/// The rows that a statement gives, one at a time. Its end resets the statement.
+/// The rows that a statement returns, one at a time. The deinit resets the statement.
 struct Rows: ~Copyable {
   private let statement: Statement
 
@@ -53,7 +53,7 @@ struct Rows: ~Copyable {
 
   deinit { unsafe sqlite3_reset(statement.statement) }
 
-  /// Goes to the next row, first to the first one; returns false behind the last one.
+  /// Advances to the next row, first to the first one. Returns false after the last one.
   func next() throws -> Bool {
     switch unsafe sqlite3_step(statement.statement) {
     case SQLITE_ROW: true
@@ -64,26 +64,27 @@ struct Rows: ~Copyable {
 
   // MARK: The row's columns, by index from 0
 
-  /// Throws damage if it is no integer.
+  /// Returns an integer. Throws damage if the value is not an integer.
   func integer(_ column: CInt) throws -> Int64 {
     guard unsafe sqlite3_column_type(statement.statement, column) == SQLITE_INTEGER else { throw IndexFailure.damage }
     return unsafe sqlite3_column_int64(statement.statement, column)
   }
 
-  /// Throws damage if it is no blob.
+  /// Returns a blob. Throws damage if the value is not a blob.
   func bytes(_ column: CInt) throws -> [UInt8] {
     guard unsafe sqlite3_column_type(statement.statement, column) == SQLITE_BLOB else { throw IndexFailure.damage }
     return unsafe [UInt8](content(sqlite3_column_blob(statement.statement, column), of: column))
   }
 
-  /// nil if it is no text.
+  /// Returns a text. Returns `nil` if the value is not a text.
   func text(_ column: CInt) -> String? {
     guard unsafe sqlite3_column_type(statement.statement, column) == SQLITE_TEXT else { return nil }
     let text = unsafe UnsafeRawPointer(sqlite3_column_text(statement.statement, column))
     return unsafe String(decoding: content(text, of: column), as: UTF8.self)
   }
 
-  /// Valid until the next row. SQLite knows the length only after the value has been asked for.
+  /// Returns the bytes of a value, valid until the next row. SQLite knows the length only after the value was
+  /// requested.
   private func content(_ start: UnsafeRawPointer?, of column: CInt) -> UnsafeRawBufferPointer {
     let count = unsafe Int(sqlite3_column_bytes(statement.statement, column))
     return unsafe UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count)

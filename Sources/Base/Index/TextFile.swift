@@ -6,17 +6,17 @@ internal import Synchronization
 /// An open text index file: a named one shared by several processes, or an unnamed one of this process. Throws
 /// `IndexFailure`.
 final class TextFile: Sendable {
-  /// What the texts were made from.
+  /// The origin of the texts: the source's state, and the version of the code that made them.
   struct Meaning: Sendable, Equatable {
     let state: [UInt8]
     let version: UInt64
-    /// Lets a later state of the source be recognized as starting with this one.
+    /// The data by which a later state of the source is recognized as starting with this one.
     let proof: [UInt8]
 
     fileprivate func isOfSame(_ other: Meaning) -> Bool { state == other.state && version == other.version }
   }
 
-  /// What is in a file.
+  /// The recorded content of a file.
   struct Content: Sendable, Equatable {
     let meaning: Meaning
     let count: Int
@@ -24,13 +24,13 @@ final class TextFile: Sendable {
   }
 
   private let path: String
-  /// nil for an unnamed file.
+  /// The inode number of the file. Nil for an unnamed file.
   private let inode: UInt64?
   private let key: [UInt8]
   private let writer: BoundedConnection
   private let reader: BoundedConnection
 
-  /// Incremented when the tables change.
+  /// The version of the tables, incremented when they change.
   private static let schemaVersion: Int64 = 5
 
   private static var schema: String {
@@ -44,7 +44,7 @@ final class TextFile: Sendable {
     """
   }
 
-  /// In bytes: words are flushed at this size, so that they need less merging.
+  /// The size at which words are flushed, in bytes. A larger size needs less merging.
   private static let wordsInMemory = 16 << 20
 
   private init(
@@ -62,8 +62,8 @@ final class TextFile: Sendable {
 
   // MARK: Opening
 
-  /// The file for `meaning`; a damaged one or one of another meaning is replaced, except one with the content `start`,
-  /// whose texts are the first of this meaning's.
+  /// Opens the file for `meaning`. A damaged file, or one of another meaning, is replaced. The exception is a file with
+  /// the content `start`, whose texts are the first of this meaning's.
   static func open(
     _ path: String, _ key: [UInt8], _ meaning: Meaning, continuing start: Content? = nil
   ) throws -> TextFile {
@@ -78,7 +78,7 @@ final class TextFile: Sendable {
     }.file
   }
 
-  /// An unnamed one, for this process only.
+  /// Creates an unnamed file, for this process only.
   static func temporary() throws -> TextFile {
     let key = [UInt8](repeating: 0, count: 16)
     let connection = try BoundedConnection(
@@ -114,7 +114,7 @@ final class TextFile: Sendable {
     return TextFile(path, inode, key, writer, reader)
   }
 
-  /// What is in a file, without replacing it.
+  /// Returns the content of a file, without replacing it.
   static func content(of path: String, _ key: [UInt8]) throws -> Content {
     guard OwnFolder.isOwn(file: path) else { throw IndexFailure.passing }
     let connection = try connection(path, cache: 64)
@@ -122,7 +122,7 @@ final class TextFile: Sendable {
     return try connection.inDatabase { database in try content(database, of: path, key) }
   }
 
-  /// Bounds the count: rows are numbered in 32 bits, whatever the file says.
+  /// Reads the recorded content. Bounds the count: rows are numbered in 32 bits, whatever the file contains.
   private static func content(_ database: Database, of path: String, _ key: [UInt8]) throws -> Content {
     guard try database.integer("PRAGMA user_version") == schemaVersion else { throw IndexFailure.damage }
     let row = try database.rows("SELECT state, version, proof, count, isWhole, checksum FROM meaning")
@@ -157,7 +157,7 @@ final class TextFile: Sendable {
     writer.close()
   }
 
-  /// In bytes, including the log.
+  /// Returns the size in bytes, including the log.
   static func size(_ path: String) -> Int64 {
     ["", "-wal", "-shm"].reduce(0) { sum, suffix in
       var status = stat()
@@ -172,7 +172,7 @@ final class TextFile: Sendable {
     return (content.count, content.isWhole)
   }
 
-  /// Throws unless exactly `present` texts are in the file.
+  /// Adds texts. Throws unless exactly `present` texts are in the file.
   func add(_ texts: [IndexedText], behind present: Int, isLast: Bool) throws {
     try writer.inDatabase { database in
       try database.inTransaction {
@@ -194,7 +194,7 @@ final class TextFile: Sendable {
     }
   }
 
-  /// Throws unless at least `count` texts are in the file.
+  /// Returns the numbers of the matching texts. Throws unless at least `count` texts are in the file.
   func numbers(matching expression: String, among count: Int) throws -> [UInt32] {
     try reader.inDatabase { database in
       guard try Self.content(database, of: path, key).count >= count else { throw IndexFailure.passing }
@@ -203,7 +203,7 @@ final class TextFile: Sendable {
       var numbers: [UInt32] = []
       var next: Int64 = 0
       while try rows.next() {
-        // Ascending, each once: otherwise the file is not ours.
+        // The numbers ascend without duplicates. Otherwise, the file is not ours.
         let number = try rows.integer(0)
         guard number >= next, let exact = UInt32(exactly: number) else { throw IndexFailure.damage }
         next = number + 1
@@ -215,7 +215,7 @@ final class TextFile: Sendable {
 }
 
 extension TextFile.Content {
-  /// Authenticates the content together with the file's name.
+  /// Returns a checksum that authenticates the content together with the file's name.
   fileprivate func checksum(of path: String, _ key: [UInt8]) -> Int64 {
     var hash = KeyedHash(key: key)
     hash.combine(field: Array(path.utf8.reversed().prefix { $0 != UInt8(ascii: "/") }))

@@ -2,10 +2,10 @@ internal import Bytes
 internal import Glibc
 internal import Synchronization
 
-/// The full-text index of one source's texts, in an SQLite (FTS5) file of its own, shared by several processes, or in
-/// an unnamed one.
+/// The full-text index of one source's texts, in its own SQLite (FTS5) file, which several processes share, or in an
+/// unnamed file.
 ///
-/// Texts are numbered from 0 and added in order. Only words are kept, not the texts. Like the index, it is only a
+/// Texts are numbered from 0 and added in order. Only words are stored, not the texts. Like the index, it is only a
 /// cache: a file that is damaged, of another version or of another state of the source is recreated. Thread-safe; every
 /// call blocks on the disk.
 public final class TextIndex: Sendable {
@@ -20,15 +20,17 @@ public final class TextIndex: Sendable {
     let meaning: TextFile.Meaning
   }
 
-  /// nil for an unnamed file.
+  /// The data to open the file again. Nil for an unnamed file.
   private let place: Place?
   private let state: Mutex<State>
 
   private static let remakesAtMost = 2
 
-  /// Opens or creates the file; nil if that is impossible. `sourceState` and `version` name what the texts were made
-  /// from: a file of other texts is replaced, unless `continues` says, by the proof and the number of texts of an
-  /// earlier state, that those are the first of this state's.
+  /// Opens or creates the file. Returns `nil` if that is impossible.
+  ///
+  /// `sourceState` and `version` identify the origin of the texts. A file of other texts is replaced, unless
+  /// `continues` returns true for the proof and the number of texts of an earlier state: those are then the first of
+  /// this state's.
   init?(
     path: String, key: [UInt8], sourceState: [UInt8], version: UInt64, proof: [UInt8],
     continues: (_ proof: [UInt8], _ count: Int) throws(Fault) -> Bool
@@ -36,7 +38,7 @@ public final class TextIndex: Sendable {
     let meaning = TextFile.Meaning(state: sourceState, version: version, proof: proof)
     var start = try? TextFile.content(of: path, key)
     if let found = start {
-      // Answering may mean reading for long, so the folder's lock is not held.
+      // `continues` may read for long, so the directory's lock is not held.
       let mayBeStart =
         found.isWhole && found.count > 0 && found.meaning.version == version && found.meaning.state != sourceState
       let isStart = mayBeStart ? try continues(found.meaning.proof, found.count) : false
@@ -45,11 +47,11 @@ public final class TextIndex: Sendable {
     guard let file = try? TextFile.open(path, key, meaning, continuing: start) else { return nil }
     place = Place(path: path, key: key, meaning: meaning)
     state = Mutex(State(file: file))
-    // Its mtime is its time of last use, for LRU eviction.
+    // The file's mtime is its time of last use, for LRU eviction.
     _ = unsafe utimensat(AT_FDCWD, path, nil, 0)
   }
 
-  /// Opens a file that has all texts of this state and version; nil if there is none.
+  /// Opens a file that has all texts of this state and version. Returns `nil` if there is none.
   init?(wholeAt path: String, key: [UInt8], sourceState: [UInt8], version: UInt64) {
     guard let content = try? TextFile.content(of: path, key), content.isWhole, content.meaning.state == sourceState,
       content.meaning.version == version, let file = try? TextFile.open(path, key, content.meaning)
@@ -59,7 +61,8 @@ public final class TextIndex: Sendable {
     _ = unsafe utimensat(AT_FDCWD, path, nil, 0)
   }
 
-  /// A private one, in an unnamed file, which is gone with this object or the process; nil if it cannot be created.
+  /// Creates a private index in an unnamed file, which ends with this object or the process. Returns `nil` if that is
+  /// impossible.
   public init?(temporary: ()) {
     guard let file = try? TextFile.temporary() else { return nil }
     place = nil
@@ -69,17 +72,17 @@ public final class TextIndex: Sendable {
   /// Whether the words are lost with this object.
   public var isTemporary: Bool { place == nil }
 
-  /// How far texts are indexed.
+  /// The number of indexed texts.
   public struct Reach: Sendable {
     public let count: Int
-    /// Whether these were all that there were.
+    /// Whether these were all texts of the source.
     public let isWhole: Bool
 
-    /// Whether they are all of `count` texts: a source may have got more.
+    /// Returns whether these are all of `count` texts. A source may have received more.
     public func isWhole(of count: Int) -> Bool { isWhole && self.count >= count }
   }
 
-  /// nil if the file cannot be used any more.
+  /// The number of indexed texts. Nil if the file is no longer usable.
   public var reach: Reach? {
     attempt { file in
       let (count, isWhole) = try file.reach()
@@ -87,26 +90,26 @@ public final class TextIndex: Sendable {
     }
   }
 
-  /// Appends texts, all or none, to the `present` ones that are indexed. Returns whether they are indexed now.
+  /// Appends texts, all or none, to the `present` indexed ones. Returns whether they are indexed now.
   public func add(_ texts: [IndexedText], behind present: Int, isLast: Bool) -> Bool {
     attempt { file in try file.add(texts, behind: present, isLast: isLast) } != nil
   }
 
-  /// The numbers of the texts that match an FTS5 expression, in ascending order; nil if the query failed, or if fewer
-  /// than `count` texts are indexed, because some were lost.
+  /// Returns the numbers of the texts that match an FTS5 expression, in ascending order. Returns `nil` if the query
+  /// failed, or if fewer than `count` texts are indexed because some were lost.
   public func numbers(matching expression: String, among count: Int = 0) -> [UInt32]? {
     attempt { file in try file.numbers(matching: expression, among: count) }
   }
 
-  /// An exclusive lock for adding texts, held until it is released; nil while another process has it. Where locking is
-  /// not possible, two processes that add at once conflict, and one of them fails.
+  /// Returns an exclusive lock for adding texts, held until it is released. Returns `nil` while another process has it.
+  /// If locking is impossible, two processes that add texts concurrently conflict, and one of them fails.
   public func lock() -> TextIndexLock? { TextIndexLock(place?.path) }
 
   private func attempt<Result>(_ body: (TextFile) throws -> Result) -> Result? {
     while let file = opened() {
       do { return try body(file) } catch {
         let isDamaged = IndexFailure(error) == .damage
-        // There is no other file to open.
+        // An unnamed file cannot be opened again.
         if file.isTemporary, !isDamaged { return nil }
         let isReplaced = !file.isInPlace
         state.withLock { state in
@@ -115,7 +118,7 @@ public final class TextIndex: Sendable {
           state.remakes += isDamaged || isReplaced ? 1 : 0
         }
         if isDamaged { file.condemn() }
-        // The file that another process has replaced it with may work.
+        // Another process has replaced the file. The new one may work.
         if !isReplaced { return nil }
       }
     }
@@ -135,10 +138,10 @@ public final class TextIndex: Sendable {
 
 /// A text to be indexed.
 public struct IndexedText: Sendable {
-  /// In the order of `columns`.
+  /// The fields in the order of `columns`.
   public var fields: [[UInt8]]
 
-  /// Each in UTF-8.
+  /// Creates a text. Each field is in UTF-8.
   public init(subject: [UInt8], sender: [UInt8], recipients: [UInt8], body: [UInt8], files: [UInt8]) {
     fields = [subject, sender, recipients, body, files]
   }
@@ -146,13 +149,13 @@ public struct IndexedText: Sendable {
   public static let columns = ["subject", "sender", "recipients", "body", "files"]
 }
 
-/// Held by the process that adds texts to a file.
+/// The lock of the process that adds texts to a file.
 public final class TextIndexLock: Sendable {
   private let descriptor: Int32
 
   private static let suffix = "-lock"
 
-  /// Takes nil for an unnamed file, which needs no lock.
+  /// Takes the lock of a file. Nil means an unnamed file, which needs no lock.
   init?(_ path: String?) {
     guard let path else {
       descriptor = -1

@@ -1,8 +1,8 @@
-/// RFC 4648, section 4.
+/// Base64 (RFC 4648, section 4).
 public enum Base64 {
   private static let signs = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-  /// In one line, with padding.
+  /// Encodes bytes in one line, with padding.
   public static func text(_ bytes: [UInt8]) -> String {
     var text: [UInt8] = []
     text.reserveCapacity((bytes.count + 2) / 3 * 4)
@@ -17,7 +17,7 @@ public enum Base64 {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// The bytes that a text in one line stands for, with or without padding; nil if it has any other sign, or half a
+  /// Decodes one line, with or without padding. Returns `nil` if it contains any other character, or an incomplete
   /// byte.
   public static func bytes(of text: some StringProtocol) -> [UInt8]? {
     var bytes: [UInt8] = []
@@ -31,7 +31,7 @@ public enum Base64 {
     return bytes
   }
 
-  /// Bytes of the values of signs, six bits each.
+  /// Joins the values of characters, six bits each, into bytes.
   public struct Joined {
     @usableFromInline var bits: UInt32 = 0
     @usableFromInline var count = 0
@@ -39,7 +39,7 @@ public enum Base64 {
     @inlinable
     public init() {}
 
-    /// Takes the value of the next sign, and returns the byte that it completes.
+    /// Takes the value of the next character. Returns the byte that it completes, if any.
     @inlinable
     public mutating func take(_ value: UInt8) -> UInt8? {
       bits = bits << 6 | UInt32(value)
@@ -52,7 +52,7 @@ public enum Base64 {
 }
 
 extension UInt8 {
-  /// The value of a sign of base64, 0 to 63; nil for any other byte, also for padding.
+  /// The value of a Base64 character, 0 to 63. Nil for any other byte, including padding.
   @inlinable @inline(__always)
   public var base64Value: UInt8? {
     switch self {

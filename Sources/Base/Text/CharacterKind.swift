@@ -29,7 +29,7 @@ enum CharacterKind: Equatable {
 
   var isLetter: Bool { self != .other && self != .digit }
 
-  /// Whether letters of both kinds occur in one word.
+  /// Returns whether letters of both kinds occur in one word.
   func joins(_ other: CharacterKind) -> Bool {
     if self == other || self == .mark || other == .mark { return true }
     switch (self, other) {

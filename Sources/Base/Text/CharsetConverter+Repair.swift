@@ -1,7 +1,7 @@
 internal import Glibc
 
 extension CharsetConverter {
-  /// Converts a possibly damaged text to UTF-8: each invalid byte becomes U+FFFD.
+  /// Converts a possibly damaged text to UTF-8. Each invalid byte becomes U+FFFD.
   ///
   /// Starts in the character set's initial state. O(n). Not thread-safe.
   public func repaired(_ text: ArraySlice<UInt8>) -> [UInt8] {
@@ -41,7 +41,8 @@ extension CharsetConverter {
   /// The smallest unit that can be skipped, in bytes.
   private var unitWidth: Int { CharsetConverter.unitWidth(name) }
 
-  /// The code unit's size in bytes: 4 for UTF-32, 2 for UTF-16, else 1. Only if it is 1 the byte 10 is a line end.
+  /// Returns the size of a code unit in bytes: 4 for UTF-32, 2 for UTF-16, otherwise 1. Only if it is 1, the byte 10 is
+  /// a line end.
   public static func unitWidth(_ name: String) -> Int {
     if name.hasPrefix("UTF-32") || name.hasPrefix("UCS-4") || name.hasPrefix("ISO-10646-UCS-4") { return 4 }
     if name.hasPrefix("UTF-16") || name.hasPrefix("UCS-2") || name.hasPrefix("ISO-10646-UCS-2") { return 2 }

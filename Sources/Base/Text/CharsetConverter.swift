@@ -6,12 +6,13 @@ internal import Glibc
   private let descriptor: iconv_t
   private let shifts: ShiftedText?
 
-  /// ISO-2022-JP (RFC 1468) with what Microsoft's cp50220 adds: half-width katakana, and the characters of CP932.
+  /// ISO-2022-JP (RFC 1468) with the additions of Microsoft's cp50220: half-width katakana, and the characters of
+  /// CP932.
   static let japaneseMail = "ISO-2022-JP"
-  /// HZ (RFC 1843), which iconv does not know.
+  /// HZ (RFC 1843), which iconv does not support.
   static let chineseMail = "HZ"
 
-  /// nil if iconv does not know `name`.
+  /// Creates a converter. Returns `nil` if iconv does not know `name`.
   public init?(_ name: String) {
     let shifts = ShiftedText(name)
     // iconv_open fails with (iconv_t) -1.
@@ -25,7 +26,7 @@ internal import Glibc
 
   deinit { _ = unsafe iconv_close(descriptor) }
 
-  /// nil if `text` is invalid in the character set.
+  /// Converts `text` to UTF-8. Returns `nil` if it is invalid in the character set.
   public func utf8(_ text: ArraySlice<UInt8>) -> [UInt8]? {
     var input = plain(text).map { CChar(bitPattern: $0) }
     // Two bytes of GB18030 or one of a code page become at most three.
@@ -48,13 +49,13 @@ internal import Glibc
     return isWhole ? output[..<count].map { UInt8(bitPattern: $0) } : nil
   }
 
-  /// The text as it is passed to iconv.
+  /// Returns the text in the form that is passed to iconv.
   func plain(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> { shifts?.unshifted(text)[...] ?? text }
 
   /// Resets the conversion state.
   func reset() { _ = unsafe iconv(descriptor, nil, nil, nil, nil) }
 
-  /// One call of iconv.
+  /// Calls iconv once.
   func step(
     _ from: inout UnsafeMutablePointer<CChar>?, _ left: inout Int, _ to: inout UnsafeMutablePointer<CChar>?,
     _ room: inout Int
@@ -62,7 +63,7 @@ internal import Glibc
     unsafe iconv(descriptor, &from, &left, &to, &room)
   }
 
-  /// Writes what is pending in the conversion state.
+  /// Writes the output that is pending in the conversion state.
   func flush(_ to: inout UnsafeMutablePointer<CChar>?, _ room: inout Int) -> Int {
     unsafe iconv(descriptor, nil, nil, &to, &room)
   }

@@ -1,10 +1,10 @@
-/// Detects the character set of texts by what they look like in each.
+/// Detects the character set of texts by their plausibility in each set.
 ///
-/// For every candidate set, and every language written in it, the costs of the texts are summed up: rare letters, and
-/// signs, capitals and neighbours that no word has. The set with the lowest cost wins; common sets have an advantage,
-/// which decides when there is little evidence.
+/// For every candidate set and every language written in it, the costs of the texts are added up. Rare letters have a
+/// cost, as do signs, capitals and neighbours that do not occur in words. The set with the lowest cost wins. Common
+/// sets have an advantage, which decides when there is little evidence.
 public enum CharsetDetector {
-  /// What Latin-1 is treated as.
+  /// The set that replaces Latin-1.
   public static let western = "WINDOWS-1252"
 
   /// The origin of the texts.
@@ -22,9 +22,11 @@ public enum CharsetDetector {
     let handicap: Int
   }
 
-  /// The likeliest set of all `pieces` together, none of which is UTF-8, by a name that `CharsetConverter` knows.
+  /// Returns the likeliest set of all `pieces` together, by a name that `CharsetConverter` knows. None of the pieces is
+  /// UTF-8.
   ///
-  /// A piece is the name of a file or directory, or a line. Only the first of very many are used. Takes a lock; O(n).
+  /// A piece is the name of a file or directory, or a line. If there are very many, only the first are used. Takes a
+  /// lock; O(n).
   public static func charset(of pieces: [ArraySlice<UInt8>], in use: Use) -> String {
     let pieces = evidence(in: pieces)
     let candidates = use == .text ? forText : forNames
@@ -40,11 +42,11 @@ public enum CharsetDetector {
     return best.name
   }
 
-  /// The most pieces used, and the most bytes of each.
+  /// The maximum number of pieces used, and the maximum number of bytes of each.
   private static let mostPieces = 200
   private static let longestPiece = 200
 
-  /// The pieces that are evidence, without duplicates.
+  /// Returns the pieces that are evidence, without duplicates.
   private static func evidence(in pieces: [ArraySlice<UInt8>]) -> [ArraySlice<UInt8>] {
     var known: Set<ArraySlice<UInt8>> = []
     var result: [ArraySlice<UInt8>] = []
@@ -55,7 +57,7 @@ public enum CharsetDetector {
     return result
   }
 
-  /// Whether a piece lists characters in code order: such a table is not in any language.
+  /// Returns whether a piece lists characters in code order. Such a table is not in any language.
   private static func isChart(_ piece: ArraySlice<UInt8>) -> Bool {
     var run = 1
     for (one, next) in zip(piece, piece.dropFirst()) {
@@ -65,7 +67,7 @@ public enum CharsetDetector {
     return false
   }
 
-  /// In order of preference.
+  /// The candidates in order of preference.
   private static let forNames: [Candidate] = [
     Candidate(name: "CP437", script: .western, handicap: 0), Candidate(name: western, script: .western, handicap: 2),
     Candidate(name: "CP850", script: .western, handicap: 3), Candidate(name: "CP866", script: .cyrillic, handicap: 5),

@@ -2,9 +2,9 @@
 public enum CharsetLabel {
   public static let utf8 = "UTF-8"
 
-  /// The name by which `CharsetConverter` knows the set that `label` means; nil if the set has to be detected: it is
-  /// unknown, or declared as ASCII and is not. A label that is not in the table is returned as it is, as iconv may know
-  /// it.
+  /// Returns the name by which `CharsetConverter` knows the set of a label. Returns `nil` if the set has to be
+  /// detected: the label is unknown, or declares ASCII although the text is not ASCII. A label that is not in the table
+  /// is returned unchanged except for case, as iconv may know it.
   ///
   /// As in the WHATWG Encoding Standard, labels that senders confuse with supersets return the superset. Case,
   /// punctuation, quotes, a leading `x-` or `cs`, a year, RFC 2231's language and anything appended to a known name are
@@ -32,10 +32,10 @@ public enum CharsetLabel {
     return (0x30...0x39).contains(byte) || (0x61...0x7a).contains(byte | 0x20)
   }
 
-  /// White space and quotes.
+  /// Returns whether a byte is white space or a quote.
   private static func isFiller(_ byte: UInt8) -> Bool { byte <= 0x20 || byte == 0x22 || byte == 0x27 }
 
-  /// Letters, lower-cased, and digits.
+  /// Returns the letters, in lower case, and the digits of a label.
   private static func squeezed(_ label: ArraySlice<UInt8>) -> String {
     var result = ""
     for byte in label where isWordPart(byte) {
@@ -44,7 +44,8 @@ public enum CharsetLabel {
     return result
   }
 
-  /// Returns an empty name for a set to be detected.
+  /// Returns the converter's name for a squeezed label, or an empty name if the set has to be detected. Returns `nil`
+  /// if the label is unknown.
   private static func known(_ squeezed: String) -> String? {
     if let name = table[squeezed] { return name }
     guard let digits = squeezed.firstIndex(where: \.isNumber),
@@ -113,7 +114,7 @@ public enum CharsetLabel {
     return table
   }()
 
-  /// A converter's name, empty for a set to be detected, and its labels, squeezed.
+  /// The table's rows: a converter's name, or nothing if the set has to be detected, and its squeezed labels.
   private static let rows = """
     :usascii ascii ansix341968 ansix341986 ansix31101983 iso646us iso646irv isoir6 us unknown unknown8bit 8bit 7bit default
     :defaultcharset none null nil binary wchart internal char userdefined auto undefined false text textplain

@@ -1,10 +1,10 @@
-/// Whether to trust the declared character set of a text.
+/// Checks of the declared character set of a text.
 public enum DeclaredText {
-  /// Whether `bytes` are UTF-8 though declared as another set: programs convert a text and keep its declaration. A
-  /// truncated character at the end is ignored.
+  /// Returns whether `bytes` are UTF-8 although another set is declared. Some programs convert a text and keep its
+  /// declaration. A truncated character at the end is ignored.
   ///
-  /// Text is valid UTF-8 by chance only in a few characters: two bytes of UTF-8 are one character of a Chinese,
-  /// Japanese or Korean set, and in a single-byte set a pair such as `Ã©` may be intended. O(n).
+  /// Text is valid UTF-8 by chance only in a few characters. Two bytes of UTF-8 are one character of a Chinese,
+  /// Japanese or Korean set. In a single-byte set, a pair such as `Ã©` may be intended. O(n).
   public static func isUTF8(_ bytes: ArraySlice<UInt8>, declaredAs name: String) -> Bool {
     guard let first = bytes.firstIndex(where: { $0 >= 0x80 }), CharsetConverter.unitWidth(name) == 1 else {
       return false

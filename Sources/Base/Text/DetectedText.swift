@@ -1,9 +1,9 @@
 internal import Synchronization
 
-/// A text as decoded from a candidate character set.
+/// A text decoded from a candidate character set.
 struct DetectedText {
   private let scalars: [UInt32]
-  /// For each character, whether it is in the first level of a set of ideographs.
+  /// Whether each character is in the first level of a set of ideographs.
   private let isCommon: [Bool]
   /// The number of invalid bytes.
   private var faults = 0
@@ -32,13 +32,13 @@ struct DetectedText {
   }
 }
 
-/// Decoding tables of the candidate sets, made by iconv once each.
+/// The decoding tables of the candidate sets. Each is created once with iconv.
 private final class DecodingTables: Sendable {
   static let shared = DecodingTables()
   private let converters = Mutex<[String: CharsetConverter]>([:])
   private let tables = Mutex<[String: [UInt32]]>([:])
 
-  /// The upper half of a single-byte set; nil for others. Invalid bytes are U+FFFD.
+  /// Returns the upper half of a single-byte set. Invalid bytes are U+FFFD. Returns `nil` for other sets.
   func table(of charset: String) -> [UInt32]? {
     if WideCharset.contains(charset) { return nil }
     return tables.withLock { tables in

@@ -1,7 +1,7 @@
 /// The width of text in terminal columns.
 public enum DisplayWidth {
-  /// The width of UTF-8 in which each character takes one column, as in nearly all Western text; nil for any other
-  /// text, and if there are control characters.
+  /// Returns the width of UTF-8 in which each character takes one column, as in nearly all Western text. Returns `nil`
+  /// for any other text, and if there are control characters.
   public static func ofPlain(_ text: Span<UInt8>) -> Int? {
     var width = 0
     for index in text.indices {
@@ -13,7 +13,7 @@ public enum DisplayWidth {
     return width
   }
 
-  /// The width of UTF-8 without control characters. O(n).
+  /// Returns the width of UTF-8 without control characters. O(n).
   public static func of(_ text: [UInt8]) -> Int {
     if let width = ofPlain(text.span) { return width }
     return String(decoding: text, as: UTF8.self).reduce(0) { $0 + width($1) }
@@ -30,7 +30,7 @@ public enum DisplayWidth {
     return width(first)
   }
 
-  /// According to UAX #11, and UTS #51 for emoji.
+  /// Returns the width according to UAX #11, and UTS #51 for emoji.
   private static func width(_ scalar: Unicode.Scalar) -> Int {
     if scalar.value < 0x300 { return 1 }
     switch scalar.properties.generalCategory {

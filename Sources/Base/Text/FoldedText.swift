@@ -1,11 +1,11 @@
 /// The form in which texts are compared regardless of case, accents and width.
 ///
 /// Unicode's NFKC_Casefold (UAX #44), decomposed and without marks that have a combining class: `ß` is `ss`, `ё` is
-/// `е`, `ﬁ` is `fi`, `Ａ` is `a`, and vowel points of Arabic and Hebrew are absent. Marks without a class, which are the
-/// vowels of Indic scripts, viramas, and the voicing marks of kana distinguish words and remain. `ı` is `i`, and letters
-/// with strokes and ligatures without a decomposition are written with plain letters: `œ` is `oe`, `ø` is `o`.
+/// `е`, `ﬁ` is `fi`, `Ａ` is `a`, and vowel points of Arabic and Hebrew are absent. Vowels of Indic scripts (marks
+/// without a class), viramas, and the voicing marks of kana distinguish words and remain. `ı` is `i`. Letters with
+/// strokes and ligatures without a decomposition are written with plain letters: `œ` is `oe`, `ø` is `o`.
 public enum FoldedText {
-  /// Folds UTF-8; bytes that are not valid UTF-8 are unchanged. O(n).
+  /// Folds UTF-8. Bytes that are not valid UTF-8 are unchanged. O(n).
   public static func folded(_ text: [UInt8]) -> [UInt8] {
     let span = text.span
     var result: [UInt8] = []
@@ -38,7 +38,7 @@ public enum FoldedText {
     (0x41...0x5a).contains(byte) ? byte | 0x20 : byte
   }
 
-  /// The scalar of several bytes that starts at `index`, and their number; nil if they are not UTF-8.
+  /// Returns the scalar of several bytes that starts at `index`, and their number. Returns `nil` if they are not UTF-8.
   private static func scalar(_ bytes: Span<UInt8>, at index: Int) -> (UInt32, Int)? {
     let lead = bytes[index]
     let count = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2
@@ -54,9 +54,9 @@ public enum FoldedText {
 
 /// Appends folded characters. Composes the syllables of Hangul and the voiced kana, as they are usually written.
 private struct FoldedWriter {
-  /// Made for the first text that is not ASCII: that takes a process longer than to start.
+  /// The table. Created for the first text that is not ASCII, because that takes longer than the start of a process.
   private lazy var table = FoldingTable.shared
-  /// The last character, which starts at the offset, if it may be composed with the next one.
+  /// The last character and its offset, if it may be composed with the next one.
   private var open: (scalar: UInt32, start: Int)?
 
   /// Appends a character with these bytes.
@@ -82,7 +82,7 @@ private struct FoldedWriter {
 
   private static func isHangul(_ scalar: UInt32) -> Bool { (0xac00...0xd7a3).contains(scalar) }
 
-  /// Joins a character with the last one, if both have a composed form.
+  /// Joins a character with the last one, if they have a composed form.
   private mutating func compose(_ scalar: UInt32, _ result: inout [UInt8]) -> Bool {
     guard let (last, start) = open, let composed = table.composed(last, scalar), start + 3 == result.count,
       let encoded = Unicode.Scalar(composed).flatMap({ UTF8.encode($0) })

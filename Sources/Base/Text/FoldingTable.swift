@@ -1,21 +1,22 @@
-// Canonical decompositions. Foundation's are the same, and come with 34 MB of other data.
+// For canonical decompositions. Foundation's are the same, but come with 34 MB of other data.
 @_spi(_Unicode) internal import Swift
 
-/// What each character is folded to, for `FoldedText`.
+/// The folded form of each character, for `FoldedText`.
 struct FoldingTable: Sendable {
-  /// Made once, in some 20 ms.
+  /// The table. Created once, in about 20 ms.
   static let shared = FoldingTable()
 
-  /// For each 256 code points, the number of their block in `entries`.
+  /// The number of the block in `entries` for each 256 code points.
   private var blocks = [UInt16](repeating: 0, count: 0x1100)
-  /// For each code point, 0 if it is unchanged, otherwise 1 and the offset in `scalars`. The first block has no changes.
+  /// The entries, one for each code point: 0 if it is unchanged, otherwise 1 plus the offset in `scalars`. The first
+  /// block has no changes.
   private var entries = [UInt16](repeating: 0, count: 256)
   /// The scalars of each entry, after their number.
   private var scalars: [UInt32] = []
   /// Voiced kana by the kana and the mark.
   private var voiced: [UInt64: UInt32] = [:]
 
-  /// The scalars that replace one; nil if it is unchanged. O(1).
+  /// Returns the scalars that replace one. Returns `nil` if it is unchanged. O(1).
   subscript(scalar: UInt32) -> ArraySlice<UInt32>? {
     let block = Int(scalar >> 8)
     guard block < blocks.count else { return nil }
@@ -24,8 +25,8 @@ struct FoldingTable: Sendable {
     return scalars[entry..<entry + Int(scalars[entry - 1])]
   }
 
-  /// The composed form of two adjacent characters: jamo of one syllable of Hangul, or kana with a voicing mark; nil if
-  /// there is none.
+  /// Returns the composed form of two adjacent characters: jamo of one Hangul syllable, or kana with a voicing mark.
+  /// Returns `nil` if there is none.
   func composed(_ one: UInt32, _ other: UInt32) -> UInt32? {
     switch other {
     case 0x3099, 0x309a: return voiced[UInt64(one) << 32 | UInt64(other)]
@@ -39,7 +40,8 @@ struct FoldingTable: Sendable {
     }
   }
 
-  /// Where characters are folded: neither ideographs, syllables of Hangul and Yi, nor ancient scripts without case.
+  /// The ranges in which characters are folded. They omit ideographs, syllables of Hangul and Yi, and ancient scripts
+  /// without case.
   private static let ranges: [ClosedRange<UInt32>] = [
     0x80...0x33ff, 0xa4d0...0xabff, 0xf900...0xffff, 0x10000...0x11fff, 0x16e40...0x16eff, 0x1d000...0x1ffff,
     0x2f800...0x2faff, 0xe0000...0xe01ff,
@@ -72,7 +74,7 @@ struct FoldingTable: Sendable {
     assert(scalars.count < 1 << 16)
   }
 
-  /// The parts of a voiced kana, which is a letter of its own.
+  /// Returns the parts of a voiced kana, which is a letter of its own. Returns `nil` for other characters.
   private static func voicedParts(_ scalar: Unicode.Scalar) -> (UInt32, UInt32)? {
     guard (0x3041...0x30ff).contains(scalar.value) else { return nil }
     let parts = String(scalar)._nfd.map(\.value)
@@ -83,7 +85,7 @@ struct FoldingTable: Sendable {
     if scalar.properties.isDefaultIgnorableCodePoint { return [] }
     let text = compatibility[scalar.value] ?? String(String.UnicodeScalarView(String(scalar)._nfd))
     var result: [UInt32] = []
-    // Several letters in upper case are one in lower case: ẞ and ß, σ and ς.
+    // Several upper-case letters are one in lower case: ẞ and ß, σ and ς.
     for part in text.unicodeScalars {
       let upper = part.properties.lowercaseMapping.unicodeScalars.flatMap {
         $0.properties.uppercaseMapping.unicodeScalars
@@ -97,7 +99,7 @@ struct FoldingTable: Sendable {
     return result
   }
 
-  /// Whether it is a mark that does not distinguish words.
+  /// Returns whether a scalar is a mark that does not distinguish words.
   private static func isRemoved(_ scalar: Unicode.Scalar) -> Bool {
     if scalar.properties.generalCategory == .enclosingMark { return true }
     switch scalar.properties.canonicalCombiningClass {
@@ -106,7 +108,7 @@ struct FoldingTable: Sendable {
     }
   }
 
-  /// Letters that have no decomposition but in their look (UTS #10 sorts them as letters with a mark).
+  /// The letters that are only visually composed (UTS #10 sorts them as letters with a mark).
   private static let plainLetters: [UInt32: [UInt32]] = {
     var plain: [UInt32: [UInt32]] = [:]
     for pair in "æae œoe øo łl đd ħh ŧt".split(separator: " ").map({ $0.unicodeScalars.map(\.value) }) {

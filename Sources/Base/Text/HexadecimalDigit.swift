@@ -1,5 +1,5 @@
 extension UInt8 {
-  /// The value of a hexadecimal digit in ASCII, 0 to 15; nil for any other byte.
+  /// The value of a hexadecimal digit in ASCII, 0 to 15. Nil for any other byte.
   @inlinable @inline(__always)
   public var hexValue: UInt8? {
     switch self {

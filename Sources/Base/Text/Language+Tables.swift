@@ -1,5 +1,7 @@
-/// The languages considered. The letter frequencies were counted in the translations of programs that Debian
-/// distributes: the negative binary logarithm of a letter's share of a text, small and capital together.
+/// The languages considered.
+///
+/// A letter's cost is the negative binary logarithm of its share of a text, small and capital together. The frequencies
+/// were counted in the translations of programs that Debian distributes.
 extension Language {
   static let all: [Language] = [
     // German.
@@ -57,7 +59,7 @@ extension Language {
     Language(.japanese, 0, ""), Language(.chinese, 0, ""), Language(.taiwanese, 0, ""), Language(.korean, 0, ""),
   ]
 
-  /// The most frequent characters in file names and messages, and frequent ones.
+  /// The most frequent characters in file names and messages, and other frequent ones.
   static let usual: [Script: (most: String, many: String)] = [
     .japanese: (
       most: "定数語用名使行表不指力効合示文出無字列設一要失変中正作成値時敗書込除更内動前実入終読取式対必明場最在有可関置存新了引削再",

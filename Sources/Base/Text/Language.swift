@@ -14,7 +14,7 @@ struct Language: Sendable {
   /// The cost of a letter that the language does not have.
   private static let strange = 17
 
-  /// `letters` are groups of small letters, each after its cost, separated by spaces.
+  /// Creates a language. `letters` are groups of small letters, each after its cost, separated by spaces.
   init(_ script: Script, _ handicap: Int, _ letters: String) {
     var costs: [UInt32: Int] = [:]
     for group in letters.split(separator: " ") {
@@ -36,8 +36,8 @@ struct Language: Sendable {
 
   func cost(ofLetter letter: UInt32) -> Int { costs[letter] ?? Self.strange }
 
-  /// The cost of an ideograph or a Korean syllable; `isCommon` says that it is in its character set's first level,
-  /// which holds those in daily use.
+  /// Returns the cost of an ideograph or a Korean syllable. `isCommon` tells whether it is in its character set's first
+  /// level, which has those in daily use.
   func cost(ofIdeograph character: UInt32, isCommon: Bool) -> Int { costs[character] ?? (isCommon ? 13 : 17) }
 
   var isOfWords: Bool {

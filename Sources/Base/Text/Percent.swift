@@ -1,6 +1,6 @@
 /// Percent-encoding (RFC 3986, section 2.1), of bytes.
 public enum Percent {
-  /// nil if there is a `%` without two hexadecimal digits. Decodes once.
+  /// Decodes `text` once. Returns `nil` if there is a `%` without two hexadecimal digits.
   public static func decoded(_ text: some Collection<UInt8>, plusIsBlank: Bool = false) -> [UInt8]? {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.count)
@@ -16,7 +16,7 @@ public enum Percent {
     return bytes
   }
 
-  /// Everything but letters, digits and `-._~` is encoded, and `/` unless it is kept.
+  /// Encodes all bytes but letters, digits and `-._~`. Also encodes `/`, unless it is kept.
   public static func encoded(_ bytes: some Sequence<UInt8>, keepingSlash: Bool = false) -> String {
     var text: [UInt8] = []
     for byte in bytes {

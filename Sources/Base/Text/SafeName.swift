@@ -1,16 +1,16 @@
 /// Makes a recorded name valid as a file name in the tree.
 public enum SafeName {
-  /// NAME_MAX.
+  /// The maximum length of a name in bytes: NAME_MAX.
   public static let longest = 255
 
-  /// Whether a name needs no change.
+  /// Returns whether a name needs no change.
   public static func isSafe(_ name: ArraySlice<UInt8>) -> Bool {
     guard let first = name.first, name.count <= longest, first != 0x2e || name.count > 2 else { return false }
     return !name.contains { $0 < 0x20 || $0 == 0x7f }
   }
 
-  /// Makes a UTF-8 name without `/` safe: an empty one, `.` and `..` become `?`, as does each NUL or control character;
-  /// a name that is too long is cut.
+  /// Makes a UTF-8 name without `/` safe. An empty name, `.` and `..` become `?`, as does each NUL or control
+  /// character. A name that is too long is cut.
   public static func safe(_ name: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     if isSafe(name) { return name }
     if name.isEmpty { return [0x3f] }
@@ -22,7 +22,7 @@ public enum SafeName {
     return cut(result, to: longest)
   }
 
-  /// The first `limit` bytes or fewer, cut at a character boundary.
+  /// Returns the first `limit` bytes or fewer, cut at a character boundary.
   public static func cut(_ name: ArraySlice<UInt8>, to limit: Int) -> ArraySlice<UInt8> {
     guard name.count > limit else { return name }
     var end = name.startIndex + limit
@@ -31,7 +31,7 @@ public enum SafeName {
     return name[..<end]
   }
 
-  /// `name` with ` (number)` before its extension, `.tar.gz` counted as one, cut to fit.
+  /// Returns `name` with ` (number)` before its extension, cut to fit. `.tar.gz` counts as one extension.
   public static func numbered(_ name: ArraySlice<UInt8>, _ number: Int) -> [UInt8] {
     let (stem, tail) = parts(name)
     let mark = Array(" (\(number))".utf8)
@@ -45,8 +45,8 @@ public enum SafeName {
     return Array(cut(stem, to: max(0, limit - tail.count))) + Array(cut(tail, to: limit))
   }
 
-  /// A name's stem, and its extension with the dot, `.tar.gz` counted as one; an extension over 64 bytes counts as
-  /// none.
+  /// Returns a name's stem, and its extension with the dot. `.tar.gz` counts as one extension. An extension over 64
+  /// bytes counts as none.
   private static func parts(_ name: ArraySlice<UInt8>) -> (stem: ArraySlice<UInt8>, tail: ArraySlice<UInt8>) {
     var stem = name
     var tail: ArraySlice<UInt8> = []

@@ -1,14 +1,14 @@
-/// Text whose seven-bit escape sequences switch between sets (RFC 1468, RFC 1843), as older mail has it.
+/// Text whose seven-bit escape sequences switch between sets (RFC 1468, RFC 1843), as in older mail.
 ///
-/// Converted to an eight-bit encoding, for which iconv has larger tables: senders write characters of vendors' rows, ①
-/// and 髙, under the standard's name. Every line starts in ASCII.
+/// It is converted to an eight-bit encoding, for which iconv has larger tables. Senders use vendors' characters, such
+/// as ① and 髙, under the standard's name. Every line starts in ASCII.
 enum ShiftedText {
   /// ISO-2022-JP with half-width katakana.
   case japanese
   /// HZ.
   case chinese
 
-  /// nil if `name` is a set without such sequences.
+  /// Finds the kind of a set. Returns `nil` if the set has no such sequences.
   init?(_ name: String) {
     switch name {
     case CharsetConverter.japaneseMail: self = .japanese
@@ -17,7 +17,7 @@ enum ShiftedText {
     }
   }
 
-  /// Iconv's name of the encoding of `unshifted`'s result.
+  /// Iconv's name for the encoding that `unshifted` returns.
   var target: String {
     switch self {
     case .japanese: "CP932"
@@ -25,7 +25,7 @@ enum ShiftedText {
     }
   }
 
-  /// O(n). Invalid bytes are left for iconv to reject.
+  /// Converts text to the target encoding. Invalid bytes are left for iconv to reject. O(n).
   func unshifted(_ text: ArraySlice<UInt8>) -> [UInt8] {
     switch self {
     case .japanese: Self.japanese(text)
@@ -73,8 +73,8 @@ enum ShiftedText {
     return result
   }
 
-  /// The escape sequence after ESC: the new state, or nil if it does not change, and its length; nil if there is no
-  /// such sequence.
+  /// Parses the escape sequence after ESC. Returns the new state, or nil if it does not change, and the length of the
+  /// sequence. Returns `nil` if the sequence is unknown.
   private static func escape(_ tail: ArraySlice<UInt8>) -> (state: Japanese?, count: Int)? {
     switch tail.prefix(2) {
     case [0x28, 0x42], [0x28, 0x4a], [0x28, 0x48]: return (.single, 2)
@@ -86,7 +86,7 @@ enum ShiftedText {
     }
   }
 
-  /// A character of the JIS X 0208 plane in Shift_JIS.
+  /// Returns a character of the JIS X 0208 plane in Shift_JIS.
   private static func shiftJIS(_ row: UInt8, _ column: UInt8) -> [UInt8] {
     let row = row - 0x21
     let column = column - 0x21

@@ -1,15 +1,16 @@
-/// Text made safe for a terminal.
+/// Makes text safe for a terminal.
 public enum ShownText {
-  /// A control character's picture, such as `␛` for Escape.
+  /// Returns a control character's picture, such as `␛` for Escape.
   public static func picture(of control: UInt8) -> [UInt8] {
     [0xe2, 0x90, control == 0x7f ? 0xa1 : 0x80 + (control & 0x1f)]
   }
 
   private static let lineEnd: [UInt8] = Array("↵".utf8)
-  /// Replaces C1 control characters, which some terminals interpret.
+  /// The replacement of C1 control characters, which some terminals interpret.
   public static let replacement: [UInt8] = [0xef, 0xbf, 0xbd]
 
-  /// Text in one line: line ends become `↵`, tabs blanks, other control characters their pictures.
+  /// Returns text in one line. Line ends become `↵`, tabs become blanks, and other control characters become their
+  /// pictures.
   public static func line(_ text: [UInt8]) -> [UInt8] {
     if text.allSatisfy({ $0 >= 0x20 && $0 != 0x7f && $0 != 0xc2 }) { return text }
     var shown: [UInt8] = []

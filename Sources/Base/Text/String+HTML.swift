@@ -1,5 +1,5 @@
 extension String {
-  /// With what means something in HTML written so that it does not.
+  /// The text with the special characters of HTML escaped.
   public var escapedForHTML: String {
     guard utf8.contains(where: { $0 == 0x26 || $0 == 0x3c || $0 == 0x3e || $0 == 0x22 }) else { return self }
     return reduce(into: "") { text, character in

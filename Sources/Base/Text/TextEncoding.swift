@@ -1,12 +1,12 @@
-/// How a file that is text encodes it, as far as its first bytes tell.
+/// The encoding of a text file, as far as its first bytes tell.
 public enum TextEncoding: Sendable {
   /// UTF-8, or another set that contains ASCII.
   case bytes
   case utf16
   case utf32
 
-  /// Recognizes text by the first bytes of a file, some 4 KiB: a byte order mark, or no control characters that text does
-  /// not have. nil if the file is not text, or empty.
+  /// Recognizes text by the first bytes of a file, about 4 KiB. Text has a byte order mark, or only control characters
+  /// that are usual in text. Returns `nil` if the file is not text, or empty.
   public init?(startingWith head: ArraySlice<UInt8>) {
     if head.isEmpty { return nil }
     if head.starts(with: [0xff, 0xfe, 0, 0]) || head.starts(with: [0, 0, 0xfe, 0xff]) {
@@ -20,12 +20,13 @@ public enum TextEncoding: Sendable {
     }
   }
 
-  /// Tab, line ends, form feed, backspace and escape are in the output of terminals.
+  /// Returns whether a byte occurs in text. Tab, line ends, form feed, backspace and escape are in the output of
+  /// terminals.
   private static func isOfText(_ byte: UInt8) -> Bool {
     byte >= 0x20 && byte != 0x7f || (0x08...0x0d).contains(byte) || byte == 0x1b
   }
 
-  /// The character set, if it does not contain ASCII.
+  /// The character set. Nil if it contains ASCII.
   public var wideCharset: String? {
     switch self {
     case .bytes: nil

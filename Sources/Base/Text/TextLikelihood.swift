@@ -1,5 +1,5 @@
-/// The cost of a text in a language, in bits: how unlikely its characters are in their positions. ASCII characters cost
-/// nothing, as they are the same in every character set.
+/// The cost of a text in a language, in bits. A higher cost means that characters are less likely in their positions.
+/// ASCII characters have no cost, because they are the same in every character set.
 struct TextLikelihood {
   let language: Language
 
@@ -30,7 +30,7 @@ struct TextLikelihood {
     }
   }
 
-  /// `isCommon` says whether the character at an index is in the first level of its set.
+  /// Returns the cost of a text. `isCommon` tells whether the character at an index is in the first level of its set.
   func cost(of text: [UInt32], isCommon: (Int) -> Bool) -> Int {
     let places = text.map { Place($0) }
     var cost = 0
@@ -66,7 +66,7 @@ struct TextLikelihood {
     }
   }
 
-  /// Mixed scripts within a word.
+  /// Returns the cost of mixed scripts within a word.
   private func mixture(_ place: Place, _ before: Place, _ after: Place) -> Int {
     var cost = 0
     for neighbour in [before, after] where neighbour.kind.isLetter && !place.kind.joins(neighbour.kind) {
@@ -91,7 +91,7 @@ struct TextLikelihood {
     }
   }
 
-  /// Capitals start words, or all letters are capitals.
+  /// Returns the cost of unusual case. Usually, capitals start words, or all letters are capitals.
   private static func cases(_ place: Place, _ before: Place, _ after: Place, start: Place) -> Int {
     var cost = 0
     if place.isCapital, before.isSmall { cost += 8 }
@@ -101,7 +101,7 @@ struct TextLikelihood {
     return cost
   }
 
-  /// The cost of a single-letter word.
+  /// Returns the cost of a single-letter word.
   private func alone(_ place: Place) -> Int {
     switch place.kind {
     case .greek where language.script == .western: return 0
@@ -119,7 +119,7 @@ struct TextLikelihood {
 
   private static func isVowel(_ scalar: UInt32) -> Bool { vowels.contains(scalar) }
 
-  /// Cyrillic words have vowels, except abbreviations and Serbian ones.
+  /// Returns the cost of Cyrillic words without vowels. Abbreviations and some Serbian words have none.
   private func vowels(_ places: [Place]) -> Int {
     guard language.script == .cyrillic else { return 0 }
     var cost = 0

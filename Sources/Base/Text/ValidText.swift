@@ -1,9 +1,9 @@
-/// UTF-8 that is checked, by `UTF8Span`: `String(validating:as:)` is generic and takes three times as long.
+/// Validation of UTF-8 by `UTF8Span`. `String(validating:as:)` is generic and takes three times as long.
 extension Span where Element == UInt8 {
   /// Whether the bytes are valid UTF-8. O(n).
   public var isUTF8: Bool { (try? UTF8Span(validating: self)) != nil }
 
-  /// The bytes as text; nil if they are not valid UTF-8. O(n).
+  /// The bytes as text. Nil if they are not valid UTF-8. O(n).
   public var validText: String? {
     guard let valid = try? UTF8Span(validating: self) else { return nil }
     return String(copying: valid)
@@ -11,7 +11,7 @@ extension Span where Element == UInt8 {
 }
 
 extension RawSpan {
-  /// The bytes as text; nil if they are not valid UTF-8. O(n).
+  /// The bytes as text. Nil if they are not valid UTF-8. O(n).
   public var validText: String? {
     unsafe withUnsafeBytes { bytes in unsafe bytes.bindMemory(to: UInt8.self).span.validText }
   }

@@ -4,7 +4,7 @@ public enum WideCharset {
 
   static func contains(_ charset: String) -> Bool { names.contains(charset) }
 
-  /// The size in bytes of the first character of `text`, if it is complete.
+  /// Returns the size in bytes of the first character of `text`, if it is complete.
   static func count(_ text: ArraySlice<UInt8>, _ charset: String) -> Int {
     let lead = text.first ?? 0
     if lead < 0x80 { return 1 }
@@ -18,8 +18,8 @@ public enum WideCharset {
     }
   }
 
-  /// How many of `bytes`, which start with a character, are complete characters of a set of any kind. O(n) in what
-  /// follows the last byte that certainly ends one.
+  /// Returns the number of bytes that are complete characters of any set. `bytes` starts with a character. O(n) in the
+  /// bytes after the last one that certainly ends a character.
   public static func wholeCharacters(_ bytes: [UInt8], in charset: String) -> Int {
     guard contains(charset) else { return bytes.count }
     // No multi-byte character contains a byte below the digits.
@@ -32,7 +32,7 @@ public enum WideCharset {
     return index
   }
 
-  /// Whether a character is in the rows of those in daily use.
+  /// Returns whether a character is in the rows of those in daily use.
   static func isCommon(_ bytes: ArraySlice<UInt8>, _ charset: String) -> Bool {
     guard bytes.count == 2, let lead = bytes.first, let trail = bytes.last else { return false }
     switch charset {

@@ -2,23 +2,23 @@ public import Bytes
 internal import Glibc
 internal import Synchronization
 
-/// Counts those for whom background work goes on: the waiting threads, and for a while those that got their result.
+/// Counts the threads that wait for background work and, for a limited time, those that received its result.
 ///
-/// A waiter that gives up got no result and no longer counts.
+/// A waiter that cancels has no result and no longer counts.
 public final class Audience: Sendable {
   private struct State {
     var waiting = 0
-    /// On the monotonic clock, in nanoseconds.
+    /// The time until which finished waiters count, on the monotonic clock, in nanoseconds.
     var staysUntil: UInt64 = 0
   }
 
   private let state = Mutex(State())
   private let stay: UInt64
 
-  /// `seconds` is how long a waiter counts after its result.
+  /// Creates a counter. `seconds` is the time for which a waiter counts after its result.
   public init(staying seconds: Double) { stay = UInt64(seconds * 1e9) }
 
-  /// Calls `body`, which waits, on behalf of one waiter.
+  /// Calls `body`, which blocks. Counts a waiter meanwhile.
   public func waits<Value>(_ body: () throws(Fault) -> Value) throws(Fault) -> Value {
     state.withLock { $0.waiting += 1 }
     defer { state.withLock { $0.waiting -= 1 } }
@@ -28,7 +28,7 @@ public final class Audience: Sendable {
     return value
   }
 
-  /// Whether anyone counts at present.
+  /// Whether any waiter currently counts.
   public var isThere: Bool { state.withLock { $0.waiting > 0 || Self.now < $0.staysUntil } }
 
   private static var now: UInt64 {

@@ -3,15 +3,15 @@ internal import Synchronization
 
 /// A mutex that worker threads may hold for long, while bytes are decoded or read.
 ///
-/// A waiter gives up when its own work is no longer wanted, and the holder's work counts as wanted while any waiter's
+/// A waiter cancels when its own work is no longer wanted. The owner's work counts as wanted while any waiter's work
 /// is.
 public final class BlockingLock: Sendable {
   private struct State: Sendable {
     var isHeld = false
-    /// The interest of the holder's thread before, and the one that includes the waiters.
+    /// The previous cancellation token of the owner's thread, and the token that includes the waiters.
     var own: Interest?
     var joint: Interest?
-    /// The waiters, by number; nil is one that waits unconditionally.
+    /// The tokens of the waiters, by number. Nil for a waiter that cannot be cancelled.
     var waiting: [UInt64: Interest?] = [:]
     var lastNumber: UInt64 = 0
   }
@@ -20,8 +20,8 @@ public final class BlockingLock: Sendable {
 
   public init() {}
 
-  /// Throws an interrupted fault when this thread's work is no longer wanted, and `later` if held and `patience` is
-  /// immediate.
+  /// Acquires the lock. Throws an interrupted fault if this thread's work is no longer wanted. Throws `later` if the
+  /// lock is held and `patience` is immediate.
   public func lock(_ patience: Patience = .blocking) throws(Fault) {
     let own = Interest.current
     let number = state.change { state -> UInt64? in
@@ -49,7 +49,7 @@ public final class BlockingLock: Sendable {
   }
 
   private var isWaitedFor: Bool {
-    // Evaluated without the lock: each interest may be a lock's, too.
+    // Evaluated without the lock, because each token may be a lock's, too.
     state.read { Array($0.waiting.values) }.contains { !($0?.isLost ?? false) }
   }
 

@@ -3,10 +3,10 @@ internal import Synchronization
 
 /// Keeps a process below its limit of open descriptors.
 ///
-/// Caches whose values hold descriptors register here. When four fifths of the limit are in use, the cache that holds most
-/// closes its least recently used ones; when the limit is reached, opening is tried again after that. Descriptors need not be
-/// counted: the kernel assigns the lowest free number, so a new descriptor's number tells how many are open, including those
-/// of libraries. Thread-safe.
+/// Caches whose values have descriptors register here. When four fifths of the limit are in use, the cache with the
+/// most descriptors closes its least recently used ones. When the limit is reached, opening is retried after that.
+/// Descriptors need not be counted: the kernel assigns the lowest free number, so a new descriptor's number tells how
+/// many are open, including those of libraries. Thread-safe.
 public final class DescriptorBudget: Sendable {
   /// The budget of this process.
   public static let process = DescriptorBudget {
@@ -20,7 +20,7 @@ public final class DescriptorBudget: Sendable {
   }
 
   private let holders = Mutex<[Holder]>([])
-  /// The number of open descriptors that the kernel permits at present.
+  /// The maximum number of open descriptors that the kernel currently permits.
   private let limit: @Sendable () -> Int
 
   /// The maximum number of attempts to open a file.
@@ -36,7 +36,7 @@ public final class DescriptorBudget: Sendable {
     }
   }
 
-  /// Calls `body`, which returns a new descriptor, or −1 and sets `errno`. Closes idle descriptors if there are too few.
+  /// Calls `body`, which returns a new descriptor, or −1 and sets `errno`. Closes idle descriptors if too few are free.
   ///
   /// Must not be called with a lock held that a cache's `releaseDescriptors` takes.
   public func open(_ body: () -> Int32) -> Int32 {
@@ -55,7 +55,7 @@ public final class DescriptorBudget: Sendable {
     return -1
   }
 
-  /// Closes a quarter of what the cache that holds most has open. Returns whether a descriptor was closed.
+  /// Closes a quarter of the idle descriptors of the cache that has the most. Returns whether a descriptor was closed.
   public func relieve() -> Bool {
     let all = holders.withLock { $0.compactMap { $0.value } }
     guard let (largest, count) = all.map({ ($0, $0.idleDescriptors) }).max(by: { $0.1 < $1.1 }), count > 0 else {
@@ -66,11 +66,11 @@ public final class DescriptorBudget: Sendable {
   }
 }
 
-/// A cache of descriptors, or of values that hold one each, which can be made again.
+/// A cache of descriptors, or of values with one each, that can be recreated.
 public protocol DescriptorCache: AnyObject, Sendable {
   /// The approximate number of descriptors that can be closed.
   var idleDescriptors: Int { get }
 
-  /// Closes about `count` descriptors, or all; least recently used first. Takes the cache's own lock.
+  /// Closes about `count` descriptors, or all, the least recently used first. Takes the cache's own lock.
   func releaseDescriptors(_ count: Int)
 }

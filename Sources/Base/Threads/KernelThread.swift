@@ -1,7 +1,7 @@
 internal import CPosix
 internal import Glibc
 
-/// A thread by its kernel thread id.
+/// A thread, identified by its kernel thread ID.
 public struct KernelThread: Sendable, Hashable {
   private let number: Int32
 
@@ -9,28 +9,28 @@ public struct KernelThread: Sendable, Hashable {
 
   public static var current: KernelThread { KernelThread(ffmount_thread()) }
 
-  /// Whether it is blocked, on the disk or a lock, rather than runnable. Takes some microseconds.
+  /// Whether the thread is blocked, on the disk or a lock, rather than runnable. Takes some microseconds.
   public var isAsleep: Bool { Self.state(at: "/proc/self/task/\(number)/stat").map { $0 != UInt8(ascii: "R") } ?? true }
 
-  /// Whether the thread with this id, of any process, has ended or is a zombie.
+  /// Returns whether the thread with this ID, of any process, has ended or is a zombie.
   public static func hasEnded(_ number: Int32) -> Bool {
     guard number > 0, seesNumbers else { return false }
     guard let state = state(at: "/proc/\(number)/stat") else { return true }
     return [UInt8(ascii: "Z"), UInt8(ascii: "X")].contains(state)
   }
 
-  /// Whether a signal ends the thread with this id, of any process, as soon as it returns from the kernel: SIGKILL, or another one
-  /// that the process does not handle. True if that cannot be told.
+  /// Returns whether a signal ends the thread with this ID, of any process, as soon as it returns from the kernel. That
+  /// is SIGKILL, or another signal that the process does not handle. Returns true if this cannot be determined.
   public static func isBeingKilled(_ number: Int32) -> Bool {
     guard number > 0, seesNumbers, let fields = fields(upTo: pendingField, at: "/proc/\(number)/stat"),
       fields.count > pendingField,
       let pending = UInt64(String(decoding: fields[pendingField], as: UTF8.self))
     else { return true }
-    // The kernel adds SIGKILL to what is pending for each thread of a process that a signal ends.
+    // The kernel adds SIGKILL to the pending signals of each thread of a process that a signal ends.
     return pending & 1 << UInt64(SIGKILL - 1) != 0
   }
 
-  /// The signals that are pending for a thread, in proc_pid_stat(5): from the state on, which is the third.
+  /// The position of a thread's pending signals in proc_pid_stat(5), counted from the state, which is the third field.
   private static let pendingField = 31 - 3
 
   /// Whether /proc shows this process's PID namespace.
@@ -41,10 +41,10 @@ public struct KernelThread: Sendable, Hashable {
     return String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self) == "\(getpid())"
   }()
 
-  /// The state letter after the command name, which is in parentheses and may contain some.
+  /// Returns the state letter after the command name, which is in parentheses and may contain some.
   private static func state(at path: String) -> UInt8? { fields(upTo: 0, at: path)?.first?.first }
 
-  /// The fields after the command name, each by itself up to one of them.
+  /// Returns the fields after the command name. Fields after `last` are not separated.
   private static func fields(upTo last: Int, at path: String) -> [ArraySlice<UInt8>]? {
     let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return nil }

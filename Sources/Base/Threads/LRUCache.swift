@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// An LRU cache of values that are expensive to make, bounded by total cost. Thread-safe.
+/// An LRU cache of values that are expensive to create, bounded by total cost. Thread-safe.
 ///
-/// Values are released without the cache's lock held: their deinit may use the cache.
+/// Values are released without the cache's lock held, because their deinit may use the cache.
 public final class LRUCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   fileprivate struct State {
     var held: [Key: (value: Value, cost: Int, usedAt: UInt64)] = [:]
@@ -19,14 +19,14 @@ public final class LRUCache<Key: Hashable & Sendable, Value: Sendable>: Sendable
     memory = nil
   }
 
-  /// Costs are in bytes, and `budget` may evict values below `capacity`.
+  /// Creates a cache with costs in bytes. `budget` may evict values below `capacity`.
   public init(capacity: Int, _ budget: MemoryBudget) {
     self.capacity = capacity
     memory = MemoryShare(in: budget)
     budget.add(self)
   }
 
-  /// Each value holds a descriptor, and `budget` may evict values below `capacity`.
+  /// Creates a cache of values with a descriptor each. `budget` may evict values below `capacity`.
   public convenience init(capacity: Int, _ budget: DescriptorBudget) {
     self.init(capacity: capacity)
     budget.add(self)
@@ -41,7 +41,7 @@ public final class LRUCache<Key: Hashable & Sendable, Value: Sendable>: Sendable
     }
   }
 
-  /// Returns whether there is a value. Does not count as its use.
+  /// Returns whether a value is cached. Does not count as its use.
   public func holds(_ key: Key) -> Bool { state.withLock { $0.held[key] != nil } }
 
   /// The number of values.
@@ -57,8 +57,8 @@ public final class LRUCache<Key: Hashable & Sendable, Value: Sendable>: Sendable
     }.first
   }
 
-  /// Removes the values of `keys`, those for which `isAmong` is true. Takes time for the keys or the values, whichever are
-  /// fewer.
+  /// Removes the values of `keys`, for which `isAmong` returns true. O(n) in the number of keys or of cached values,
+  /// whichever is lower.
   public func removeAll(of keys: some Collection<Key>, where isAmong: (Key) -> Bool) {
     change { state in
       var removed: [Value] = []
@@ -87,13 +87,13 @@ public final class LRUCache<Key: Hashable & Sendable, Value: Sendable>: Sendable
       state.clock += 1
       state.held[key] = (value, cost, state.clock)
       state.cost += cost
-      // Down to three quarters, so that one sort serves many insertions; the latest value stays.
+      // Evicts down to three quarters, so that one sort serves many insertions. The latest value stays.
       if state.cost > capacity { state.shrink(to: capacity / 4 * 3, sparing: 1, &removed) }
       return removed
     }
   }
 
-  /// Changes the state by `body`, which returns the values that it removed, and reports the cost under the same lock.
+  /// Changes the state with `body`, which returns the removed values, and reports the cost under the same lock.
   @discardableResult
   private func change(_ body: (inout State) -> [Value]) -> [Value] {
     let removed = state.withLock { state in
@@ -140,7 +140,7 @@ extension LRUCache.State {
     removed.append(old.value)
   }
 
-  /// Evicts the least recently used until the cost is `wanted`, sparing the last `spared`.
+  /// Evicts the least recently used values until the cost is `wanted`. Spares the last `spared` values.
   fileprivate mutating func shrink(to wanted: Int, sparing spared: Int, _ removed: inout [Value]) {
     for key in oldest.dropLast(spared) {
       if cost <= wanted { return }

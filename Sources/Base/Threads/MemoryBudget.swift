@@ -2,21 +2,21 @@ internal import CPosix
 internal import Glibc
 internal import Synchronization
 
-/// Bounds the memory of everything that is expensive to make and can be made again: archives' trees, decoded bytes,
-/// what was found out about mailboxes.
+/// A bound on the memory of everything that is expensive to create and can be recreated: archives' trees, decoded
+/// bytes, information about mailboxes.
 ///
-/// Each user counts its memory in a `MemoryShare`. When the budget is used up, the holders evict what is not in use,
-/// the one with most first. Thread-safe.
+/// Each user counts its memory in a `MemoryShare`. When the budget is used up, the holders evict unused values, the
+/// largest holder first. Thread-safe.
 public final class MemoryBudget: Sendable {
-  /// In bytes.
+  /// The maximum size of the memory, in bytes.
   public let capacity: Int
-  /// The default for a mount.
+  /// The default capacity for a mount.
   public static let usualCapacity = 256 << 20
 
   private struct State {
     var used = 0
     var holders: [Holder] = []
-    /// The number of bytes that were given back since the heap was trimmed.
+    /// The number of bytes freed since the heap was trimmed.
     var freed = 0
     var isTrimming = false
   }
@@ -27,24 +27,24 @@ public final class MemoryBudget: Sendable {
 
   private let state = Mutex(State())
 
-  /// Trims the heap; nil if this budget does not.
+  /// The thread that trims the heap. Nil if this budget does not trim it.
   private let trimmer: Workers?
 
-  /// After so many bytes were given back the heap is trimmed: malloc keeps pages between blocks that are in use.
+  /// The number of freed bytes after which the heap is trimmed. malloc keeps pages between blocks that are in use.
   private static let trimmedSize = 32 << 20
-  /// How long nothing must be given back before that, in microseconds: what is freed in between is used again.
+  /// The time without frees before the heap is trimmed, in microseconds. Memory that is freed before is used again.
   private static let quietTime: UInt32 = 1_000_000
 
-  /// - Parameter trimsHeap: whether the memory that was given back is returned to the system, by a thread.
+  /// - Parameter trimsHeap: Whether a thread returns freed memory to the system.
   public init(capacity: Int = usualCapacity, trimsHeap: Bool = false) {
     self.capacity = capacity
     trimmer = trimsHeap ? Workers(atMost: 1) : nil
   }
 
-  /// In use at present, in bytes.
+  /// The memory currently in use, in bytes.
   public var used: Int { state.withLock { $0.used } }
 
-  /// Registers `holder` for eviction; must not be called with a lock held that its `release` takes.
+  /// Registers `holder` for eviction. Must not be called with a lock held that its `release` takes.
   public func add(_ holder: any MemoryHolder) {
     state.withLock { state in
       state.holders.removeAll { $0.value == nil }
@@ -62,7 +62,7 @@ public final class MemoryBudget: Sendable {
         return true
       }
     }
-    // What exceeds the whole budget must not evict others.
+    // A request that exceeds the whole budget must not evict others.
     if count > capacity { return false }
     if isTaken() { return true }
     for holder in holders {
@@ -108,18 +108,18 @@ public final class MemoryBudget: Sendable {
     }
   }
 
-  /// The one that can release most first.
+  /// The holders, the one that can release the most first.
   private var holders: [any MemoryHolder] {
     let all = state.withLock { $0.holders.compactMap { $0.value } }
     return all.map { ($0, $0.held) }.sorted { $0.1 > $1.1 }.map { $0.0 }
   }
 }
 
-/// Holds memory that can be released.
+/// An owner of memory that can be released.
 public protocol MemoryHolder: AnyObject, Sendable {
   /// The approximate size that can be released, in bytes.
   var held: Int { get }
 
-  /// Evicts about `count` bytes, or all; least recently used first. Takes the holder's own lock.
+  /// Evicts about `count` bytes, or all, the least recently used first. Takes the holder's own lock.
   func release(_ count: Int)
 }

@@ -12,14 +12,14 @@ public final class MemoryShare: Sendable {
 
   deinit { budget.count(-size) }
 
-  /// In bytes.
+  /// The size in bytes.
   public var size: Int { count.load(ordering: .relaxed) }
 
-  /// Whether the last refused size exceeds the whole budget: then retrying is useless even when others release memory.
+  /// Whether the last refused size exceeds the whole budget. Retrying is then useless even if others release memory.
   public var isBeyondAll: Bool { refused.load(ordering: .relaxed) > budget.capacity }
 
-  /// Reserves up to `size` bytes, before they are allocated; returns false, and changes nothing, when the budget has no
-  /// room.
+  /// Reserves up to `size` bytes before they are allocated. Returns false, and changes nothing, if they exceed the
+  /// budget.
   public func grow(to size: Int) -> Bool {
     let more = size - self.size
     if more <= 0 { return true }
@@ -31,14 +31,16 @@ public final class MemoryShare: Sendable {
     return true
   }
 
-  /// Sets it to `size` bytes whatever the budget says; others are then evicted.
+  /// Sets the share to `size` bytes, even beyond the budget. Others are then evicted.
   public func set(to size: Int) {
     record(size)
     budget.settle()
   }
 
-  /// Sets it to `size` bytes and evicts nothing. A holder calls it with the lock held under which its size changed, so that
-  /// the reports of two threads arrive in the order of their changes, and `budget.settle` without that lock.
+  /// Sets the share to `size` bytes and evicts nothing.
+  ///
+  /// A holder calls it with the lock held under which its size changed, so that the reports of two threads arrive in
+  /// the order of their changes. It calls `budget.settle` without that lock.
   func record(_ size: Int) {
     let before = count.exchange(size, ordering: .relaxed)
     budget.count(size - before)

@@ -53,10 +53,10 @@ internal import Glibc
     return body(&value)
   }
 
-  /// How often a waiter checks whether its own work is still wanted.
+  /// The interval at which a waiter checks whether its own work is still wanted.
   private static var round: Duration { .milliseconds(100) }
 
-  /// Blocks until `take` returns a value, which it may remove from the state. Throws an interrupted fault when this
+  /// Blocks until `take` returns a value, which it may remove from the state. Throws an interrupted fault if this
   /// thread's work is no longer wanted.
   public func take<Result>(_ take: (inout Value) -> Result?) throws(Fault) -> Result {
     while true {
@@ -68,7 +68,7 @@ internal import Glibc
   /// Blocks until `answer` returns a value, and returns that. Throws as `take` does.
   public func wait<Result>(_ answer: (Value) -> Result?) throws(Fault) -> Result { try take { answer($0) } }
 
-  /// Blocks until `take` returns a value, which it may remove from the state; nil after the timeout `limit`.
+  /// Blocks until `take` returns a value, which it may remove from the state. Returns `nil` after the timeout `limit`.
   public func take<Result>(within limit: Duration, _ take: (inout Value) -> Result?) -> Result? {
     _ = unsafe pthread_mutex_lock(mutex)
     defer { _ = unsafe pthread_mutex_unlock(mutex) }

@@ -3,32 +3,34 @@ internal import Glibc
 
 /// A pool of threads for work that may block, started on demand, up to a limit.
 ///
-/// Blocked threads, in a system call that does not return or on another's work, do not count: while jobs wait, a
-/// monitor thread looks for them and starts others in their place. Threads end when there is nothing to do.
+/// Threads that are blocked, in a system call or by other work, do not count. While jobs wait, a monitor thread detects
+/// blocked threads and starts replacements. Surplus threads end when no job waits.
 ///
-/// Own threads and not the cooperative pool: jobs block, and two blocked cooperative threads stop a two-core machine.
+/// The pool has its own threads because jobs block. In the cooperative pool, two blocked threads stop a two-core
+/// machine.
 public final class Workers: Sendable {
   private let crew: Crew
 
-  /// `limit` bounds the jobs that run at a time, `most` the number of threads including blocked ones.
+  /// Creates a pool. `limit` is the maximum number of concurrent jobs, `most` the maximum number of threads, including
+  /// blocked ones.
   public init(atMost limit: Int, evenHeldUp most: Int? = nil) {
     crew = Crew(limit: limit, most: max(limit, most ?? limit))
   }
 
   deinit { stop() }
 
-  /// Runs `job` as soon as a thread is free, in FIFO order; after `stop` it is dropped. If it traps, that is put down to what
-  /// the calling thread works on.
+  /// Runs `job` as soon as a thread is free, in FIFO order. Drops it after `stop`. If it traps, the trap is attributed
+  /// to the work of the calling thread.
   public func submit(_ job: @escaping @Sendable () -> Void) { crew.submit(job) }
 
-  /// Drops the jobs that have not begun and waits for those that run.
+  /// Drops the jobs that have not begun and waits for those in progress.
   public func stop() { crew.stop() }
 
   /// The number of threads.
   public var count: Int { crew.count }
 }
 
-/// The state shared by the threads of a `Workers`; each thread retains it.
+/// The state shared by the threads of a `Workers`. Each thread retains it.
 @safe private final class Crew: @unchecked Sendable {
   // Sendable: everything below `mutex` is accessed with it held.
   private let limit: Int
@@ -43,12 +45,12 @@ public final class Workers: Sendable {
   private var idle = 0
   private var isStopped = false
   private var hasWatchdog = false
-  /// The threads that run a job, each with the job's number.
+  /// The threads that run a job, with the job's number.
   private var busy: [KernelThread: Int] = [:]
   private var begun = 0
   private var threads = 0
 
-  /// How long a job waits before the monitor checks for blocked threads, in microseconds.
+  /// The interval at which the monitor checks for blocked threads, in microseconds.
   private static let round: UInt32 = 5000
 
   init(limit: Int, most: Int) {
@@ -105,7 +107,7 @@ public final class Workers: Sendable {
     _ = dropped
   }
 
-  /// A thread's main function, and the reference that keeps the crew alive meanwhile.
+  /// A thread's main function, and the reference that keeps the crew alive while it runs.
   private final class Start {
     let crew: Crew
     let body: (Crew) -> Void
@@ -115,7 +117,7 @@ public final class Workers: Sendable {
 
   /// Starts a thread. Called with the lock held.
   private func spawn(_ body: @escaping (Crew) -> Void) -> Bool {
-    // Blocked: signals are handled by the thread that waits for the session's end.
+    // Signals are blocked, because the thread that waits for the session's end handles them.
     var all = sigset_t()
     var old = sigset_t()
     _ = unsafe sigfillset(&all)
@@ -154,7 +156,7 @@ public final class Workers: Sendable {
     }
   }
 
-  /// The next job; nil if the thread is to end.
+  /// Returns the next job. Returns `nil` if the thread is to end.
   private func take(_ thread: KernelThread) -> (work: ffmount_work, run: @Sendable () -> Void)? {
     withLock {
       busy[thread] = nil
@@ -179,8 +181,8 @@ public final class Workers: Sendable {
 
   // MARK: Monitor
 
-  /// Starts a thread for each blocked one, while jobs wait: one that sleeps in two rounds over one job. Once alone, it
-  /// would count who just waits for its turn.
+  /// Starts a replacement for each blocked thread while jobs wait. A thread counts as blocked if it sleeps in two
+  /// rounds during the same job. One round would also count threads that wait only briefly.
   private func runWatchdog() {
     var before: [KernelThread: Int] = [:]
     while true {
@@ -197,7 +199,7 @@ public final class Workers: Sendable {
       let heldUp = asleep.filter { before[$0.key] == $0.value }
       before = asleep
       withLock {
-        // Those that have finished their job meanwhile were not blocked for long.
+        // Threads that have finished their job meanwhile were not blocked for long.
         let missing = min(limit + heldUp.count { busy[$0.key] == $0.value }, most) - threads
         for _ in 0..<max(0, min(missing, jobs.count - next - idle)) where !isStopped {
           if spawn({ $0.work() }) { threads += 1 }

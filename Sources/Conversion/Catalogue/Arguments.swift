@@ -1,24 +1,24 @@
-/// What a name says about how a result is made: typed, and printed in one way.
+/// The parameters of a conversion as text. Each value has exactly one printed form.
 public protocol Arguments: Hashable, Sendable, CustomStringConvertible {
-  /// nil if the text has no meaning.
+  /// Returns `nil` if the text is invalid.
   init?(_ text: Substring)
 }
 
-/// Arguments given as words between dots: `photo.png.1600px.q70.as-jpeg`.
+/// Arguments that names contain as modifiers between dots: `photo.png.1600px.q70.as-jpeg`.
 public protocol Modifiers: Arguments {
-  /// Without any word.
+  /// Creates arguments without any modifier.
   init()
 
-  /// Applies one word. Returns false, and changes nothing, if it has no meaning or repeats what another set.
+  /// Applies one modifier. Returns `false` and changes nothing if it is invalid or repeats an earlier one.
   mutating func add(_ word: Substring) -> Bool
 
-  /// Whether the words so far are a name's; otherwise it takes the word that `examples` has first.
+  /// Whether the modifiers so far form a valid name. If not, the first of `examples` is missing.
   var isComplete: Bool { get }
 
-  /// Whether the words have a meaning for a source of this format.
+  /// Returns whether the modifiers are valid for a source of this format.
   func apply(to source: Format) -> Bool
 
-  /// One of each kind of word, with its meaning for people.
+  /// User-visible examples, one for each kind of modifier.
   static var examples: [(modifier: String, meaning: String)] { get }
 }
 

@@ -1,13 +1,13 @@
 internal import Bytes
 
-/// Several files as one input: what a document is merged of.
+/// Several files combined into one input, from which a single document is made.
 ///
-/// First the size of the list, then for each file its size, that of its name, and its name; behind the list the files' bytes,
-/// one after the other. Sizes are little-endian 64-bit words.
+/// The input starts with a list. The list consists of its own size and, for each file, the file's size, the size of its
+/// name, and its name. The files' bytes follow the list in the same order. Sizes are little-endian 64-bit words.
 public struct Bundle: Sendable {
   public struct Member: Hashable, Sendable {
     public let name: String
-    /// In bytes.
+    /// The size of the file, in bytes.
     public let size: Int64
 
     public init(name: String, size: Int64) {
@@ -18,19 +18,19 @@ public struct Bundle: Sendable {
 
   public let members: [Member]
 
-  /// No list is longer, in bytes.
+  /// The maximum size of the list, in bytes.
   public static let longestList: Int64 = 32 << 20
-  /// What says how long it is takes so many bytes.
+  /// The size of the field that contains the list's size, in bytes.
   public static let lead = 8
 
   public init(_ members: [Member]) { self.members = members }
 
-  /// The start of the bytes of a member that could not be made. The reason follows.
+  /// The first bytes of a member that could not be made. The reason follows them.
   public static let failureMark = Array("\u{0}ffmount cannot make this file: ".utf8)
-  /// The maximum number of bytes of a reason.
+  /// The maximum size of a reason, in bytes.
   public static let longestReason = 500
 
-  /// The list.
+  /// The encoded list.
   public var list: [UInt8] {
     var bytes: [UInt8] = []
     for member in members {
@@ -40,13 +40,13 @@ public struct Bundle: Sendable {
     return [UInt8](littleEndian: Int64(Self.lead + bytes.count)) + bytes
   }
 
-  /// How long the list is that starts so; nil when there is none.
+  /// Returns the size of the list that starts with these bytes. Returns `nil` if they are invalid.
   public static func listSize(_ lead: [UInt8]) -> Int64? {
     let size = number(lead, at: 0)
     return size >= Int64(Self.lead) && size <= longestList ? size : nil
   }
 
-  /// nil for what `list` never gives.
+  /// Decodes a list. Returns `nil` if the bytes are not a valid list.
   public init?(list bytes: [UInt8]) {
     var members: [Member] = []
     var index = Self.lead

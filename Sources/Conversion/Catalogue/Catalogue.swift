@@ -1,14 +1,14 @@
 public import Bytes
 
-/// The formats and conversions that there are.
+/// The supported formats and conversions.
 public struct Catalogue: Sendable {
   public let formats: [Format]
   public let conversions: [Conversion]
   private let byVerb: [String: Conversion]
   private let byExtension: [FileExtension: Format]
 
-  /// Of two conversions with one verb, and of two formats with one extension, the first counts. `formats` are recognized in
-  /// this order.
+  /// Creates a catalogue. Formats are recognized in the order of `formats`. If two conversions share a verb, or two
+  /// formats an extension, the first one is used.
   public init(formats: [Format], conversions: [Conversion]) {
     self.formats = formats
     self.conversions = conversions
@@ -16,36 +16,36 @@ public struct Catalogue: Sendable {
     byExtension = Dictionary(formats.flatMap { format in format.extensions.map { ($0, format) } }) { first, _ in first }
   }
 
-  /// What the installed programs can do.
+  /// All conversions that the worker programs support.
   public static let standard = Catalogue(
     formats: Format.documents + Format.images + Format.sounds + Format.films + [.yuv]
       + Format.office + [.doc, .xls, .ppt, .msg, .html, .plainText, .markdown],
-    // Recognition before the text that PDFs have of themselves, which it includes; and before both the text of documents
+    // Recognition precedes the extraction of a PDF's own text, which it includes. Both follow the text of documents
     // that could become PDFs.
     conversions: Conversion.images + Conversion.office + Conversion.layouts + Conversion.texts + Conversion.scans
       + Conversion.documents + Conversion.sounds + [.waveform] + Conversion.records + Conversion.joined
       + Conversion.films + Conversion.archives + Conversion.stores)
 
-  /// This one and more.
+  /// Returns a catalogue with additional formats and conversions.
   public func adding(formats: [Format] = [], conversions: [Conversion]) -> Catalogue {
     Catalogue(formats: self.formats + formats, conversions: self.conversions + conversions)
   }
 
-  /// Only what some worker program is there for.
+  /// Returns a catalogue of the conversions that have at least one available worker program.
   public func limited(toPrograms isThere: (String) -> Bool) -> Catalogue {
     Catalogue(formats: formats, conversions: conversions.filter { $0.programs.contains(where: isThere) })
   }
 
   public func conversion(_ verb: String) -> Conversion? { byVerb[verb] }
 
-  /// The format that files of a name have, as far as that says.
+  /// Returns the format that an extension stands for. Returns `nil` if the extension is unknown.
   public func format(named fileExtension: FileExtension) -> Format? { byExtension[fileExtension] }
 
-  /// The format of a file that starts with these bytes; nil if none is recognized.
+  /// Returns the format of a file that starts with these bytes. Returns `nil` if none is recognized.
   public func format(startingWith head: ArraySlice<UInt8>) -> Format? { formats.first { $0.isSignature(head) } }
 
-  /// For files in a folder with some extensions, the conversions before the one that makes a document of the folder, as far as
-  /// they are there.
+  /// Returns, by extension, the conversions that a file in a directory needs before `last` can merge it with the
+  /// others. Extensions without such a chain are omitted.
   public func indirectSteps(to last: Conversion) -> [FileExtension: [Conversion]] {
     var steps: [FileExtension: [Conversion]] = [:]
     for format in last.indirectSources {
@@ -55,8 +55,8 @@ public struct Catalogue: Sendable {
     return steps
   }
 
-  /// The shortest sequence of conversions with which `source` becomes what `last` makes, `last` included; nil if there is
-  /// none, or it would take more than three. O(conversions²).
+  /// Returns the shortest sequence of conversions, ending with `last`, that converts `source` to the result of `last`.
+  /// Returns `nil` if no sequence of at most three conversions exists. O(conversions²).
   public func chain(from source: Format, to last: Conversion) -> [Conversion]? {
     if last.isDirect { return last.sources.contains(source) ? [last] : nil }
     var found: [[Conversion]] = [[last]]

@@ -1,12 +1,12 @@
-/// How small the images of a compressed PDF are: the modifiers of a name like `scan.100dpi.q40.compressed.pdf`.
+/// Modifiers for compressing the images of a PDF, as in `scan.100dpi.q40.compressed.pdf`.
 public struct CompressionChanges: Modifiers {
   private var changes = ImageChanges()
 
   public init() {}
 
-  /// In pixels per inch.
+  /// The resolution in pixels per inch.
   public var resolution: Int { changes.resolution ?? 150 }
-  /// 1 to 100.
+  /// The quality, from 1 to 100.
   public var quality: Int { changes.quality ?? 60 }
 
   public mutating func add(_ word: Substring) -> Bool {
@@ -27,6 +27,6 @@ public struct CompressionChanges: Modifiers {
     }
   }
 
-  /// With the usual values written out, so that a name that says them has the same result.
+  /// The modifiers with default values written out, so that names with explicit defaults have the same result.
   public var description: String { "\(resolution)dpi.q\(quality)" }
 }

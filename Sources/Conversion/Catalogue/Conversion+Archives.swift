@@ -1,10 +1,10 @@
 internal import Bytes
 
-/// What is made of archives that no parser here reads: a list of their entries, and these entries' bytes.
+/// Conversions of archives without a built-in parser: the list of entries, and the entries' bytes.
 extension Conversion {
   public static let archives: [Conversion] = [entries, members, unpacked, decoded]
 
-  /// See `EntryRecord`.
+  /// The list of an archive's entries. See `EntryRecord`.
   public static let entries: Conversion = {
     var conversion = Conversion(
       "entries", from: [], to: .entryList, as: .inView, size: .guess(1), programs: ["ffarchive"],
@@ -14,13 +14,13 @@ extension Conversion {
     return conversion
   }()
 
-  /// The bytes of some entries, by their numbers in the list: see `MemberFaults`.
+  /// The bytes of some entries, by their numbers in the list. See `MemberFaults`.
   public static let members = bytes("members", .whole)
 
-  /// The same, read as they are made.
+  /// The bytes of some entries, readable while they are decoded.
   public static let unpacked = bytes("unpacked", .growing)
 
-  /// The bytes of a ZIP archive's entry, of which only the compressed ones are given.
+  /// The bytes of one entry of a ZIP archive. The input is only the entry's compressed bytes.
   public static let decoded: Conversion = {
     var conversion = Conversion(
       "decoded", from: [], to: .entryBytes, as: .inView, arguments: PackedEntry.self, size: .guess(1),
@@ -46,9 +46,11 @@ extension Recipe {
 
   public static func decoded(_ entry: PackedEntry) -> Recipe { Recipe(verb: Conversion.decoded.verb, entry) }
 
+  /// Returns the recipe for a range of entries.
+  ///
   /// - Parameters:
-  ///   - first: the number of the first entry, from 0.
-  ///   - isGrowing: whether they are read as they are made.
+  ///   - first: The number of the first entry, from 0.
+  ///   - isGrowing: Whether the bytes are read while they are decoded.
   public static func members(_ first: Int, through last: Int, isGrowing: Bool) -> Recipe {
     let verb = isGrowing ? Conversion.unpacked.verb : Conversion.members.verb
     return Recipe(verb: verb, PageSelection("\(first + 1)-\(last + 1)"))

@@ -1,14 +1,15 @@
-/// What is made of PDFs.
+/// Conversions of PDFs.
 extension Conversion {
   public static let documents: [Conversion] = [pages, compressed, text, reflowed, merged]
 
-  /// Some of a PDF's pages. One may hold most of its document, and its parts are no longer packed together.
+  /// Some of a PDF's pages. The result can be larger than expected: one page may contain most of the document, and its
+  /// objects are no longer compressed together.
   public static let pages = Conversion(
     "pages", from: [.pdf], to: .pdf, as: .inView, arguments: PageSelection.self, listed: [.pdf], size: .guess(2),
     programs: ["ffpages", "ffconvert"],
     meaning: ("any PDF", "a PDF for each page; by name also `2-5.pdf`, `1,3,9-.pdf`"))
 
-  /// The same document with smaller images.
+  /// The document with smaller images.
   public static let compressed = {
     var conversion = Conversion(
       "compressed", from: [.pdf], to: .pdf, as: .stem, arguments: CompressionChanges.self, listed: [.pdf],
@@ -18,25 +19,26 @@ extension Conversion {
     return conversion
   }()
 
-  /// A PDF's text in reading order: a small part of most PDFs, but packed well.
+  /// A PDF's text in reading order. Text is a small part of most PDFs, but well compressed.
   public static let text = Conversion(
     "text", from: [.pdf], to: .plainText, size: .guess(8), programs: ["ffconvert"],
     meaning: ("any PDF", "its text in reading order"))
 
-  /// A PDF's text as a page that flows, with its images: these are packed less well, and as text.
+  /// A PDF's text as a reflowable page with images. The images are compressed less than in the PDF, and encoded as
+  /// text.
   public static let reflowed = {
     var conversion = Conversion(
       "reflowed", from: [.pdf], to: .html, size: .guess(8), programs: ["ffconvert"],
       meaning: ("any PDF", "its text as a page of its own that flows, with headings, lists, links and images"))
-    // Each image is looked for on its page anew.
+    // Each image causes another search of its page.
     conversion.slowness = 4
-    // Office documents say themselves what their headings are.
+    // Office documents mark their headings themselves.
     conversion.isDirect = true
     return conversion
   }()
 
-  /// One PDF of several files, which are passed as a `Bundle`. Images become pages as they are, or unpacked; raw photos
-  /// mostly lie beside what was made of them. What is laid out is passed as the PDF that was made of it.
+  /// One PDF made from several files, which are passed as a `Bundle`. Images become pages as they are, or decoded. Raw
+  /// photos are excluded: most lie beside an image made from them. Documents that require layout are passed as PDFs.
   public static let merged = {
     var conversion = Conversion(
       "merged", from: [.pdf] + Format.images.filter { $0.family == .image }, to: .pdf, as: .folder, size: .guess(4),

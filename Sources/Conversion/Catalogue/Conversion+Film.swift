@@ -1,13 +1,13 @@
 internal import Bytes
 
-/// What is made of film: `NAME[.MODIFIER…].as-FORMAT`, and what the views of a film show.
+/// Conversions of films: `NAME[.MODIFIER…].as-FORMAT`, and the contents of film views.
 extension Conversion {
   public static let films: [Conversion] =
     Format.films.filter { $0 != .dv }.map { film($0) } + [
       still(.jpeg), still(.png), loop(.gif), loop(.webp), subtitles(.srt), subtitles(.vtt), tracks, playlist, segment,
     ] + trackFiles
 
-  /// Copied where the container has a place for it, coded where it has not.
+  /// A film in another container. Streams are copied if the container supports them, and otherwise encoded.
   private static func film(_ result: Format) -> Conversion {
     var conversion = Conversion(
       from: Format.films + [.gif], to: result, arguments: FilmChanges.self,
@@ -20,11 +20,12 @@ extension Conversion {
     return conversion
   }
 
-  /// What has an index of fragments while it is made: one that nothing is beyond has room for so much.
+  /// The formats with an index of fragments while they are made. The part that is not made yet is one entry of the
+  /// index, whose size field limits it to `mostInFragments` bytes.
   private static let fragmented: [Format] = [.mp4, .m4v, .mov, .f4v]
   private static let mostInFragments: Int64 = 0x7fff_ffff
 
-  /// A picture of a film, or the cover of sound.
+  /// A picture of a film, or the cover of a sound file.
   private static func still(_ result: Format) -> Conversion {
     Conversion(
       "still-\(result.name)", from: Format.films + Format.coveredSounds, to: result, arguments: StillChanges.self,
@@ -49,12 +50,12 @@ extension Conversion {
 
   // MARK: What views show
 
-  /// The list of a film's tracks, each with its file: see `FilmTrack`.
+  /// The list of a film's tracks, each with its file. See `FilmTrack`.
   public static let tracks = Conversion(
     "tracks", from: Format.films, to: .plainText, as: .inView, size: .guess(1), programs: ["ffmedia"],
     meaning: ("any film", "its tracks"))
 
-  /// A track as it is, in a container of its own.
+  /// An unchanged track in its own container.
   private static let trackFiles: [Conversion] = FilmTrack.formats.map { result in
     var conversion = Conversion(
       trackVerb(result), from: Format.films, to: result, as: .inView, arguments: PageSelection.self, size: .guess(2),
@@ -65,29 +66,30 @@ extension Conversion {
 
   public static func trackVerb(_ result: Format) -> String { "track-\(result.name)" }
 
-  /// The pictures of a film by their times, each a `still`; the number of seconds is its verb's count.
+  /// The pictures of a film by time, each made by a `still` conversion. `Job.Work.count` returns the number of seconds.
   public static let frames = Conversion(
     "still-jpeg", from: Format.films, to: .jpeg, as: .inView, arguments: FrameChanges.self, size: .guess(8),
     programs: ["ffmedia"], meaning: ("any film", "pictures of it"))
 
-  /// `index.m3u8`, and the files that it names; the number of these is its verb's count.
+  /// `index.m3u8`, the playlist of a film's segments. `Job.Work.count` returns the number of segments.
   public static let playlist = Conversion(
     "hls", from: Format.films, to: .m3u8, as: .inView, size: .guess(1), programs: ["ffmedia"],
     meaning: ("any film", "a list of its segments"))
 
-  /// Some seconds of a film, made by themselves.
+  /// Some seconds of a film, made independently of other segments.
   public static let segment = Conversion(
     "segment", from: Format.films, to: .ts, as: .inView, arguments: PageSelection.self, size: .guess(4),
     programs: ["ffmedia"], meaning: ("any film", "some seconds of it"))
 }
 
 extension Recipe {
-  /// One of the files that a playlist names, counted from 1.
+  /// Returns the recipe for a segment in the playlist, counted from 1.
   public static func segment(_ number: Int) -> Recipe {
     Recipe(verb: Conversion.segment.verb, PageSelection(page: number))
   }
 
-  /// A film's track in a file of a format; nil if there are no such files.
+  /// Returns the recipe for a film's track as a file of this format. Returns `nil` if the format is not one of
+  /// `FilmTrack.formats`.
   public static func track(_ number: Int, as format: Format) -> Recipe? {
     FilmTrack.formats.contains(format)
       ? Recipe(verb: Conversion.trackVerb(format), PageSelection(page: number)) : nil

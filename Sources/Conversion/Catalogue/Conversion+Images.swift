@@ -1,7 +1,7 @@
-/// What is made of images, and of pages as images: `NAME[.MODIFIER…].as-FORMAT`.
+/// Conversions of images, and of pages to images: `NAME[.MODIFIER…].as-FORMAT`.
 extension Conversion {
   public static let images: [Conversion] =
-    // Three bytes a pixel, of which the source may have used a tenth of a bit.
+    // The result may have three bytes per pixel, and the source only a tenth of a bit.
     [
       image(.jpeg, 8, listed: Format.seldomShown, listable: Format.images.filter { $0 != .jpeg }),
       image(.png, 100), image(.apng, 100), image(.webp, 8), image(.tiff, 100), image(.gif, 100), image(.heic, 8),
@@ -10,7 +10,7 @@ extension Conversion {
     + [
       .bmp, .tga, .pcx, .sgi, .sunRaster, .xwd, .xbm, .qoi, .ico, .pbm, .pgm, .ppm, .pnm, .pam, .fits, .yuv,
     ].map { image($0, 100) }
-    // Four bytes a sample.
+    // Four bytes per sample.
     + [.hdr, .exr, .pfm].map { image($0, 400) }
     + [
       Conversion(
@@ -30,7 +30,7 @@ extension Conversion {
       ))
   }
 
-  /// The pieces of an image, each of which another conversion makes.
+  /// The tiles of an image. Each is made by another conversion.
   public static let tiles = Conversion(
     "tiles", from: Format.images, to: .png, as: .inView, arguments: TileChanges.self, size: .guess(100),
     programs: ["ffconvert"],
@@ -38,7 +38,8 @@ extension Conversion {
 }
 
 extension Recipe {
-  /// An image of an image, with the frames and pages that both formats support, or of a PDF's first page.
+  /// Returns the recipe for an image in another format, with the frames and pages that both formats support. For a PDF,
+  /// the result shows the first page.
   public static func image(_ result: Format, _ changes: ImageChanges = ImageChanges()) -> Recipe {
     Recipe(verb: result.name, changes)
   }

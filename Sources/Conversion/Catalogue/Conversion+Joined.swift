@@ -1,5 +1,5 @@
-/// What is made of all the sound, or all the films, in a folder: `FOLDER[.MODIFIER…].merged.EXTENSION`. They are passed as a
-/// `Bundle`.
+/// Conversions that join all sounds, or all films, in a directory: `FOLDER[.MODIFIER…].merged.EXTENSION`. The files are
+/// passed as a `Bundle`.
 extension Conversion {
   public static let joined: [Conversion] =
     [Format.mp3, .m4a, .opus].map { joined($0, SoundJoinChanges.self) } + [joined(.flac, SoundJoinChanges.self)]

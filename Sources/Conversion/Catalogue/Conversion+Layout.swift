@@ -1,4 +1,4 @@
-/// What LibreOffice makes of documents.
+/// Conversions of documents by LibreOffice.
 extension Conversion {
   public static let layouts =
     layouts(.pdf, of: Format.laidOut, listed: Format.laidOut, laidPages)
@@ -10,17 +10,17 @@ extension Conversion {
   )
   private static let sameTexts = ("DOCX, DOC, ODT, RTF, HTML, TXT", "the same document, by LibreOffice")
 
-  /// The verb of the conversion whose program finds out which passwords open what this one reads.
+  /// The verb of the conversion whose program tests passwords for this conversion's sources.
   public var opener: String {
     ["ffoffice", "fflayout"].contains { programs.contains($0) } ? "layout-\(Format.pdf.name)" : Self.pages.verb
   }
 
-  /// Each of some formats from each other.
+  /// Returns conversions between each pair of these formats.
   private static func others(_ formats: [Format], _ names: String) -> [Conversion] {
     formats.map { layout("layout", formats, $0, (names, "the same document, by LibreOffice")) }
   }
 
-  /// Pages and texts are known by their names alone, and have verbs of their own for that.
+  /// Returns separate conversions for HTML and plain text, which are recognized only by their names.
   private static func layouts(
     _ result: Format, of formats: [Format], listed: [Format] = [], _ meaning: (sources: String, result: String)
   ) -> [Conversion] {
@@ -37,7 +37,7 @@ extension Conversion {
     var conversion = Conversion(
       "\(kind)-\(result.name)", from: sources.filter { $0 != result }, to: result, arguments: LayoutState.self,
       listed: listed, size: .guess(10), programs: ["fflayout"], meaning: meaning)
-    // The text of older forms is read by way of the last three.
+    // The text of older formats is extracted by way of the last three.
     conversion.leadsOn = result == .pdf || kind == "layout" && [.odt, .ods, .odp].contains(result)
     return conversion
   }

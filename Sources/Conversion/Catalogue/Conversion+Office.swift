@@ -1,4 +1,4 @@
-/// What is made of office documents without an office suite.
+/// Conversions of office documents without an office suite.
 extension Conversion {
   public static let office: [Conversion] = [
     document(
@@ -12,7 +12,7 @@ extension Conversion {
     var conversion = Conversion(
       "office-\(result.name)", from: Format.office, to: result, size: .guess(factor), programs: ["ffoffice"],
       meaning: ("DOCX, ODT, RTF, PPTX, ODP, XLSX, ODS, EPUB", meaning))
-    // A book's pages are those of its text.
+    // The pages of a book are laid out from its text.
     conversion.leadsOn = result == .html
     return conversion
   }
@@ -31,17 +31,17 @@ extension Conversion {
     return conversion
   }
 
-  /// As other programs know messages: headers, texts and attachments.
+  /// The message as RFC 5322: headers, texts and attachments.
   public static let message = Conversion(
     "outlook-eml", from: [.msg], to: .eml, size: .guess(2), programs: ["ffoffice"],
     meaning: ("MSG (Outlook)", "the same message as other programs know it (RFC 5322)"))
 
-  /// The names of a workbook's sheets, one a line.
+  /// The names of a workbook's sheets, one per line.
   public static let sheets = Conversion(
     "sheets", from: [.xlsx, .ods], to: .plainText, as: .inView, size: .guess(1), programs: ["ffoffice"],
     meaning: ("XLSX, ODS", "the names of its sheets"))
 
-  /// One sheet, by its number.
+  /// One sheet of a workbook, by its number.
   public static let sheet = Conversion(
     "sheet", from: [.xlsx, .ods], to: .csv, as: .inView, arguments: PageSelection.self, size: .guess(20),
     programs: ["ffoffice"], meaning: ("XLSX, ODS", "a CSV file for each sheet, with values as they are shown"))
@@ -50,7 +50,9 @@ extension Conversion {
 extension Recipe {
   public static let sheets = Recipe(verb: Conversion.sheets.verb)
 
-  /// - Parameter number: of the sheet, from 1.
+  /// Returns the recipe for one sheet.
+  ///
+  /// - Parameter number: The number of the sheet, from 1.
   public static func sheet(_ number: Int) -> Recipe {
     Recipe(verb: Conversion.sheet.verb, PageSelection(page: number))
   }

@@ -1,13 +1,13 @@
-/// What is made of records that are one file, or a few: their tracks.
+/// Conversions of albums, which are one or a few files, to tracks.
 extension Conversion {
   public static let records: [Conversion] = [cueSheet] + cutFormats.map { cut($0) }
 
-  /// The sheet that is in a file, or one made of its chapters: a text that `CueSheet` reads.
+  /// The cue sheet embedded in a sound file, or one made from its chapters. `CueSheet` parses it.
   public static let cueSheet = Conversion(
     "cuesheet", from: Format.sounds, to: .plainText, as: .inView, size: .guess(1), programs: ["ffmedia"],
     meaning: ("any sound", "the sheet in it"))
 
-  /// A part of a sound, by the sample, with tags of its own.
+  /// A part of a sound, cut to the sample, with its own tags.
   private static func cut(_ result: Format) -> Conversion {
     var conversion = Conversion(
       cutVerb(result), from: Format.sounds, to: result, as: .inView, arguments: SoundCut.self, size: .guess(2),
@@ -18,12 +18,12 @@ extension Conversion {
     return conversion
   }
 
-  /// What tracks are.
+  /// The formats of tracks.
   public static let cutFormats: [Format] = [.flac, .wav, .aiff, .mp3]
 
   public static func cutVerb(_ result: Format) -> String { "cut-\(result.name)" }
 
-  /// What the tracks of a sound are: what it is itself, if that can be cut to the sample; otherwise what loses nothing.
+  /// Returns the format of a sound's tracks: its own format if that can be cut to the sample, otherwise a lossless one.
   public static func cutFormat(of source: Format) -> Format {
     switch source {
     case .mp3, .aiff: source
@@ -34,7 +34,7 @@ extension Conversion {
 }
 
 extension Recipe {
-  /// The track of a sound in a format.
+  /// Returns the recipe for a track of a sound with this format.
   public static func cut(_ cut: SoundCut, of source: Format) -> Recipe {
     Recipe(verb: Conversion.cutVerb(Conversion.cutFormat(of: source)), cut)
   }

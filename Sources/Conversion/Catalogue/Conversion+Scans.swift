@@ -1,10 +1,10 @@
-/// What is made of scans and of photos of pages, by recognition and by straightening.
+/// Conversions of scans and of photos of pages: text recognition and straightening.
 extension Conversion {
   public static let scans: [Conversion] = [
     scannedPage, scan(.png, 100), scan(.pdf, 8), scannedDocument, scannedFolder,
   ]
 
-  /// By recognition.
+  /// Conversions by text recognition.
   public static let texts: [Conversion] = [
     recognized("recognized", .plainText, 8, "the text of its pages, recognised where they have none"),
     recognized("hocr", .hocr, 100, "its recognised text as hOCR or as a table, each word with its place"),
@@ -12,7 +12,7 @@ extension Conversion {
     searchable,
   ]
 
-  /// The same pages with text that can be found.
+  /// The pages with an added layer of searchable text.
   public static let searchable = {
     var conversion = Conversion(
       "searchable", from: readable, to: .pdf, as: .whole, arguments: RecognitionChanges.self, size: .guess(8),
@@ -22,7 +22,7 @@ extension Conversion {
     return conversion
   }()
 
-  /// Of one file, or of a photo for each page.
+  /// A document made from one file. `scannedFolder` has a photo for each page.
   public static let scannedDocument = document("scan", from: readable, as: .whole, "any photo of a page, or scan")
   public static let scannedFolder = document(
     "scanfolder", from: readable.filter { $0 != .pdf }, as: .folder, "any folder with photos of pages")
@@ -37,13 +37,13 @@ extension Conversion {
     return conversion
   }
 
-  /// For hundreds of pages, each of some seconds.
+  /// The slowness of conversions with hundreds of pages, each of which takes some seconds.
   private static let pagesSlow = 30
 
-  /// The page in a photo as a file of its own.
+  /// The page in a photo as a separate file.
   public static let scannedPage = scan(.jpeg, 8)
 
-  /// Raw photos are of other things.
+  /// The formats whose text can be recognized. Raw photos are excluded because they seldom show pages.
   private static let readable = Format.images.filter { $0.family == .image } + [.pdf]
 
   private static func recognized(_ verb: String, _ result: Format, _ factor: Int64, _ meaning: String) -> Conversion {

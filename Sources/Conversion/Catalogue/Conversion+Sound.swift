@@ -1,4 +1,4 @@
-/// What is made of sound, and of the sound of films: `NAME[.MODIFIER…].as-FORMAT`.
+/// Conversions of sound, and of the sound of films: `NAME[.MODIFIER…].as-FORMAT`.
 extension Conversion {
   public static let sounds: [Conversion] =
     [sound(.mp3, SoundChanges.self, 2, .growing, listed: [.flac, .wav])]
@@ -10,7 +10,7 @@ extension Conversion {
     }
     + [.m4a, .mka, .wma, .voc, .ircam].map { sound($0, CodedSoundChanges.self, 8) }
 
-  /// A picture of how loud a sound is from its start to its end.
+  /// A picture of a sound's loudness over time.
   public static let waveform = {
     var conversion = Conversion(
       "waveform", from: Format.sounds + Format.films, to: .png, arguments: WaveformChanges.self, size: .guess(1),

@@ -1,17 +1,17 @@
 internal import Bytes
 
-/// What is made of files of Outlook's that hold folders of messages: a list of them, and what is attached to them.
+/// Conversions of Outlook mail stores: the list of messages, and their attachments.
 extension Conversion {
   public static let stores: [Conversion] = [letters, letterFile]
 
-  /// See `MailRecord`.
+  /// The list of a mail store's messages. See `MailRecord`.
   public static let letters: Conversion = {
     var conversion = store("letters", nil, "the list of their messages")
     conversion.making = .growing
     return conversion
   }()
 
-  /// The bytes of one file that is attached to a message, by its address in the list.
+  /// The bytes of an attachment, by its address in the list.
   public static let letterFile = store("letter-file", MailFileAddress.self, "files that are attached to their messages")
 
   private static func store(_ verb: String, _ arguments: (any Arguments.Type)?, _ meaning: String) -> Conversion {

@@ -1,9 +1,8 @@
 internal import Bytes
 
-/// What can be made of files of some formats, and everything about it but how it is done: the worker program does that, in a
-/// `JobHandler` of the same verb.
+/// A conversion from some formats to another. The worker program implements it with a `JobHandler` of the same verb.
 public struct Conversion: Sendable {
-  /// How its results are called.
+  /// The form of the names of results.
   public enum Naming: Sendable {
     /// `NAME[.MODIFIER…].as-RESULT`.
     case suffix
@@ -11,32 +10,32 @@ public struct Conversion: Sendable {
     case stem
     /// `NAME[.MODIFIER…].VERB.EXTENSION`.
     case whole
-    /// `FOLDER.VERB.EXTENSION`, made of the files in a folder.
+    /// `FOLDER.VERB.EXTENSION`, made from the files in a directory.
     case folder
-    /// By names that a view of its own gives them.
+    /// Names that a separate view assigns.
     case inView
   }
 
-  /// When a result's bytes can be read.
+  /// The order in which a result's bytes become readable.
   public enum Making: Sendable {
-    /// Once all of them are made.
+    /// All at once, when the result is complete.
     case whole
-    /// As they are made, from the first to the last. How many they will be is known beforehand of what its handler can
-    /// measure.
+    /// From first to last, while they are made. The size is known beforehand if the handler can measure it.
     case growing
-    /// Each part by itself: how many there are is measured, and none is made that nobody reads; or as `growing`, where the
-    /// handler says so (`JobAnswer.inOrder`).
+    /// Each part independently. The size is measured, and parts are made only when they are read. If the handler
+    /// answers `JobAnswer.inOrder`, the result is `growing` instead.
     case parts
   }
 
-  /// How large a result is.
+  /// An estimate of the size of a result.
   public enum Size: Sendable {
-    /// So many times the source's size and a mebibyte: a guess that is too large for nearly all. `atMost`: in bytes.
+    /// The source's size times a factor, plus 1 MiB, which is too large for nearly all results. `atMost` is a limit in
+    /// bytes.
     case guess(Int64, atMost: Int64 = .max)
-    /// Never larger than the source.
+    /// The source's size, which results never exceed.
     case atMostSource
 
-    /// In bytes.
+    /// Returns the estimated size for a source of this size, in bytes.
     public func estimate(fromFileOf size: Int64) -> Int64 {
       switch self {
       case .guess(let factor, let most): min(most, Bounds.size(Bounds.size(size) * factor + 1 << 20))
@@ -45,42 +44,43 @@ public struct Conversion: Sendable {
     }
   }
 
-  /// Unique in a catalogue; in recipes.
+  /// The identifier in recipes. Unique in a catalogue.
   public let verb: String
-  /// The verb as names have it.
+  /// The form of the verb in names.
   public let word: String
   public let sources: Set<Format>
-  /// The formats of files in a folder that it takes, too, where other conversions make one of `sources` of them.
+  /// Formats of files in a directory that are accepted if other conversions can convert them to one of `sources`.
   public var indirectSources: Set<Format> = []
   public let result: Format
   public let naming: Naming
-  /// The type of its arguments; nil if it has none.
+  /// The type of the arguments. `nil` if there are none.
   public let arguments: (any Arguments.Type)?
-  /// The formats that a listing shows it beside.
+  /// The source formats for which the result is listed by default.
   public let listed: Set<Format>
-  /// Those and the formats that it may be shown beside if `-o views=` says so.
+  /// The source formats for which `-o views=` can list the result. Includes `listed`.
   public let listable: Set<Format>
   public let size: Size
-  /// The worker programs that can do it, the best first.
+  /// The worker programs that implement the conversion, the best first.
   public let programs: [String]
-  /// What it is made of and what it is, for people. Neighbours that say the same are told of together.
+  /// User-visible descriptions of the source and the result. Adjacent conversions with the same descriptions are shown
+  /// together.
   public let meaning: (sources: String, result: String)
-  /// Whether a file that it can make nothing of is its own result.
+  /// Whether a file that cannot be converted is its own result.
   public var keepsWhatItCannotChange = false
-  /// A handler of any other than `whole` answers `Job.Work.measure`.
+  /// The order in which results become readable. Handlers answer `Job.Work.measure` unless this is `whole`.
   public var making = Making.whole
-  /// No result has more bytes.
+  /// The maximum size of a result, in bytes.
   public var outputLimit = Job.usualOutput
-  /// How many times the usual time: recognition takes seconds a page.
+  /// The maximum multiple of the usual time limit. Text recognition takes seconds per page.
   public var slowness = 1
-  /// What is said by names without modifiers; nil if there are no modifiers.
+  /// The arguments of names without modifiers. `nil` if the conversion has no modifiers.
   public var usual: (any Modifiers)?
-  /// Whether another conversion may go on from its result without being asked to: see `Catalogue.chain`.
+  /// Whether another conversion can continue from its result automatically. See `Catalogue.chain`.
   public var leadsOn = false
-  /// Whether no conversion may come before it: what would be made of the source can be made better.
+  /// Whether no other conversion may precede this one, because better results can be made directly from the source.
   public var isDirect = false
 
-  /// `verb`: nil for the result's name. `word`: nil for the verb.
+  /// Creates a conversion. `verb` defaults to the name of the result's format, and `word` to the verb.
   public init(
     _ verb: String? = nil, named word: String? = nil, from sources: [Format], to result: Format,
     as naming: Naming = .suffix,
@@ -102,16 +102,19 @@ public struct Conversion: Sendable {
     usual = (arguments as? any Modifiers.Type).map { $0.init() }
   }
 
-  /// How many times the usual time it may take of a file of a size in bytes: a small one that takes long is no book.
+  /// Returns the multiple of the usual time limit for a source of this size in bytes. Small files with many pages are
+  /// rare, so the limit grows with the size.
   public func times(fromFileOf size: Int64) -> Int { Int(min(Int64(slowness), 1 + max(0, size) / Self.usualWork)) }
 
-  /// So many bytes are thirty pages in black and white, and fewer in colours.
+  /// The source size that extends the time limit by one unit, in bytes. Equals thirty pages in black and white, or
+  /// fewer in colour.
   private static let usualWork: Int64 = 200_000
 
   /// The recipe without any modifier.
   public var plainRecipe: Recipe { Recipe(verb: verb, usual) }
 
-  /// The recipe by modifiers with dots between them, for a source of a format, or of any; nil if one has no meaning.
+  /// Returns the recipe for dot-separated modifiers. Returns `nil` if one is invalid, or not valid for a source of this
+  /// format. If `source` is `nil`, modifiers for any format are accepted.
   public func recipe(_ words: String, of source: Format? = nil) -> Recipe? {
     guard var modifiers = usual else { return words.isEmpty ? plainRecipe : nil }
     for word in words.split(separator: ".") where !modifiers.add(word) { return nil }

@@ -1,4 +1,4 @@
-/// How photos of pages, or scans, become one clean document: the modifiers of a name like `FOLDER.bw.deu.scan.pdf`.
+/// Modifiers for combining photos of pages, or scans, into one clean document, as in `FOLDER.bw.deu.scan.pdf`.
 public struct DocumentScanChanges: Modifiers, RecognizesText {
   private var scan = ScanChanges.plain
   private var recognition = RecognitionChanges()
@@ -16,7 +16,7 @@ public struct DocumentScanChanges: Modifiers, RecognizesText {
   public mutating func add(_ word: Substring) -> Bool {
     if recognition.add(word) { return true }
     var changed = scan
-    // A document has all pages; the word itself is in its name.
+    // A document contains all pages. Its name contains `scan` already.
     guard changed.add(word), changed.page == nil else { return false }
     scan = changed
     return true
@@ -26,6 +26,6 @@ public struct DocumentScanChanges: Modifiers, RecognizesText {
     RecognitionChanges.examples + ScanChanges.examples.filter { DocumentScanChanges($0.modifier[...]) != nil }
   }
 
-  /// `colour.eng`: what names say without the word that all have.
+  /// The modifiers without `scan`, which all of these names contain: `colour.eng`.
   public var description: String { "\(scan.description.dropFirst("scan.".count)).\(languages)" }
 }

@@ -1,38 +1,38 @@
 public import Bytes
 
-/// An entry of an archive as a worker lists it, or the end of the list.
+/// An archive entry as listed by a worker, or the end of the list.
 ///
-/// Numbers are little-endian; a path or text follows its size. Whoever reads a list trusts nothing in it.
+/// Numbers are little-endian. A path or text follows its size. Records are untrusted input.
 public struct EntryRecord: Sendable {
   public enum Kind: UInt8, Sendable {
-    /// The last record: `text` is why the rest could not be read, `size` is not 0 if entries can only be decoded one after
-    /// the other.
+    /// The last record. `text` is the reason why the rest could not be read. `size` is not 0 if entries can only be
+    /// decoded sequentially.
     case end
     case file
     case folder
-    /// `text` is the target.
+    /// A symbolic link with the target `text`.
     case link
-    /// Another name of the file at `text`; with a size, its bytes are that file's.
+    /// Another name of the file at the path `text`. If `size` is not 0, the entry contains that file's bytes.
     case hardLink
-    /// `text` says what it is.
+    /// A special file. `text` describes it.
     case special
   }
 
   public struct Flags: OptionSet, Sendable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
-    /// `place` is in the archive itself.
+    /// The bytes are in the archive as they are, at `place`.
     public static let isStored = Flags(rawValue: 1)
     public static let isEncrypted = Flags(rawValue: 2)
-    /// It claims to be larger than any content of such an archive.
+    /// The recorded size exceeds the maximum content of such an archive.
     public static let isExcessive = Flags(rawValue: 4)
-    /// Nothing of it is in the archive.
+    /// The archive contains none of the entry's bytes.
     public static let isAbsent = Flags(rawValue: 8)
-    /// It is the archive's own, such as its table of names: not shown.
+    /// The entry belongs to the archive format, such as a table of names. It is not shown.
     public static let isInternal = Flags(rawValue: 16)
-    /// Its bytes do not have its checksum.
+    /// The bytes do not match the checksum.
     public static let isWrong = Flags(rawValue: 64)
-    /// Reading its bytes to their end compares them with a checksum, or that has been done.
+    /// Reading all bytes verifies their checksum, or it has been verified already.
     public static let isChecked = Flags(rawValue: 128)
     /// No time is recorded.
     public static let isUndated = Flags(rawValue: 32)
@@ -42,20 +42,20 @@ public struct EntryRecord: Sendable {
   public var flags: Flags = []
   public var permissions: UInt16 = 0
   public var modified = Timestamp(seconds: 0)
-  /// In bytes.
+  /// The size in bytes.
   public var size: Int64 = 0
-  /// If it `isStored`, the start of its bytes in the archive.
+  /// The offset of the bytes in the archive, if `isStored`.
   public var place: Int64 = 0
   public var path: [UInt8] = []
   public var text: [UInt8] = []
 
   private static let fixedSize = 40
-  /// A path or text is no longer, in bytes.
+  /// The maximum size of a path or text, in bytes.
   public static let longestText = 64 << 10
 
   public init(_ kind: Kind) { self.kind = kind }
 
-  /// The record as it is written.
+  /// The encoded record.
   public var bytes: [UInt8] {
     var bytes: [UInt8] = [kind.rawValue, flags.rawValue]
     bytes.reserveCapacity(Self.fixedSize + path.count + text.count)
@@ -70,7 +70,7 @@ public struct EntryRecord: Sendable {
     return bytes + path + text
   }
 
-  /// Takes the first record of `bytes` away; nil if there is no whole one.
+  /// Removes the first record from `bytes` and decodes it. Returns `nil` if it is incomplete or invalid.
   public init?(removingFrom bytes: inout ArraySlice<UInt8>) {
     guard bytes.count >= Self.fixedSize, let kind = Kind(rawValue: bytes[bytes.startIndex]) else { return nil }
     var rest = bytes.dropFirst()
@@ -95,18 +95,19 @@ public struct EntryRecord: Sendable {
 }
 
 extension EntryRecord {
-  /// What is to be said of entries whose bytes do not have their checksum.
+  /// The message about entries that do not match their checksum.
   public static let wrongSum = "does not have the checksum that is recorded"
-  /// What is to be said of encrypted entries.
+  /// The message about encrypted entries.
   public static let encryption = "is encrypted, and archives of this kind are not decrypted here, whatever the password"
 
-  /// What an archive's content may be, to its own size: a size beyond is a claim, in bytes.
+  /// Returns the maximum plausible content of an archive of this size, in bytes.
   public static func largestContent(ofArchiveOf size: Int64) -> Int64 {
     let (most, isAny) = Bounds.size(size).multipliedReportingOverflow(by: 1100)
     return isAny ? Bounds.largestSize : max(most, 1 << 30)
   }
 
-  /// How much room the entry has among the bytes of entries: also one that is read from the archive itself.
+  /// The number of bytes that the entry occupies among the bytes of all entries. Includes entries that are read from
+  /// the archive itself.
   public var room: Int64 {
     (kind == .file || kind == .hardLink) && flags.isDisjoint(with: [.isExcessive, .isAbsent]) ? size : 0
   }

@@ -1,4 +1,4 @@
-/// What is done to a film on its way to another file: the modifiers of a name like `film.mkv.10s-1m20s.720p.as-mp4`.
+/// Modifiers for converting a film, as in `film.mkv.10s-1m20s.720p.as-mp4`.
 public struct FilmChanges: Modifiers {
   public enum Turn: Int, Sendable {
     case quarter = 90
@@ -7,11 +7,11 @@ public struct FilmChanges: Modifiers {
   }
 
   public enum Size: Hashable, Sendable {
-    /// Of the picture in pixels; never enlarged.
+    /// The maximum height in pixels. Pictures are never enlarged.
     case height(Int)
-    /// At most so many pixels on the longest side; never enlarged.
+    /// The maximum length of the longest side, in pixels. Pictures are never enlarged.
     case longestSide(Int)
-    /// Within so many pixels, the sides' ratio kept; never enlarged.
+    /// The maximum width and height, in pixels, with the aspect ratio kept. Pictures are never enlarged.
     case within(width: Int, height: Int)
   }
 
@@ -22,7 +22,7 @@ public struct FilmChanges: Modifiers {
     public let y: Int
   }
 
-  /// How the picture is coded.
+  /// A video codec.
   public enum Codec: String, Sendable, CaseIterable {
     case h264, hevc, av1, vp9, vp8
   }
@@ -30,22 +30,22 @@ public struct FilmChanges: Modifiers {
   public private(set) var span: MediaSpan?
   public private(set) var speed: PlaySpeed?
   public private(set) var area: Area?
-  /// Clockwise, after the picture has been set upright and cut to the area.
+  /// The clockwise rotation, after the picture has been set upright and cropped to the area.
   public private(set) var turn: Turn?
-  /// Upside down.
+  /// Whether the picture is flipped vertically.
   public private(set) var isFlipped = false
-  /// Left and right exchanged.
+  /// Whether the picture is flipped horizontally.
   public private(set) var isMirrored = false
   public private(set) var size: Size?
-  /// Pictures a second, in thousandths.
+  /// The number of pictures per second, in thousandths.
   private var rate: Int?
-  /// Bits a second of the pictures, in thousands.
+  /// The video bit rate, in thousands of bits per second.
   public private(set) var bitRate: Int?
   public private(set) var codec: Codec?
-  /// 0 to 63, the best first.
+  /// The quality, from 0 (best) to 63.
   public private(set) var quality: Int?
   public private(set) var isMute = false
-  /// The one sound track that is kept, counted from 1.
+  /// The number of the only sound track that is kept, from 1.
   public private(set) var track: Int?
 
   public init() {}
@@ -115,7 +115,7 @@ extension FilmChanges.Area {
 }
 
 extension FilmChanges {
-  /// Without a sign or leading zeros.
+  /// Parses a number without a sign or leading zeros.
   fileprivate static func number(_ text: Substring, _ range: ClosedRange<Int>) -> Int? {
     guard (1...6).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
       text.first != "0" || text == "0", let number = Int(text), range.contains(number)
@@ -123,7 +123,7 @@ extension FilmChanges {
     return number
   }
 
-  /// Returns `29.97` or `29,97` in thousandths.
+  /// Parses a decimal number such as `29.97` or `29,97` into thousandths.
   private static func thousandths(_ text: Substring, _ range: ClosedRange<Int>) -> Int? {
     let parts = text.split(omittingEmptySubsequences: false) { $0 == "," || $0 == "." }
     guard parts.count <= 2, let whole = number(parts[0], 0...999) else { return nil }
@@ -135,25 +135,25 @@ extension FilmChanges {
     return range.contains(whole * 1000 + rest) ? whole * 1000 + rest : nil
   }
 
-  /// Prints thousandths; words have a comma between dots.
+  /// Formats thousandths with a decimal comma, because dots separate modifiers.
   private static func text(thousandths: Int) -> String {
     var digits = String(String(1000 + thousandths % 1000).dropFirst())
     while digits.hasSuffix("0") { digits.removeLast() }
     return "\(thousandths / 1000)\(digits.isEmpty ? "" : ",\(digits)")"
   }
 
-  /// Pictures a second, as a fraction: `29.97` is 30000/1001, and `23.976` or `23.98` is 24000/1001.
+  /// The number of pictures per second as a fraction: `29.97` is 30000/1001, and `23.976` or `23.98` is 24000/1001.
   public var pictureRate: (num: Int32, den: Int32)? {
     guard let rate else { return nil }
     let whole = (rate + 999) / 1000
-    // Broadcasters' rates are told with two digits or three.
+    // Broadcast rates are written with two or three decimals.
     let slow = (whole * 1_000_000 + 500) / 1001
     let isSlowed = rate % 1000 != 0 && (whole % 12 == 0 || whole % 15 == 0)
     if isSlowed, rate == slow || rate == (slow + 5) / 10 * 10 { return (Int32(whole * 1000), 1001) }
     return (Int32(rate), 1000)
   }
 
-  /// The modifiers in one fixed order, a dot between two.
+  /// The modifiers in a fixed order, separated by dots.
   public var description: String {
     var words: [String] = []
     if let span { words.append(span.description) }
@@ -184,7 +184,7 @@ extension FilmChanges {
     return loop
   }
 
-  /// Whether pictures have to be coded again.
+  /// Whether the pictures have to be encoded again.
   public var changePictures: Bool {
     speed != nil || area != nil || turn != nil || isFlipped || isMirrored || size != nil || rate != nil
       || quality != nil || bitRate != nil || span != nil

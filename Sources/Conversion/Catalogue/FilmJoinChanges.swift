@@ -1,4 +1,4 @@
-/// How the films of a folder become one: those of `FilmChanges` that are for all of them, as in `clips.720p.merged.mp4`.
+/// Modifiers for joining the films in a directory, as in `clips.720p.merged.mp4`. A subset of `FilmChanges`.
 public struct FilmJoinChanges: Modifiers {
   public private(set) var film = FilmChanges()
 

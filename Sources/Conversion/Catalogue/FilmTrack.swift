@@ -1,12 +1,12 @@
 internal import Bytes
 
-/// A track of a film as a file of its own, as the worker tells of it: a line of a list.
+/// A film's track as a separate file. The worker lists one per line.
 public struct FilmTrack: Hashable, Sendable {
-  /// Counted from 1, over all tracks.
+  /// The number of the track among all tracks, from 1.
   public let number: Int
-  /// What the file is.
+  /// The format of the file.
   public let format: Format
-  /// What the file is called.
+  /// The name of the file.
   public let name: String
 
   public init(number: Int, format: Format, name: String) {
@@ -15,13 +15,13 @@ public struct FilmTrack: Hashable, Sendable {
     self.name = name
   }
 
-  /// What files of tracks are, the best first. An attachment is `attachment`, whatever it holds.
+  /// The formats of track files, the best first. Attachments have the format `attachment` regardless of their content.
   public static let formats: [Format] = [
     .mp4, .mkv, .m4a, .mp3, .flac, .opus, .ogg, .ac3, .eac3, .dts, .mp2, .wav, .mka, .srt, .ass, .vtt, .jpeg, .png,
     .attachment,
   ]
 
-  /// No list has more.
+  /// The maximum number of tracks in a list.
   public static let most = 10_000
 
   private static let separator: Character = "\t"
@@ -30,7 +30,7 @@ public struct FilmTrack: Hashable, Sendable {
     tracks.map { "\($0.number)\(separator)\($0.format.name)\(separator)\($0.name)\n" }.joined()
   }
 
-  /// nil for what `text` never gives.
+  /// Parses a list of tracks. Returns `nil` if it is invalid.
   public static func tracks(_ text: String) -> [FilmTrack]? {
     var tracks: [FilmTrack] = []
     for line in text.split(separator: "\n") {
@@ -49,7 +49,7 @@ extension Format {
   public static let ass = Format("ass", extensions: ["ass", "ssa"], mimeType: "text/x-ssa", family: .text)
   public static let vtt = Format(
     "vtt", extensions: ["vtt"], mimeType: "text/vtt", family: .text, head: Array("WEBVTT".utf8))
-  /// A file that came with a film.
+  /// A file attached to a film.
   public static let attachment = Format(
     "attachment", extensions: [], mimeType: "application/octet-stream", family: .text)
 }

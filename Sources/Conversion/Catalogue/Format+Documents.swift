@@ -2,7 +2,7 @@ internal import Bytes
 
 /// Formats of documents.
 extension Format {
-  /// Readers look for the signature in the first KiB.
+  /// PDF. The signature can be anywhere in the first 1 KiB, where readers search for it.
   public static let pdf = Format(
     "pdf", extensions: ["pdf"], mimeType: "application/pdf", family: .pageDocument, head: Array("%PDF-".utf8)
   ) { $0.prefix(1024).contains(run: "%PDF-") }

@@ -30,7 +30,7 @@ extension Format {
   public static let avi = film("avi", ["avi", "divx"], "video/vnd.avi", head: Array("RIFF\0\0\0\0AVI LIST".utf8)) {
     $0.has("RIFF", at: 0) && $0.has("AVI ", at: 8)
   }
-  /// Of small players.
+  /// Films for small portable players.
   public static let amv = film("amv", ["amv"], "video/x-amv", head: Array("RIFF\0\0\0\0AMV LIST".utf8)) {
     $0.has("RIFF", at: 0) && $0.has("AMV ", at: 8)
   }
@@ -42,9 +42,9 @@ extension Format {
   public static let mpeg = film(
     "mpeg", otherNames: ["mpg"], ["mpg", "mpeg", "m2p", "m1v", "m2v", "mpe"], "video/mpeg", head: [0, 0, 1, 0xba]
   ) { $0.starts(with: [0, 0, 1, 0xba]) || $0.starts(with: [0, 0, 1, 0xb3]) }
-  /// Its extension is that of TypeScript, too.
+  /// An MPEG transport stream. TypeScript uses the same extension.
   public static let ts = film("ts", ["ts"], "video/mp2t", head: packets(of: 188)) { isPacketed($0, 188, from: 0) }
-  /// Of cameras and discs: each packet has four bytes more, with its time.
+  /// A transport stream of cameras and discs. Each packet has four additional bytes with its time.
   public static let m2ts = film("m2ts", otherNames: ["mts"], ["m2ts", "mts"], "video/mp2t", head: packets(of: 192)) {
     isPacketed($0, 192, from: 4)
   }
@@ -53,12 +53,12 @@ extension Format {
     $0.has("FWS", at: 0) || $0.has("CWS", at: 0)
   }
   public static let mxf = film("mxf", ["mxf"], "application/mxf", head: [6, 0x0e, 0x2b, 0x34, 2, 5, 1, 1, 0x0d, 1, 2])
-  /// Ogg with a film in it.
+  /// Ogg that contains a film.
   public static let ogv = film("ogv", ["ogv"], "video/ogg", head: Array("OggS".utf8)) {
     $0.has("OggS", at: 0) && $0.has("theora", at: 29)
   }
 
-  /// Of tapes, without a container.
+  /// DV from tapes, without a container.
   public static let dv = film("dv", ["dv", "dif"], "video/dv", head: [])
 
   /// All containers of film.
@@ -67,7 +67,7 @@ extension Format {
     .rm, .swf, .mxf, .ogv, .dv,
   ]
 
-  /// Those that browsers do not play.
+  /// Containers that browsers do not play.
   static let unplayedFilms: [Format] = [
     .mkv, .avi, .amv, .flv, .wmv, .asf, .vob, .mpeg, .m2ts, .rm, .swf, .mxf, .threeGP, .threeG2, .f4v, .ogv,
   ]
@@ -93,7 +93,7 @@ extension Format {
     brand(of: head).map { !others.contains($0) } ?? false
   }
 
-  /// Not those of still images.
+  /// Returns whether the major brand is one of films, not of still images.
   private static func isFilmBrand(_ head: ArraySlice<UInt8>) -> Bool {
     guard let brand = brand(of: head) else { return false }
     return ["iso", "mp4", "avc", "dash", "MSNV", "mmp4", "NDS", "CAEP", "hvc", "cmf", "msdh", "av01"].contains {

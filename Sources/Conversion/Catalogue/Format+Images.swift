@@ -8,7 +8,7 @@ extension Format {
   public static let png = Format(
     "png", extensions: ["png"], mimeType: "image/png", family: .image,
     head: [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
-  /// A PNG that moves.
+  /// An animated PNG.
   public static let apng = Format(
     "apng", extensions: ["apng"], mimeType: "image/apng", family: .image
   ) { $0.starts(with: png.head) && $0.contains(run: "acTL") }
@@ -42,7 +42,7 @@ extension Format {
   public static let bmp = Format(
     "bmp", extensions: ["bmp", "dib"], mimeType: "image/bmp", family: .image, head: Array("BM".utf8)
   ) { head in
-    // Without the file header, the length of the next one, one plane, and the bits of a pixel.
+    // Files without the file header start with the size of the next header. One plane and the bits per pixel follow.
     let bytes = Array(head.prefix(20))
     guard !bytes.starts(with: "BM".utf8) else { return true }
     guard bytes.count == 20, [12, 40, 52, 56, 64, 108, 124].contains(bytes[0]), bytes[1...3].allSatisfy({ $0 == 0 })
@@ -58,7 +58,7 @@ extension Format {
   ) { head in
     (head.first == 0x3c || head.starts(with: [0xef, 0xbb, 0xbf, 0x3c])) && head.contains(run: "<svg")
   }
-  /// Those of Fuji, Olympus, Panasonic and Canon; most others start as TIFF does.
+  /// Raw photos. The signatures are those of Fuji, Olympus, Panasonic and Canon; most others start like TIFF.
   public static let rawPhoto = Format(
     "raw", extensions: ["dng", "cr2", "cr3", "nef", "arw", "orf", "rw2", "raf", "pef", "srw"],
     mimeType: "image/x-dcraw",
@@ -71,17 +71,17 @@ extension Format {
       || isBranded(head, ["crx "])
   }
 
-  /// All images.
+  /// All image formats.
   public static let images: [Format] =
     [.jpeg, .apng, .png, .gif, .bmp, .tiff, .jp2, .exr, .rawPhoto, .webp, .heic, .avif] + rasters + [.svg]
 
-  /// Those that browsers and common viewers do not show.
+  /// Formats that browsers and common viewers do not show.
   public static let seldomShown: [Format] = [
     .heic, .tiff, .jp2, .exr, .pbm, .pgm, .ppm, .pnm, .pam, .pfm, .rawPhoto, .jxl, .psd, .tga, .pcx, .dds, .sgi,
     .sunRaster, .xwd, .hdr, .qoi, .fits, .icns,
   ]
 
-  /// Whether an ISO base media file has one of these major brands.
+  /// Returns whether the file is an ISO base media file with one of these major brands.
   private static func isBranded(_ head: ArraySlice<UInt8>, _ brands: Set<String>) -> Bool {
     head.has("ftyp", at: 4) && brands.contains(String(decoding: head.dropFirst(8).prefix(4), as: UTF8.self))
   }

@@ -1,6 +1,6 @@
 internal import Bytes
 
-/// The simpler formats of images, in the order in which they are recognized.
+/// Simpler image formats, in the order in which they are recognized.
 extension Format {
   /// JPEG XL, as a codestream and in boxes.
   public static let jxl = Format(
@@ -28,17 +28,17 @@ extension Format {
     "ico", extensions: ["ico", "cur"], mimeType: "image/vnd.microsoft.icon", otherMimeTypes: ["image/x-win-bitmap"],
     family: .image, head: [0, 0, 1, 0]
   ) { head in
-    // Of the first image the reserved byte is 0, and its file starts behind the list.
+    // The reserved byte of the first image is 0, and its data starts after the list.
     let bytes = Array(head.prefix(22))
     return bytes.count == 22 && bytes[0] == 0 && bytes[1] == 0 && (1...2).contains(bytes[2]) && bytes[3] == 0
       && (1...255).contains(bytes[4]) && bytes[5] == 0 && bytes[9] == 0
       && Int(littleEndianBytes: bytes[18..<22]) >= 6 + 16 * Int(bytes[4])
   }
-  /// Sun's raster files.
+  /// Sun raster images.
   public static let sunRaster = Format(
     "ras", otherNames: ["sun"], extensions: ["ras", "sun"], mimeType: "image/x-sun-raster", family: .image,
     head: [0x59, 0xa6, 0x6a, 0x95])
-  /// Silicon Graphics' images: of colours, with opacity, in gray.
+  /// Silicon Graphics images in colour, with opacity, or in gray.
   public static let sgi = Format(
     "sgi", otherNames: ["rgb"], extensions: ["sgi", "rgb", "rgba", "bw"], mimeType: "image/x-sgi", family: .image,
     head: [0x01, 0xda, 1, 1, 0, 3]
@@ -47,7 +47,7 @@ extension Format {
     return bytes.count == 6 && bytes.starts(with: [0x01, 0xda]) && bytes[2] < 2 && (1...2).contains(bytes[3])
       && bytes[4] == 0 && (1...3).contains(bytes[5])
   }
-  /// Dumps of X11's windows: version 7, in either byte order.
+  /// X11 window dumps, version 7, in either byte order.
   public static let xwd = Format(
     "xwd", extensions: ["xwd"], mimeType: "image/x-xwindowdump", family: .image
   ) { head in
@@ -64,31 +64,31 @@ extension Format {
     return bytes.count == 4 && bytes[0] == 0x0a && [0, 2, 3, 4, 5].contains(bytes[1]) && bytes[2] == 1
       && [1, 2, 4, 8].contains(bytes[3])
   }
-  /// X11's bitmaps and pixmaps are C.
+  /// X11 bitmaps, which like X11 pixmaps are C source text.
   public static let xbm = Format(
     "xbm", extensions: ["xbm"], mimeType: "image/x-xbitmap", family: .image
   ) { $0.contains(run: "#define ") && $0.contains(run: "_width ") && $0.contains(run: "_bits[") }
   public static let xpm = Format(
     "xpm", extensions: ["xpm"], mimeType: "image/x-xpixmap", family: .image, head: Array("/* XPM */".utf8))
-  /// Netpbm's: P1 to P6, and a blank.
+  /// A Netpbm bitmap. Netpbm files start with P1 to P6, followed by white space.
   public static let pbm = anymap("pbm", "bitmap", "14")
   public static let pgm = anymap("pgm", "graymap", "25")
   public static let ppm = anymap("ppm", "pixmap", "36")
-  /// Any of these three, as the picture is.
+  /// Any of the three Netpbm formats above, chosen by the picture.
   public static let pnm = anymap("pnm", "anymap", "123456")
   public static let pam = Format(
     "pam", extensions: ["pam"], mimeType: "image/x-portable-arbitrarymap", family: .image, head: Array("P7\n".utf8))
-  /// Floating-point numbers, in colours or gray, in proportion to those of other formats.
+  /// Floating-point samples in colour or gray, in proportion to those of other formats.
   public static let pfm = Format(
     "pfm", extensions: ["pfm"], mimeType: "image/x-portable-floatmap", family: .image, head: Array("PF\n".utf8)
   ) { $0.has("PF\n", at: 0) || $0.has("Pf\n", at: 0) }
-  /// Nothing in the file identifies it, except where it ends in a footer.
+  /// Targa images. Only the footer identifies them, and not all have one.
   public static let tga = Format(
     "tga", extensions: ["tga", "icb", "vda", "vst"], mimeType: "image/x-tga", family: .image)
-  /// Planes of brightness and of two differences of colour, those of half the size, without any header.
+  /// A plane of luma and two planes of chroma of half the size, without a header.
   public static let yuv = Format("yuv", extensions: ["yuv"], mimeType: "image/x-yuv", family: .image)
 
-  /// All of these but those that nothing can be made of without being told more.
+  /// The formats above except `yuv`, which cannot be read without additional parameters.
   static let rasters: [Format] = [
     .jxl, .psd, .dds, .qoi, .hdr, .fits, .icns, .ico, .sunRaster, .sgi, .xwd, .pcx, .xbm, .xpm, .pbm, .pgm, .ppm, .pnm,
     .pam, .pfm, .tga,

@@ -17,7 +17,7 @@ extension Format {
     "aiff", otherNames: ["aif"], extensions: ["aiff", "aif", "aifc"], mimeType: "audio/x-aiff",
     otherMimeTypes: ["audio/aiff", "audio/x-aifc"], family: .sound, head: Array("FORM\0\0\0\0AIFF".utf8)
   ) { $0.has("FORM", at: 0) && ($0.has("AIFF", at: 8) || $0.has("AIFC", at: 8)) }
-  /// Sun's and NeXT's.
+  /// The format of Sun and NeXT.
   public static let au = Format(
     "au", otherNames: ["snd"], extensions: ["au", "snd"], mimeType: "audio/basic", family: .sound,
     head: Array(".snd".utf8))
@@ -35,11 +35,11 @@ extension Format {
     "spx", otherNames: ["speex"], extensions: ["spx"], mimeType: "audio/x-speex+ogg",
     otherMimeTypes: ["audio/x-speex"], family: .sound
   ) { $0.isOgg && $0.has("Speex", at: 28) }
-  /// With Vorbis in it.
+  /// Ogg that contains Vorbis.
   public static let ogg = Format(
     "ogg", extensions: ["ogg"], mimeType: "audio/x-vorbis+ogg", otherMimeTypes: ["audio/x-vorbis"], family: .sound
   ) { $0.isOgg && $0.has("\u{1}vorbis", at: 28) }
-  /// With any sound in it.
+  /// Ogg that contains any sound.
   public static let oga = Format(
     "oga", extensions: ["oga"], mimeType: "audio/x-flac+ogg", family: .sound
   ) { $0.isOgg && $0.has("FLAC", at: 29) }
@@ -50,7 +50,7 @@ extension Format {
   public static let mp2 = Format(
     "mp2", otherNames: ["mpa"], extensions: ["mp2", "mpa", "m2a"], mimeType: "audio/mp2", family: .sound
   ) { $0.isFrame(0xff, 0xf0, layer: 2) }
-  /// In ADTS.
+  /// AAC in ADTS.
   public static let aac = Format(
     "aac", extensions: ["aac", "adts"], mimeType: "audio/aac", family: .sound
   ) { $0.isFrame(0xff, 0xf0, layer: 0) }
@@ -59,7 +59,7 @@ extension Format {
   public static let dts = Format(
     "dts", extensions: ["dts", "dtshd"], mimeType: "audio/vnd.dts", family: .sound, head: [0x7f, 0xfe, 0x80, 0x01])
   public static let wma = Format("wma", extensions: ["wma"], mimeType: "audio/x-ms-wma", family: .sound)
-  /// Telephones' speech: 8000 samples a second, and in the other 16,000.
+  /// Telephone speech with 8000 samples per second. `wideAMR` has 16,000.
   public static let amr = Format(
     "amr", extensions: ["amr"], mimeType: "audio/AMR", family: .sound, head: Array("#!AMR\n".utf8))
   public static let wideAMR = Format(
@@ -77,7 +77,7 @@ extension Format {
     [[0x64, 0xa3, 1, 0], [0x64, 0xa3, 2, 0], [0x64, 0xa3, 3, 0], [0x64, 0xa3, 4, 0], [0, 2, 0xa3, 0x64]]
       .contains { head.starts(with: $0) }
   }
-  /// Sound alone in Matroska.
+  /// Matroska that contains only sound.
   public static let mka = Format("mka", extensions: ["mka"], mimeType: "audio/x-matroska", family: .sound)
   public static let monkeysAudio = Format(
     "ape", extensions: ["ape"], mimeType: "audio/x-ape", family: .sound, head: Array("MAC ".utf8))
@@ -95,22 +95,23 @@ extension Format {
     "ra", extensions: ["ra"], mimeType: "audio/vnd.rn-realaudio", family: .sound, head: Array(".ra".utf8) + [0xfd])
   public static let eac3 = Format("eac3", extensions: ["eac3", "ec3"], mimeType: "audio/eac3", family: .sound)
 
-  /// All of sound.
+  /// All sound formats.
   public static let sounds: [Format] = [
     .flac, .wav, .w64, .aiff, .au, .caf, .m4a, .opus, .speex, .ogg, .oga, .mp3, .mp2, .aac, .ac3, .dts, .wma, .amr,
     .wideAMR, .gsm, .wavpack, .voc, .ircam, .mka, .monkeysAudio, .trueAudio, .musepack, .tak, .dsd, .realAudio, .eac3,
   ]
 
-  /// Those that have a place for a cover.
+  /// Sound formats that can contain a cover.
   public static let coveredSounds = sounds.filter { !uncoveredSounds.contains($0) }
   private static let uncoveredSounds: Set<Format> = [.w64, .au, .caf, .ac3, .dts, .amr, .gsm, .voc, .ircam, .eac3]
 }
 
 extension ArraySlice<UInt8> {
-  /// Whether it starts with a page of Ogg.
+  /// Whether the bytes start with an Ogg page.
   var isOgg: Bool { has("OggS", at: 0) }
 
-  /// Whether it starts with a frame of MPEG's, of a layer as the frame counts it, whose other numbers are possible.
+  /// Returns whether the bytes start with an MPEG audio frame header whose fields are valid. `layer` is the value of
+  /// the header's layer field.
   fileprivate func isFrame(_ first: UInt8, _ second: UInt8, layer: UInt8) -> Bool {
     guard count >= 4 else { return false }
     let bytes = Array(prefix(4))

@@ -1,29 +1,31 @@
 public import Bytes
 
-/// A kind of file: what files of it are called, how they start, and what they are to programs.
-///
-/// Listings, sniffing, `ffmount formats` and names such as `.as-jpeg` are made from formats and conversions.
+/// A file format: its names, extensions, MIME types, signature and family.
 public struct Format: Sendable {
   public enum Family: Sendable {
     case image, rawPhoto, pageDocument, officeDocument, sound, film, table, archive, mail, text
   }
 
-  /// Unique; in names after `.as-`, and in recipes.
+  /// The name after `.as-` and in recipes. Unique.
   public let name: String
   /// Other spellings of the name: `jpg`.
   public let otherNames: [String]
-  /// Lower case, the usual one first.
+  /// The extensions in lower case, the most common first.
   public let extensions: [FileExtension]
   public let mimeType: String
-  /// Other names of its MIME type, and those of its kinds.
+  /// Other names of the MIME type, and the types of variants.
   public let otherMimeTypes: [String]
   public let family: Family
-  /// Whether a file that starts with these bytes, 4 KiB of it if it has as many, is of the format.
+  /// Whether a file that starts with these bytes has this format. The bytes are the first 4 KiB, or the whole file if
+  /// it is smaller.
   public let isSignature: @Sendable (ArraySlice<UInt8>) -> Bool
-  /// How a file that is made in the format starts, as far as formats are recognized by it.
+  /// The first bytes of files made in this format. Empty if they do not identify it.
   public let head: [UInt8]
 
-  /// - Parameter signature: nil if its bytes do not identify the format.
+  /// Creates a format.
+  ///
+  /// - Parameter signature: The test for the format. If `nil`, files that start with `head` match, and no files if that
+  ///   is empty.
   public init(
     _ name: String, otherNames: [String] = [], extensions: [FileExtension], mimeType: String,
     otherMimeTypes: [String] = [],
@@ -46,12 +48,12 @@ extension Format: Hashable {
 }
 
 extension Sequence<Format> {
-  /// The extensions of all.
+  /// The extensions of all formats.
   public var extensions: Set<FileExtension> { reduce(into: []) { $0.formUnion($1.extensions) } }
 }
 
 extension ArraySlice<UInt8> {
-  /// Whether the bytes of `text` occur in sequence.
+  /// Returns whether the bytes of `text` occur in sequence.
   func contains(run text: StaticString) -> Bool {
     unsafe withUnsafeBytes { bytes in
       let sought = unsafe UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
@@ -59,7 +61,7 @@ extension ArraySlice<UInt8> {
     }
   }
 
-  /// Whether the bytes from `offset` on are those of `text`.
+  /// Returns whether the bytes of `text` are at `offset`.
   func has(_ text: StaticString, at offset: Int) -> Bool {
     unsafe dropFirst(offset).starts(with: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }

@@ -1,13 +1,12 @@
-/// Which pictures a folder of a film's pictures shows, and what is done to them: the modifiers of a name like
-/// `film.mkv.every=10s.800px.frames`.
+/// Modifiers for a directory of a film's pictures, as in `film.mkv.every=10s.800px.frames`.
 public struct FrameChanges: Modifiers {
   private var named: MediaTime?
-  /// For each picture.
+  /// The modifiers for each picture.
   private var others = StillChanges()
 
   public init() {}
 
-  /// From one picture to the next; whole seconds.
+  /// The interval between pictures, in whole seconds.
   public var interval: MediaTime { named ?? MediaTime(milliseconds: 1000) }
 
   private static let mark = "every="
@@ -26,7 +25,7 @@ public struct FrameChanges: Modifiers {
     return true
   }
 
-  /// The picture at a time.
+  /// Returns the recipe for the picture at a time.
   public func recipe(at time: MediaTime) -> Recipe? {
     var changes = others
     return changes.add(Substring(time.description)) ? Recipe(verb: Conversion.frames.verb, changes) : nil

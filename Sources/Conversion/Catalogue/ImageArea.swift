@@ -1,6 +1,6 @@
-/// A part of a picture, as words of a name say it.
+/// A part of a picture, as written in modifiers.
 public enum ImageArea {
-  /// `crop=640x480+10+20`: so many pixels from a place on, which counts from the upper left corner.
+  /// A width and height, and the offset from the upper left corner, in pixels: `crop=640x480+10+20`.
   public struct Rectangle: Hashable, Sendable {
     public let width: Int
     public let height: Int
@@ -12,12 +12,12 @@ public enum ImageArea {
     }
   }
 
-  /// `16:9`: the largest part in the middle whose sides have this ratio.
+  /// The largest centred part with an aspect ratio: `16:9`.
   public struct Ratio: Hashable, Sendable {
     public let width: Int
     public let height: Int
 
-    /// Within a picture of these sides.
+    /// Returns the part of a picture with this width and height.
     public func rectangle(_ width: Int, _ height: Int) -> Rectangle {
       let isTooWide = width * self.height > height * self.width
       let inside =
@@ -29,20 +29,21 @@ public enum ImageArea {
     }
   }
 
-  /// `tile2-3of4x3`: of four columns and three rows of pieces, that in the second row and the third column.
+  /// A tile of a grid: `tile2-3of4x3` is the tile in row 2 and column 3 of four columns and three rows.
   public struct Tile: Hashable, Sendable {
-    /// From 1 on.
+    /// The row, from 1.
     public let row: Int
     public let column: Int
     public let grid: Grid
 
-    /// nil if the grid has no such piece.
+    /// Returns `nil` if the grid does not contain the tile.
     public init?(row: Int, column: Int, of grid: Grid) {
       guard (1...grid.rows).contains(row), (1...grid.columns).contains(column) else { return nil }
       (self.row, self.column, self.grid) = (row, column, grid)
     }
 
-    /// Pieces differ by a pixel at most, and leave nothing out; nil if the picture has too few pixels for all.
+    /// Returns the part of a picture with this width and height. Tiles cover the whole picture and differ by at most
+    /// one pixel. Returns `nil` if the picture has fewer pixels than columns or rows.
     public func rectangle(_ width: Int, _ height: Int) -> Rectangle? {
       guard width >= grid.columns, height >= grid.rows else { return nil }
       let (left, top) = (width * (column - 1) / grid.columns, height * (row - 1) / grid.rows)
@@ -51,11 +52,11 @@ public enum ImageArea {
     }
   }
 
-  /// `4x3`: into so many columns and rows.
+  /// A number of columns and rows: `4x3`.
   public struct Grid: Hashable, Sendable {
     public let columns: Int
     public let rows: Int
-    /// Of either.
+    /// The maximum number of columns, and of rows.
     public static let most = 64
   }
 }

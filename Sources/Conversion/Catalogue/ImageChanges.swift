@@ -1,11 +1,11 @@
-/// What is done to an image on its way to another file: the modifiers of a name like `photo.png.1600px.q70.as-jpeg`.
+/// Modifiers for converting an image, as in `photo.png.1600px.q70.as-jpeg`.
 public struct ImageChanges: Modifiers {
   public enum Size: Hashable, Sendable {
-    /// At most so many pixels on the longest side; never enlarged.
+    /// The maximum length of the longest side, in pixels. Images are never enlarged.
     case longestSide(Int)
-    /// Within so many pixels, the sides' ratio kept; never enlarged.
+    /// The maximum width and height, in pixels, with the aspect ratio kept. Images are never enlarged.
     case within(width: Int, height: Int)
-    /// Of each side, in hundredths.
+    /// The scale of both sides, in percent.
     case percent(Int)
   }
 
@@ -15,38 +15,38 @@ public struct ImageChanges: Modifiers {
     case threeQuarters = 270
   }
 
-  /// Of an animation only this picture, counted from 1; nil: all, or the first where there can be one only.
+  /// The number of the only frame of an animation that is kept, from 1. If `nil`, all frames are kept, or the first if
+  /// the result can have only one.
   public var frame: Int?
-  /// Of a raw photo its own pixels, even if the camera has added a picture.
+  /// Whether a raw photo's own pixels are used even if the camera embedded a picture.
   public var isDeveloped = false
-  /// Of the upright picture only this part.
+  /// The part of the upright picture that is kept.
   public var area: ImageArea.Rectangle?
-  /// What is cut off after that, for sides of this ratio.
+  /// The aspect ratio to which the picture is cropped, after `area`.
   public var ratio: ImageArea.Ratio?
-  /// nil: as it is.
+  /// The size of the result. `nil` keeps the size.
   public var size: Size?
-  /// 1 to 100; nil: the format's usual one.
+  /// The quality, from 1 to 100. `nil` is the format's default.
   public var quality: Int?
-  /// Clockwise, after the image has been set upright.
+  /// The clockwise rotation, after the image has been set upright.
   public var turn: Turn?
-  /// Upside down, as in water, after it has been turned.
+  /// Whether the image is flipped vertically, after the rotation.
   public var isFlipped = false
-  /// Left for right, after it has been turned.
+  /// Whether the image is flipped horizontally, after the rotation.
   public var isMirrored = false
-  /// Of all that only this piece.
+  /// The tile that is kept, after all of the above.
   public var tile: ImageArea.Tile?
   public var isGray = false
-  /// The most thousands of bytes that the file may have.
+  /// The maximum size of the file, in thousands of bytes.
   public var thousands: Int?
-  /// Without EXIF, XMP and IPTC data.
+  /// Whether EXIF, XMP and IPTC data are removed.
   public var dropsMetadata = false
-  /// For what has no pixels of its own, a page of a PDF, in pixels an inch; nil: 150.
+  /// The resolution in pixels per inch of sources without pixels, such as a PDF page. `nil` is 150.
   public var resolution: Int?
 
   public init() {}
 
-  /// Takes in what one modifier says; false, and nothing changed, when it is no modifier, or says again what another
-  /// did.
+  /// Applies one modifier. Returns `false` and changes nothing if it is invalid or repeats an earlier one.
   public mutating func add(_ modifier: Substring) -> Bool {
     var changed = self
     guard changed.take(modifier) else { return false }
@@ -91,7 +91,7 @@ public struct ImageChanges: Modifiers {
     return true
   }
 
-  /// A number without a sign or leading zeros.
+  /// Parses a number without a sign or leading zeros.
   static func count(_ text: Substring, from least: Int = 1, upTo most: Int = 100_000) -> Int? {
     guard (1...6).contains(text.utf8.count), text.first != "0" || text == "0",
       text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(text), (least...most).contains(number)
@@ -99,7 +99,7 @@ public struct ImageChanges: Modifiers {
     return number
   }
 
-  /// Two such numbers.
+  /// Parses two numbers without signs or leading zeros.
   static func pair(_ text: Substring, _ separator: Character, upTo most: Int = 100_000) -> (Int, Int)? {
     let parts = text.split(separator: separator, omittingEmptySubsequences: false)
     guard parts.count == 2, let first = count(parts[0], upTo: most), let second = count(parts[1], upTo: most) else {
@@ -110,7 +110,7 @@ public struct ImageChanges: Modifiers {
 }
 
 extension ImageChanges {
-  /// Each kind of modifier there is, for people.
+  /// User-visible examples, one for each kind of modifier.
   public static let examples: [(modifier: String, meaning: String)] = [
     ("1600px", "at most so many pixels on the longest side"),
     ("800x600", "within so many pixels, the sides' ratio kept"),
@@ -132,14 +132,15 @@ extension ImageChanges {
 }
 
 extension ImageChanges {
-  /// A resolution is for what has no pixels of its own, and what has no header needs a size.
+  /// Returns whether the modifiers are valid for a source of this format. A resolution requires a source without
+  /// pixels. A source without a header requires a size.
   public func apply(to source: Format) -> Bool {
     if source == .yuv, case .within = size { return resolution == nil && !isDeveloped }
     return source != .yuv && (resolution == nil || source == .pdf || source == .svg)
       && (!isDeveloped || source.family == .rawPhoto)
   }
 
-  /// The modifiers in one fixed order, a dot between two.
+  /// The modifiers in a fixed order, separated by dots.
   public var description: String {
     var modifiers: [String] = []
     if isDeveloped { modifiers.append("developed") }

@@ -1,14 +1,14 @@
 internal import Bytes
 
-/// How jobs and answers travel: little-endian 64-bit words, then text in UTF-8 to the message's end; in a job, passwords behind
-/// it, each with a byte of 0 in front.
+/// The encoding of jobs and answers. A message consists of little-endian 64-bit words and UTF-8 text up to its end. In
+/// a job, passwords follow the text, each preceded by a zero byte.
 ///
-/// Both ends are built together, so there is no version; but what a worker sends may come from code that a hostile file took
-/// over, so it is read with care.
+/// Both ends are built together, so messages have no version. Messages of workers are untrusted: a hostile file may
+/// have taken over the worker.
 extension Job {
-  /// No message is longer.
+  /// The maximum size of a job's message, in bytes.
   public static let messageLimit = 32768
-  /// What passwords may take of it, with a byte more for each.
+  /// The maximum size of all passwords in a message, in bytes, including one additional byte for each.
   public static let passwordLimit = 24576
 
   public var message: [UInt8] {
@@ -31,7 +31,7 @@ extension Job {
   private static let one = "passwords for "
   private static let several = "passwords of several for "
 
-  /// nil for what `message` never gives. A door.
+  /// Decodes a message and validates it. Returns `nil` if it is invalid.
   public init?(message bytes: [UInt8]) {
     guard bytes.count <= Job.messageLimit, let (words, rest) = Message.parts(of: bytes, words: 5) else { return nil }
     let texts = rest.split(separator: 0, omittingEmptySubsequences: false)
@@ -49,7 +49,7 @@ extension Job {
 }
 
 extension Job {
-  /// What a recipe means, its worker knows.
+  /// Parses the text of a message. Recipes are validated by their worker.
   private static func work(_ text: String) -> Work? {
     guard !text.isEmpty else { return nil }
     for (head, isBundle) in [(one, false), (several, true)] where text.hasPrefix(head) {
@@ -67,9 +67,9 @@ extension Job {
 }
 
 extension JobAnswer {
-  /// No message is longer.
+  /// The maximum size of an answer's message, in bytes.
   public static let messageLimit = 4096
-  /// Where a failure has its number.
+  /// The value that replaces the failure's number in a progress message.
   private static let underWay: UInt64 = 256
 
   public var message: [UInt8] {
@@ -83,7 +83,7 @@ extension JobAnswer {
     }
   }
 
-  /// nil for what `message` never gives. A door.
+  /// Decodes a message and validates it. Returns `nil` if it is invalid.
   public init?(message bytes: [UInt8]) {
     guard bytes.count <= JobAnswer.messageLimit, let (words, rest) = Message.parts(of: bytes, words: 3) else {
       return nil
@@ -95,7 +95,7 @@ extension JobAnswer {
       self.init(
         number: words[0], outcome: .underWay(bytes: Bounds.size(bytes), thousandths: min(thousandths, 1000)))
     } else if words[1] == 0 {
-      // A document may claim any number of pages, and that is what it is refused for.
+      // A document may claim any number of pages. The caller rejects it because of that number.
       guard let number = Int64(exactly: words[2]) else { return nil }
       self.init(number: words[0], outcome: .done(Bounds.size(number), remark: text))
     } else {

@@ -1,39 +1,41 @@
-/// A piece of work for a worker: one message on its socket, with the descriptors of the input and, but for a question, of
-/// the output.
+/// A unit of work for a worker. It is sent as one message on the worker's socket, with the descriptors of the input
+/// and, except for queries, of the output.
 public struct Job: Hashable, Sendable {
   public enum Work: Hashable, Sendable {
-    /// How many files a conversion, of this verb, makes of one, which its view shows in a folder: answered with a number.
+    /// Returns the number of files that the conversion with this verb makes from one file. Its view shows them in a
+    /// directory.
     case count(verb: String)
-    /// Which of the job's passwords open a PDF, or those of the files of a `Bundle`, or what else the conversion of this verb
-    /// reads: answered with how many do, and remarked with their numbers, from 0, parted by commas.
+    /// Finds the job's passwords that open the source: a PDF, the files of a `Bundle`, or another source of the
+    /// conversion with this verb. The answer is the number of these passwords. Its remark lists their indices, from 0,
+    /// separated by commas.
     case findPasswords(isBundle: Bool, verb: String)
     /// Writes a file to the output.
     case make(Recipe)
     /// Writes this range of the file's bytes to the output.
     case part(Recipe, Range<Int64>)
-    /// How many bytes the file would have: answered with a number, or with `JobAnswer.unmeasured`.
+    /// Returns the size of the file, in bytes, or `JobAnswer.unmeasured`.
     case measure(Recipe)
   }
 
-  /// Told again in the answer.
+  /// The number that the answer repeats.
   public var number: UInt64
   public var work: Work
-  /// Where the bytes start in the input's descriptor, and how many they are.
+  /// The offset of the input in its descriptor. `size` is the number of its bytes.
   public var start: Int64
   public var size: Int64
-  /// Equal for equal bytes only: a document stays open for the next job on it. 0: for this job alone.
+  /// Identifies the input so that a worker can keep it open between jobs. Equal only for equal bytes. 0 disables this.
   public var document: UInt64
-  /// At most how many bytes the output may have.
+  /// The maximum size of the output, in bytes.
   public var outputLimit: Int64
-  /// Passwords for what is encrypted; none of them is empty or has a byte of 0.
+  /// Passwords for encrypted input. None is empty or contains a zero byte.
   public var passwords: [[UInt8]] = []
 
-  /// The argument by which a worker program carries out jobs even if its sandbox is incomplete.
+  /// The argument that lets a worker program run jobs with an incomplete sandbox.
   public static let weakSandbox = "--sandbox=weak"
 
-  /// No output may have more bytes, unless its conversion says otherwise.
+  /// The default maximum size of an output, in bytes.
   public static let usualOutput: Int64 = 2 << 30
-  /// No output ever has more.
+  /// The maximum size of any output, in bytes.
   public static let largestOutput: Int64 = 64 << 30
 
   public init(
@@ -49,7 +51,7 @@ public struct Job: Hashable, Sendable {
 }
 
 extension Job.Work {
-  /// Of the conversion whose worker program does it.
+  /// The verb of the conversion whose worker program runs the job.
   public var verb: String {
     switch self {
     case .count(let verb): verb
@@ -58,7 +60,7 @@ extension Job.Work {
     }
   }
 
-  /// Of the file that it is about.
+  /// The recipe of the file that the job is about.
   public var recipe: Recipe? {
     switch self {
     case .make(let recipe), .part(let recipe, _), .measure(let recipe): recipe
@@ -67,40 +69,42 @@ extension Job.Work {
   }
 }
 
-/// What a worker says of a job.
+/// A worker's answer to a job.
 public struct JobAnswer: Hashable, Sendable {
   public enum Outcome: Hashable, Sendable {
-    /// No answer yet: so many bytes of the output will not change any more, and so many thousandths of the work are done.
+    /// Progress, before the actual answer: the number of output bytes that are final, and the thousandths of the work
+    /// that are done.
     case underWay(bytes: Int64, thousandths: Int64)
-    /// How many bytes were written, or the number asked for; and what there is to be said of them, the end of a sentence that
-    /// starts with the file's name, or nothing.
+    /// The number of bytes written, or the requested number. `remark` is the end of a sentence that starts with the
+    /// file's name, or empty.
     case done(Int64, remark: String = "")
     case failed(Failure, reason: String)
   }
 
-  /// For a file whose size shows only when it is made.
+  /// The answer for a file whose size is unknown until it is made.
   public static let unmeasured: Int64 = 0
-  /// The remark on a measured size of `Conversion.Making.parts` where no part is made by itself: only all, in their order.
+  /// The remark on a measured size if the parts of a `Conversion.Making.parts` result can only be made together, in
+  /// order.
   public static let inOrder = "in order"
 
   public enum Failure: UInt8, Sendable {
-    /// The bytes break their format's rules.
+    /// The input violates the rules of its format.
     case damaged = 1
-    /// Well formed, but nothing that can be made of it here.
+    /// The input is well-formed, but cannot be converted.
     case unsupported = 2
     /// A password is needed.
     case locked = 3
-    /// Memory, time, or the size of the output.
+    /// A limit of memory, time, or output size was exceeded.
     case limit = 4
-    /// Not the bytes' fault: a failing disk, for example.
+    /// The cause is not the input, but for example a failing disk.
     case system = 5
-    /// There is no such page.
+    /// The requested page does not exist.
     case absent = 6
-    /// The machine had no memory for it, and may have some later.
+    /// The system is out of memory. A later attempt may succeed.
     case memory = 7
-    /// The worker does nothing here: of what is to shut it in something is missing.
+    /// The worker refuses all jobs because its sandbox is incomplete.
     case unprotected = 8
-    /// The disk of the output is full, or a quota is used up.
+    /// The output's disk is full, or a quota is exhausted.
     case noSpace = 9
   }
 

@@ -1,4 +1,4 @@
-/// What is done to a film on its way to an animated image: those of `FilmChanges` that have a meaning without sound.
+/// Modifiers for converting a film to an animated image. A subset of `FilmChanges` without sound and coding.
 public struct LoopChanges: Modifiers {
   private var changes = FilmChanges()
 
@@ -17,7 +17,7 @@ public struct LoopChanges: Modifiers {
     return true
   }
 
-  /// Without sound, and no larger than a page has room for, unless a word says so.
+  /// The changes to the film: no sound, and a longest side of at most 480 pixels unless a modifier sets the size.
   public var film: FilmChanges { changes.asLoop }
 
   public var description: String { changes.description }

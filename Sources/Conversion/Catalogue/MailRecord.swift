@@ -1,23 +1,23 @@
 internal import Bytes
 
-/// A message of a mail store as a worker lists it, or the end of the list.
+/// A message of a mail store as listed by a worker, or the end of the list.
 ///
-/// A message is its text, with the files that are attached left out: each is in Base64 at its place in the text, in lines
-/// of 76 characters. Numbers are little-endian. Whoever reads a list trusts nothing in it.
+/// A message is its text without attachments. Each attachment belongs at its offset in the text, encoded in Base64 with
+/// lines of 76 characters. Numbers are little-endian. Records are untrusted input.
 public struct MailRecord: Sendable {
   public enum Kind: UInt8, Sendable {
     case message = 1
-    /// `text` is why some messages are missing, or empty.
+    /// The last record. `text` is the reason why some messages are missing, or empty.
     case end = 2
   }
 
-  /// A file that is attached.
+  /// An attachment.
   public struct File: Sendable {
-    /// Where it belongs, in bytes from the start of the text.
+    /// The offset of the attachment in the text, in bytes.
     public let place: Int64
-    /// In bytes, before it is encoded.
+    /// The size before encoding, in bytes.
     public let size: Int64
-    /// What it is asked for by.
+    /// The address with which the attachment is requested.
     public let address: MailFileAddress
 
     public init(place: Int64, size: Int64, address: MailFileAddress) {
@@ -28,22 +28,22 @@ public struct MailRecord: Sendable {
   }
 
   public var kind: Kind
-  /// What the program has noted of the message, as the bits of `MessageState`.
+  /// The mail program's notes about the message, as the bits of `MessageState`.
   public var state: UInt8 = 0
-  /// The path of its folder, in UTF-8, with `/` between names.
+  /// The path of the message's folder, in UTF-8, with `/` between names.
   public var folder: [UInt8] = []
-  /// In the order of their places.
+  /// The attachments, ordered by offset.
   public var files: [File] = []
   public var text: [UInt8] = []
 
   public init(_ kind: Kind) { self.kind = kind }
 
-  /// A path is no longer, in bytes.
+  /// The maximum size of a folder's path, in bytes.
   public static let longestFolder = 4096
-  /// No message has more files.
+  /// The maximum number of attachments of a message.
   public static let mostFiles = 65_536
 
-  /// The record as it is written.
+  /// The encoded record.
   public var bytes: [UInt8] {
     var list: [UInt8] = []
     for file in files.prefix(Self.mostFiles) {
@@ -65,19 +65,20 @@ public struct MailRecord: Sendable {
 }
 
 extension MailRecord {
-  /// How a record starts.
+  /// The header of a record.
   public struct Head: Sendable {
-    /// In bytes.
+    /// The size of a header, in bytes.
     public static let size = 24
 
     public let kind: Kind
     public let state: UInt8
-    /// In bytes: the folder's path, the list of files, and the text, which follow in this order.
+    /// The size of the folder's path, in bytes. The path, the list of files and the text follow the header in this
+    /// order.
     public let folder: Int
     public let files: Int
     public let text: Int64
 
-    /// nil for what no record starts with.
+    /// Decodes a header. Returns `nil` if it is invalid.
     public init?(_ bytes: [UInt8]) {
       guard bytes.count == Self.size, let kind = Kind(rawValue: bytes[0]) else { return nil }
       self.kind = kind
@@ -89,13 +90,13 @@ extension MailRecord {
       guard folder <= MailRecord.longestFolder, files <= longest else { return nil }
     }
 
-    /// Where the text starts, in bytes from the record's start.
+    /// The offset of the text in the record, in bytes.
     public var textStart: Int64 { Int64(Self.size + folder + files) }
-    /// The whole record, in bytes.
+    /// The size of the record, in bytes.
     public var recordSize: Int64 { Bounds.sum(textStart, text) }
   }
 
-  /// The list of files of a record with so much text; nil if it is none.
+  /// Decodes the list of files of a record with a text of this size. Returns `nil` if it is invalid.
   public static func files(_ bytes: [UInt8], textSize: Int64) -> [File]? {
     var files: [File] = []
     var place = 0
@@ -118,17 +119,17 @@ extension MailRecord {
   }
 }
 
-/// Where in a mail store a file is attached: the number of a message, and which of its attachments, each but the last of which
-/// is a message itself: `2097188.0.3`.
+/// The address of an attachment in a mail store: the number of a message and the path to the attachment, as in
+/// `2097188.0.3`. All attachments on the path except the last are messages.
 public struct MailFileAddress: Arguments {
-  /// The message's, in the store.
+  /// The number of the message in the store.
   public let message: UInt32
-  /// From 0.
+  /// The index of the attachment at each level, from 0.
   public let path: [UInt32]
 
-  /// The deepest.
+  /// The maximum length of `path`.
   public static let mostSteps = 18
-  /// In bytes of text.
+  /// The maximum size of an address as text, in bytes.
   public static let longest = 11 * (mostSteps + 1)
 
   public init(message: UInt32, path: [UInt32]) {
@@ -142,7 +143,7 @@ public struct MailFileAddress: Arguments {
     guard numbers.count == words.count, (2...Self.mostSteps + 1).contains(numbers.count) else { return nil }
     message = numbers[0]
     path = Array(numbers[1...])
-    // Written in one way only.
+    // Only the canonical form is valid.
     guard description == text else { return nil }
   }
 

@@ -1,8 +1,9 @@
 internal import Bytes
 
-/// A place in time, or a length, as names say it: `90s`, `1m30s`, `1.5s`, `1h2m3s500ms`, or with a CD's frames `1m30s74f`.
+/// A point in time or a duration, as written in names: `90s`, `1m30s`, `1.5s`, `1h2m3s500ms`, or `1m30s74f` with the
+/// frames of a CD.
 public struct MediaTime: Hashable, Comparable, Sendable, CustomStringConvertible {
-  /// Both milliseconds and frames of 1/75 second are whole numbers of these.
+  /// The time in units of 1/3000 second, of which milliseconds and frames of 1/75 second are multiples.
   private let ticks: Int64
 
   private static let ticksPerSecond: Int64 = 3000
@@ -10,13 +11,13 @@ public struct MediaTime: Hashable, Comparable, Sendable, CustomStringConvertible
 
   public static let zero = MediaTime(milliseconds: 0)
 
-  /// Whole ones.
+  /// The time in whole milliseconds.
   public var milliseconds: Int64 { ticks / 3 }
   public var seconds: Double { Double(ticks) / Double(Self.ticksPerSecond) }
 
   public init(milliseconds: Int64) { ticks = Self.multiplied(milliseconds, 3) }
 
-  /// A CD's, of which 75 are a second.
+  /// Creates a time from frames of a CD, of which there are 75 per second.
   public init(frames: Int64) { ticks = Self.multiplied(frames, Self.ticksPerSecond / Self.framesPerSecond) }
 
   private static func multiplied(_ value: Int64, _ factor: Int64) -> Int64 {
@@ -24,12 +25,14 @@ public struct MediaTime: Hashable, Comparable, Sendable, CustomStringConvertible
     return overflow ? .max : product
   }
 
-  /// Those at the end stand for one another: what is no whole number of the first is one of the second.
+  /// The units and their lengths in ticks. The last two are alternatives: a remainder that is not a multiple of the
+  /// first is one of the second.
   private static let units: [(name: Substring, length: Int64)] = [
     ("h", 10_800_000), ("m", 180_000), ("s", 3000), ("ms", 3), ("f", 40),
   ]
 
-  /// Takes each unit at most once, the larger first. The last one may have a fraction. Returns nil for other text.
+  /// Parses a time. Each unit occurs at most once, larger units first. The last number can have a fraction. Returns
+  /// `nil` for other text.
   public init?(_ text: Substring) {
     var rest = text
     var sum: Int64 = 0
@@ -63,7 +66,7 @@ public struct MediaTime: Hashable, Comparable, Sendable, CustomStringConvertible
 
   public static func < (one: MediaTime, other: MediaTime) -> Bool { one.ticks < other.ticks }
 
-  /// `0s`, `1m20s`: in one way for each length.
+  /// The canonical form of the time, such as `0s` or `1m20s`.
   public var description: String {
     var rest = ticks
     var text = ""
@@ -74,17 +77,17 @@ public struct MediaTime: Hashable, Comparable, Sendable, CustomStringConvertible
     return text.isEmpty ? "0s" : text
   }
 
-  /// How many of `rate` a second have gone by then, rounded.
+  /// Returns the number of samples up to this time at `rate` samples per second, rounded.
   public func count(at rate: Int) -> Int64 {
     let (product, overflow) = ticks.multipliedReportingOverflow(by: Int64(rate))
     return overflow ? .max : (product + Self.ticksPerSecond / 2) / Self.ticksPerSecond
   }
 }
 
-/// A part of what plays, as names say it: `10s-1m20s`, or `10s-` to the end.
+/// A part of a recording, as written in names: `10s-1m20s`, or `10s-` up to the end.
 public struct MediaSpan: Hashable, Sendable, CustomStringConvertible {
   public let start: MediaTime
-  /// nil: to the end.
+  /// The end of the part. `nil` for the recording's end.
   public let end: MediaTime?
 
   public init?(_ text: Substring) {
@@ -99,7 +102,7 @@ public struct MediaSpan: Hashable, Sendable, CustomStringConvertible {
     self.start = start
   }
 
-  /// nil if the end is not behind the start.
+  /// Returns `nil` if the end is not after the start.
   public init?(from start: MediaTime, to end: MediaTime?) {
     if let end, end <= start { return nil }
     (self.start, self.end) = (start, end)
@@ -108,13 +111,13 @@ public struct MediaSpan: Hashable, Sendable, CustomStringConvertible {
   public var description: String { "\(start)-\(end?.description ?? "")" }
 }
 
-/// How much faster something plays, in hundredths, as names say it: `2x`, `1.5x`, `0,75x`.
+/// A playback speed in hundredths, as written in names: `2x`, `1.5x`, `0,75x`.
 public struct PlaySpeed: Hashable, Sendable, CustomStringConvertible {
   public let hundredths: Int
 
   public static let possible = 25...400
 
-  /// nil for other text, for what is too slow or too fast, and for what changes nothing.
+  /// Returns `nil` for other text, for speeds outside `possible`, and for the normal speed.
   public init?(_ text: Substring) {
     guard text.hasSuffix("x") else { return nil }
     let parts = text.dropLast().split(omittingEmptySubsequences: false) { $0 == "," || $0 == "." }

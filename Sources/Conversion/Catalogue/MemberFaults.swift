@@ -1,14 +1,14 @@
 internal import Bytes
 
-/// What is wrong with some entries of which a worker has written the bytes: it follows these bytes, and its own size is at
-/// the very end.
+/// The faults of entries whose bytes a worker has written. The list follows these bytes, and its size is at the very
+/// end.
 ///
-/// The entries lie one behind the other, each with the room that it has by the list; of one that breaks off the rest is zeros.
+/// Each entry occupies the space that the list of entries assigns to it. Incomplete entries are padded with zeros.
 public struct MemberFaults: Sendable {
   public struct Member: Sendable {
-    /// In the list, from 0.
+    /// The number of the entry in the list, from 0.
     public let number: Int
-    /// So many bytes are good.
+    /// The number of valid bytes.
     public let good: Int64
     public let reason: String
 
@@ -19,35 +19,36 @@ public struct MemberFaults: Sendable {
     }
   }
 
-  /// In the order of their numbers.
+  /// The faults, ordered by the entries' numbers.
   public private(set) var members: [Member] = []
-  /// From this entry on nothing could be read, for the reason of the last one; nil if all could.
+  /// The number of the first entry after which nothing could be read, including itself. The last fault has the reason.
+  /// `nil` if all could be read.
   public private(set) var end: Int?
 
-  /// More are not told of one by one: the rest is not read.
+  /// The maximum number of faults that are recorded. Entries after that are not read.
   public static let most = 4096
-  /// What says how long the list is, in bytes.
+  /// The size of the field that contains the list's size, in bytes.
   public static let tailSize = 8
-  /// It is never longer, in bytes.
+  /// The maximum size of the list, in bytes.
   private static let longest: Int64 = 4 << 20
   private static let longestReason = 300
 
   public init() {}
 
-  /// nil when there is room for no other.
+  /// Adds a fault. Returns `false` if the maximum number is reached.
   public mutating func add(_ member: Member) -> Bool {
     guard members.count < Self.most else { return false }
     members.append(member)
     return true
   }
 
-  /// Nothing is read from an entry on.
+  /// Records that this entry and all later ones were not read.
   public mutating func stop(at number: Int, _ reason: String) {
     members.append(Member(number: number, good: 0, reason: reason))
     end = number
   }
 
-  /// What is wrong with an entry.
+  /// Returns the fault of an entry. Returns `nil` if it has none.
   public func fault(_ number: Int) -> Member? {
     if let end, number >= end { return members.last.map { Member(number: number, good: 0, reason: $0.reason) } }
     return members.first { $0.number == number }
@@ -66,13 +67,13 @@ public struct MemberFaults: Sendable {
     return bytes + [UInt8](littleEndian: UInt64(bytes.count))
   }
 
-  /// The size of a list that ends so; nil if there is none.
+  /// Returns the size of the list that ends with these bytes. Returns `nil` if they are invalid.
   public static func size(_ tail: [UInt8]) -> Int64? {
     let size = Int64(littleEndianBytes: tail)
     return tail.count == tailSize && (4...longest).contains(size) ? size : nil
   }
 
-  /// Reads a list without its tail; nil if it is none.
+  /// Decodes a list without its tail. Returns `nil` if it is invalid.
   public init?(_ list: [UInt8]) {
     var rest = list[...]
     while rest.count > 4 {

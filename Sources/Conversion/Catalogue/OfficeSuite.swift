@@ -1,26 +1,26 @@
 internal import Bytes
 internal import Glibc
 
-/// LibreOffice, where it is installed.
+/// The installed LibreOffice.
 public enum OfficeSuite {
   private static let folders = ["/usr/lib/libreoffice", "/usr/lib64/libreoffice", "/opt/libreoffice"]
-  /// Where fonts and hyphenation come from, and what says which font stands for another.
+  /// The directories of fonts, font substitutions and hyphenation.
   private static let data = [
     "/usr/share/fonts", "/usr/local/share/fonts", "/etc/fonts", "/usr/share/fontconfig", "/usr/share/hyphen",
   ]
-  /// No system has more folders of fonts.
+  /// The maximum number of directories that are examined.
   private static let foldersAtMost = 4096
 
   private static func library(in folder: String) -> String { "\(folder)/program/libmergedlo.so" }
 
-  /// The folder with all of it; nil if it is not installed.
+  /// The installation directory. `nil` if LibreOffice is not installed.
   public static let folder = folders.first { unsafe access(library(in: $0), R_OK) == 0 }
 
-  /// Where the system has the libraries that those in `folder` need.
+  /// The system directories of the libraries that those in `folder` require.
   public static let libraryFolders = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64"]
 
-  /// What layouts depend on besides the document, in hexadecimal digits: which LibreOffice and which fonts there are. Looked
-  /// at once; O(folders of fonts).
+  /// A hash of the installed LibreOffice and fonts, on which layouts depend besides the document. 16 hexadecimal
+  /// digits. Computed once; O(font directories).
   static let state: String = {
     var hash = StableHash()
     if let folder { add(library(in: folder), to: &hash) }
@@ -35,7 +35,7 @@ public enum OfficeSuite {
     return String(repeating: "0", count: 16 - digits.count) + digits
   }()
 
-  /// A folder's time changes with the names in it.
+  /// Adds a file or directory. The time of a directory changes with the names in it.
   private static func add(_ path: String, to hash: inout StableHash) {
     var status = stat()
     guard unsafe stat(path, &status) == 0 else { return }
@@ -45,7 +45,7 @@ public enum OfficeSuite {
     }
   }
 
-  /// In the order of their names.
+  /// Returns the subdirectories, ordered by name.
   private static func subfolders(of path: String) -> [String] {
     guard let folder = unsafe opendir(path) else { return [] }
     defer { unsafe closedir(folder) }
@@ -61,9 +61,10 @@ public enum OfficeSuite {
   }
 }
 
-/// What a layout was made with: `OfficeSuite.state`, in recipes so that new fonts give new results. No name has words for it.
+/// The `OfficeSuite.state` that a layout was made with. It is part of recipes so that new fonts cause new results.
+/// Names cannot contain it.
 public struct LayoutState: Modifiers {
-  /// nil for what there is now.
+  /// The state in a recipe. `nil` for the current state.
   private let given: String?
 
   public var description: String { given ?? OfficeSuite.state }

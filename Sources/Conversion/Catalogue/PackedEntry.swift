@@ -1,12 +1,12 @@
 internal import Bytes
 
-/// What a ZIP archive records of an entry's bytes, as the argument of a conversion: `98-348894-1f2e3d4c`.
+/// The properties of an entry's bytes recorded in a ZIP archive, as arguments of a conversion: `98-348894-1f2e3d4c`.
 public struct PackedEntry: Arguments {
   /// The compression method (APPNOTE 4.4.5).
   public let method: UInt16
-  /// Decompressed, in bytes.
+  /// The decompressed size, in bytes.
   public let size: Int64
-  /// nil if none is recorded.
+  /// The checksum. `nil` if none is recorded.
   public let crc: UInt32?
 
   public init(method: UInt16, size: Int64, crc: UInt32?) {

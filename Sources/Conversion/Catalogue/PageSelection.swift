@@ -1,9 +1,9 @@
-/// Some pages of a document, in the order asked for: `7`, `2-5`, `1,3,9-`.
+/// Some pages of a document, in the requested order: `7`, `2-5`, `1,3,9-`.
 public struct PageSelection: Arguments {
   /// A run of pages, counted from 1.
   public struct Run: Hashable, Sendable {
     public let first: Int
-    /// nil: to the document's end. Smaller than `first` is a run backwards.
+    /// The last page. `nil` for the end of the document. If it is less than `first`, the pages are in reverse order.
     public let last: Int?
 
     public init(first: Int, last: Int?) {
@@ -16,7 +16,7 @@ public struct PageSelection: Arguments {
 
   public init(page: Int) { runs = [Run(first: page, last: page)] }
 
-  /// Reads what a name says; nil for anything else. Leading zeros are allowed, page 0 is not.
+  /// Parses a selection. Leading zeros are allowed, page 0 is not. Returns `nil` for other text.
   public init?(_ text: Substring) {
     var runs: [Run] = []
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -34,7 +34,7 @@ public struct PageSelection: Arguments {
     self.runs = runs
   }
 
-  /// A page number; no document has more than a billion.
+  /// Parses a page number of up to a billion.
   private static func number(_ text: Substring) -> Int? {
     guard (1...12).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
       let number = Int(text), (1...1_000_000_000).contains(number)
@@ -44,7 +44,7 @@ public struct PageSelection: Arguments {
 }
 
 extension PageSelection {
-  /// As a name would say it, without leading zeros.
+  /// The selection as written in names, without leading zeros.
   public var description: String {
     runs.map { run in
       guard let last = run.last else { return "\(run.first)-" }

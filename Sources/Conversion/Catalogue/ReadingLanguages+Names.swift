@@ -1,5 +1,6 @@
 extension ReadingLanguages {
-  /// All that Tesseract has data for, by the codes of these, which are ISO 639-2's where that has one.
+  /// The names of all languages that Tesseract supports, by Tesseract's codes, which are those of ISO 639-2 where
+  /// possible.
   public static let names: [String: String] = [
     "afr": "Afrikaans", "amh": "Amharic", "ara": "Arabic", "asm": "Assamese", "aze": "Azerbaijani",
     "aze_cyrl": "Azerbaijani in Cyrillic", "bel": "Belarusian", "ben": "Bengali", "bod": "Tibetan", "bos": "Bosnian",

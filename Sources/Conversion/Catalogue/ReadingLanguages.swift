@@ -1,17 +1,17 @@
 internal import Glibc
 
-/// The languages in which text is recognised, the likeliest first: `deu+eng`.
+/// The languages of text recognition, the most likely first: `deu+eng`.
 public struct ReadingLanguages: Arguments {
-  /// As Tesseract calls them; at least one, none twice.
+  /// The codes of the languages, as in Tesseract. At least one, without duplicates.
   public let codes: [String]
 
   public static let english = ReadingLanguages(codes: ["eng"])
-  /// Each takes time and memory.
+  /// The maximum number of languages. Each costs time and memory.
   private static let most = 8
 
   private init(codes: [String]) { self.codes = codes }
 
-  /// nil if one is not known, or is there twice.
+  /// Returns `nil` if a language is unknown or a duplicate, or if there are too many.
   public init?(_ text: Substring) {
     let codes = text.split(separator: "+", omittingEmptySubsequences: false).map(String.init)
     guard codes.count <= Self.most, Set(codes).count == codes.count, codes.allSatisfy({ Self.names[$0] != nil }) else {
@@ -22,8 +22,8 @@ public struct ReadingLanguages: Arguments {
 
   public var description: String { codes.joined(separator: "+") }
 
-  /// Where `CODE.traineddata` are sought, the first folder that has one counts: in that of `TESSDATA_PREFIX`, as by Tesseract,
-  /// and where Debian, Ubuntu, Fedora and Arch keep them.
+  /// The directories that are searched for `CODE.traineddata`. These are `TESSDATA_PREFIX`, as in Tesseract, and the
+  /// directories of Debian, Ubuntu, Fedora and Arch. The first one with the file is used.
   public static let folders: [String] = {
     let named = unsafe getenv("TESSDATA_PREFIX").map { unsafe String(cString: $0) }
     return [named].compactMap(\.self).filter { $0.hasPrefix("/") } + [
@@ -32,15 +32,15 @@ public struct ReadingLanguages: Arguments {
     ]
   }()
 
-  /// What follows the code in such a name.
+  /// The suffix of data files, after the code.
   public static let suffix = ".traineddata"
 
-  /// Those that the files of these names are data of.
+  /// Returns the codes of the languages whose data files have these names.
   public static func codes(ofFiles names: [String]) -> [String] {
     names.filter { $0.hasSuffix(suffix) }.map { String($0.dropLast(suffix.count)) }
   }
 
-  /// The Debian package with a language's data.
+  /// Returns the Debian package with a language's data.
   public static func package(of code: String) -> String {
     "tesseract-ocr-\(String(code.map { $0 == "_" ? "-" : $0 }))"
   }

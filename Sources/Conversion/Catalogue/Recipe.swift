@@ -1,30 +1,34 @@
-/// How a result is made of a file's bytes: together they determine it.
+/// The parameters that, together with a source's bytes, determine the result of a conversion.
 ///
-/// A recipe names a conversion of a `Catalogue` and its arguments, as text. That text is the job that a worker gets, and is
-/// part of the names of cached results.
+/// A recipe consists of the verb of a conversion in a `Catalogue`, and its arguments as text. The text is sent to the
+/// worker and is part of the names of cached results.
 public struct Recipe: Hashable, Sendable {
-  /// The conversion's.
+  /// The verb of the conversion.
   public let verb: String
-  /// As the conversion's `Arguments` print them; nil if it has none.
+  /// The printed `Arguments` of the conversion. `nil` if it has none.
   public let arguments: String?
 
-  /// Incremented when recipes yield other bytes than before: older results and their sizes are not used any more.
-  public static let version: UInt64 = 11
+  /// The version of all recipes. It is incremented when recipes yield different bytes, so that older results and sizes
+  /// are no longer used.
+  public static let version: UInt64 = 12
 
-  /// - Parameter arguments: of the conversion's type.
+  /// Creates a recipe.
+  ///
+  /// - Parameter arguments: The arguments, of the conversion's type.
   public init(verb: String, _ arguments: (any Arguments)? = nil) {
     self.verb = verb
     self.arguments = arguments?.description
   }
 
-  /// The recipe that `description` was of, whether or not any catalogue has such a conversion.
+  /// Creates the recipe with this description, without looking it up in a catalogue.
   init(unchecked description: String) {
     let words = description.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
     verb = String(words[0])
     arguments = words.count > 1 ? String(words[1]) : nil
   }
 
-  /// The recipe of a conversion of `catalogue`; nil if there is none, or its arguments have no meaning.
+  /// Parses the recipe of a conversion in `catalogue`. Returns `nil` if the conversion does not exist or its arguments
+  /// are invalid.
   public init?(_ description: String, in catalogue: Catalogue = .standard) {
     let given = Recipe(unchecked: description)
     guard let conversion = catalogue.conversion(given.verb) else { return nil }
@@ -39,7 +43,7 @@ public struct Recipe: Hashable, Sendable {
 }
 
 extension Recipe: LosslessStringConvertible {
-  /// `pages 2-5`, `jpeg 1600px.q70`, `text`; equal for two recipes only if they are equal.
+  /// The text of the recipe: `pages 2-5`, `jpeg 1600px.q70`, `text`. Different recipes have different descriptions.
   public var description: String { arguments.map { "\(verb) \($0)" } ?? verb }
 
   public init?(_ description: String) { self.init(description, in: .standard) }

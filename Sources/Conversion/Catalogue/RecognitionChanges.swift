@@ -1,6 +1,6 @@
-/// How text is recognised: the modifiers of a name like `scan.pdf.deu+eng.as-txt`.
+/// Modifiers for text recognition, as in `scan.pdf.deu+eng.as-txt`.
 public struct RecognitionChanges: Modifiers, RecognizesText {
-  /// nil: the mount's.
+  /// The languages in the name. `nil` for the mount's languages.
   private var named: ReadingLanguages?
   public var usualLanguages = ReadingLanguages.english
 
@@ -16,18 +16,18 @@ public struct RecognitionChanges: Modifiers, RecognizesText {
 
   public static let examples = [(modifier: "deu+eng", meaning: "the languages of recognised text")]
 
-  /// With the usual languages written out, so that a name that says them has the same result.
+  /// The modifiers with default languages written out, so that names with explicit defaults have the same result.
   public var description: String { languages.description }
 }
 
-/// What a conversion that recognises text goes by.
+/// The modifiers of a conversion that recognizes text.
 public protocol RecognizesText: Modifiers {
-  /// Where a name says none.
+  /// The languages of names that contain none.
   var usualLanguages: ReadingLanguages { get set }
 }
 
 extension Catalogue {
-  /// This one, with text recognised in these languages where names do not say any.
+  /// Returns a catalogue with these languages for names that contain none.
   public func recognizing(_ languages: ReadingLanguages) -> Catalogue {
     Catalogue(
       formats: formats,

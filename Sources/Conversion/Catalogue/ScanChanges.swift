@@ -1,15 +1,15 @@
-/// How a page in a photo becomes a clean one: the modifiers of a name like `photo.jpg.scan.bw.as-pdf`.
+/// Modifiers for cleaning a photographed page, as in `photo.jpg.scan.bw.as-pdf`.
 public struct ScanChanges: Modifiers {
   private var named: ScanFilter?
   private var others = ImageChanges()
-  /// Of several pages in a photo, as `.scan.pages/` counts them; nil: the one that it is a photo of.
+  /// The number of the page, if the photo shows several, as in `.scan.pages/`. `nil` for the main page.
   public private(set) var page: Int?
-  /// Whether the word itself is there, without which nothing is scanned.
+  /// Whether the modifier `scan` is present, which is required.
   private var isScan = false
 
   public init() {}
 
-  /// With the word and no other.
+  /// The modifier `scan` alone.
   static let plain = {
     var changes = ScanChanges()
     changes.isScan = true
@@ -17,7 +17,7 @@ public struct ScanChanges: Modifiers {
   }()
 
   public var filter: ScanFilter { named ?? .colour }
-  /// What else is done with the page: quality and size, as far as they are named.
+  /// The quality and size of the result, if specified.
   public var rest: ImageChanges { others }
 
   public var isComplete: Bool { isScan }
@@ -47,7 +47,7 @@ public struct ScanChanges: Modifiers {
     return true
   }
 
-  /// False, and nothing changed, if one was chosen.
+  /// Sets the page. Returns `false` and changes nothing if one is set already.
   public mutating func choose(page number: Int) -> Bool {
     guard page == nil else { return false }
     page = number
@@ -67,7 +67,7 @@ public struct ScanChanges: Modifiers {
     ]
   }
 
-  /// With the usual filter written out, so that a name that says it has the same result.
+  /// The modifiers with the default filter written out, so that names with explicit defaults have the same result.
   public var description: String {
     (["scan", filter.rawValue] + (page.map { ["\(Self.pageMark)\($0)"] } ?? [])
       + (others == ImageChanges() ? [] : [others.description])).joined(separator: ".")

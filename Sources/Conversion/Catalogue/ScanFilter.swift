@@ -1,11 +1,11 @@
-/// What a photographed page is made to look like.
+/// The appearance of a scanned page.
 public enum ScanFilter: String, CaseIterable, Sendable {
-  /// Paper is white, shadows are gone, colours stay.
+  /// Colours are kept, with white paper and without shadows.
   case colour
   case gray
-  /// Black on white, a bit a pixel.
+  /// Black on white, one bit per pixel.
   case bw
-  /// As it was photographed.
+  /// The page as it was photographed.
   case photo
   case sepia
   case vivid

@@ -1,8 +1,8 @@
-/// What is done to sound on its way to another file: the modifiers of a name like `song.flac.128k.mono.as-mp3`.
+/// Modifiers for converting sound, as in `song.flac.128k.mono.as-mp3`.
 public struct SoundChanges: Modifiers {
   public enum Channels: String, CaseIterable, Sendable {
     case mono, stereo
-    /// 5.1.
+    /// Six channels (5.1).
     case surround
 
     public var count: Int {
@@ -14,19 +14,19 @@ public struct SoundChanges: Modifiers {
     }
   }
 
-  /// In thousands of bits a second; nil: the format's usual one.
+  /// The bit rate in thousands of bits per second. `nil` is the format's default.
   public var bitRate: Int?
-  /// From 0, the best, to 9: as many bits as the sound needs. nil: as many each second.
+  /// The quality of a variable bit rate, from 0 (best) to 9. `nil` is a constant bit rate.
   public var quality: Int?
-  /// Samples a second; nil: the source's.
+  /// The number of samples per second. `nil` is the source's.
   public var rate: Int?
-  /// nil: the source's.
+  /// The channels of the result. `nil` is the source's.
   public var channels: Channels?
-  /// Bits a sample of what is not coded with losses; nil: the source's.
+  /// The number of bits per sample in lossless formats. `nil` is the source's.
   public var depth: Int?
   public var span: MediaSpan?
   public var speed: PlaySpeed?
-  /// Of several sounds in a file this one, from 1; nil: the one that players choose.
+  /// The number of the sound track in a file with several, from 1. `nil` is the track that players choose.
   public var track: Int?
 
   public init() {}
@@ -57,7 +57,7 @@ public struct SoundChanges: Modifiers {
     return true
   }
 
-  /// Without a sign or leading zeros.
+  /// Parses a number without a sign or leading zeros.
   private static func number(_ text: Substring, in range: ClosedRange<Int>) -> Int? {
     guard (1...6).contains(text.utf8.count), text.first != "0",
       text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(text), range.contains(number)
@@ -65,14 +65,14 @@ public struct SoundChanges: Modifiers {
     return number
   }
 
-  /// Whether a file's sound stays as it is, whichever it is.
+  /// Whether the sound of every file stays unchanged.
   public var keepsSound: Bool {
     var rest = self
     rest.track = nil
     return rest == SoundChanges()
   }
 
-  /// The modifiers in one fixed order, a dot between two.
+  /// The modifiers in a fixed order, separated by dots.
   public var description: String {
     let words: [String?] = [
       track.map { "track\($0)" }, span?.description, speed?.description, rate.map { "\($0)hz" }, channels?.rawValue,
@@ -87,7 +87,7 @@ public struct SoundChanges: Modifiers {
     ]
 }
 
-/// The same without what is for formats that lose some of the sound: `song.flac.44100hz.mono.as-wav`.
+/// Modifiers for lossless formats, as in `song.flac.44100hz.mono.as-wav`.
 public struct LosslessSoundChanges: Modifiers {
   public private(set) var sound = SoundChanges()
 
@@ -112,7 +112,7 @@ public struct LosslessSoundChanges: Modifiers {
   ]
 }
 
-/// The same for formats with so many bits a second: `film.mkv.96k.as-opus`.
+/// Modifiers for formats with a bit rate, as in `film.mkv.96k.as-opus`.
 public struct CodedSoundChanges: Modifiers {
   public private(set) var sound = SoundChanges()
 

@@ -1,7 +1,7 @@
-/// A part of a sound that has tags of its own: a track of a record.
+/// A part of a sound with its own tags, such as a track of an album.
 public struct SoundCut: Arguments {
   public struct Tag: Hashable, Sendable {
-    /// As FFmpeg names it.
+    /// The tag's name in FFmpeg.
     public let name: String
     public let value: String
 
@@ -14,7 +14,7 @@ public struct SoundCut: Arguments {
   public let span: MediaSpan
   public let tags: [Tag]
 
-  /// A recipe has to fit into a message: what follows this many bytes of tags is left out.
+  /// The maximum size of all tags, in bytes. Further tags are omitted because a recipe has to fit into a message.
   private static let longestTags = 8192
 
   public init(_ span: MediaSpan, _ tags: [Tag]) {
@@ -38,7 +38,7 @@ public struct SoundCut: Arguments {
     self.init(span, tags)
   }
 
-  /// `10s-20s40f;artist=A;title=B`; what parts it, and what is no text, as `%3B`.
+  /// The cut as text: `10s-20s40f;artist=A;title=B`. Separators and control characters in tags are escaped as in `%3B`.
   public var description: String {
     tags.reduce("\(span)") { "\($0);\(Self.escaped($1.name))=\(Self.escaped($1.value))" }
   }

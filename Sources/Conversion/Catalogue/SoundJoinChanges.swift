@@ -1,6 +1,6 @@
-/// How the sounds of a folder become one: the modifiers of a name like `album.crossfade=2s.merged.mp3`.
+/// Modifiers for joining the sounds in a directory, as in `album.crossfade=2s.merged.mp3`.
 public struct SoundJoinChanges: Modifiers {
-  /// For how long the end of one is heard with the start of the next; nil: not at all.
+  /// The duration for which the end of a sound overlaps the start of the next. `nil` disables this.
   public private(set) var crossfade: MediaTime?
   public private(set) var sound = SoundChanges()
 

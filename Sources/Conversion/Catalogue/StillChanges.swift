@@ -1,16 +1,15 @@
-/// Which picture of a film becomes an image, and what is done to it: the modifiers of a name like
-/// `film.mkv.1m30s.800px.as-jpeg`.
+/// Modifiers for extracting a picture of a film as an image, as in `film.mkv.1m30s.800px.as-jpeg`.
 public struct StillChanges: Modifiers {
-  /// nil: one that tells what the film is.
+  /// The time of the picture. If `nil`, a representative picture is chosen.
   public private(set) var time: MediaTime?
-  /// Sixteen of them, with their times.
+  /// Whether the image shows sixteen pictures with their times.
   public private(set) var isContactSheet = false
   private var others = ImageChanges()
 
   public init() {}
 
   public var size: ImageChanges.Size? { others.size }
-  /// 1 to 100.
+  /// The quality, from 1 to 100.
   public var quality: Int { others.quality ?? 85 }
 
   public mutating func add(_ word: Substring) -> Bool {

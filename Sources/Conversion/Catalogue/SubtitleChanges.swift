@@ -1,6 +1,6 @@
-/// Which subtitles of a film become a file: the modifier of a name like `film.mkv.track2.as-srt`.
+/// The modifier for extracting a film's subtitles, as in `film.mkv.track2.as-srt`.
 public struct SubtitleChanges: Modifiers {
-  /// The number of the track among those of subtitles, from 1. Nil for the one that players choose.
+  /// The number of the track among the subtitle tracks, from 1. `nil` is the track that players choose.
   public private(set) var track: Int?
 
   public init() {}

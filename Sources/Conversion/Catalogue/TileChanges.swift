@@ -1,8 +1,8 @@
-/// Into which pieces an image is cut: the modifiers of a name like `photo.jpg.800px.4x3.tiles`.
+/// Modifiers for cutting an image into tiles, as in `photo.jpg.800px.4x3.tiles`.
 public struct TileChanges: Modifiers {
-  /// nil until a word says it.
+  /// The grid. `nil` until a modifier sets it.
   public private(set) var grid: ImageArea.Grid?
-  /// What is done with the image before.
+  /// The changes that are applied to the image before it is cut.
   public private(set) var rest = ImageChanges()
 
   public init() {}
@@ -22,7 +22,7 @@ public struct TileChanges: Modifiers {
 
   public func apply(to source: Format) -> Bool { rest.apply(to: source) }
 
-  /// What makes one of the pieces; nil if there is no such piece.
+  /// Returns the changes that make one of the tiles. Returns `nil` if the tile does not exist.
   public func changes(row: Int, column: Int) -> ImageChanges? {
     guard let tile = grid.flatMap({ ImageArea.Tile(row: row, column: column, of: $0) }) else { return nil }
     var changes = rest

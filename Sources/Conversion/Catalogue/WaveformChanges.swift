@@ -1,10 +1,10 @@
-/// How a picture of sound is drawn: the modifiers of a name like `song.mp3.800x200.waveform.as-png`.
+/// Modifiers for drawing a sound's waveform, as in `song.mp3.800x200.waveform.as-png`.
 public struct WaveformChanges: Modifiers {
-  /// In pixels.
+  /// The size of the picture, in pixels.
   public private(set) var size: (width: Int, height: Int) = WaveformChanges.usualSize
   private var isSized = false
   private var sound = SoundChanges()
-  /// Whether the word itself is there, without which there is no picture.
+  /// Whether the modifier `waveform` is present, which is required.
   private var isWaveform = false
 
   public static let usualSize = (width: 1200, height: 240)

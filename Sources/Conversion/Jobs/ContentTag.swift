@@ -5,15 +5,15 @@ internal import COpenSSL
 /// Its key must never be used for two contents; `KeptEnd` derives one from a random nonce.
 @safe final class ContentTag {
   private let context: OpaquePointer
-  /// Of a tag, in bytes.
+  /// The size of a tag, in bytes.
   static let size = 16
-  /// Of a key, in bytes.
+  /// The size of a key, in bytes.
   static let keySize = 32
 
-  /// Fetching an algorithm takes longer than computing the tag of a small file.
+  /// The algorithm. Fetching it takes longer than computing the tag of a small file.
   private static let algorithm = unsafe UInt(bitPattern: EVP_MAC_fetch(nil, "POLY1305", nil))
 
-  /// `key` has 32 bytes. nil if the library has no memory or no such algorithm.
+  /// Returns `nil` if `key` does not have 32 bytes, or the library lacks memory or the algorithm.
   init?(key: [UInt8]) {
     guard key.count == Self.keySize, let algorithm = unsafe OpaquePointer(bitPattern: Self.algorithm),
       let context = unsafe EVP_MAC_CTX_new(algorithm)
@@ -24,12 +24,12 @@ internal import COpenSSL
 
   deinit { unsafe EVP_MAC_CTX_free(context) }
 
-  /// Adds bytes that follow those added before.
+  /// Adds bytes. Returns `false` if the library fails.
   func add(_ bytes: UnsafeRawBufferPointer) -> Bool {
     unsafe EVP_MAC_update(context, bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count) == 1
   }
 
-  /// The tag of all bytes that were added, to be called once; nil if the library fails.
+  /// Returns the tag of all added bytes. Returns `nil` if the library fails. Must be called only once.
   func finish() -> [UInt8]? {
     var tag = [UInt8](repeating: 0, count: Self.size)
     var count = 0

@@ -4,30 +4,30 @@ internal import Glibc
 internal import Synchronization
 public import Threads
 
-/// The workers: started as they are needed, up to a number, and ended when there has been nothing to do for a while.
+/// A pool of workers. They are started on demand, up to a limit, and ended after an idle time.
 public final class ConversionPool: Sendable {
   public struct Options: Sendable {
-    /// What can be made, and by which programs.
+    /// The supported conversions and their programs.
     public var catalogue = Catalogue.standard
     /// The paths of worker programs, by their names in the catalogue.
     public var programs: [String: String] = [:]
-    /// The path of the program for every job that none of those is for.
+    /// The path of the program for jobs without a program in `programs`.
     public var program: String
-    /// At most how many jobs go on at a time.
+    /// The maximum number of concurrent jobs. Long jobs can double it.
     public var workers = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
-    /// Of the processors' time, for one job, if its conversion takes no longer than most; whole seconds.
+    /// The processor time limit for a job of usual slowness, in whole seconds.
     public var timeLimit = Duration.seconds(60)
-    /// By the clock, for one job; whole seconds. nil: three times as long.
+    /// The wall-clock limit for a job, in whole seconds. `nil` for three times the processor time limit.
     public var clockLimit: Duration?
-    /// For one worker, in bytes.
+    /// The memory limit for a worker process, in bytes.
     public var memoryLimit: Int64 = 1 << 30
-    /// A worker is replaced after so many jobs, before the next document.
+    /// The number of jobs after which a worker process is replaced, before its next document.
     public var jobsOfOne = 1024
-    /// Whether files are converted where the system lacks something to shut a worker in.
+    /// Whether files are converted even if the system cannot sandbox workers completely.
     public var isSandboxWeak = false
-    /// How long a worker that has nothing to do stays.
+    /// The time after which an idle worker ends.
     public var idleTime = Duration.seconds(60)
-    /// Takes each line that workers write to standard error, the same line once.
+    /// Called with each distinct line that workers write to standard error.
     public var log: @Sendable (String) -> Void = { _ in }
 
     public init(program: String) { self.program = program }
@@ -51,31 +51,32 @@ public final class ConversionPool: Sendable {
   private let said = Mutex<Set<String>>([])
 
   fileprivate struct State: Sendable {
-    /// First come, first served, but for what a worker has open.
+    /// The queued tasks, first come, first served, except that tasks for a worker's open document or owner can
+    /// overtake.
     var queue: [Waiting] = []
     var running: [ConversionTask] = []
-    /// What those who wait for a task have open, by worker.
+    /// The open documents of idle workers.
     var idle: [ObjectIdentifier: UInt64] = [:]
     var workers = 0
     /// The number of idle workers that are to end now.
     var leaving = 0
     var isStopped = false
-    /// So many tasks that go on for long are done at a time.
+    /// The maximum number of concurrent long tasks.
     var longAtMost = 1
 
-    /// How many there are.
+    /// The number of long tasks, queued or running. O(tasks).
     var longTasks: Int { queue.count { $0.task.isLong } + running.count { $0.isLong } }
   }
 
   fileprivate struct Waiting: Sendable {
     let task: ConversionTask
-    /// How often one that came later was preferred.
+    /// The number of times that a later task has overtaken this one.
     var timesPassed = 0
   }
 
-  /// So often.
+  /// The maximum number of times a queued task can be overtaken.
   fileprivate static let passesAtMost = 16
-  /// How far down the queue a worker looks for what it has open.
+  /// The number of queued tasks among which a worker searches for its open document.
   fileprivate static let searchWindow = 256
   private static let linesAtMost = 256
 
@@ -86,20 +87,20 @@ public final class ConversionPool: Sendable {
     DescriptorBudget.process.add(self)
   }
 
-  /// How many jobs go on at a time.
+  /// The maximum number of concurrent jobs, not counting long ones.
   var width: Int { options.workers }
 
-  /// The conversion that a recipe is of.
+  /// Returns the conversion of a recipe.
   func conversion(_ recipe: Recipe) -> Conversion? { conversion(recipe.verb) }
 
   func conversion(_ verb: String) -> Conversion? { options.catalogue.conversion(verb) }
 
-  /// Has a task done when a worker is free; false, and nothing done, after `stop`. O(1).
+  /// Queues a task until a worker is free. Returns `false` after `stop`. O(tasks).
   func submit(_ task: ConversionTask) -> Bool {
     let (isTaken, needsWorker) = state.update { state -> (Bool, Bool) in
       guard !state.isStopped else { return (false, false) }
       state.queue.append(Waiting(task: task))
-      // What goes on for as long as a film keeps nobody from a photograph.
+      // Long tasks, such as films, have additional workers, so that other tasks do not wait for them.
       let atMost = task.isAhead ? 1 : options.workers + min(options.workers, state.longTasks)
       guard state.idle.count < state.queue.count, state.workers < atMost else {
         return (true, false)
@@ -111,7 +112,7 @@ public final class ConversionPool: Sendable {
     return isTaken
   }
 
-  /// Takes a task out of the queue, or ends the work on it.
+  /// Removes a task from the queue, or cancels it if it is running.
   func cancel(_ task: ConversionTask) {
     let wasQueued = state.update { state in
       guard let place = state.queue.firstIndex(where: { $0.task === task }) else { return false }
@@ -121,7 +122,7 @@ public final class ConversionPool: Sendable {
     if wasQueued { task.drop() } else { task.cancel() }
   }
 
-  /// Drops what waits, cuts short what goes on, and ends all workers. Blocks until they are gone.
+  /// Drops queued tasks, cancels running ones, and ends all workers. Blocks until these have ended.
   public func stop() {
     let (dropped, running) = state.update { state -> ([Waiting], [ConversionTask]) in
       state.isStopped = true
@@ -144,7 +145,7 @@ public final class ConversionPool: Sendable {
     worker.end()
   }
 
-  /// The worker's next task; nil when it is to end. Blocks.
+  /// Returns the worker's next task. Returns `nil` if the worker has to end. Blocks.
   private func next(_ worker: Worker) -> ConversionTask? {
     let identifier = ObjectIdentifier(worker)
     let open = (document: worker.document, owner: worker.owner)
@@ -162,7 +163,7 @@ public final class ConversionPool: Sendable {
     }
     if let found { return found }
     return state.update { state -> ConversionTask? in
-      // What came at this moment counted on this worker.
+      // A task that was submitted in the meantime counted on this worker.
       if let task = state.take(identifier, open) { return task }
       state.idle[identifier] = nil
       state.workers -= 1
@@ -177,12 +178,12 @@ public final class ConversionPool: Sendable {
 }
 
 extension ConversionPool: DescriptorCache {
-  /// The socket, the pipe and the status of a worker process.
+  /// The number of descriptors of a worker process: the socket, standard error, and /proc/PID/status.
   private static let descriptorsOfOne = 3
 
   public var idleDescriptors: Int { state.read { $0.idle.count * Self.descriptorsOfOne } }
 
-  /// Lets idle workers end, and does not wait for that.
+  /// Lets idle workers end. Does not block.
   public func releaseDescriptors(_ count: Int) {
     let wanted = (count + Self.descriptorsOfOne - 1) / Self.descriptorsOfOne
     state.update { state in state.leaving = min(wanted, state.idle.count) }
@@ -190,7 +191,7 @@ extension ConversionPool: DescriptorCache {
 }
 
 extension ConversionPool.State {
-  /// The task that a worker had best do now that has a document open, and is for an owner's files; nil when there is none
+  /// Removes and returns the best task for a worker with this open document and owner. Returns `nil` if there are none
   /// for it.
   fileprivate mutating func take(
     _ worker: ObjectIdentifier, _ open: (document: UInt64, owner: UInt32?)
@@ -215,7 +216,7 @@ extension ConversionPool.State {
     {
       return place
     }
-    // Opening a document takes longer than most of what is done with it: it is left to whoever has it open and nothing to do.
+    // Opening a document takes longer than most jobs on it. The task is left to an idle worker that has it open.
     func isFree(_ waiting: ConversionPool.Waiting) -> Bool {
       let document = waiting.task.document
       if waiting.task.isLong, !mayTakeLong { return false }
@@ -223,7 +224,7 @@ extension ConversionPool.State {
       if waiting.task.isAhead, running.contains(where: { $0.document == document }) { return false }
       return !idle.contains { $0.value == document && $0.key != worker }
     }
-    // For another owner's file the worker would have to start anew.
+    // The worker's processes would have to be replaced for another owner's file.
     if let owner = open.owner, mayPass,
       let place = searchWindow.firstIndex(where: { $0.task.owner == owner && isFree($0) })
     {

@@ -1,30 +1,30 @@
 internal import Catalogue
 internal import Synchronization
 
-/// What a `ConversionService` is making, and what it could not make: for people.
+/// A user-visible report of conversions in progress and failures.
 public struct ConversionReport: Sendable {
-  /// A conversion under way.
+  /// A conversion in progress.
   public struct Job: Sendable {
-    /// Of the file.
+    /// The path of the source.
     public let path: String
     public let recipe: String
-    /// For how long a worker has been at it, in seconds.
+    /// The time since a worker started the job, in seconds.
     public let seconds: Int
-    /// How much of it is done; nil for what does not tell.
+    /// The completed part of the work, in thousandths. `nil` if unknown.
     public let thousandths: Int64?
   }
 
   public let running: [Job]
-  /// How many conversions wait for a worker.
+  /// The number of conversions that wait for a worker.
   public let waiting: Int
-  /// How many files have been made.
+  /// The number of files made.
   public let made: Int
-  /// The oldest first.
+  /// The failures, oldest first.
   public let failures: [FailedConversions.Failure]
 }
 
 extension Job.Work {
-  /// For people.
+  /// A user-visible name.
   var name: String {
     switch self {
     case .make(let recipe), .part(let recipe, _), .measure(let recipe):
@@ -36,7 +36,7 @@ extension Job.Work {
 }
 
 extension ConversionService {
-  /// Does not wait for any of it.
+  /// The current report. Does not block.
   public var report: ConversionReport {
     let (jobs, made, failed) = state.withLock { ($0.jobs, $0.madeCount, $0.failed) }
     let running = jobs.compactMap { key, job in

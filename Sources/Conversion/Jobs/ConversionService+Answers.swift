@@ -2,9 +2,9 @@ internal import Bytes
 internal import Catalogue
 internal import Files
 
-/// What happens on a worker's thread with all that is not a whole file.
+/// Jobs that do not make a whole file, as executed on a worker's thread.
 extension ConversionService {
-  /// More pages than that no folder shows.
+  /// The maximum number of pages in a directory.
   static let pageLimit: Int64 = 1_000_000
 
   func count(

@@ -4,14 +4,15 @@ internal import Files
 internal import Glibc
 internal import Threads
 
-/// What happens on a worker's thread.
+/// Jobs that make whole files, as executed on a worker's thread.
 extension ConversionService {
-  /// Nor is one that has to lie in memory.
+  /// The maximum size of a result in memory, in bytes.
   private static let memoryLimit: Int64 = 64 << 20
-  /// What lies in no file as it is and is larger is not copied to one, in bytes.
+  /// The maximum size of a source that is copied because it is not a contiguous range of a file, in bytes.
   private static let inputLimit: Int64 = 4 << 30
 
-  /// `growing` is told of the output's file, and how many of its bytes may be read, before it is whole.
+  /// Makes a result. `growing` is called with the output file and the number of readable bytes before the result is
+  /// complete. Blocks.
   func make(
     _ recipe: Recipe, of bytes: any ByteSource, inState revision: UInt64, _ task: ConversionTask, _ worker: Worker,
     turn: TurnRequest? = nil, growing: (TemporaryFile, Int64) -> Void = { _, _ in }
@@ -20,17 +21,17 @@ extension ConversionService {
     let conversion = pool.conversion(recipe)
     subject.isBundle = conversion?.naming == .folder
     subject.opener = conversion?.opener ?? subject.opener
-    // What is read while it is made cannot wait for others, nor does what nobody has asked for.
+    // Results that are read while they are made do not wait for other processes, and neither do unrequested results.
     let name = isWhole(recipe) && !task.isAhead ? name(recipe, of: bytes, inState: revision) : nil
     if let name, let turn, let cache, !turn.isGranted(name, in: cache) { return .waits(turn) }
-    // Others' turn begins when this ends, also by a failure.
+    // Releases the lock for other processes, also after a failure.
     defer { turn?.end() }
     if name != nil, let kept = (try? kept(recipe, of: bytes, inState: revision, .blocking)) ?? nil {
       return .made(kept.size, kept, remark: "", isKept: true)
     }
     return attempt { [subject] () throws(Failed) in
       do throws(Failed) { return try make(recipe, subject, task, worker, growing) } catch {
-        // What nothing can be left out of is as good as its copy.
+        // A file in which nothing can be left out is its own result.
         guard conversion?.keepsWhatItCannotChange ?? false, error.isLasting, !error.fault.isDelay,
           error.fault.kind != .changed
         else {
@@ -53,7 +54,7 @@ extension ConversionService {
     while let place = places.first {
       let output: TemporaryFile
       do throws(Fault) { output = try place.make() } catch {
-        // A folder that cannot be used has no room, either.
+        // An unusable directory is treated as a full one.
         let lacks: [Fault.Kind] = [.system(EMFILE), .system(ENFILE), .system(ENOMEM), .system(EDQUOT)]
         if lacks.contains(error.kind) { refusal = error }
         places.removeFirst()
@@ -74,11 +75,11 @@ extension ConversionService {
         }
         return made(recipe, subject, output, size: size, remark: Self.line(remark), isKept: place.isKept)
       case .failed(.locked, _) where try unlock(&subject, task, worker):
-        // Now it is known under which name it may have been kept.
+        // The name in the cache depends on the passwords, which are known now.
         let found = try? kept(recipe, of: subject.bytes, inState: subject.revision, .blocking)
         if let found { return .made(found.size, found, remark: "", isKept: true) }
         continue
-      // Another disk may have room, or work.
+      // Another disk may have space, or work.
       case .failed(let failure, let why) where (failure == .noSpace || failure == .system) && !isRead:
         refusal = Failed(failure, why).fault
       case .failed(.limit, _) where place.limit < mostBytes && !isRead: break
@@ -89,7 +90,7 @@ extension ConversionService {
     throw Failed(refusal, isLasting: false)
   }
 
-  /// Whether a result is read only once it is whole.
+  /// Returns whether a result can be read only when it is complete.
   private func isWhole(_ recipe: Recipe) -> Bool { (pool.conversion(recipe)?.making ?? .whole) == .whole }
 
   private func made(
@@ -107,11 +108,11 @@ extension ConversionService {
     }
   }
 
-  /// A file's own bytes, since nothing can be made of them.
+  /// Copies a file that cannot be converted. The copy is the result.
   private func copy(
     _ subject: InHand, _ recipe: Recipe, because failed: Failed, _ task: ConversionTask
   ) throws(Failed) -> Outcome {
-    // Another password, or another limit, and it is another result.
+    // With another password or limit, the result would be different.
     let isKept = failed.fault.kind == .damaged
     for place in places where subject.bytes.size <= place.limit {
       guard let output = try? place.make() else { continue }
@@ -129,7 +130,7 @@ extension ConversionService {
     throw failed
   }
 
-  /// Whether there are passwords for a file, which were not sought before. Blocks.
+  /// Searches for a file's passwords, unless that has been done before. Returns whether any were found. Blocks.
   func unlock(_ file: inout InHand, _ task: ConversionTask, _ worker: Worker) throws(Failed) -> Bool {
     if passwords.areNone || file.passwords != nil { return false }
     let subject = file
@@ -145,7 +146,7 @@ extension ConversionService {
           throw Failed(error)
         }
       }
-      // Why it failed is told by who has seen no password.
+      // The reason for a failure is reported by a process that has not seen any password.
       guard case .done(_, let numbers) = answer else { return [] }
       return numbers.split(separator: ",").compactMap { Int($0) }.filter(some.indices.contains).map { some[$0] }
     }
@@ -153,18 +154,18 @@ extension ConversionService {
     return !found.isEmpty
   }
 
-  /// What is worked on.
+  /// The source of a job.
   struct InHand {
     let bytes: any ByteSource
     let revision: UInt64
-    /// Those that open it; nil: none were sought.
+    /// The passwords that open the source. `nil` if they have not been searched for.
     var passwords: [[UInt8]]?
     var isBundle = false
-    /// The verb whose program knows which passwords open it.
+    /// The verb of the conversion whose program tests passwords.
     var opener = Conversion.pages.verb
   }
 
-  /// Where a result may lie; the first that has room is taken.
+  /// The possible locations of a result. The first one with enough space is used.
   private var places: [(make: () throws(Fault) -> TemporaryFile, limit: Int64, isKept: Bool)] {
     let spools = spools
     var places: [(make: () throws(Fault) -> TemporaryFile, limit: Int64, isKept: Bool)] = []
@@ -174,14 +175,14 @@ extension ConversionService {
     return places
   }
 
-  /// What a worker says, as one line that is not long: it may come from code that a hostile file took over.
+  /// Limits a worker's text to a short line. The text may come from code that a hostile file took over.
   static func line(_ text: String) -> String {
     String(text.unicodeScalars.prefix(300).map { $0.properties.isPatternWhitespace ? " " : Character($0) })
   }
 
   struct Failed: Error {
     let fault: Fault
-    /// What is wrong with the file, said of it.
+    /// The problem, as the end of a sentence that starts with the file's name.
     var reason: String
     var isLasting = true
 
@@ -193,7 +194,7 @@ extension ConversionService {
     init(_ fault: Fault) {
       self.fault = fault
       reason = fault.reason.hasPrefix("it ") ? String(fault.reason.dropFirst(3)) : fault.reason
-      // What the system refused now it may grant later.
+      // A later attempt may succeed after an error of the system.
       if case .system = fault.kind { isLasting = false }
     }
 
@@ -221,7 +222,7 @@ extension ConversionService {
 
   func attempt(_ body: () throws(Failed) -> Outcome) -> Outcome {
     do throws(Failed) { return try body() } catch {
-      // Cut short, or made of what is no more: no word on the file.
+      // A cancellation or a change of the source is not a result about the file.
       if error.fault.isDelay || error.fault.kind == .changed || error.fault == WorkerFailure.cancelled.fault {
         return .dropped
       }
@@ -229,7 +230,7 @@ extension ConversionService {
     }
   }
 
-  /// Has a worker do something with a file's bytes, which are the same before and after.
+  /// Runs a job on a file's bytes, and verifies afterwards that these have not changed. Blocks.
   func perform(
     _ work: Job.Work, _ subject: InHand, _ task: ConversionTask, _ worker: Worker, output: Int32?, limit: Int64,
     watch: (Int64) -> Void = { _ in }
@@ -245,7 +246,7 @@ extension ConversionService {
       do throws(WorkerFailure) {
         return try worker.perform(job, for: task, input: raw, output: output, watch: watch)
       } catch {
-        // A mapped file that is cut off kills the worker (SIGBUS), which is then no word on the bytes.
+        // Truncating a mapped file kills the worker (SIGBUS). The failure is then not due to the bytes.
         do throws(Fault) { try bytes.verify() } catch { throw Failed(error) }
         throw Failed(error)
       }
@@ -254,7 +255,7 @@ extension ConversionService {
     return answer
   }
 
-  /// A descriptor for a file's bytes, and where they start in it.
+  /// Returns a descriptor of a file that contains the bytes, and their offset in it.
   private func input(
     _ bytes: any ByteSource, _ task: ConversionTask
   ) throws(Failed) -> (any DescriptorHolder, start: Int64) {
@@ -269,7 +270,7 @@ extension ConversionService {
       }
       let copy = try TemporaryFile(in: spools)
       try bytes.copy(to: copy)
-      // Of these each holds a descriptor, too.
+      // The minimum cost accounts for the descriptor of each copy.
       if task.document != 0 { inputs.insert(copy, for: task.document, cost: max(16 << 20, Int(bytes.size))) }
       return (copy, 0)
     } catch { throw Failed(error) }

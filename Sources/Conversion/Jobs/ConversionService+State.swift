@@ -14,12 +14,12 @@ extension ConversionService {
 
   struct State {
     var jobs: [Key: Making] = [:]
-    /// Results that somebody uses.
+    /// The results in use.
     var made: [Key: Made] = [:]
     var failures: [Key: Failure] = [:]
-    /// Those of parts, one for each file that they are parts of, which others can still be read of.
+    /// The last failure of a part for each result. Other parts of the result may still be readable.
     var failedParts: [Key: Failure] = [:]
-    /// The same for people, by file whatever its state is.
+    /// The failures for reports, by path regardless of the file's state.
     var failed = FailedConversions()
     var madeCount = 0
 
@@ -40,12 +40,12 @@ extension ConversionService {
     weak var rendition: Rendition?
   }
 
-  /// A job that is under way, or waits for a worker.
+  /// A job that is in progress or waits for a worker.
   struct Making {
     let task: ConversionTask
     let pending: Pending
     let subject: Subject
-    /// Where its result can be read before it is whole.
+    /// The result as it grows. `nil` if it can be read only when it is complete.
     let stream: ResultStream?
 
     func pending(for want: ResultStream.Want) -> Pending {
@@ -58,8 +58,8 @@ extension ConversionService {
 
   struct Failure {
     let fault: Fault
-    /// Whether the same state will always have it. If not, it is for those who waited, and for who comes before the last of
-    /// them has been told: what they have waited for is held by them alone.
+    /// Whether the same state of the file will always fail. If not, the failure is valid only until all waiters have
+    /// been notified. Only they retain `pending`.
     let isLasting: Bool
     weak var pending: Pending?
 

@@ -5,10 +5,10 @@ internal import Glibc
 internal import Synchronization
 internal import Threads
 
-/// Results that are read before they are whole, or never made as a whole.
+/// Results that are read before they are complete, or never made as a whole.
 extension ConversionService {
-  /// A result, as early as it can be read. `isPatient`: whether the reader does without its exact size, which may be known
-  /// only when all is made. Throws what to wait for.
+  /// Opens a result as soon as it can be read. `isPatient` returns whether the reader can do without the exact size,
+  /// which may be unknown until the result is complete. Throws `pending` while the result cannot be read yet.
   public func openEarly(
     _ recipe: Recipe, of subject: Subject, guess: Int64, isPatient: () -> Bool, _ patience: Patience
   ) throws(Fault) -> any ByteSource {
@@ -29,18 +29,18 @@ extension ConversionService {
   }
 
   private func knownOrGrowing(_ key: Key, isPatient: () -> Bool) throws(Fault) -> (any ByteSource)? {
-    // What a player has begun is no better for who needs the size.
+    // A growing result of unknown size is of no use to readers that need the size.
     if let growing = state.withLock({ $0.jobs[key]?.stream })?.rendition, growing.hasKnownSize || isPatient() {
       return growing
     }
     do throws(Fault) { return try known(key) } catch {
-      // Somebody waits for all of it; others may begin.
+      // Another caller waits for the whole result. This one can read its beginning.
       if error.isDelay { return nil }
       throw error
     }
   }
 
-  /// Begins to make a result, or joins those who wait for it.
+  /// Starts to make a result, or joins the job that makes it. Returns the `pending` fault to throw.
   func begin(
     _ recipe: Recipe, of bytes: any ByteSource, _ subject: Subject, wants: ResultStream.Want, size: Int64? = nil,
     guess: Int64 = 0
@@ -58,7 +58,8 @@ extension ConversionService {
     }
   }
 
-  /// How many bytes a result has, which is not made for it; nil if that shows only when it is made. Throws what to wait for.
+  /// Returns the size of a result in bytes without making the result. Returns `nil` if the size is unknown until the
+  /// result is complete. Throws `pending` while it is being measured.
   public func measure(_ recipe: Recipe, of subject: Subject, _ patience: Patience) throws(Fault) -> Int64? {
     let work = Job.Work.measure(recipe)
     if pool.conversion(recipe)?.making ?? .whole == .whole { return nil }
@@ -90,7 +91,7 @@ extension ConversionService {
     }
   }
 
-  /// What is said of a part is said of the whole.
+  /// Records a remark on a part as a remark on the whole result.
   func noteRemark(_ remark: String, ofPart key: Key) {
     guard !remark.isEmpty, case .part(let recipe, _) = key.work,
       let size = notes.value(of: .measure(recipe), inState: key.revision)

@@ -5,19 +5,18 @@ internal import Glibc
 internal import Synchronization
 public import Threads
 
-/// What conversions found out, by what was done with which state of a file: sizes of results, and numbers of pages.
+/// Sizes of results and numbers of pages that conversions determined, by job and state of the source.
 public protocol ConversionNotes: Sendable {
   func value(of work: Job.Work, inState revision: UInt64) -> Int64?
   func remark(of work: Job.Work, inState revision: UInt64) -> String?
-  /// `remark` is what there is to be said of a result that is as it should be, and empty for most; nil: what was said
-  /// before. `isLasting` says whether the next mount may believe it.
+  /// Stores a value. `remark` is a remark on a valid result, empty for most; `nil` keeps the previous one. `isLasting`
+  /// is whether later mounts may use the value.
   func note(_ value: Int64, remark: String?, of work: Job.Work, inState revision: UInt64, isLasting: Bool)
 }
 
-/// Makes files of files: each once for all who ask at a time, each from the cache if it is there, none again that cannot be
-/// made.
+/// Converts files. Concurrent requests share one job; results are cached; permanent failures are not retried.
 public final class ConversionService: Sendable {
-  /// A file in one state.
+  /// A source file in one state.
   public struct Subject: Sendable {
     let revision: UInt64
     public let owner: UInt32?
@@ -25,8 +24,13 @@ public final class ConversionService: Sendable {
     let path: @Sendable () -> String
     let open: @Sendable (Patience) throws(Fault) -> any ByteSource
 
-    /// `revision` names the state, `owner` the user whose file it is, nil for several users'; `path` is for display; `open`
-    /// returns its bytes, of which a change is a fault.
+    /// Creates a subject.
+    ///
+    /// - Parameters:
+    ///   - revision: Identifies the state.
+    ///   - owner: The user that owns the file. `nil` for several users.
+    ///   - path: Returns the path, for display.
+    ///   - open: Returns the bytes. Reading them fails after a change.
     public init(
       revision: UInt64, owner: UInt32?, path: @escaping @Sendable () -> String,
       open: @escaping @Sendable (Patience) throws(Fault) -> any ByteSource
@@ -41,27 +45,28 @@ public final class ConversionService: Sendable {
   let state = Mutex(State())
   let pool: ConversionPool
   let cache: RenditionCache?
-  /// Tasks that wait for another mount to make the same.
+  /// Tasks that wait for another mount to make the same result.
   private let turns = TurnQueue()
-  /// The folder for files without names.
+  /// The directory for unnamed files.
   let spools: String
   let notes: any ConversionNotes
   let passwords: DocumentPasswords
-  /// Taken before `state`.
+  /// Serializes `heedPasswords`. Locked before `state`.
   private let heeding = Mutex(())
-  /// Copies of what lies in no file as it is, by document.
+  /// Copies of sources that are not contiguous ranges of files, by document.
   let inputs = LRUCache<UInt64, TemporaryFile>(capacity: 512 << 20, DescriptorBudget.process)
-  /// Results that are in no cache, for those who open the same file twice: some of usual sizes, or a film.
+  /// Results that are not in the disk cache, for repeated requests. There is room for some of usual sizes, or one film.
   private let unkept = LRUCache<Key, Rendition>(capacity: 8 * unkeptLeast, DescriptorBudget.process)
   private static let unkeptLeast = 256 << 20
-  /// Results that nobody has asked for yet.
+  /// Results that have not been requested yet.
   private let ahead = LRUCache<Key, Rendition>(capacity: 4, DescriptorBudget.process)
-  /// Parts of results, for the next reads there.
+  /// Parts of results, for subsequent reads.
   let parts: LRUCache<Key, Rendition>
   private let documents = LRUCache<UInt64, UInt64>(capacity: 4096)
   private let lastDocument = Atomic<UInt64>(0)
 
-  /// `cache` is nil where nothing can be kept. `passwords` are for PDFs that ask for one; `memory` is for parts of results.
+  /// Creates a service. `cache` is `nil` if results cannot be cached. `passwords` are for encrypted sources. `memory`
+  /// is the budget for parts of results.
   public init(
     pool: ConversionPool, cache: RenditionCache?, spools: String, notes: any ConversionNotes,
     passwords: Passwords = Passwords(), memory: MemoryBudget = MemoryBudget()
@@ -74,7 +79,7 @@ public final class ConversionService: Sendable {
     self.notes = notes
   }
 
-  /// Ends everything, also the wait of those who wait. Blocks until the workers are gone.
+  /// Ends all jobs and all waiting for them. Blocks until the workers have ended.
   public func stop() {
     pool.stop()
     turns.stop()
@@ -82,7 +87,7 @@ public final class ConversionService: Sendable {
 
   // MARK: Asking
 
-  /// A file made of another; throws `pending` while it is being made.
+  /// Opens the result of a conversion. Throws `pending` while it is being made.
   public func open(_ recipe: Recipe, of subject: Subject, _ patience: Patience) throws(Fault) -> Rendition {
     try heedPasswords(patience)
     let key = Key(revision: subject.revision, work: .make(recipe))
@@ -93,7 +98,7 @@ public final class ConversionService: Sendable {
     throw begin(recipe, of: try gathered(bytes, for: key, patience), subject, wants: .whole)
   }
 
-  /// What the cache has of an earlier time, for who asks now.
+  /// Returns a cached result, if any, and records its use.
   func keptBefore(
     _ key: Key, _ recipe: Recipe, _ bytes: any ByteSource, _ patience: Patience
   ) throws(Fault) -> Rendition? {
@@ -103,7 +108,7 @@ public final class ConversionService: Sendable {
     return rendition
   }
 
-  /// What the cache has of an earlier time. May block.
+  /// Returns a cached result, if any. May block.
   func kept(
     _ recipe: Recipe, of bytes: any ByteSource, inState revision: UInt64, _ patience: Patience
   ) throws(Fault) -> Rendition? {
@@ -112,7 +117,8 @@ public final class ConversionService: Sendable {
     return Rendition(found.file, size: found.size, identity: bytes.identity?.converted(by: recipe), kept: found.state)
   }
 
-  /// What is made of a file's bytes is kept under; nil: nothing names it.
+  /// Returns the cache key of a result. Returns `nil` if the source has no stable identity, or if its passwords cannot
+  /// be part of the key.
   func name(_ recipe: Recipe, of bytes: any ByteSource, inState revision: UInt64) -> RenditionName? {
     guard let identity = bytes.identity else { return nil }
     if isOpen(revision) { return RenditionName(identity, recipe) }
@@ -120,27 +126,27 @@ public final class ConversionService: Sendable {
     return seal.map { RenditionName(identity, recipe, seal: $0) }
   }
 
-  /// Whether no password was needed for a file.
+  /// Returns whether the file was opened without a password.
   func isOpen(_ revision: UInt64) -> Bool { passwords.found(for: revision)?.isEmpty ?? true }
 
-  /// Forgets what hangs on passwords when they are others than before. May block.
+  /// Discards results that depend on passwords if those have changed. May block.
   func heedPasswords(_ patience: Patience) throws(Fault) {
     if passwords.areNone { return }
     if patience == .immediate { throw .later }
-    // Who comes second must not find what the first is about to forget.
+    // A concurrent caller must not find results that are about to be discarded.
     heeding.withLock { _ in
       guard passwords.haveChanged() else { return }
       state.withLock { state in
         state.made = [:]
         state.failures = state.failures.filter { $0.value.fault.kind != .locked }
       }
-      // A worker that has a document open under its number has been told its password.
+      // A worker knows the password of the document that it has open by its number.
       for known in [unkept, ahead, parts] { known.removeAll() }
       documents.removeAll()
     }
   }
 
-  /// Begins what will most likely be asked for next, if it was never made. Does not wait.
+  /// Starts to make a result that will probably be requested next, unless it was made before. Does not block.
   public func prepare(_ recipe: Recipe, of subject: Subject) {
     let key = Key(revision: subject.revision, work: .make(recipe))
     guard notes.value(of: key.work, inState: key.revision) == nil, state.withLock({ $0.jobs[key] }) == nil,
@@ -151,11 +157,11 @@ public final class ConversionService: Sendable {
     }
   }
 
-  /// How many files a conversion makes of one; throws `pending` while that is being found out.
+  /// Returns the number of files that a conversion makes from one. Throws `pending` while it is being determined.
   public func count(_ verb: String, of subject: Subject, _ patience: Patience) throws(Fault) -> Int64 {
     try heedPasswords(patience)
     let work = Job.Work.count(verb: verb)
-    // An earlier mount's word, by way of the index: not beyond what this one would believe.
+    // The number can come from an earlier mount by way of the index, so this mount's limit is applied to it.
     if let known = notes.value(of: work, inState: subject.revision), (0...Self.pageLimit).contains(known) {
       return known
     }
@@ -167,7 +173,7 @@ public final class ConversionService: Sendable {
     }
   }
 
-  /// Why something, or a part of it, could not be made the last time.
+  /// Returns the last failure of a job, or of a part of its result.
   public func failure(of work: Job.Work, inState revision: UInt64) -> Fault? {
     state.withLock { state in
       let key = Key(revision: revision, work: work)
@@ -190,17 +196,17 @@ public final class ConversionService: Sendable {
   // MARK: Jobs
 
   enum Outcome {
-    /// A number, and a file where one was made, what there is to be said of it, and whether it is in the cache.
+    /// A number, the file if one was made, a remark, and whether the file is cached.
     case made(Int64, Rendition?, remark: String, isKept: Bool)
     case failed(Fault, isLasting: Bool)
-    /// Nobody wants it any more, or the file has changed: whoever asks again begins anew.
+    /// The job was cancelled, or the file has changed. The next request starts a new job.
     case dropped
-    /// Another mount makes the same at present: the task is to be run again when that has ended.
+    /// Another mount is making the same result. The task has to run again afterwards.
     case waits(TurnRequest)
   }
 
-  /// What to wait for: a job on `bytes` that is under way, or a new one. `stream` makes what its result is read from before it
-  /// is whole, given what ends the work.
+  /// Returns the `pending` fault of the job in progress on `bytes`, or of a new one. Returns a known failure instead if
+  /// it is valid. `stream` creates the stream for reading an incomplete result; its argument cancels the job.
   func begin(
     _ key: Key, _ bytes: any ByteSource, _ subject: Subject, isAhead: Bool = false, wants: ResultStream.Want = .whole,
     stream: (@escaping @Sendable () -> Void) -> ResultStream? = { _ in nil },
@@ -216,7 +222,7 @@ public final class ConversionService: Sendable {
           if task.isCancelled || !pool.submit(task) { task.drop() }
         }
       }
-      // What takes a password is for this mount alone.
+      // Facts that required a password are for this mount only.
       finish(key, subject, task, outcome, isLasting: bytes.identity != nil && isOpen(key.revision))
     } dropped: { [self] task in
       finish(key, subject, task, .dropped, isLasting: false)
@@ -268,7 +274,7 @@ public final class ConversionService: Sendable {
         notes.note(value, remark: remark, of: key.work, inState: key.revision, isLasting: isLasting)
       }
     }
-    // Made outside of the lock, and only when it is needed.
+    // The path is determined outside of the lock, and only if it is needed.
     let isNoted = if case .failed = outcome { true } else { state.withLock { !$0.failed.isEmpty } }
     let path = isNoted ? subject.path() : ""
     let (pending, stream) = state.withLock { state -> (Pending?, ResultStream?) in

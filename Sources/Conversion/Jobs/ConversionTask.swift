@@ -1,14 +1,14 @@
 internal import Synchronization
 
-/// Something to be done with a worker, once.
+/// A unit of work that runs once, with a worker.
 final class ConversionTask: Sendable {
-  /// As in `Job`.
+  /// The document's number, as in `Job`.
   let document: UInt64
-  /// Whose file it is; nil: several users'.
+  /// The owner of the source. `nil` for several users.
   let owner: UInt32?
-  /// Whether nobody has asked for it yet: then it is for whoever has the document open.
+  /// Whether the result has not been requested yet. The task is then left to the worker that has the document open.
   let isAhead: Bool
-  /// Whether it may go on for as long as a film is long.
+  /// Whether the task can take very long, such as the conversion of a film.
   let isLong: Bool
   private let body: @Sendable (ConversionTask, Worker) -> Void
   private let dropped: @Sendable (ConversionTask) -> Void
@@ -16,16 +16,16 @@ final class ConversionTask: Sendable {
 
   private struct State {
     var isCancelled = false
-    /// When a worker began with it.
+    /// The time at which a worker started the task.
     var begunAt: ContinuousClock.Instant?
-    /// Of the work, as far as the worker tells.
+    /// The completed thousandths of the work, if the worker reports them.
     var thousandths: Int64?
-    /// What works on it now.
+    /// The process that is working on the task.
     var process: ConverterProcess?
   }
 
-  /// One of the two is called, once: `body` on a thread that may be held, with a worker for as long as it runs, or
-  /// `dropped` when that will not be.
+  /// Creates a task. One of the closures is called, once: `body` with a worker, on a thread that may block, or
+  /// `dropped` if the task will not run.
   init(
     document: UInt64, owner: UInt32?, isAhead: Bool, isLong: Bool = false,
     _ body: @escaping @Sendable (ConversionTask, Worker) -> Void,
@@ -44,21 +44,21 @@ final class ConversionTask: Sendable {
     body(self, worker)
   }
 
-  /// For how long a worker has been at it, in seconds; nil while it waits for one.
+  /// The time since a worker started the task, in seconds. `nil` before that.
   var runningTime: Int? {
     state.withLock { $0.begunAt }.map { Int((ContinuousClock.now - $0).components.seconds) }
   }
 
   func note(_ progress: ConverterProcess.Progress) { state.withLock { $0.thousandths = progress.thousandths } }
 
-  /// How much of it is done, in thousandths; nil for what does not tell.
+  /// The completed part of the work, in thousandths. `nil` if unknown.
   var thousandths: Int64? { state.withLock { $0.thousandths } }
 
   func drop() { dropped(self) }
 
   var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-  /// Makes an end of it, wherever it is: a process that works on it is killed.
+  /// Cancels the task. Kills the process that is working on it.
   func cancel() {
     let process = state.withLock { state in
       state.isCancelled = true
@@ -67,7 +67,7 @@ final class ConversionTask: Sendable {
     process?.kill()
   }
 
-  /// Calls `body` with the process open to being killed by `cancel`.
+  /// Calls `body`. In the meantime, `cancel` kills the process.
   func attended<Result>(
     by process: ConverterProcess, _ body: () throws(WorkerFailure) -> Result
   ) throws(WorkerFailure) -> Result {

@@ -5,39 +5,39 @@ internal import Files
 internal import Glibc
 internal import Synchronization
 
-/// One process of the converter program: jobs go to it, and answers come back, over a socket that is its descriptor 3.
+/// A process of a converter program. It exchanges jobs and answers over a socket, which is its descriptor 3.
 ///
-/// It is not trusted: what it says is checked; how long it takes, its memory and its output are watched from outside. For one
-/// thread at a time, but for `kill`.
+/// The process is untrusted: its answers are validated, and its time, memory and output are monitored from outside. For
+/// one thread at a time, except for `kill`.
 final class ConverterProcess: Sendable {
   private let socket: Descriptor
-  /// What it writes to standard error.
+  /// The standard error of the process.
   private let errors: ErrorLines
-  /// /proc/PID/status; reading fails where there is none.
+  /// /proc/PID/status. Reading fails if it could not be opened.
   private let status: Descriptor
   private let process: pid_t
-  /// nil once it has been waited for: then the number may be another process's.
+  /// The process ID. `nil` after the process was reaped, when its ID can be reused.
   private let child: Mutex<pid_t?>
 
   struct Limits: Sendable {
-    /// Of its processors, for one job; whole seconds.
+    /// The processor time limit for one job, in whole seconds.
     var time: Duration
-    /// By the clock: for who has no processor, or waits for a disk.
+    /// The wall-clock limit, for processes that get no processor time or wait for a disk.
     var clock: Duration
-    /// Of its own, not shared with a file, in bytes.
+    /// The limit of memory that is not shared with a file, in bytes.
     var memory: Int64
-    /// Whether the times start again whenever it is further than before.
+    /// Whether the time limits restart with each progress.
     var areForStandstill = false
   }
 
-  /// How far a job is, by its own account.
+  /// The progress of a job, as reported by the process.
   struct Progress: Sendable {
-    /// So many bytes of the output stay as they are.
+    /// The number of output bytes that are final.
     fileprivate(set) var bytes: Int64 = 0
-    /// Of the work.
+    /// The completed part of the work.
     fileprivate(set) var thousandths: Int64 = 0
 
-    /// Whether it is further than it was.
+    /// Updates the progress. Returns whether it has increased.
     fileprivate mutating func advance(bytes: Int64, thousandths: Int64) -> Bool {
       guard bytes > self.bytes || thousandths > self.thousandths else { return false }
       self.bytes = max(bytes, self.bytes)
@@ -46,10 +46,10 @@ final class ConverterProcess: Sendable {
     }
   }
 
-  /// How often it is looked at, in milliseconds.
+  /// The interval between checks of the limits, in milliseconds.
   private static let round: Int32 = 25
 
-  /// Starts the program; each line that it writes to standard error goes to `log`.
+  /// Starts the program. Each line that it writes to standard error is passed to `log`.
   init(_ program: WorkerProgram, log: @escaping @Sendable (String) -> Void) throws(WorkerFailure) {
     let jobs = try Pair(SOCK_SEQPACKET)
     let lines = try Pair(SOCK_STREAM)
@@ -65,7 +65,7 @@ final class ConverterProcess: Sendable {
 
   deinit { end() }
 
-  /// Two sockets that are connected.
+  /// Two connected sockets.
   private struct Pair: ~Copyable {
     private let ours: Descriptor
     let theirs: Descriptor
@@ -83,8 +83,9 @@ final class ConverterProcess: Sendable {
 
   // MARK: A job
 
-  /// Has one job done, its output written to `output`; nil when the process had ended, or took no more jobs, before it took
-  /// this one. `watch` is told how far it is. Blocks. After a breakdown, and after nil, the process is gone.
+  /// Runs one job, whose output is written to `output`. Returns `nil` if the process ended, or stopped taking jobs,
+  /// before it took this one. `watch` is called with the progress. Blocks. After an error, and after `nil`, the process
+  /// has ended.
   func perform(
     _ job: Job, input: Int32, output: Int32?, _ limits: Limits, watch: (Progress) -> Void
   ) throws(WorkerFailure) -> JobAnswer.Outcome? {
@@ -133,7 +134,7 @@ final class ConverterProcess: Sendable {
     }
   }
 
-  /// What it has taken too much of.
+  /// Returns the failure for the limit that the process exceeds. Returns `nil` if it exceeds none.
   private func excess(_ limits: Limits, since start: (clock: UInt64, used: UInt64), _ now: UInt64) -> WorkerFailure? {
     if ownMemory > limits.memory { return .memory(limits.memory) }
     let seconds = limits.time.components.seconds
@@ -145,19 +146,19 @@ final class ConverterProcess: Sendable {
 
   private static func size(of file: Int32) -> Int64? { try? FileStatus(of: file).size }
 
-  /// What a file holds or takes on the disk, whichever is more, in bytes.
+  /// Returns the size of a file in bytes, or its size on disk minus 1 MiB, whichever is greater.
   private static func room(of file: Int32) -> Int64? {
     guard let raw = try? FileStatus(of: file).raw else { return nil }
     return max(Int64(raw.st_size), Int64(raw.st_blocks) * 512 - 1 << 20)
   }
 
-  /// Whether it can take a job: it lives, and has said nothing unasked.
+  /// Whether the process can take a job: it is running and has not sent an unrequested message.
   var isReady: Bool {
     var poll = pollfd(fd: socket.raw, events: Int16(POLLIN), revents: 0)
     return unsafe Glibc.poll(&poll, 1, 0) == 0
   }
 
-  /// Waits for an answer, for a moment at most; gives whether there is something to receive.
+  /// Waits for a message for up to `round`. Returns whether there is something to receive.
   private func wait() -> Bool {
     var polls = [
       pollfd(fd: socket.raw, events: Int16(POLLIN), revents: 0),
@@ -169,10 +170,10 @@ final class ConverterProcess: Sendable {
   }
 
   private enum Received {
-    /// Whole, or too long.
+    /// A complete message, or one that is too long.
     case message([UInt8])
     case end
-    /// The other end was closed before it took what was sent.
+    /// The other end was closed before it received the job.
     case untaken
   }
 
@@ -186,7 +187,7 @@ final class ConverterProcess: Sendable {
     }
   }
 
-  /// In bytes, without what it shares with files; all of it, since a worker has no other memory that is shared.
+  /// The memory that is not shared with files, in bytes. This is all memory of a worker except for mapped files.
   var ownMemory: Int64 {
     var buffer = [UInt8](repeating: 0, count: 4096)
     let count = unsafe pread(status.raw, &buffer, buffer.count, 0)
@@ -194,7 +195,7 @@ final class ConverterProcess: Sendable {
     return ["RssAnon:", "VmSwap:"].reduce(0) { $0 + Self.kibibytes($1, in: buffer[..<count]) * 1024 }
   }
 
-  /// The number behind a name in /proc/PID/status.
+  /// Returns the number after a name in /proc/PID/status.
   private static func kibibytes(_ name: String, in text: ArraySlice<UInt8>) -> Int64 {
     guard let line = text.split(separator: 0x0A).first(where: { $0.starts(with: name.utf8) }) else { return 0 }
     return line.reduce(0) { (0x30...0x39).contains($1) ? ($0 &* 10 &+ Int64($1 &- 0x30)) & 0xFF_FFFF_FFFF : $0 }
@@ -202,23 +203,23 @@ final class ConverterProcess: Sendable {
 
   // MARK: The end
 
-  /// Ends the process, from any thread; who waits for its answer learns of it.
+  /// Kills the process. Can be called from any thread. A concurrent `perform` fails.
   func kill() {
     child.withLock { child in
       if let child { _ = Glibc.kill(child, SIGKILL) }
     }
   }
 
-  /// Ends the process and waits for it. Gives its status; nil when that was told before.
+  /// Kills the process and waits for it. Returns its wait status, or `nil` if it was reaped before.
   @discardableResult
   func end() -> Int32? {
     kill()
     return reap()
   }
 
-  /// What ended a process that broke off the connection; `other` if it did no more than that.
+  /// Returns the cause of a closed connection: the end of the process, or `other` if the process is still running.
   private func ended(after other: WorkerFailure) -> WorkerFailure {
-    // It is about to be gone, or else plays dead.
+    // The process is about to end, or pretends to be.
     var isGone = false
     for _ in 0..<200 where !isGone {
       isGone = hasEnded
@@ -239,7 +240,7 @@ final class ConverterProcess: Sendable {
   private func reap() -> Int32? {
     guard let pid = child.withLock({ $0 }) else { return nil }
     var information = unsafe siginfo_t()
-    // Without the lock: `kill` must not wait.
+    // Without the lock: `kill` must not block.
     while unsafe waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
     errors.read()
     return child.withLock { child in

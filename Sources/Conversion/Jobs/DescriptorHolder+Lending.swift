@@ -3,7 +3,7 @@ internal import Files
 internal import Glibc
 
 extension DescriptorHolder {
-  /// The same with a descriptor that cannot be written by, whatever this one is for.
+  /// Calls `body` with a read-only descriptor, even if this one is writable.
   func withReadOnlyDescriptor<Result, Failure: Error>(
     failing: (Fault) -> Failure, _ body: (Int32) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -17,7 +17,7 @@ extension DescriptorHolder {
     }
   }
 
-  /// The same with failures of another type; `failing` makes one of a fault.
+  /// Calls `body`, whose errors can be of another type. `failing` converts a fault to that type.
   func withDescriptor<Result, Failure: Error>(
     failing: (Fault) -> Failure, _ body: (Int32) throws(Failure) -> Result
   ) throws(Failure) -> Result {

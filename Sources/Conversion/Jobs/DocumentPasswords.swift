@@ -2,15 +2,15 @@ internal import Bytes
 internal import Catalogue
 internal import Synchronization
 
-/// Which of the user's passwords open which documents, as far as that was found out.
+/// The user's passwords that are known to open documents.
 final class DocumentPasswords: Sendable {
   private let passwords: Passwords
   private let state = Mutex(State())
 
   private struct State {
-    /// Of the passwords that this is about.
+    /// The edition of the passwords that `found` is about.
     var edition: UInt64 = 0
-    /// By the document's state; empty: none fits.
+    /// The passwords by state of the document. Empty if none opens it.
     var found: [UInt64: [[UInt8]]] = [:]
   }
 
@@ -18,15 +18,15 @@ final class DocumentPasswords: Sendable {
 
   init(_ passwords: Passwords) { self.passwords = passwords }
 
-  /// Whether there will never be any.
+  /// Whether no passwords exist, now or in the future.
   var areNone: Bool { passwords.areNone }
 
-  /// Those known to open a document; nil when none was sought.
+  /// Returns the passwords that are known to open a document. Returns `nil` if they have not been searched for.
   func found(for revision: UInt64) -> [[UInt8]]? {
     areNone ? nil : state.withLock { $0.found[revision] }
   }
 
-  /// Whether the user has others by now: then nothing is known any more. May block.
+  /// Returns whether the user's passwords have changed. If so, discards all that is known. May block.
   func haveChanged() -> Bool {
     if areNone { return false }
     let edition = passwords.now.number
@@ -38,16 +38,17 @@ final class DocumentPasswords: Sendable {
     }
   }
 
-  /// The passwords for a document that is locked: those that `attempt` finds among some at a time.
+  /// Returns the passwords for a locked document. `attempt` tests some passwords at a time and returns those that open
+  /// it.
   ///
-  /// - Parameter wantsOne: whether the first one that is found will do.
+  /// - Parameter wantsOne: Whether the search ends with the first match.
   func find<Failure: Error>(
     for revision: UInt64, wantsOne: Bool, _ attempt: ([[UInt8]]) throws(Failure) -> [[UInt8]]
   ) throws(Failure) -> [[UInt8]] {
     if areNone { return [] }
     let edition = passwords.now
     if let known = state.withLock({ $0.edition == edition.number ? $0.found[revision] : nil }) { return known }
-    // What opened others first.
+    // Passwords that opened other documents are tested first.
     let last = state.withLock { state in state.found.values.first { !$0.isEmpty } } ?? []
     let others = edition.passwords.filter { !$0.contains(0) && $0.count <= Self.longest && !last.contains($0) }
     var rest = (last.filter { edition.passwords.contains($0) } + others)[...]
@@ -59,7 +60,7 @@ final class DocumentPasswords: Sendable {
         return room >= 0
       }
       rest = rest.dropFirst(some.count)
-      // All of them go with every job.
+      // Every job contains all of these passwords.
       for password in try attempt(Array(some)) where size(of: found) + password.count < Job.passwordLimit {
         found.append(password)
       }
@@ -74,6 +75,6 @@ final class DocumentPasswords: Sendable {
 
   private func size(of passwords: [[UInt8]]) -> Int { passwords.reduce(0) { $0 + $1.count + 1 } }
 
-  /// Of PDF no more than 127 count; ZIP's are no matter here.
+  /// The maximum size of a password, in bytes. PDF uses no more than 127; those of ZIP are not relevant here.
   private static let longest = 512
 }

@@ -16,7 +16,7 @@ final class ErrorLines: Sendable {
 
   var isOpen: Bool { state.withLock { $0.isOpen } }
 
-  /// Hands on what there is, or a part of it: one that never stops writing must not keep the reader.
+  /// Logs the available lines, up to a limit, so that a process that never stops writing does not block the reader.
   func read() {
     var buffer = [UInt8](repeating: 0, count: 4096)
     for _ in 0..<16 {

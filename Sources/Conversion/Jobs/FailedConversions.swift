@@ -1,9 +1,9 @@
-/// The files that could not be converted the last time, for people: one entry for each file and recipe, up to a number.
+/// User-visible failures of the last attempts: one for each file and recipe, up to a limit.
 public struct FailedConversions: Sendable {
   public struct Failure: Sendable {
     public let path: String
     public let recipe: String
-    /// As the end of a sentence that starts with the file's name.
+    /// The reason, as the end of a sentence that starts with the file's name.
     public let reason: String
   }
 
@@ -16,7 +16,7 @@ public struct FailedConversions: Sendable {
   private var added = 0
   private static let limit = 4096
 
-  /// The oldest first. O(n log n).
+  /// All failures, oldest first. O(n log n).
   var all: [Failure] {
     entries.sorted { $0.value.order < $1.value.order }.map {
       Failure(path: $0.key.path, recipe: $0.key.recipe, reason: $0.value.reason)

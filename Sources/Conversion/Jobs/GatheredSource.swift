@@ -2,14 +2,14 @@ public import Bytes
 public import Files
 internal import Synchronization
 
-/// Bytes of which other conversions have to make some first. What identifies them is known before.
+/// A source of which other conversions have to make some bytes first. Its identity is known before.
 public protocol GatheredSource: ByteSource {
-  /// The bytes as they are passed to a worker; throws `pending` while some are made. Blocks.
+  /// Returns the bytes that are passed to a worker. Throws `pending` while some are being made. Blocks.
   func gather() throws(Fault) -> any ByteSource
 }
 
 extension ConversionService {
-  /// What a worker gets of a file's bytes: nobody has a worker while these are made.
+  /// Returns the bytes that are passed to a worker. No worker is occupied while other conversions make them.
   func gathered(
     _ bytes: any ByteSource, for key: Key, _ patience: Patience
   ) throws(Fault) -> any ByteSource {
@@ -23,12 +23,12 @@ extension ConversionService {
     }
   }
 
-  /// A temporary file without a name, for bytes that are gathered.
+  /// Creates an unnamed temporary file for gathered bytes.
   public func spool() throws(Fault) -> TemporaryFile { try TemporaryFile(in: spools) }
 
-  /// How many jobs go on at a time.
+  /// The maximum number of concurrent jobs, not counting long ones.
   public var width: Int { pool.width }
 
-  /// Whether what was made of a file took a password.
+  /// Returns whether conversions of the file required a password.
   public func isProtected(_ subject: Subject) -> Bool { !isOpen(subject.revision) }
 }

@@ -3,25 +3,25 @@ internal import Files
 internal import Glibc
 internal import Synchronization
 
-/// The result of a conversion that is read while it is made.
+/// A conversion result that is read while it is made.
 ///
-/// Who reads beyond what there is waits for it. As long as somebody has this, the work goes on.
+/// Reads past the available bytes wait. The conversion runs while this object exists.
 final class GrowingRendition: ByteSource {
   private let file: TemporaryFile
   private let source: any ByteSource
   let identity: ByteIdentity?
-  /// Whether `announced` is what it will have.
+  /// Whether `announced` is the exact size.
   private let isMeasured: Bool
   private let announced: Int64
   private let state: Mutex<State>
-  /// Called when nobody reads it any more.
+  /// Called when the last reader is gone.
   private let left: @Sendable () -> Void
 
   private struct State {
-    /// So many bytes can be read.
+    /// The number of readable bytes.
     var count: Int64
     var end: End?
-    /// For those who want more than there is.
+    /// The next growth, for reads past the available bytes.
     var growth = Pending {}
   }
 
@@ -30,9 +30,11 @@ final class GrowingRendition: ByteSource {
     case failed(Fault)
   }
 
+  /// Creates a result of which `count` bytes can be read.
+  ///
   /// - Parameters:
-  ///   - size: how many bytes it will have, or, unless `isMeasured`, more than it will probably have.
-  ///   - source: what it is made of.
+  ///   - size: The exact size in bytes, or a generous estimate unless `isMeasured`.
+  ///   - source: The source of the conversion.
   init(
     _ file: TemporaryFile, count: Int64, size: Int64, isMeasured: Bool, of source: any ByteSource,
     identity: ByteIdentity?, left: @escaping @Sendable () -> Void
@@ -51,7 +53,7 @@ final class GrowingRendition: ByteSource {
   var size: Int64 {
     if isMeasured { return announced }
     return state.withLock { state in
-      // More than was thought shows that there may be yet more.
+      // A result larger than the estimate may become even larger.
       state.end == nil ? max(announced, state.count + 1 << 20) : state.count
     }
   }
@@ -77,7 +79,7 @@ final class GrowingRendition: ByteSource {
       case .failed(let fault): throw fault
       case .whole: return min(wanted, max(0, state.count - offset))
       case nil:
-        // Where the end is not known, a reader is used to less than it asked for.
+        // Without a known size, readers accept short reads.
         if !isMeasured, offset < state.count { return state.count - offset }
         throw Fault(.pending(state.growth))
       }
@@ -86,7 +88,7 @@ final class GrowingRendition: ByteSource {
     return Int(there)
   }
 
-  /// There are so many bytes by now.
+  /// Records the number of readable bytes.
   func grow(to count: Int64) {
     let grown = state.withLock { state -> Pending? in
       guard count > state.count, state.end == nil else { return nil }
@@ -97,7 +99,7 @@ final class GrowingRendition: ByteSource {
     grown?.finish()
   }
 
-  /// It is whole, and has so many bytes.
+  /// Records that the result is complete.
   func finish(size: Int64) {
     guard !isMeasured || size == announced else {
       return fail(Fault(.system(EIO), "its conversion has \(size) bytes, not \(announced), as was said before"))
@@ -105,7 +107,7 @@ final class GrowingRendition: ByteSource {
     end(.whole, size)
   }
 
-  /// There will be no more than there is.
+  /// Records that the conversion failed. The available bytes stay readable.
   func fail(_ fault: Fault) { end(.failed(fault), nil) }
 
   private func end(_ end: End, _ size: Int64?) {

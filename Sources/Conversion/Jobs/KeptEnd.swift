@@ -1,22 +1,22 @@
 internal import Bytes
 internal import Files
 
-/// The trailer of a cached file, by which one that was truncated, overwritten, exchanged or written by somebody else is
-/// detected.
+/// The trailer of a cached file. It reveals files that were truncated, overwritten, exchanged, or written by others.
 struct KeptEnd: Equatable {
   let dataSize: Int64
-  /// Random, so that no two tags are made with one key.
+  /// Random bytes, so that no two tags use the same key.
   let nonce: [UInt8]
-  /// Of the file's bytes, with a key derived from the folder's key, the file's name, its size and the nonce.
+  /// The tag of the file's bytes. Its key is derived from the directory's key, the file's name, its size and the nonce.
   let tag: [UInt8]
 
   private static let mark: UInt64 = 0x6666_6D6F_756E_7433
   private static let nonceSize = 16
   static let size = 16 + nonceSize + ContentTag.size
 
-  /// The trailer for the first `size` bytes of `file` under that name; nil if they cannot be read. Blocks.
+  /// Creates the trailer for the first `size` bytes of `file` under this name. Returns `nil` if they cannot be read.
+  /// Blocks.
   ///
-  /// - Parameter nonce: that of a trailer to compare with; nil for a new one.
+  /// - Parameter nonce: The nonce of a trailer to compare with. `nil` for a new one.
   init?(for file: TemporaryFile, size: Int64, _ name: FileName, key: [UInt8], nonce: [UInt8]? = nil) {
     let nonce = nonce ?? Self.makeNonce()
     guard let digest = KeyedDigest(key: key) else { return nil }
@@ -39,7 +39,7 @@ struct KeptEnd: Equatable {
     self.tag = tag
   }
 
-  /// The trailer stored in a file; nil if there is none.
+  /// Reads the trailer of a file. Returns `nil` if it has none.
   init?(of file: TemporaryFile, at offset: Int64) {
     var bytes = [UInt8](repeating: 0, count: Self.size)
     let isRead = unsafe bytes.withUnsafeMutableBytes { unsafe (try? file.read(into: $0, at: offset)) != nil }

@@ -1,14 +1,14 @@
 internal import COpenSSL
 
-/// What only who has the key can find of some bytes: HMAC with SHA-256 (RFC 2104).
+/// A digest that only the holder of a key can compute: HMAC with SHA-256 (RFC 2104).
 @safe package final class KeyedDigest {
   private let context: OpaquePointer
   private let outer: [UInt8]
-  /// In bytes.
+  /// The size of a digest, in bytes.
   static let size = 32
   private static let block = 64
 
-  /// `key` has at most 64 bytes. nil when there is no memory for it.
+  /// Returns `nil` if `key` has more than 64 bytes, or memory is exhausted.
   package init?(key: [UInt8]) {
     guard key.count <= Self.block, let context = unsafe EVP_MD_CTX_new() else { return nil }
     unsafe self.context = context
@@ -21,13 +21,13 @@ internal import COpenSSL
   deinit { unsafe EVP_MD_CTX_free(context) }
 
   package func add(_ bytes: UnsafeRawBufferPointer) {
-    // Fails only for a context that is none.
+    // Fails only for an invalid context.
     _ = unsafe EVP_DigestUpdate(context, bytes.baseAddress, bytes.count)
   }
 
   package func add(_ bytes: [UInt8]) { unsafe bytes.withUnsafeBytes { unsafe add($0) } }
 
-  /// Of all that was added; to be called once.
+  /// Returns the digest of all added bytes. Must be called only once.
   package func finish() -> [UInt8] {
     var inner = [UInt8](repeating: 0, count: Self.size)
     var count: UInt32 = 0

@@ -1,19 +1,19 @@
 internal import Bytes
 internal import Synchronization
 
-/// The result of a conversion of which each part can be made by itself, when it is read.
+/// A conversion result whose parts are made independently, when they are read.
 final class PartedRendition: ByteSource {
   let size: Int64
   let identity: ByteIdentity?
   private let source: any ByteSource
-  /// Gives a part, or throws what to wait for.
+  /// Returns a part. Throws `pending` while it is being made.
   private let part: @Sendable (Range<Int64>, Patience) throws(Fault) -> Rendition
-  /// Begins with a part that nobody waits for yet.
+  /// Starts to make a part before it is requested.
   private let prepare: @Sendable (Range<Int64>) -> Void
-  /// Where the last read ended.
+  /// The end of the last read.
   private let reached = Atomic<Int64>(0)
 
-  /// What a reader gets who jumps about, and who reads on: a multiple of it.
+  /// The size of a part for random reads, in bytes. `large` is for sequential reads and a multiple of it.
   private static let small: Int64 = 128 << 10
   private static let large: Int64 = 2 << 20
 
@@ -34,7 +34,7 @@ final class PartedRendition: ByteSource {
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
     guard offset >= 0, offset < size else { return 0 }
     let end = offset + min(Int64(buffer.count), size - offset)
-    // The kernel reads ahead of who reads on, and two of its reads may come in either order.
+    // The kernel reads ahead for sequential readers. Two of its reads can arrive in either order.
     let readsOn = abs(offset - reached.load(ordering: .relaxed)) <= 4 * Self.small
     var place = offset
     while place < end {
@@ -55,7 +55,7 @@ final class PartedRendition: ByteSource {
     return start..<start + min(step, size - start)
   }
 
-  /// That another has begun with the next part before this reader is there.
+  /// Returns whether the next part should be started before a sequential reader reaches it.
   func workAhead(of offset: Int64) -> WorkAhead {
     guard offset >= 0, offset < size - Self.large, offset % Self.large < Self.small,
       abs(offset - reached.load(ordering: .relaxed)) <= 4 * Self.small

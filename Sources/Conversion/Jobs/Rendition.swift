@@ -3,18 +3,18 @@ public import Catalogue
 public import Files
 internal import Glibc
 
-/// The finished result of a conversion, in a file that is open as long as this object exists, or in memory.
+/// A complete conversion result, in memory or in a file that is open as long as this object exists.
 public final class Rendition: ByteSource {
   private enum Storage {
     case file(TemporaryFile)
-    /// For parts of results, which are many: each file takes a descriptor.
+    /// Used for parts of results, which are numerous: each file needs a descriptor.
     case memory([UInt8])
   }
 
   private let storage: Storage
   public let size: Int64
   public let identity: ByteIdentity?
-  /// The file's state if it is in the cache, where it has a name by which it could be changed.
+  /// The state of a cached file, which can be changed by its name. `nil` if the file is not cached.
   private let kept: FileStatus?
 
   init(_ file: TemporaryFile, size: Int64, identity: ByteIdentity?, kept: FileStatus?) {
@@ -24,19 +24,19 @@ public final class Rendition: ByteSource {
     self.kept = kept
   }
 
-  /// A part of a result.
+  /// Creates a part of a result.
   init(part bytes: [UInt8]) {
     storage = .memory(bytes)
     size = Int64(bytes.count)
     (identity, kept) = (nil, nil)
   }
 
-  /// Bytes that only this mount has.
+  /// Creates a result that only this mount can access.
   public convenience init(_ file: TemporaryFile, size: Int64, identity: ByteIdentity?) {
     self.init(file, size: size, identity: identity, kept: nil)
   }
 
-  /// Throws when the file was changed in the cache since it was found to be whole.
+  /// Throws if the file was changed in the cache after it was verified.
   private func check() throws(Fault) {
     guard let kept, case .file(let file) = storage else { return }
     let now = try file.withDescriptor { (raw) throws(Fault) in try FileStatus(of: raw) }
@@ -45,7 +45,7 @@ public final class Rendition: ByteSource {
     }
   }
 
-  /// Whether the bytes are still those that were made.
+  /// Whether the bytes have not changed since they were made.
   var isWhole: Bool { (try? check()) != nil }
 
   public func willMove(at offset: Int64, count: Int, _ patience: Patience) throws(Fault) { try check() }
@@ -62,7 +62,7 @@ public final class Rendition: ByteSource {
     case .file(let file): unsafe try file.read(into: part, at: offset)
     case .memory(let bytes): unsafe part.copyBytes(from: bytes[Int(offset)...].prefix(wanted))
     }
-    // After the read: what came before a change that shows now is whole.
+    // Checked after the read: bytes that were read before any change are intact.
     try check()
     return wanted
   }
@@ -73,18 +73,19 @@ public final class Rendition: ByteSource {
   }
 }
 
-/// What names a result from one mount to the next.
+/// The identifier of a result in all mounts.
 struct RenditionName: Hashable, Sendable {
-  /// Of the source and what is done with it.
+  /// The digest of the source's identity, the recipe and the seal.
   let digest: [UInt8]
 
-  /// `seal`: of the passwords that the source was opened with; what was made by them is found by them alone.
+  /// Creates a name. `seal` represents the passwords with which the source was opened, so that results are found only
+  /// with the same passwords.
   init(_ source: ByteIdentity, _ recipe: Recipe, seal: [UInt8] = []) {
     let words = [Recipe.version, UInt64(source.steps.count)] + source.file + source.steps
     digest = SHA256.digest([UInt8](littleEndian: words) + Array(recipe.description.utf8) + seal)
   }
 
-  /// 64 hexadecimal digits.
+  /// The digest as 64 hexadecimal digits.
   var fileName: FileName {
     let digits = Array("0123456789abcdef".utf8)
     return FileName(digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
@@ -92,7 +93,7 @@ struct RenditionName: Hashable, Sendable {
 }
 
 extension ByteIdentity {
-  /// That of what a recipe makes of the bytes.
+  /// Returns the identity of the result of a recipe.
   public func converted(by recipe: Recipe) -> ByteIdentity {
     let digest = SHA256.digest(Array(recipe.description.utf8))
     return adding(.convert, UInt64(bigEndianBytes: digest[0..<8]), UInt64(bigEndianBytes: digest[8..<16]))

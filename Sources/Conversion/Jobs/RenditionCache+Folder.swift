@@ -3,20 +3,20 @@ internal import Files
 internal import Glibc
 internal import Synchronization
 
-/// All files of the cache.
+/// Operations on all files of the cache.
 extension RenditionCache {
-  /// Of files that are being made where they have to have a name.
+  /// The prefix of incomplete files, on file systems that require names for them.
   static let prefix = "new."
-  /// After this many seconds a file that nobody has locked is what is left of a process that was killed.
+  /// The age in seconds after which an incomplete file without locks is a leftover of a killed process.
   private static let leftoverAge: Int64 = 60
 
-  /// How many files there are, and what they take on the disk in bytes.
+  /// The number of files, and their size on disk in bytes.
   public var contents: (count: Int, size: Int64) {
     let files = files()
     return (files.count, files.reduce(0) { Bounds.sum($0, $1.size) })
   }
 
-  /// Forgets everything, whoever has it open; gives how many files that were. Throws if some of them are left.
+  /// Removes all results, including those in use. Returns the number of files. Throws if some cannot be removed.
   public func clear() throws(Fault) -> Int {
     let files = files()
     for file in files { remove(file.name) }
@@ -32,7 +32,7 @@ extension RenditionCache {
     let usedAt: Timestamp
   }
 
-  /// Only what the cache has named: its folder is nobody's to put things in, but nothing else is to be lost.
+  /// Returns the files with names of the cache. Foreign files do not belong in the directory, but are not removed.
   private func files() -> [Kept] {
     guard let place = try? Descriptor.open(path: folder, for: .listing) else { return [] }
     var files: [Kept] = []
@@ -45,7 +45,7 @@ extension RenditionCache {
         guard name.count == 64, let status = try? FileStatus(of: name, in: place.raw), status.type == S_IFREG else {
           continue
         }
-        // What it takes on the disk: small files take more than they hold.
+        // The size on disk is used because small files occupy more than their length.
         files.append(Kept(name: name, size: Bounds.size(blocks: Int64(status.raw.st_blocks)), usedAt: status.accessed))
       }
       if isEmpty, block.last == nil { break }
@@ -53,7 +53,7 @@ extension RenditionCache {
     return files
   }
 
-  /// Removes what was used longest ago and is not open, until there is room for some more.
+  /// Evicts the least recently used files that are not open, until an eighth of the maximum size is free.
   func makeRoom() {
     var files = files()
     var size = files.reduce(0) { Bounds.sum($0, $1.size) }
@@ -73,7 +73,7 @@ extension RenditionCache {
   }
 
   private func isUnused(_ name: FileName) -> Bool {
-    // NFS locks exclusively only what is open for writing.
+    // Exclusive locks on NFS require a writable descriptor.
     let raw = unsafe open(path(name), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard raw >= 0 else { return errno == ENOENT }
     defer { _ = close(raw) }

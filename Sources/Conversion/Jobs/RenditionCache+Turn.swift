@@ -3,11 +3,11 @@ internal import CPosix
 internal import Files
 internal import Glibc
 
-/// Which process makes a result: one at a time, on any machine.
+/// Build locks: at any time, only one process on any machine makes a particular result.
 ///
-/// A turn is a lock of one byte of the file `turns`, the byte that a result's name says: such locks hold between machines on
-/// NFS, end with their process, and leave nothing behind. Nothing rests on them: where there are none, or a process holds one
-/// for too long, a result is made twice, and the first is everybody's.
+/// A build lock is a lock of one byte of the file `turns`, whose offset depends on the result's name. Such locks work
+/// between machines on NFS, end with their process, and leave nothing behind. They are advisory: without locks, or if a
+/// process keeps one too long, a result is made twice and the first is used by all.
 extension RenditionCache {
   final class Turn: Sendable {
     private let descriptor: Descriptor
@@ -16,13 +16,13 @@ extension RenditionCache {
   }
 
   enum TurnAttempt {
-    /// The result may be made now. The turn is nil if there are no turns, or the result exists.
+    /// The result may be made now. The lock is `nil` if locks are unavailable or the result exists.
     case granted(Turn?)
-    /// Another process makes it.
+    /// Another process is making the result.
     case held
   }
 
-  /// Tries to get the turn to make the result of a name. Blocks on the disk only.
+  /// Tries to acquire the build lock of a result. Blocks only for the disk.
   func attemptTurn(_ name: RenditionName) -> TurnAttempt {
     guard (try? key(making: true)) != nil,
       let descriptor = try? Descriptor.open(creating: "\(folder)/turns")

@@ -5,58 +5,61 @@ internal import Files
 internal import Glibc
 internal import Synchronization
 
-/// Results that were dear to make, kept as files from one mount to the next, the ones used last, up to a size.
+/// A disk cache of conversion results that outlives the mount. It keeps the most recently used ones, up to a size.
 ///
-/// Several processes share the folder, on one machine or on several. A file gets its name when it is whole, once: who comes
-/// second takes that of the first. It is locked (shared) while it is open: what is locked stays. Nothing rests on the cache: a file that is not as it was left, under its own name and by this user, is no
-/// file, and where there is no room or no folder that is nobody else's to change, nothing is kept.
+/// Several processes share the directory, on one machine or on several. A file gets its name once, when it is complete.
+/// A process that makes the same result later uses the first one. An open file is locked (shared) and is not evicted.
+///
+/// The cache is optional. Files that were changed, renamed, or written by another user are discarded. Nothing is cached
+/// without space, or if other users can change the directory.
 public final class RenditionCache: Sendable {
   let folder: String
-  /// In bytes.
+  /// The maximum size of all files, in bytes.
   let maximumSize: Int64
   let state = Mutex(State())
 
   struct State {
-    /// Of all files as far as known, in bytes; nil before the first look.
+    /// The known size of all files, in bytes. `nil` before the first scan.
     var size: Int64?
-    /// Since the last look, which others may have added to.
+    /// The number of bytes added since the last scan. Other processes may have added more.
     var added: Int64 = 0
-    /// The revisions of the files that were found to be whole. Others' use changes no more than the ctime.
+    /// The revisions of verified files. Use by other processes changes only the ctime.
     var checked: [FileName: UInt64] = [:]
-    /// The folder's, once it was found to be this user's alone.
+    /// The directory's key, after a check that only this user can change the directory.
     var key: [UInt8]?
-    /// Nobody else's folder is looked at again.
+    /// Whether others can change the directory. It is not checked again.
     var isForeign = false
   }
 
-  /// Checking what is larger takes a while, in bytes.
+  /// The maximum size of files that are verified even if the caller must not block, in bytes.
   private static let promptSize: Int64 = 4 << 20
   private static let checkedAtMost = 16384
 
-  /// `folder` is made when it is needed.
+  /// Creates a cache. The directory is created when it is needed.
   public init(folder: String, maximumSize: Int64) {
     self.folder = folder
     self.maximumSize = maximumSize
   }
 
-  /// Forgets one result.
+  /// Removes one result.
   public func forget(_ recipe: Recipe, of source: ByteIdentity) { remove(RenditionName(source, recipe).fileName) }
 
   // MARK: One file
 
-  /// A new file to be kept later.
+  /// Creates a file for `keep`.
   func makeFile() throws(Fault) -> TemporaryFile {
     _ = try key(making: true)
     do throws(Fault) { return try TemporaryFile(in: folder, named: Self.prefix) } catch {
       guard error.kind == .system(ENOENT) else { throw error }
-      // Somebody has cleared the cache.
+      // The cache has been cleared in the meantime.
       state.withLock { $0.key = nil }
       _ = try key(making: true)
       return try TemporaryFile(in: folder, named: Self.prefix)
     }
   }
 
-  /// The folder's key; throws when the folder is not this user's alone. With `making`, a folder that is missing is made.
+  /// Returns the directory's key. Throws if others can change the directory. With `making`, a missing directory is
+  /// created.
   func key(making: Bool) throws(Fault) -> [UInt8] {
     let (key, isForeign) = state.withLock { ($0.key, $0.isForeign) }
     if let key { return key }
@@ -72,20 +75,21 @@ public final class RenditionCache: Sendable {
     }
   }
 
-  /// What stands for passwords in a name: nobody can try what others would make without the folder's key. nil: nothing can be
-  /// kept under such a name.
+  /// Returns a digest of passwords for a name. Passwords cannot be guessed from it without the directory's key. Returns
+  /// `nil` if results with such a name cannot be cached.
   func seal(_ passwords: [[UInt8]]) -> [UInt8]? {
     guard let key = try? key(making: true), let digest = KeyedDigest(key: key) else { return nil }
     for password in passwords { digest.add(password + [0]) }
     return digest.finish()
   }
 
-  /// What was kept under a name; nil when there is nothing. Throws `later` when to see whether it is whole takes long.
+  /// Returns the cached file with this name. Returns `nil` if there is none. Throws `later` if verifying it would
+  /// block.
   func find(
     _ name: FileName, _ patience: Patience
   ) throws(Fault) -> (file: TemporaryFile, state: FileStatus, size: Int64)? {
     guard let key = try? key(making: false) else { return nil }
-    // A fifo must not keep us.
+    // Opening a FIFO must not block.
     let raw = unsafe path(name).withCString { unsafe open($0, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) }
     guard raw >= 0 else { return nil }
     let descriptor = Descriptor(owning: raw)
@@ -94,10 +98,10 @@ public final class RenditionCache: Sendable {
     let isChecked = state.withLock { $0.checked[name] == status.revision }
     if !isChecked, size > Self.promptSize, patience == .immediate { throw .later }
     _ = flock(raw, LOCK_SH | LOCK_NB)
-    // Says that it was used: time of access now (UTIME_NOW), time of change as it is (UTIME_OMIT).
+    // Marks the file as used: the access time is set (UTIME_NOW), the modification time is kept (UTIME_OMIT).
     let times = [timespec(tv_sec: 0, tv_nsec: (1 << 30) - 1), timespec(tv_sec: 0, tv_nsec: (1 << 30) - 2)]
     _ = unsafe futimens(raw, times)
-    // That has changed the time by which a change is seen.
+    // The state after this change. Its revision differs only if the content has changed.
     let used = try? descriptor.status()
     let file = TemporaryFile(descriptor)
     guard status.type == S_IFREG, size >= 0, let used, used.revision == status.revision,
@@ -115,17 +119,17 @@ public final class RenditionCache: Sendable {
     return end == KeptEnd(for: file, size: size, name, key: key, nonce: end.nonce)
   }
 
-  /// What came of keeping a result.
+  /// The outcome of caching a result.
   enum Keeping {
-    /// It has its name; its state then.
+    /// The file has its name. The value is its state.
     case kept(FileStatus)
-    /// Somebody else has made the same before: everybody gets that.
+    /// Another process cached the same result before. All processes use that file.
     case known(file: TemporaryFile, state: FileStatus, size: Int64)
-    /// It has no name, and is usable all the same.
+    /// The file has no name, but is usable.
     case failed
   }
 
-  /// Keeps a file of `makeFile`, which is whole, under a name. Blocks.
+  /// Caches a complete file of `makeFile` under a name. Blocks.
   func keep(_ file: TemporaryFile, size: Int64, _ name: FileName) -> Keeping {
     guard size <= maximumSize, let key = try? key(making: true),
       let end = KeptEnd(for: file, size: size, name, key: key)?.bytes
@@ -137,7 +141,7 @@ public final class RenditionCache: Sendable {
       }
       if let fault { throw fault }
     } catch { return .failed }
-    // Twice: what is there may be damaged, and is then removed.
+    // Two attempts: an existing file can be damaged and is then removed.
     for _ in 0..<2 {
       do throws(Fault) {
         let kept = try file.withDescriptor { (raw) throws(Fault) -> FileStatus in

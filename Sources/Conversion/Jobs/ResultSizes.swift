@@ -5,15 +5,15 @@ package import Index
 internal import Synchronization
 internal import Threads
 
-/// The sizes of files made before and page counts, by the state of their source: from this mount and, through the
-/// index, earlier ones.
+/// The sizes of results and numbers of pages, by state of the source. They come from this mount and, through the index,
+/// from earlier ones.
 ///
-/// All records of the index are loaded at the first query, so that a listing of very many files does not query it for
+/// All records of the index are loaded at the first query, so that listings of very many files do not query it for
 /// each.
 package final class ResultSizes: ConversionNotes {
   fileprivate struct Key: Hashable {
     let revision: UInt64
-    /// The recipe, or what else was made, as text.
+    /// The recipe, or the other kind of work, as text.
     let work: String
   }
 
@@ -38,15 +38,14 @@ package final class ResultSizes: ConversionNotes {
   private let turn = BlockingLock()
 
   package static let kind = IndexKind(number: 3, version: Recipe.version)
-  /// One source for all: the index identifies sources by numbers.
+  /// The source of all records, because the index identifies sources by numbers.
   package static let source = Array("conversions".utf8)
-  /// Beyond this number of records all are discarded.
+  /// The maximum number of records. Beyond it, all are discarded.
   private static let limit = 100_000
 
   package init(index: Index?) { self.index = index }
 
-  /// Loads the index's records, the first time; blocks then. The index may hold any number, so they are bounded here
-  /// (`Bounds`).
+  /// Loads the index's records, the first time; blocks then. Their numbers are untrusted and limited here (`Bounds`).
   package func load(_ patience: Patience) throws(Fault) {
     if state.withLock({ $0.isLoaded }) { return }
     if patience == .immediate, index != nil { throw .later }
@@ -118,7 +117,7 @@ package final class ResultSizes: ConversionNotes {
     }
   }
 
-  /// The recipes that the index has results of for a state of a file.
+  /// Returns the recipes of the indexed results for a state of a file.
   package static func recipes(ofState revision: UInt64, in index: Index) -> [Recipe] {
     let prefix = [UInt8](bigEndian: revision)
     return index.records(of: source, kind, from: prefix, through: prefix + last).compactMap { record in
@@ -132,7 +131,7 @@ package final class ResultSizes: ConversionNotes {
     index.forget(source, kind, from: prefix, through: prefix + last)
   }
 
-  /// Sorts after every key: recipes are ASCII.
+  /// A suffix that sorts after every key, because recipes are ASCII.
   private static let last: [UInt8] = Array(repeating: 0xff, count: 9)
 }
 
@@ -147,7 +146,7 @@ extension ResultSizes.Key {
 }
 
 extension Job.Work {
-  /// Equal only for equal work.
+  /// The text of the work. Different work that is stored has different texts.
   fileprivate var text: String {
     switch self {
     case .make(let recipe): recipe.description

@@ -2,26 +2,26 @@ internal import Bytes
 internal import Files
 internal import Synchronization
 
-/// A result that can be read before it is whole: what there is of it, and who wants it.
+/// A result that can be read before it is complete, with its readers and waiters.
 final class ResultStream: Sendable {
-  /// What somebody waits for.
+  /// The part of a result that a caller waits for.
   enum Want: Sendable {
     case beginning
     case whole
   }
 
   private let state = Mutex(State())
-  /// Of the result, if it is known beforehand.
+  /// The size of the result, if it is known beforehand.
   private let measured: Int64?
   private let guess: Int64
   private let source: any ByteSource
   private let identity: ByteIdentity?
-  /// Called when nobody wants it any more.
+  /// Called when no readers and waiters are left.
   private let unwanted: @Sendable () -> Void
 
   private struct State {
     weak var rendition: GrowingRendition?
-    /// What those who wait for the first bytes wait for.
+    /// The operation that callers share while they wait for the first bytes.
     var beginning: Pending?
     var wants: Set<Want> = []
     var readers = 0
@@ -29,7 +29,7 @@ final class ResultStream: Sendable {
     var isWanted: Bool { !wants.isEmpty || readers > 0 }
   }
 
-  /// `guess`, in bytes, is for a result whose size nobody has `measured`.
+  /// Creates a stream. `guess` is an estimate in bytes, used if `measured` is `nil`.
   init(
     of source: any ByteSource, measured: Int64?, guess: Int64, identity: ByteIdentity?,
     unwanted: @escaping @Sendable () -> Void
@@ -41,10 +41,10 @@ final class ResultStream: Sendable {
     self.unwanted = unwanted
   }
 
-  /// What there is; nil before the first bytes, and while nobody reads them.
+  /// The readable result. `nil` before the first bytes, and while it has no readers.
   var rendition: GrowingRendition? { state.withLock { $0.rendition } }
 
-  /// To be waited for by who wants to read.
+  /// Returns the operation that ends when the first bytes can be read.
   func waitForBeginning() -> Pending {
     state.withLock { state in
       state.wants.insert(.beginning)
@@ -67,7 +67,7 @@ final class ResultStream: Sendable {
     if !isWanted { unwanted() }
   }
 
-  /// So many bytes of the output may be read.
+  /// Records the number of readable bytes of the output.
   func grow(_ file: TemporaryFile, to count: Int64) {
     guard count > 0 else { return }
     if let rendition { return rendition.grow(to: count) }
@@ -85,10 +85,10 @@ final class ResultStream: Sendable {
     beginning?.finish(with: rendition)
   }
 
-  /// It is whole, and has so many bytes.
+  /// Records that the result is complete.
   func finish(size: Int64) { end { $0.finish(size: size) } }
 
-  /// There will be no more than there is.
+  /// Records that the conversion failed.
   func fail(_ fault: Fault) { end { $0.fail(fault) } }
 
   private func end(_ body: (GrowingRendition) -> Void) {

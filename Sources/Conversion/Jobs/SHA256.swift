@@ -1,12 +1,12 @@
 internal import COpenSSL
 
-/// A name for bytes that nobody can find other bytes for.
+/// A collision-resistant digest.
 enum SHA256 {
-  /// 32 bytes.
+  /// Returns the digest, which has 32 bytes.
   static func digest(_ bytes: [UInt8]) -> [UInt8] {
     var digest = [UInt8](repeating: 0, count: 32)
     var count: UInt32 = 0
-    // Fails only where the library has no SHA-256: there it could not have been loaded.
+    // Fails only if the library lacks SHA-256. It could not have been loaded then.
     let status = unsafe EVP_Digest(bytes, bytes.count, &digest, &count, EVP_sha256(), nil)
     precondition(status == 1 && count == 32)
     return digest

@@ -2,9 +2,9 @@ internal import Glibc
 internal import Synchronization
 internal import Threads
 
-/// Tasks that wait for the turn to make a result, without a thread each.
+/// A queue of tasks that wait for build locks without a thread each.
 ///
-/// Another machine's unlocking causes no event, so the requests are repeated, first after 5 ms and later every 200 ms.
+/// Unlocking on another machine causes no event, so requests are repeated, first after 5 ms and later every 200 ms.
 final class TurnQueue: Sendable {
   private struct Waiter: Sendable {
     let request: TurnRequest
@@ -21,7 +21,7 @@ final class TurnQueue: Sendable {
   private let state = Mutex(State())
   private let worker = Workers(atMost: 1)
 
-  /// In microseconds.
+  /// The shortest pause between attempts, in microseconds.
   private static let shortestPause: UInt32 = 5_000
   private static let longestPause: UInt32 = 200_000
 

@@ -1,20 +1,20 @@
 internal import Synchronization
 
-/// A task's request for the turn to make a result. For one thread at a time.
+/// A task's request for the build lock of a result. For one thread at a time.
 final class TurnRequest: Sendable {
   private enum State {
     case new
     case waits(since: ContinuousClock.Instant, RenditionCache, RenditionName)
-    /// The turn, or nil if the result is made without one.
+    /// The lock, or `nil` if the result is made without one.
     case granted(RenditionCache.Turn?)
   }
 
   private let state = Mutex(State.new)
 
-  /// A process that holds a turn for longer may hang.
+  /// The maximum time to wait for a lock. A process that keeps it longer may hang.
   private static let longestWait = Duration.seconds(120)
 
-  /// Returns whether the result may be made now. Blocks on the disk only.
+  /// Returns whether the result may be made now. Blocks only for the disk.
   func isGranted(_ name: RenditionName, in cache: RenditionCache) -> Bool {
     let start: ContinuousClock.Instant
     switch state.withLock({ $0 }) {
@@ -32,12 +32,12 @@ final class TurnRequest: Sendable {
     return false
   }
 
-  /// Asks again after `isGranted` has returned false.
+  /// Retries after `isGranted` has returned `false`.
   func isGrantedNow() -> Bool {
     guard case .waits(_, let cache, let name) = state.withLock({ $0 }) else { return true }
     return isGranted(name, in: cache)
   }
 
-  /// Gives the turn up.
+  /// Releases the lock.
   func end() { state.withLock { $0 = .granted(nil) } }
 }

@@ -2,18 +2,18 @@ internal import Catalogue
 internal import Files
 internal import Synchronization
 
-/// A place in the pool: a process of each program that jobs are for, started when there is one, and replaced when it breaks
-/// down, when it has done many jobs, and when the next job is on another user's file.
+/// A worker of the pool, with a process for each program that it has jobs for. A process is started when needed. It is
+/// replaced when it fails, after many jobs, and before a job on another user's file.
 final class Worker: Sendable {
   private let options: ConversionPool.Options
   private let log: @Sendable (String) -> Void
   private let state = Mutex(State())
 
   private struct State {
-    /// By program.
+    /// The processes by program.
     var processes: [String: Employed] = [:]
     var document: UInt64 = 0
-    /// Whose files the processes have seen; nil: nobody's yet, or several users'.
+    /// The user whose files the processes have seen. `nil` before the first file, or for several users.
     var owner: UInt32?
     var jobs: UInt64 = 0
   }
@@ -23,11 +23,11 @@ final class Worker: Sendable {
     var jobs = 0
   }
 
-  /// A process keeps no more between two jobs, in bytes; it sees to that itself, at half of it.
+  /// The maximum memory of a process between two jobs, in bytes. The process itself keeps to half of it.
   private static let keptMemory: Int64 = 512 << 20
-  /// So many times the jobs for a process that has the next one's document open.
+  /// The factor by which a process can exceed its number of jobs if it has the next job's document open.
   private static let grace = 8
-  /// That is looked at behind so many jobs: it costs as much as a small one.
+  /// The number of jobs between checks of the memory. A check costs as much as a small job.
   private static let jobsUnseen = 16
 
   init(_ options: ConversionPool.Options, log: @escaping @Sendable (String) -> Void) {
@@ -35,12 +35,12 @@ final class Worker: Sendable {
     self.log = log
   }
 
-  /// What was open last; 0: nothing.
+  /// The number of the open document. 0 if none is open.
   var document: UInt64 { state.withLock { $0.document } }
-  /// Whose files it is for.
+  /// The user whose files the worker converts.
   var owner: UInt32? { state.withLock { $0.owner } }
 
-  /// Has `job` done for `task`; `watch` is told how many bytes of the output others may read by now. Blocks.
+  /// Runs `job` for `task`. `watch` is called with the number of readable output bytes. Blocks.
   func perform(
     _ job: Job, for task: ConversionTask, input: Int32, output: Int32?, watch: (Int64) -> Void = { _ in }
   ) throws(WorkerFailure) -> JobAnswer.Outcome {
@@ -55,7 +55,7 @@ final class Worker: Sendable {
       return state.jobs
     }
     do throws(WorkerFailure) {
-      // An idle process may have been killed: the job that finds it so is the next one's.
+      // An idle process may have been killed. The job is then run by the next process.
       for _ in 0..<2 {
         let process = try ready(program)
         let outcome = try task.attended(by: process) { () throws(WorkerFailure) in
@@ -78,8 +78,7 @@ final class Worker: Sendable {
     }
   }
 
-  /// Asks a process that is started for this question, gets no other file to see, and has no way to say more than its answer.
-  /// Blocks.
+  /// Runs a job in a new process, which sees no other file and can send nothing but its answer. Blocks.
   func askApart(_ job: Job, for task: ConversionTask, input: Int32) throws(WorkerFailure) -> JobAnswer.Outcome {
     let process = try start(options.program(for: job.work)) { _ in }
     defer { process.end() }
@@ -90,7 +89,8 @@ final class Worker: Sendable {
     return outcome
   }
 
-  /// Whether a process has done its jobs; another would first have to open the document that it has open.
+  /// Returns whether a process has reached its number of jobs. The limit is higher for an open document, which another
+  /// process would have to open first.
   private func isOverdue(_ program: String, for document: UInt64) -> Bool {
     state.withLock { state in
       let jobs = state.processes[program]?.jobs ?? 0
@@ -99,7 +99,7 @@ final class Worker: Sendable {
     }
   }
 
-  /// Whether a process is to do no more jobs: after what may be its own fault, and when it keeps too much.
+  /// Returns whether a process has to be replaced: after a failure that may be its own, or if it uses too much memory.
   private func isSpent(_ process: ConverterProcess, by outcome: JobAnswer.Outcome, _ program: String) -> Bool {
     let jobs = state.withLock { state in
       state.processes[program]?.jobs += 1

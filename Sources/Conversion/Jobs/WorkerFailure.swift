@@ -1,31 +1,31 @@
 internal import Bytes
 internal import Glibc
 
-/// Why a worker gave no answer.
+/// The reason why a worker did not answer.
 public enum WorkerFailure: Error, Hashable, Sendable {
-  /// It could not be started; an errno.
+  /// The worker could not be started. The value is an errno.
   case absent(Int32)
-  /// A signal ended it.
+  /// The worker was ended by a signal.
   case signal(Int32)
-  /// It ended by itself.
+  /// The worker exited with a status.
   case exited(Int32)
-  /// It said what no worker says.
+  /// The worker sent an invalid message.
   case malformedReply
-  /// It had ended before it began with the job, and so had the one before it.
+  /// The worker ended before it started the job, as did the one before it.
   case gone
-  /// It was ended because it took more than so many seconds of the processors.
+  /// The worker exceeded this processor time, in seconds.
   case time(Int)
-  /// It was ended because so many seconds went by.
+  /// The worker exceeded this wall-clock time, in seconds.
   case delay(Int)
-  /// It was ended because it took more memory than so many bytes.
+  /// The worker exceeded this amount of memory, in bytes.
   case memory(Int64)
-  /// It was ended because nobody waits any more.
+  /// The worker was killed because the job was cancelled.
   case cancelled
 }
 
 extension WorkerFailure {
-  /// Whether the same bytes will have it again. What somebody else did to the worker, a machine that is short of something, or
-  /// a disk that fails (SIGBUS), they need not.
+  /// Whether retrying with the same input would fail again. Failures caused by other processes, by a lack of resources,
+  /// or by a failing disk (SIGBUS) need not recur.
   var isLasting: Bool {
     switch self {
     case .absent, .cancelled, .gone, .delay: false
@@ -41,7 +41,7 @@ extension WorkerFailure {
   var fault: Fault {
     switch self {
     case .absent(let code):
-      // What the machine lacks is told as that.
+      // A lack of resources is reported as such.
       Fault(
         [EMFILE, ENFILE, ENOMEM, EAGAIN].contains(code) ? .system(code) : .unsupported,
         "the converter could not be started: \(unsafe String(cString: strerror(code)))")

@@ -5,7 +5,7 @@ internal import Glibc
 internal import WorkerKit
 
 extension ArchiveFile {
-  /// The entry as it is recorded, without where its bytes are.
+  /// The record of the current entry, without the offset of its bytes.
   var record: EntryRecord {
     var record = EntryRecord(kind)
     let mode = unsafe archive_entry_perm(entry)
@@ -35,7 +35,7 @@ extension ArchiveFile {
     return record
   }
 
-  /// Whether the entry says how large it is.
+  /// Whether the entry records its size.
   var hasSize: Bool { unsafe archive_entry_size_is_set(entry) != 0 }
 
   // AE_IFDIR and so on are macros that are not imported.
@@ -52,7 +52,7 @@ extension ArchiveFile {
     case Self.folder: return .folder
     case Self.link: return .link
     case Self.characters, Self.blocks, Self.pipe, Self.socket:
-      // What 7z packs from a pipe is recorded as one, with its bytes.
+      // 7z stores the bytes read from a pipe as an entry of that type.
       return unsafe archive_entry_size(entry) > 0 ? .file : .special
     default: return .file
     }
@@ -68,7 +68,7 @@ extension ArchiveFile {
     }
   }
 
-  /// As it is recorded, or in UTF-8 where only its letters are.
+  /// Returns the recorded bytes, or the characters in UTF-8 if only those are recorded.
   private static func text(_ bytes: UnsafePointer<CChar>?, _ letters: UnsafePointer<wchar_t>?) -> [UInt8] {
     if let bytes = unsafe bytes { return unsafe Array(UnsafeRawBufferPointer(start: bytes, count: strlen(bytes))) }
     guard let letters = unsafe letters else { return [] }

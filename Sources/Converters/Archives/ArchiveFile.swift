@@ -3,29 +3,29 @@ internal import Catalogue
 internal import Glibc
 internal import WorkerKit
 
-/// An archive as libarchive reads it, entry by entry.
+/// An archive that libarchive reads entry by entry.
 @safe final class ArchiveFile {
   let input: JobInput
   let handle: OpaquePointer
-  /// The entry that `next` was called for last.
+  /// The current entry, set by `next`.
   private(set) var entry: OpaquePointer?
-  /// How many entries there were before it.
+  /// The number of entries before the current one.
   private(set) var number = -1
   private var isOpen = false
-  /// Whether it has to be opened again for what follows.
+  /// Whether the archive must be opened again to read later entries.
   private(set) var isBroken = false
-  /// Whether the present entry's bytes do not have their checksum.
+  /// Whether the current entry's bytes do not match their checksum.
   private(set) var isWrong = false
-  /// Whether any of its bytes have been decoded.
+  /// Whether any bytes of the archive's entries have been decoded.
   private var hasDecoded = false
-  /// What is read one after the other; nil if it is the input.
+  /// The blocks that are read in sequence. `nil` if the input is read.
   private var pieces: Pieces?
-  /// Why entries seem to be lost before the last one; nil if they do not.
+  /// The reason to assume that entries before the last one are missing. `nil` if there is none.
   private(set) var gap: String?
-  /// Headers that could not be read, one after the other.
+  /// The number of headers that could not be read.
   private var unreadable = 0
 
-  /// Then it is no archive any more.
+  /// The maximum number of unreadable headers. The input is not an archive if it has more.
   private static let mostUnreadable = 1000
 
   private static let rpmMark: [UInt8] = [0xed, 0xab, 0xee, 0xdb]
@@ -39,7 +39,8 @@ internal import WorkerKit
     let isText = unsafe !input.bytes.prefix(512).contains(0)
     unsafe Self.support(handle, lists: isList, texts: isText)
     let bytes = unsafe input.bytes
-    // All at once: what is stored as it is then lies where it is mapped. The filter for RPM wants pieces.
+    // One read returns the whole input, so that the blocks of stored entries point into the mapping. The filter for RPM
+    // needs smaller reads.
     let step = input.starts(with: Self.rpmMark) ? Self.rpmStep : bytes.count
     guard unsafe archive_read_open_memory2(handle, bytes.baseAddress, bytes.count, step) == ARCHIVE_OK else {
       throw failure
@@ -47,13 +48,13 @@ internal import WorkerKit
     isOpen = true
   }
 
-  /// A ZIP archive's entry: `header` is read before the input's bytes.
+  /// Opens a single entry of a ZIP archive. `header` is read before the input's bytes.
   init(_ input: JobInput, behind header: [UInt8]) throws(JobFailure) {
     guard let handle = unsafe archive_read_new() else { throw .noMemory() }
     self.input = input
     unsafe self.handle = unsafe handle
     _ = unsafe archive_read_support_format_zip_streamable(handle)
-    // Not all record one; it is checked by whoever reads.
+    // Not all entries record a CRC. The caller checks it.
     _ = unsafe archive_read_set_format_option(handle, "zip", "ignorecrc32", "1")
     let pieces = unsafe Pieces(header, input.bytes)
     self.pieces = pieces
@@ -71,8 +72,8 @@ internal import WorkerKit
 
   deinit { unsafe archive_read_free(handle) }
 
-  /// Filters that would start other programs are left out, and formats that have parsers of their own here.
-  /// `lists` says that it is one of mtree, `texts` that it may be one.
+  /// Enables filters and formats, except filters that start other programs and formats that ffmount parses itself.
+  /// `lists` tells that the input is an mtree list, `texts` that it may be one.
   private static func support(_ handle: OpaquePointer, lists: Bool, texts: Bool) {
     if lists || texts { unsafe archive_read_support_format_mtree(handle) }
     if lists { return }
@@ -86,21 +87,21 @@ internal import WorkerKit
       archive_read_support_format_iso9660, archive_read_support_format_cpio, archive_read_support_format_ar,
       archive_read_support_format_cab, archive_read_support_format_lha, archive_read_support_format_xar,
       archive_read_support_format_warc,
-      // In an RPM package.
+      // The content of RPM packages.
       archive_read_support_format_tar,
     ]
     let all = unsafe filters + formats
     for index in unsafe all.indices { _ = unsafe all[index](handle) }
   }
 
-  /// What the library said last.
+  /// The library's last message.
   var words: String { unsafe archive_error_string(handle).map { unsafe String(cString: $0) } ?? "" }
 
-  /// Why nothing of it can be read.
+  /// The reason why the archive cannot be read.
   var failure: JobFailure {
     let code = unsafe archive_errno(handle)
     if code == ENOMEM { return .noMemory(saying: words) }
-    // Of what it has not recognized the library must not be asked.
+    // The library must not be queried about an archive whose format it has not recognized.
     let isEncrypted = unsafe isOpen && archive_read_has_encrypted_entries(handle) == 1
     if isEncrypted || words.contains("ncrypt") || isOpen && !encrypted.isEmpty { return Self.encrypted }
     return JobFailure(.damaged, "cannot be read", saying: words)
@@ -108,10 +109,10 @@ internal import WorkerKit
 
   static let encrypted = JobFailure(.locked, EntryRecord.encryption)
 
-  /// Goes on to the next entry; false at the end. Throws when there is no going on.
+  /// Advances to the next entry. Returns false at the end. Throws if the archive cannot be read any further.
   func next() throws(JobFailure) -> Bool {
-    // Passing over the bytes of a solid 7z, once some were decoded, or over the rest of those of a WARC, fails in libarchive
-    // 3.6 where reading them does not.
+    // libarchive 3.6 fails when it skips bytes of a solid 7z after decoding some, or the rest of a WARC record. Reading
+    // them succeeds.
     if format == ARCHIVE_FORMAT_7ZIP && hasDecoded || format == ARCHIVE_FORMAT_WARC && number >= 0 {
       while unsafe (try? block()) != nil {}
     }
@@ -122,7 +123,7 @@ internal import WorkerKit
         noteGap(code)
         number += 1
         isWrong = false
-        // In a 7z, a link's target lies among the bytes of files.
+        // A 7z stores a link's target among the bytes of files.
         if unsafe archive_entry_symlink(entry) != nil { hasDecoded = true }
         return true
       case ARCHIVE_EOF:
@@ -134,8 +135,8 @@ internal import WorkerKit
     }
   }
 
-  /// Notes where the library has passed over what is no header of cpio, to the next that is one: of that it says nothing
-  /// when what it finds is the end.
+  /// Records a gap if the library skipped bytes that are not a cpio header. The library does not report this if the
+  /// next header that it finds is the trailer.
   private func noteGap(_ code: Int32) {
     guard gap == nil, format == ARCHIVE_FORMAT_CPIO else { return }
     let place = headerPlace
@@ -147,8 +148,8 @@ internal import WorkerKit
     gap = "has no entry at byte \(place), where one should be: files may be missing"
   }
 
-  /// The next of the entry's bytes; nil at their end. Throws when they break off, or are wrong as a whole by their
-  /// checksum, which shows only at their end.
+  /// Returns the next block of the entry, or `nil` at its end. Throws if the bytes break off or do not match their
+  /// checksum, which is detected only at the end.
   func block() throws(JobFailure) -> Block? {
     hasDecoded = true
     var start: UnsafeRawPointer?
@@ -156,7 +157,7 @@ internal import WorkerKit
     let code = unsafe archive_read_data_block(handle, &start, &count, &offset)
     if code == ARCHIVE_EOF { return nil }
     guard code == ARCHIVE_OK else {
-      // A warning comes with the last bytes of what does not have its checksum.
+      // A warning accompanies the last bytes of an entry that does not match its checksum.
       isWrong = code == ARCHIVE_WARN
       isBroken = isBroken || code == ARCHIVE_FATAL
       throw JobFailure(.damaged, "cannot be decoded", saying: words)
@@ -166,13 +167,13 @@ internal import WorkerKit
 
   @unsafe
   struct Block {
-    /// Valid until the next call.
+    /// The bytes, valid until the next call.
     let bytes: UnsafeRawBufferPointer
-    /// In the entry.
+    /// The offset in the entry.
     let offset: Int64
   }
 
-  /// Where a block is in the archive itself; nil if it was decoded, or copied.
+  /// Returns the offset of a block in the archive itself. Returns `nil` if the block was decoded or copied.
   func place(of block: Block) -> Int64? {
     guard let all = unsafe input.bytes.baseAddress, let start = unsafe block.bytes.baseAddress else { return nil }
     let place = Int(bitPattern: start) - Int(bitPattern: all)
@@ -182,14 +183,14 @@ internal import WorkerKit
     return Int64(place)
   }
 
-  /// Where the present entry's header is in what is decompressed of the archive.
+  /// The offset of the current entry's header in the decompressed archive.
   var headerPlace: Int64 { unsafe archive_read_header_position(handle) }
 
   private var format: Int32 { unsafe archive_format(handle) & ARCHIVE_FORMAT_BASE_MASK }
 
   var isFiltered: Bool { unsafe archive_filter_code(handle, 0) != ARCHIVE_FILTER_NONE }
 
-  /// Whether files lie in it as they are, most of them.
+  /// Whether the archive stores most files without compression.
   var isPlain: Bool {
     let plain = [
       ARCHIVE_FORMAT_ISO9660, ARCHIVE_FORMAT_CPIO, ARCHIVE_FORMAT_AR, ARCHIVE_FORMAT_WARC,
@@ -202,10 +203,10 @@ internal import WorkerKit
     format == ARCHIVE_FORMAT_AR && [Array("/".utf8), Array("//".utf8), Array("/SYM64/".utf8)].contains(path)
   }
 
-  /// Whether it says of files what they are, and has none.
+  /// Whether the archive only describes files and does not contain their bytes.
   var isListOnly: Bool { format == ARCHIVE_FORMAT_MTREE }
 
-  /// Whether zeros at the end of a file have no block: compressed files of discs (zisofs).
+  /// Whether zeros at the end of a file have no block, as in compressed files of discs (zisofs).
   var endsInHoles: Bool { format == ARCHIVE_FORMAT_ISO9660 }
 
   /// Whether an entry can be decoded only after those before it.
@@ -218,7 +219,7 @@ internal import WorkerKit
     }
   }
 
-  /// The CRC-32 of entries that the library does not check, by their numbers, with their sizes.
+  /// The CRC-32 and size of entries that the library does not check, by entry number.
   private(set) lazy var uncheckedSums: [Int: (crc: UInt32, size: Int64)] =
     switch format {
     case ARCHIVE_FORMAT_RAR: RarHeader.storedSums(input)
@@ -226,7 +227,7 @@ internal import WorkerKit
     default: [:]
     }
 
-  /// Whether reading an entry compares it with a checksum.
+  /// Whether the library compares entries with a checksum while reading them.
   var hasChecksums: Bool {
     [
       ARCHIVE_FORMAT_7ZIP, ARCHIVE_FORMAT_RAR, ARCHIVE_FORMAT_RAR_V5, ARCHIVE_FORMAT_CAB, ARCHIVE_FORMAT_LHA,
@@ -234,11 +235,11 @@ internal import WorkerKit
     ].contains(format)
   }
 
-  /// The numbers of entries that are encrypted without the library's saying so.
+  /// The numbers of encrypted entries that the library does not report as encrypted.
   private(set) lazy var encrypted: Set<Int> =
     format == ARCHIVE_FORMAT_RAR_V5 ? RarHeader.encrypted5(input) : []
 
-  /// Whether it is a part of a RAR archive that another one follows, which is not there.
+  /// Whether the input is a part of a RAR archive and the part that follows it is missing.
   var lacksNextPart: Bool {
     switch format {
     case ARCHIVE_FORMAT_RAR: RarHeader.goesOn(input)
@@ -247,7 +248,7 @@ internal import WorkerKit
     }
   }
 
-  /// Whether its last header, or what says that there is no other, is not there.
+  /// Whether the last header or the end mark is missing.
   var isCutOff: Bool {
     switch format {
     case ARCHIVE_FORMAT_RAR: RarHeader.isCutOff(input)
@@ -256,20 +257,20 @@ internal import WorkerKit
     }
   }
 
-  /// How much of it was read, in thousandths.
+  /// The fraction of the archive that was read, in thousandths.
   var thousandths: Int64 {
     let read = unsafe archive_filter_bytes(handle, -1)
     return min(1000, max(0, read) / max(1, Int64(input.count) / 1000))
   }
 }
 
-/// A header, and then bytes that lie elsewhere.
+/// A header followed by bytes in another buffer.
 @safe private final class Pieces {
   private let header: UnsafeMutableRawBufferPointer
   private let rest: UnsafeRawBufferPointer
   private var count = 0
 
-  /// `rest` stays where it is as long as this is used.
+  /// Copies the header. `rest` must stay valid while this object is used.
   init(_ header: [UInt8], _ rest: UnsafeRawBufferPointer) {
     unsafe self.header = .allocate(byteCount: header.count, alignment: 1)
     unsafe self.header.copyBytes(from: header)
@@ -278,7 +279,7 @@ internal import WorkerKit
 
   deinit { unsafe header.deallocate() }
 
-  /// The next one, empty at the end.
+  /// Returns the next piece, which is empty at the end.
   func next() -> UnsafeRawBufferPointer {
     count += 1
     switch count {

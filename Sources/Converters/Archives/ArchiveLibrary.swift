@@ -1,11 +1,11 @@
 internal import Glibc
 
-/// What has to be there before the sandbox closes.
+/// The initialization that must precede closing the sandbox.
 public enum ArchiveLibrary {
-  /// Has names in archives converted to UTF-8.
+  /// Sets up the conversion of names in archives to UTF-8.
   public static func start() {
     _ = unsafe setlocale(LC_CTYPE, "C.UTF-8")
-    // What converts from these comes from files, and stays as long as it is open.
+    // The converters are loaded from files and stay loaded while they are open.
     for name in [
       "CP932", "CP437", "CP850", "CP866", "CP1251", "CP1252", "EUC-JP", "BIG5", "GBK", "UTF-16BE", "UTF-16LE",
     ] {

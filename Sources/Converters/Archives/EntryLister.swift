@@ -1,7 +1,7 @@
 internal import Catalogue
 public import WorkerKit
 
-/// Lists an archive's entries: one `EntryRecord` each.
+/// A writer of a list of an archive's entries, with one `EntryRecord` for each.
 public struct EntryLister {
   private let archive: ArchiveFile
   private let output: JobOutput
@@ -9,7 +9,7 @@ public struct EntryLister {
 
   private static let bufferSize = 256 << 10
 
-  /// Writes the list of an archive's entries. Throws when it has none that can be read.
+  /// Writes the list of an archive's entries. Throws if no entry can be read.
   public static func list(_ input: JobInput, to output: JobOutput) throws(JobFailure) {
     var lister = EntryLister(archive: try ArchiveFile(input), output: output)
     try lister.run()
@@ -29,7 +29,7 @@ public struct EntryLister {
         try write(record)
       }
     } catch {
-      // What precedes it is there.
+      // The entries before the failure are valid.
       guard archive.number >= 0, error.failure == .damaged || error.failure == .locked else { throw error }
       end.text = Array(error.reason.utf8)
     }
@@ -48,8 +48,8 @@ public struct EntryLister {
     written = []
   }
 
-  /// Finds where a file's bytes are in the archive itself, if they are there as they are, and how many there are if nothing
-  /// says it.
+  /// Determines the offset of a file's bytes if the archive stores them contiguously and without compression.
+  /// Determines their number if it is not recorded.
   private func place(_ record: inout EntryRecord) {
     let isMeasured = !archive.hasSize && record.kind == .file
     guard isMeasured || archive.isPlain else { return }
@@ -66,7 +66,7 @@ public struct EntryLister {
         if start == nil { start = place }
         if unsafe block.offset != end || place == nil || place != start.map({ $0 + end }) { isWhole = false }
         end = unsafe max(end, block.offset + count)
-        // The library copies the bytes of small archives, so that they have no place.
+        // The library copies the bytes of small archives, whose blocks then have no offset.
         if expected != nil { sum = unsafe block.bytes.reduce(sum) { $0 &+ UInt32($1) } }
         if end > most { throw JobFailure(.limit, "is larger than \(most) bytes") }
       }

@@ -3,28 +3,28 @@ internal import Codecs
 internal import Glibc
 public import WorkerKit
 
-/// Writes the bytes of an archive's entries one after the other, and behind them what is wrong with them: `MemberFaults`.
+/// A writer of the bytes of an archive's entries, followed by their faults (`MemberFaults`).
 public struct MemberWriter {
   private var archive: ArchiveFile
   private let output: JobOutput
   private var faults = MemberFaults()
-  /// Where the next entry's bytes start.
+  /// The offset at which the next entry's bytes start.
   private var place: Int64 = 0
-  /// Bytes that are yet to be written, and where.
+  /// The bytes not yet written, and their offset.
   private var held: [UInt8] = []
   private var heldAt: Int64 = 0
   private var toldBytes: Int64 = 0
   private var toldAt: UInt64 = 0
 
   private static let bufferSize = 256 << 10
-  /// How often the archive is opened again behind an entry at which the library gave up.
+  /// The maximum number of times the archive is opened again after an entry at which the library failed.
   private static let mostTrials = 64
-  /// The same where everything before is to be decoded again.
+  /// The maximum for solid archives, where all earlier entries are decoded again.
   private static let mostSolidTrials = 4
-  /// In nanoseconds.
+  /// The minimum time between two reports, in nanoseconds.
   private static let pause: UInt64 = 50_000_000
 
-  /// Writes the entries `first` to `last`, numbered from 0. Throws when there is none of them.
+  /// Writes the entries `first` to `last`, numbered from 0. Throws if none of them exists.
   public static func write(
     _ entries: ClosedRange<Int>, of input: JobInput, to output: JobOutput
   ) throws(JobFailure) {
@@ -45,7 +45,7 @@ public struct MemberWriter {
         next = archive.number + 1
         if entries.contains(archive.number), try !take() { break }
         guard archive.isBroken, next <= entries.upperBound else { continue }
-        // The library must not be asked any further; others need not depend on what was damaged.
+        // The library must not be used any further. Other entries may not depend on the damaged one.
         if trials < (archive.isSolid ? Self.mostSolidTrials : Self.mostTrials) {
           trials += 1
           archive = try ArchiveFile(archive.input)
@@ -66,7 +66,7 @@ public struct MemberWriter {
     try unsafe output.write(faults.bytes.span.bytes, at: place)
   }
 
-  /// Writes the entry; false when nothing more is to be read.
+  /// Writes the entry. Returns false if no more entries are to be read.
   private mutating func take() throws(JobFailure) -> Bool {
     let record = archive.record
     var room = record.room
@@ -90,11 +90,11 @@ public struct MemberWriter {
           break
         }
         if expected != nil { unsafe sum.update(block.bytes) }
-        // What is read from the archive itself is not copied.
+        // Bytes that are read from the archive itself are not copied.
         let isStored = unsafe archive.isPlain && archive.place(of: block) != nil
         if !isStored {
           unsafe try add(block, atMost: Int(count), from: start)
-          // The last bytes are told of when their checksum is known.
+          // The last bytes are reported when their checksum is known.
           if offset + count < room { try tell(each: Int64(4 * Self.bufferSize)) }
         }
         end = offset + count
@@ -102,7 +102,7 @@ public struct MemberWriter {
     } catch {
       guard error.failure == .damaged else { throw error }
       reason = error.reason
-      // Of bytes that are all there and do not have their checksum any may be wrong.
+      // If all bytes exist but do not match their checksum, any of them may be wrong.
       if archive.isWrong || archive.hasSize && end >= room { end = 0 }
     }
     if !archive.hasSize { room = end }
@@ -141,7 +141,7 @@ public struct MemberWriter {
     held.removeAll(keepingCapacity: true)
   }
 
-  /// Lets others read what there is, if it is more than `least` bytes, unless some of it is no good.
+  /// Lets readers use the bytes written so far, if at least `least` are new and no entry is damaged.
   private mutating func tell(each least: Int64 = 0) throws(JobFailure) {
     guard faults.members.isEmpty, heldAt - toldBytes >= least else { return }
     var now = timespec()

@@ -4,10 +4,10 @@ public import Catalogue
 internal import Codecs
 public import WorkerKit
 
-/// Decompresses the bytes of a ZIP archive's entry by a method that the daemon has no decoder of: libarchive gets them
-/// behind a local header (APPNOTE 4.3.7) of their own.
+/// Decompresses a ZIP archive's entry whose method the daemon has no decoder for. libarchive reads the bytes after a
+/// local header (APPNOTE 4.3.7) made for them.
 public enum PackedEntryWriter {
-  /// Writes the decompressed bytes. Throws when they are not as many as recorded, or do not have the CRC.
+  /// Writes the decompressed bytes. Throws if their number or CRC differs from the recorded one.
   public static func write(_ entry: PackedEntry, of input: JobInput, to output: JobOutput) throws(JobFailure) {
     let archive = try ArchiveFile(input, behind: header(entry, packedSize: Int64(input.count)))
     guard try archive.next() else { throw JobFailure(.damaged, "cannot be decoded") }

@@ -1,27 +1,27 @@
 internal import Bytes
 internal import WorkerKit
 
-/// What the library does not tell of RAR archives.
+/// The facts about RAR archives that the library does not report.
 enum RarHeader {
   private static let startSize = 7
   private static let startSize5 = 8
   private static let mark = Array("Rar!\u{1a}\u{7}\0".utf8)
   private static let mark5 = Array("Rar!\u{1a}\u{7}\u{1}\0".utf8)
 
-  /// Whether an archive of version 4 is solid, by the flags of the header behind its mark.
+  /// Returns whether an archive of version 4 is solid, by the flags of the header after its mark.
   static func isSolid(_ input: JobInput) -> Bool {
     guard input.count >= startSize + 5 else { return true }
     return unsafe input.bytes[startSize + 2] != 0x73 || input.bytes[startSize + 3] & 8 != 0
   }
 
-  /// Whether one of version 5 is: its first header's archive flags say it.
+  /// Returns whether an archive of version 5 is solid, by the archive flags of its first header.
   static func isSolid5(_ input: JobInput) -> Bool {
     guard let header = Header5(input, at: startSize5), header.type == 1, let flags = header.own else { return true }
     return flags & 4 != 0
   }
 
-  /// Whether the last part of an archive of version 4, of which parts lie one behind the other, says that another one
-  /// follows.
+  /// Returns whether the last part of an archive of version 4 states that another part follows. The parts are
+  /// concatenated.
   static func goesOn(_ input: JobInput) -> Bool {
     var last = false
     walk(input) { type, flags, _ in
@@ -30,7 +30,8 @@ enum RarHeader {
     return last
   }
 
-  /// Whether one of version 4 ends within a header, or within what belongs to one. What follows its end is not its own.
+  /// Returns whether an archive of version 4 ends within a header or the data that belongs to one. Bytes after its end
+  /// mark are not part of it.
   static func isCutOff(_ input: JobInput) -> Bool {
     var hasEnd = false
     let end = walk(input) { type, _, head in
@@ -41,11 +42,11 @@ enum RarHeader {
     return !hasEnd && end != input.count
   }
 
-  /// Whether one of version 5 lacks the header that says that it ends.
+  /// Returns whether an archive of version 5 lacks its end header.
   static func isCutOff5(_ input: JobInput) -> Bool {
     var place = startSize5
     while let header = Header5(input, at: place), header.end > place, header.end <= input.count {
-      // What follows is encrypted.
+      // The following headers are encrypted.
       if header.type == 4 { return false }
       place = header.end
       guard header.type == 5 else { continue }
@@ -56,12 +57,12 @@ enum RarHeader {
     return true
   }
 
-  /// The CRC-32 and the sizes of files of version 4 that are stored as they are, by their numbers in the archive.
+  /// Returns the CRC-32 and size of stored (uncompressed) files of version 4, by entry number.
   static func storedSums(_ input: JobInput) -> [Int: (crc: UInt32, size: Int64)] {
     var (number, sums) = (-1, [Int: (crc: UInt32, size: Int64)]())
     walk(input) { type, flags, head in
       guard type == 0x74, head.count >= 32 else { return }
-      // One that goes on in another part has its sum in the last one.
+      // A file that continues in another part has its sum in the last one.
       let (goesOnHere, isEncrypted) = (flags & 1 != 0, flags & 4 != 0)
       if !goesOnHere { number += 1 }
       guard head[25] == 0x30, !isEncrypted else { return }
@@ -73,8 +74,8 @@ enum RarHeader {
     return sums
   }
 
-  /// Calls `body` for each header of version 4, with its type, flags and first 40 bytes. Returns the place of what is no
-  /// whole header, or of the one of which something is missing.
+  /// Calls `body` for each header of version 4, with its type, flags and first 40 bytes. Returns the offset of the
+  /// first incomplete header, or of the header whose data is incomplete.
   @discardableResult
   private static func walk(_ input: JobInput, _ body: (UInt8, UInt16, [UInt8]) -> Void) -> Int {
     var place = 0
@@ -97,12 +98,12 @@ enum RarHeader {
     return place
   }
 
-  /// The numbers of the entries of version 5 that are encrypted, of which the library says nothing.
+  /// Returns the numbers of the encrypted entries of version 5, which the library does not report.
   static func encrypted5(_ input: JobInput) -> Set<Int> {
     var (place, number, found) = (startSize5, -1, Set<Int>())
     while let header = Header5(input, at: place), header.end > place, header.end <= input.count {
       place = header.type == 5 ? placeBehindZeros(input, from: header.end) + startSize5 : header.end
-      // What goes on from an earlier part is no entry of its own.
+      // A file continued from an earlier part is not a separate entry.
       guard header.type == 2, header.flags & 8 == 0 else { continue }
       number += 1
       if header.isEncrypted { found.insert(number) }
@@ -110,8 +111,8 @@ enum RarHeader {
     return found
   }
 
-  /// The CRC-32 and the sizes of files of version 5 that are stored as they are, by their numbers in the archive: the
-  /// library compares only those of compressed ones.
+  /// Returns the CRC-32 and size of stored (uncompressed) files of version 5, by entry number. The library checks only
+  /// those of compressed files.
   static func storedSums5(_ input: JobInput) -> [Int: (crc: UInt32, size: Int64)] {
     var (place, number, sums) = (startSize5, -1, [Int: (crc: UInt32, size: Int64)]())
     while let header = Header5(input, at: place), header.end > place, header.end <= input.count {
@@ -124,7 +125,7 @@ enum RarHeader {
     return sums
   }
 
-  /// Whether the last part of an archive of version 5 says that another one follows.
+  /// Returns whether the last part of an archive of version 5 states that another part follows.
   static func goesOn5(_ input: JobInput) -> Bool {
     var (place, last) = (startSize5, false)
     while let header = Header5(input, at: place) {
@@ -139,7 +140,7 @@ enum RarHeader {
     return last
   }
 
-  /// Parts are filled up to a whole number of sectors.
+  /// Returns the offset after the zeros that pad a part to a whole number of sectors.
   private static func placeBehindZeros(_ input: JobInput, from start: Int) -> Int {
     var place = start
     while place < input.count, unsafe input.bytes[place] == 0 { place += 1 }
@@ -147,23 +148,23 @@ enum RarHeader {
   }
 }
 
-/// A header of version 5: a check, its size, its type, flags, perhaps sizes, and flags of its type's own; all but the
-/// first are in seven bits a byte.
+/// A header of version 5: a check, its size, its type, flags, optional sizes, and type-specific flags. All but the
+/// check are encoded in seven bits a byte.
 private struct Header5 {
   let type: UInt64
   let flags: UInt64
-  /// Whether a file has a record of how it is encrypted.
+  /// Whether a file has an encryption record.
   let isEncrypted: Bool
-  /// The flags of an archive, or of its end.
+  /// The flags of an archive header or an end header.
   private(set) var own: UInt64?
-  /// The CRC-32 and the size of a file that is stored as it is. Nil if the header has none.
+  /// The CRC-32 and size of a stored (uncompressed) file. `nil` if the header has none.
   let storedSum: (crc: UInt32, size: Int64)?
-  /// Where the next one is.
+  /// The offset of the next header.
   let end: Int
 
   private static let checkSize = 4
 
-  /// nil if there is none.
+  /// Returns `nil` if the offset does not have a header.
   init?(_ input: JobInput, at start: Int) {
     var place = start + Self.checkSize
     func number() -> UInt64? {

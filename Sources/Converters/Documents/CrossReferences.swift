@@ -1,17 +1,17 @@
 /// The packed objects listed in a document's cross-reference streams (ISO 32000-1, 7.5.8).
 ///
-/// libqpdf has validated the same streams, but does not expose their contents. Cross-reference tables, and whatever a
-/// table points back to, are ignored, except for an empty table at the end, which office programs write for old
-/// readers.
+/// libqpdf has validated the same streams, but does not expose their contents. Cross-reference tables, and the older
+/// ones they point back to, are ignored. The exception is an empty table at the end, which office programs write for
+/// old readers.
 struct CrossReferences {
-  /// By object number: the number of the object stream and the index in it; stream 0 if the object is not packed.
+  /// The object stream and the index in it, by object number. Stream 0 means that the object is not packed.
   private(set) var packed: [(stream: Int32, index: Int32)] = []
   /// Whether a newer stream has an entry for the object.
   private var isKnown: [Bool] = []
 
-  /// Objects with higher numbers are left to libqpdf.
+  /// The maximum number of objects. Higher object numbers are left to libqpdf.
   private static let mostObjects = 1 << 22
-  /// More streams mean a loop.
+  /// The maximum number of streams. More mean a loop.
   private static let mostStreams = 256
 
   init(of file: PDFFile) {
@@ -34,7 +34,7 @@ struct CrossReferences {
     }
   }
 
-  /// The `startxref` offset at the end of the document.
+  /// Returns the `startxref` offset at the end of the document.
   static func start(_ file: PDFFile) -> Int? {
     let end = unsafe Array(file.bytes.suffix(1024))
     let mark = Array("startxref".utf8)
@@ -43,14 +43,15 @@ struct CrossReferences {
     return Int(String(decoding: digits, as: UTF8.self))
   }
 
-  /// Whether this is an empty table for readers without support for streams, whose trailer refers to a stream.
+  /// Returns whether this is an empty table whose trailer refers to a stream. It is for readers without support for
+  /// streams.
   private static func isEmptyTable(_ bytes: Slice<UnsafeRawBufferPointer>) -> Bool {
     let words = unsafe Array(bytes).split { $0 <= 0x20 }
     return words.count >= 4 && words[..<3].elementsEqual(["xref", "0", "0"]) { $0.elementsEqual($1.utf8) }
       && words[3].starts(with: "trailer".utf8)
   }
 
-  /// The number of the object that starts at an offset.
+  /// Returns the number of the object that starts at an offset.
   private static func object(at place: Int, _ file: PDFFile) -> PDFObject.ID? {
     guard place >= 0, unsafe place < file.bytes.count else { return nil }
     let text = unsafe Array(file.bytes[place...].prefix(40))

@@ -1,6 +1,6 @@
 /// Finds the names of destinations among the tokens of an object.
 struct DestinationScan {
-  /// In the order in which their dictionaries end.
+  /// The names, in the order in which their dictionaries end.
   private(set) var names: [Range<Int>] = []
 
   private let bytes: [UInt8]
@@ -65,7 +65,7 @@ struct DestinationScan {
     token.count == name.utf8CodeUnitCount && bytes[token].elementsEqual(name.description.utf8)
   }
 
-  /// Whether a token can be the name of a destination.
+  /// Returns whether a token can be the name of a destination.
   private func isName(_ token: Range<Int>) -> Bool {
     switch bytes[token.lowerBound] {
     case 0x28, 0x2F: true

@@ -5,7 +5,7 @@ struct DocumentStructure {
   /// The parent tree: maps the numbers of pages, annotations and forms to their structure elements.
   let parents: NumberTree
 
-  /// nil if the document is not tagged.
+  /// Returns `nil` if the document is not tagged.
   init?(_ catalog: PDFObject, _ objects: ObjectCache) {
     guard let object = catalog["/StructTreeRoot"], let id = object.id else { return nil }
     let text = objects.object(id).text

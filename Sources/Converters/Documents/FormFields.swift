@@ -2,19 +2,19 @@
 struct FormFields {
   /// The top-level fields, in the order of their widgets.
   private(set) var top: [PDFObject.ID] = []
-  /// For parent fields, the kids that lead to a widget.
+  /// The kids of each parent field that lead to a widget.
   private(set) var kids: [PDFObject.ID: [PDFObject.ID]] = [:]
 
   private(set) var hasWidgets = false
   private var topSet: Set<PDFObject.ID> = []
 
-  /// Whether a field has no parent.
+  /// Returns whether a field has no parent.
   func isTop(_ id: PDFObject.ID) -> Bool { topSet.contains(id) }
 
   init() {}
 
   /// - Parameters:
-  ///   - objects: those of the pages' document.
+  ///   - objects: the objects of the pages' document.
   ///   - form: the top-level fields of the document's form.
   init(on pages: [PageTree.Page], _ objects: ObjectCache, in form: Set<PDFObject.ID>) {
     for page in pages {

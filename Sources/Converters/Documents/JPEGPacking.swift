@@ -1,25 +1,26 @@
 internal import Pixels
 internal import WorkerKit
 
-/// Packs JPEGs once more, byte for byte as they are: those of paper with letters have long runs of the same bits.
+/// Compresses JPEGs losslessly with Deflate. JPEGs of printed text have long runs of equal bits.
 struct JPEGPacking {
   private let deflate: Deflate
 
-  /// What is saved at least, or readers would have a second filter for nothing: 1 / 100.
+  /// The reciprocal of the minimum saving, 1 / 100. A smaller saving does not justify a second filter.
   private static let leastShare = 100
-  /// A larger one, in bytes, would have to be in memory twice.
+  /// The maximum size of a JPEG, in bytes. A larger one would have to be in memory twice.
   private static let largest = 32 << 20
-  /// The bytes that are tried, in some places of one that is larger: cameras' photos cannot be packed.
+  /// The size of a sample, in bytes. In a larger JPEG, samples are compressed first, because camera photos cannot be
+  /// packed.
   private static let sample = 1 << 16
   private static let samples = 3
 
   init() throws(JobFailure) {
-    // libdeflate's best takes some hundredths of a second for a page.
+    // libdeflate's highest level takes some hundredths of a second for a page.
     guard let deflate = Deflate(level: 12) else { throw JobFailure.noMemory() }
     self.deflate = deflate
   }
 
-  /// The JPEG in the zlib format; nil if that is hardly smaller.
+  /// Returns the JPEG in the zlib format. Returns `nil` if that is hardly smaller.
   func packed(_ jpeg: RawSpan) -> [UInt8]? {
     let size = jpeg.byteCount
     guard size <= Self.largest else { return nil }

@@ -5,9 +5,9 @@ public import WorkerKit
 /// below it.
 ///
 /// Pages are copied, byte for byte where they are streams. Form fields and named destinations of different files stay
-/// separate, whatever their names: fields get a parent field per file, destinations a number before their names.
-/// Attached files stay attached, and pages keep their labels. A file that cannot be read is replaced by a page that says
-/// so.
+/// separate, even if their names are equal: fields get a parent field per file, destinations a number before their
+/// names. Attached files stay attached, and pages keep their labels. A file that cannot be read is replaced by a page
+/// that says so.
 public final class MergedDocument {
   private let writer: PDFWriter
   private let catalog: Int
@@ -25,7 +25,7 @@ public final class MergedDocument {
   /// The files replaced by a notice, with the reasons.
   public private(set) var unreadable: [(name: String, failure: JobFailure)] = []
 
-  /// The files without some of their pages, which are damaged, with the number of these.
+  /// The files that lack damaged pages, and the number of these pages.
   public private(set) var lacking: [(name: String, pages: Int)] = []
 
   /// Whether every file has been replaced by a notice.
@@ -33,14 +33,14 @@ public final class MergedDocument {
 
   private var pageCount: Int { nodes.reduce(0) { $0 + $1.count } }
 
-  /// - Parameter protection: that of the files.
+  /// - Parameter protection: the protection of the files.
   public init(to output: JobOutput, _ protection: CommonProtection = CommonProtection()) {
     writer = PDFWriter(to: output, version: protection.version, protection.strictest)
     catalog = writer.reserve()
     tree = writer.reserve()
   }
 
-  /// Adds a file by `body`. If the file cannot be read, adds a page that says so instead.
+  /// Adds a file by calling `body`. If the file cannot be read, adds a page that says so instead.
   public func addFile(named name: String, _ body: () throws(JobFailure) -> Void) throws(JobFailure) {
     let mark = writer.mark
     do throws(JobFailure) { try body() } catch {
@@ -105,7 +105,7 @@ public final class MergedDocument {
     var root = Array("<< /Type /Catalog /Pages \(tree) 0 R".utf8)
     root += try " /PageMode /UseOutlines /Outlines \(writeOutline()) 0 R".utf8
     if hasLabels { root += Array(" /PageLabels << /Nums [ ".utf8) + labels + Array("] >>".utf8) }
-    // Of files with different intents, each file's would change what the others look like.
+    // If the files have different intents, one file's would change the appearance of the others.
     if let first = digests.first ?? nil, digests.allSatisfy({ $0 == first }) {
       root += Array(" /OutputIntents ".utf8) + intents
     }
@@ -126,7 +126,8 @@ public final class MergedDocument {
       + trees.flatMap { Array(" \($0.0) << /Names [ ".utf8) + $0.1 + Array("] >>".utf8) } + Array(" >>".utf8)
   }
 
-  /// In the order of their names; if two files have attachments of the same name, the later one gets its file's number.
+  /// Returns the attachments in the order of their names. If two files have attachments of the same name, the later one
+  /// gets its file's number.
   private func attachments() -> [UInt8] {
     var files: [[UInt8]: [UInt8]] = [:]
     for (index, part) in parts.enumerated() {
@@ -162,7 +163,7 @@ public final class MergedDocument {
     return top
   }
 
-  /// In UTF-16, as hexadecimal digits.
+  /// Returns a text in UTF-16, as hexadecimal digits.
   private static func string(_ text: String) -> String {
     let digits = text.utf16.map { unit in
       let digits = String(unit, radix: 16)

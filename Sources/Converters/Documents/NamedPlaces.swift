@@ -4,11 +4,11 @@
 /// Only the tree nodes on the path to a name are read, once each.
 final class NamedPlaces {
   private struct Node {
-    /// In the order of their names.
+    /// The kids, in the order of their names.
     var kids: [(first: [UInt8], last: [UInt8], id: PDFObject.ID)] = []
-    /// Kids without limits.
+    /// The kids without limits.
     var others: [PDFObject.ID] = []
-    /// The destination's text in the document: usually a reference.
+    /// The destinations by name, as text in the document, which is usually a reference.
     var places: [[UInt8]: [UInt8]] = [:]
   }
 
@@ -22,19 +22,19 @@ final class NamedPlaces {
   private let tree: [UInt8]?
   private let dictionary: [UInt8]?
 
-  /// More names are not cached for the next page.
+  /// The maximum number of names that are cached for the next page.
   private static let mostNames = 1 << 17
 
-  /// - Parameter catalog: the document's.
+  /// - Parameter catalog: the document's catalog.
   init(_ catalog: PDFObject, _ objects: ObjectCache) {
     self.objects = objects
     tree = catalog["/Names"]?["/Dests"]?.text
     dictionary = catalog["/Dests"]?.text
   }
 
-  /// Returns those of the names that are destinations on these pages, in name tree order.
+  /// Returns the names that are destinations on these pages, in name tree order.
   ///
-  /// - Parameter names: in PDF syntax: strings and names.
+  /// - Parameter names: strings and names in PDF syntax.
   func places(
     _ names: Set<[UInt8]>, on pages: Set<PDFObject.ID>
   ) -> [(name: [UInt8], place: ObjectText)] {
@@ -64,7 +64,8 @@ final class NamedPlaces {
     }
   }
 
-  /// Readers look in both, whichever kind of name it is.
+  /// Returns the destination of a name. Like other readers, searches both the tree and the dictionary for either kind
+  /// of name.
   private func place(_ key: [UInt8]) -> [UInt8]? {
     // A tree may have loops.
     var seen: Set<PDFObject.ID> = []
@@ -107,7 +108,7 @@ final class NamedPlaces {
     return node
   }
 
-  /// The page of a destination: the first reference in its array.
+  /// Returns the page of a destination: the first reference in its array.
   private func page(of place: ObjectText) -> PDFObject.ID? {
     var text = place
     // The array may be the value of `/D`; each may be an indirect object.
@@ -128,7 +129,8 @@ final class NamedPlaces {
 private func < (one: [UInt8], other: [UInt8]) -> Bool { one.lexicographicallyPrecedes(other) }
 
 extension Array {
-  /// The first index for which `isLater` holds, in an array partitioned by it; the count if there is none.
+  /// Returns the first index for which `isLater` holds, in an array partitioned by it. Returns the count if there is
+  /// none.
   fileprivate func partitioningIndex(_ isLater: (Element) -> Bool) -> Int {
     var (low, high) = (0, count)
     while low < high {

@@ -39,7 +39,7 @@ struct NoticePage {
     return page
   }
 
-  /// Shows lines of a text. The fonts have Western letters only; all are in the text that is copied.
+  /// Returns the operators that show a text. The fonts have only Western letters, but copied text has all letters.
   private static func drawing(_ text: String, font: String) -> String {
     let actual = text.utf16.flatMap { [UInt8]($0.bigEndianBytes) }
     let lines = lines(of: text).prefix(mostLines).map { line in
@@ -60,7 +60,7 @@ struct NoticePage {
     }
   }
 
-  /// The text broken at spaces, and within words that are too long.
+  /// Returns the text broken at spaces, and within words that are too long.
   private static func lines(of text: String) -> [String] {
     var lines = [""]
     for word in text.split(whereSeparator: \.isWhitespace) {

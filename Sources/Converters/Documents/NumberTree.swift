@@ -1,7 +1,7 @@
 /// A number tree (ISO 32000-1, 7.9.7), whose nodes are read on demand, once each.
 final class NumberTree {
   private struct Node {
-    /// In the order of their numbers.
+    /// The kids, in the order of their numbers.
     var kids: [(first: Int, last: Int, id: PDFObject.ID)] = []
     /// The text for each number.
     var values: [Int: [UInt8]] = [:]
@@ -13,9 +13,9 @@ final class NumberTree {
   private var nodes: [PDFObject.ID: Node] = [:]
   private var count = 0
 
-  /// More values are not cached for the next lookup.
+  /// The maximum number of values that are cached for the next lookup.
   private static let mostKept = 1 << 17
-  /// More values in one tree mean a loop or damage.
+  /// The maximum number of values in a tree. More mean a loop or damage.
   private static let mostValues = 1 << 20
   private static let deepest = 32
 

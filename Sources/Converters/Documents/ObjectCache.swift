@@ -4,15 +4,15 @@ final class ObjectCache {
     enum Kind {
       case plain
       case stream
-      /// An optional content group or membership: its visibility depends on the document's layers.
+      /// An optional content group or membership. Its visibility depends on the document's layers.
       case layer
-      /// A form field with kids that belong to pages; copied with those kids only.
+      /// A form field with kids that belong to pages. Copied with those kids only.
       case fields
-      /// A page, or a link from pages to the rest of the document; also null: not copied through a reference.
+      /// A page, a link from pages to the rest of the document, or null. Not copied through a reference.
       case boundary
     }
 
-    /// Without what is written anew in a copy: a stream's length, a field's kids.
+    /// The object's text without the parts that are rewritten in a copy: a stream's length, a field's kids.
     let text: ObjectText
     let kind: Kind
   }
@@ -46,14 +46,14 @@ final class ObjectCache {
     return object
   }
 
-  /// A value, or the object it refers to.
+  /// Returns a value, or the object it refers to.
   func resolved(_ value: ArraySlice<UInt8>) -> ObjectText {
     let text = ObjectText(Array(value))
     guard let reference = text.references.first, reference.range == text.bytes.indices else { return text }
     return object(reference.id).text
   }
 
-  /// The items of an array that is a dictionary's value; empty if there is none.
+  /// Returns the items of an array that is a dictionary's value. Empty if there is none.
   func items(of text: ObjectText, _ key: String) -> [ArraySlice<UInt8>] {
     text.value(of: key).map { ObjectText.items(resolved($0).bytes[...]) } ?? []
   }

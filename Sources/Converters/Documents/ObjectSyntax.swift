@@ -1,10 +1,10 @@
 /// Checks the tokens of an object: matching brackets, keys that are names and have values, complete references, and
-/// nothing that readers would have to guess.
+/// nothing ambiguous.
 ///
-/// Stricter than a reader needs to be: objects that fail are left to libqpdf.
+/// The check is stricter than a reader needs to be. Objects that fail are left to libqpdf.
 struct ObjectSyntax {
   private(set) var isSound = true
-  /// For each open bracket, whether it is a dictionary's, and whether a key is expected next.
+  /// The open brackets: whether each is a dictionary's, and whether a key is expected next.
   private var open: [(isDictionary: Bool, wantsKey: Bool)] = []
   /// The number of integers just before that can be part of a reference.
   private var numbers = 0
@@ -89,7 +89,7 @@ struct ObjectSyntax {
     }
   }
 
-  /// Whether a byte is written without an escape in a name.
+  /// Returns whether a byte is written without an escape in a name.
   private static func isPlain(_ byte: UInt8) -> Bool {
     (0x21...0x7E).contains(byte) && ![0x23, 0x25, 0x7B, 0x7D].contains(byte)
   }

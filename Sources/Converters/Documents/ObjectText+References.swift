@@ -1,5 +1,5 @@
 extension ObjectText {
-  /// The text with its references replaced, one replacement for each of `references`.
+  /// Returns the text with its references replaced, one replacement for each of `references`.
   func replacingReferences(with replacements: [[UInt8]]) -> [UInt8] {
     if references.isEmpty { return bytes }
     var text: [UInt8] = []

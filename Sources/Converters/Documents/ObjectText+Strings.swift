@@ -1,5 +1,5 @@
 extension ObjectText {
-  /// The ranges of strings in an object's text.
+  /// Returns the ranges of strings in an object's text.
   static func strings(in text: [UInt8]) -> [Range<Int>] {
     var ranges: [Range<Int>] = []
     var at = 0
@@ -32,7 +32,8 @@ extension ObjectText {
     return ranges
   }
 
-  /// The decoded bytes of a string in PDF syntax (ISO 32000-1, 7.3.4); nil if the token is not a string.
+  /// Returns the decoded bytes of a string in PDF syntax (ISO 32000-1, 7.3.4). Returns `nil` if the token is not a
+  /// string.
   static func string(_ token: ArraySlice<UInt8>) -> [UInt8]? {
     guard let first = token.first, token.count >= 2 else { return nil }
     let inner = token.dropFirst().dropLast()

@@ -14,7 +14,7 @@ struct ObjectText {
 
   let bytes: [UInt8]
   let references: [Reference]
-  /// The entries of the dictionary itself, not of nested ones; empty if the object is not a dictionary.
+  /// The entries of the dictionary itself, not of nested ones. Empty if the object is not a dictionary.
   let entries: [Entry]
   /// The ranges of this document's destination names: the strings and names that are values of `/D` or `/Dest`, at any
   /// depth, except in actions that refer to other files.
@@ -27,7 +27,7 @@ struct ObjectText {
     self.init(scan)
   }
 
-  /// nil if libqpdf might write the object differently, apart from white space.
+  /// Returns `nil` if libqpdf might write the object differently, apart from white space.
   ///
   /// - Parameter text: as found in a file.
   init?(sound text: ArraySlice<UInt8>) {
@@ -54,7 +54,7 @@ struct ObjectText {
     return entries.first { $0.key.count == count && bytes[$0.key].elementsEqual(key.utf8) }.map { bytes[$0.value] }
   }
 
-  /// Whether the value exists and is not null.
+  /// Returns whether the value exists and is not null.
   func hasValue(for key: String) -> Bool { !(value(of: key)?.elementsEqual("null".utf8) ?? true) }
 
   func has(_ name: String, for key: String) -> Bool { value(of: key)?.elementsEqual(name.utf8) ?? false }
@@ -64,7 +64,7 @@ struct ObjectText {
     return bytes.indices.contains { bytes[$0] == name.first && bytes[$0...].starts(with: name) }
   }
 
-  /// The items of an array; empty if it is not an array.
+  /// Returns the items of an array. Empty if it is not an array.
   static func items(_ array: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
     guard array.first == 0x5B else { return [] }
     var scan = ObjectScan(Array(array))
@@ -73,21 +73,21 @@ struct ObjectText {
     return (scan.items ?? []).map { scan.bytes[$0] }
   }
 
-  /// The reference that is the whole value of a key; otherwise nil.
+  /// Returns the reference that is the whole value of a key. Returns `nil` for any other value.
   func reference(for key: String) -> PDFObject.ID? {
     guard let value = value(of: key) else { return nil }
     return references.first { $0.range == value.indices }?.id
   }
 
-  /// The integer that is the value of a key.
+  /// Returns the integer that is the value of a key.
   func integer(for key: String) -> Int? { value(of: key).flatMap { Int(String(decoding: $0, as: UTF8.self)) } }
 
-  /// The dictionary without some of its keys.
+  /// Returns the dictionary without some of its keys.
   func without(_ keys: [String]) -> ObjectText {
     keeping { key in !keys.contains { key.elementsEqual($0.utf8) } }
   }
 
-  /// The dictionary with only some of its keys.
+  /// Returns the dictionary with only some of its keys.
   func keeping(_ isKept: (ArraySlice<UInt8>) -> Bool) -> ObjectText {
     let kept = entries.filter { isKept(bytes[$0.key]) }
     if kept.count == entries.count { return self }
@@ -102,7 +102,7 @@ struct ObjectText {
 }
 
 extension ObjectText {
-  /// A stream's dictionary without its leading `/Crypt` filter, if it has one: copied data is decrypted.
+  /// A stream's dictionary without its leading `/Crypt` filter, if any. Copied data is decrypted.
   var withoutCryptFilter: ObjectText {
     guard let filter = value(of: "/Filter"), filter.elementsEqual("/Crypt".utf8) || ObjectText.isCrypt(first: filter)
     else { return self }
@@ -123,7 +123,7 @@ extension ObjectText {
 /// A single pass over the tokens of an object.
 private struct ObjectScan {
   let bytes: [UInt8]
-  /// Checks text that may be malformed.
+  /// The checker for text that may be malformed. Nil for text from libqpdf.
   var syntax: ObjectSyntax?
   var references: [ObjectText.Reference] = []
   var entries: [ObjectText.Entry] = []
@@ -133,7 +133,7 @@ private struct ObjectScan {
 
   private var at = 0
   private var depth = 0
-  /// At a dictionary's top level: the key without a value yet, or with an incomplete one.
+  /// The key at a dictionary's top level that has no value yet, or an incomplete one.
   private var key: Range<Int>?
   private var value: Range<Int>?
   /// The preceding tokens, if they were integers.
@@ -168,7 +168,7 @@ private struct ObjectScan {
     }
   }
 
-  /// Advances over one token; returns whether it is an integer.
+  /// Advances over one token. Returns whether it is an integer.
   private mutating func token() -> Bool {
     let byte = bytes[at]
     switch byte {
@@ -235,7 +235,7 @@ private struct ObjectScan {
         range: first.lowerBound..<end, id: PDFObject.ID(number: number, generation: generation)))
   }
 
-  /// The end of a literal string, which may contain nested and escaped brackets.
+  /// Returns the end of a literal string, which may contain nested and escaped brackets.
   private func endOfString() -> Int {
     var end = at
     var open = 0

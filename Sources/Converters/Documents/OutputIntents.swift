@@ -4,7 +4,7 @@ internal import Bytes
 struct OutputIntents {
   /// The array, or a reference to it.
   let text: ObjectText
-  /// A hash that is equal for equal intents, whatever the numbers of their objects.
+  /// A hash that is equal for equal intents, independent of the numbers of their objects.
   let digest: UInt64
 
   /// Returns `nil` if the document has none.

@@ -1,6 +1,8 @@
 extension PDFFile {
-  /// Whether somebody has signed the document, so that a change of it shows: by what it says of itself, or by a signature
-  /// field with a value, since to say so is optional (PDF 32000-1, 12.7.4.5). Releases no objects.
+  /// Whether the document is signed, so that any change to it can be detected. Releases no objects.
+  ///
+  /// Checks the document's own flags and, since these are optional, looks for a signature field with a value (PDF
+  /// 32000-1, 12.7.4.5).
   var isSigned: Bool {
     guard let form = root["/AcroForm"] else { return root["/Perms"] != nil }
     if root["/Perms"] != nil || (form["/SigFlags"]?.integer ?? 0) & 3 != 0 { return true }
@@ -11,7 +13,7 @@ extension PDFFile {
       if let id = field.id, !seen.insert(id).inserted { continue }
       let isSignature = field["/FT"]?.name.map { $0 == "/Sig" } ?? isInherited
       if isSignature, field["/V"] != nil { return true }
-      // Kids that are no objects of their own have none.
+      // Kids that are not indirect objects have no kids themselves.
       guard field.id != nil else { continue }
       fields += (field["/Kids"]?.items ?? []).map { ($0, isSignature) }
     }

@@ -2,26 +2,26 @@ internal import CQpdf
 internal import Catalogue
 internal import WorkerKit
 
-/// A PDF as libqpdf reads it: its objects, not its rendering.
+/// A PDF as read by libqpdf: its objects, not its rendering.
 ///
-/// Objects are handles owned by the file; `releaseObjects` invalidates all of them.
+/// Objects are handles owned by the file. `releaseObjects` invalidates all of them.
 @safe final class PDFFile {
   let pdf: qpdf_data
-  /// The whole document as it is, or as recovered: objects are read from it on demand.
+  /// The whole document, original or recovered. Objects are read from it on demand.
   let bytes: UnsafeRawBufferPointer
   private let holder: AnyObject
-  /// Whether the cross-references were rebuilt, so that the result may differ from what the author meant.
+  /// Whether the cross-references were rebuilt. The result may then differ from the author's intent.
   let isRecovered: Bool
   /// Whether only the attached files are encrypted, by an unknown password.
   let hidesFiles: Bool
   /// The page objects found by recovery, whether or not a page tree lists them.
   let foundPages: [PDFObject.ID]
-  /// The password it was opened with; empty if it needs none.
+  /// The password that opened the document. Empty if it needs none.
   private let password: [UInt8]
-  /// nil if the document is not encrypted.
+  /// The document's encryption. Nil if it is not encrypted.
   private(set) lazy var protection = Result<Protection?, JobFailure> { () throws(JobFailure) in try findProtection() }
 
-  /// Reads the cross-references. An encrypted document opens if it needs no password, or one of those given.
+  /// Reads the cross-references. An encrypted document opens if it needs no password, or one of the given ones.
   init(reading input: JobInput, _ passwords: [[UInt8]] = []) throws(JobFailure) {
     do throws(JobFailure) {
       unsafe (pdf, password) = try PDFFile.open(input.bytes, passwords)
@@ -40,7 +40,8 @@ internal import WorkerKit
     }
   }
 
-  /// Reads a document that can be opened, but whose cross-references may be wrong, by rebuilt ones.
+  /// Reads a document by rebuilt cross-references. For one that can be opened, but whose own cross-references may be
+  /// wrong.
   init(recovering input: JobInput, _ passwords: [[UInt8]] = []) throws(JobFailure) {
     guard let recovered = unsafe RecoveredDocument(of: input.bytes, isLocked: false) else {
       throw JobFailure(.damaged, "has no pages")
@@ -111,7 +112,7 @@ internal import WorkerKit
       dictionary: dictionary, id: trailer["/ID"]?.items.first?.string ?? [], isOwners: key.isOwners)
   }
 
-  /// The password that opens the document as a user instead of the owner; nil if unknown.
+  /// Returns the password that opens the document as a user instead of the owner. Returns `nil` if unknown.
   func readersPassword(among passwords: [[UInt8]]) -> [UInt8]? {
     let candidates = [password] + Passphrase.toTry(passwords)
     return candidates.first { candidate in
@@ -124,10 +125,10 @@ internal import WorkerKit
     if unsafe qpdf_has_error(pdf) != 0 { try check(QPDF_ERROR_CODE(QPDF_ERRORS)) }
   }
 
-  /// Clears that error, for objects that may well be damaged.
+  /// Clears the error left behind by calls without a result. For objects that are possibly damaged.
   func forgetErrors() { _ = unsafe qpdf_has_error(pdf) != 0 ? qpdf_get_error(pdf) : nil }
 
-  /// As in `%PDF-1.7`.
+  /// The PDF version, as in `%PDF-1.7`.
   var version: String { unsafe qpdf_get_pdf_version(pdf).map { unsafe String(cString: $0) } ?? "1.7" }
 
   /// Clears the warnings, so that `isDamaged` reports later ones.
@@ -139,7 +140,7 @@ internal import WorkerKit
 
   func object(_ handle: qpdf_oh) -> PDFObject { PDFObject(file: self, handle: handle) }
 
-  /// A null object if the file has none with this number.
+  /// Returns the object with this number. Returns a null object if the file has none.
   func object(_ id: PDFObject.ID) -> PDFObject {
     unsafe object(qpdf_get_object_by_id(pdf, id.number, id.generation))
   }

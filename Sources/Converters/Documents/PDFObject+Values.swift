@@ -34,7 +34,7 @@ extension PDFObject {
     return keys
   }
 
-  /// A page's value, or the one inherited from the nearest ancestor.
+  /// Returns a page's value, or the one inherited from the nearest ancestor.
   func inherited(_ key: String) -> PDFObject? {
     var node: PDFObject? = self
     for _ in 0..<PDFObject.highest {
@@ -48,7 +48,7 @@ extension PDFObject {
   /// The maximum depth of a page: parents may be cyclic.
   private static var highest: Int { 1000 }
 
-  /// A stream's dictionary; any other object itself.
+  /// A stream's dictionary. For any other object, the object itself.
   var dictionary: PDFObject { isStream ? unsafe file.object(qpdf_oh_get_dict(file.pdf, handle)) : self }
 
   /// A stream's filters in decoding order, each with its parameters.
@@ -63,14 +63,15 @@ extension PDFObject {
     }
   }
 
-  /// A stream's bytes as stored, but decrypted.
+  /// Returns a stream's bytes as stored, but decrypted.
   func data() throws(JobFailure) -> [UInt8] {
     var bytes: [UInt8] = []
     try withData { (data) throws(JobFailure) in bytes = unsafe data.withUnsafeBytes { unsafe Array($0) } }
     return bytes
   }
 
-  /// A stream's fully decoded bytes; nil if it has an image filter, is damaged, or exceeds `limit` bytes.
+  /// Returns a stream's fully decoded bytes. Returns `nil` if it has an image filter, is damaged, or exceeds `limit`
+  /// bytes.
   func plainData(atMost limit: Int) -> [UInt8]? {
     let filters = filters
     if filters.isEmpty { return (try? data()).flatMap { $0.count <= limit ? $0 : nil } }
@@ -119,7 +120,7 @@ extension PDFObject {
     return unsafe Array(UnsafeBufferPointer(start: data, count: count))
   }
 
-  /// A stream's bytes without its last filter undone, which is the image encoding.
+  /// Returns a stream's bytes with all filters undone but the last, which is the image encoding.
   func dataBeforeLastFilter() -> [UInt8]? {
     let filters = filters
     guard let raw = try? data() else { return nil }

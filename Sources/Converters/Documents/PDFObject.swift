@@ -21,13 +21,13 @@ struct PDFObject {
   var isNull: Bool { unsafe qpdf_oh_is_null(pdf, handle) != 0 }
   var isStream: Bool { unsafe qpdf_oh_is_stream(pdf, handle) != 0 }
 
-  /// nil for a direct object.
+  /// The number and generation. Nil for a direct object.
   var id: ID? {
     let number = unsafe qpdf_oh_get_object_id(pdf, handle)
     return number == 0 ? nil : unsafe ID(number: number, generation: qpdf_oh_get_generation(pdf, handle))
   }
 
-  /// A dictionary's value; nil also for null.
+  /// The value of a dictionary's key. Nil if it is missing or null.
   subscript(key: String) -> PDFObject? {
     guard isDictionary else { return nil }
     let value = unsafe file.object(qpdf_oh_get_key(pdf, handle, key))
@@ -36,7 +36,7 @@ struct PDFObject {
 
   var count: Int { isArray ? unsafe Int(qpdf_oh_get_array_n_items(pdf, handle)) : 0 }
 
-  /// An array's item.
+  /// The array's item at an index.
   subscript(index: Int) -> PDFObject { unsafe file.object(qpdf_oh_get_array_item(pdf, handle, Int32(index))) }
 
   var items: [PDFObject] { (0..<count).map { self[$0] } }
@@ -46,16 +46,16 @@ struct PDFObject {
     return unsafe qpdf_oh_get_value_as_longlong(pdf, handle, &value) != 0 ? Int(value) : nil
   }
 
-  /// With its slash.
+  /// The name, with its slash.
   var name: String? {
     guard unsafe qpdf_oh_is_name(pdf, handle) != 0 else { return nil }
     return unsafe qpdf_oh_get_name(pdf, handle).map { unsafe String(cString: $0) }
   }
 
-  /// In PDF syntax, with references by number; an indirect object is its reference.
+  /// The object in PDF syntax, with references by number. An indirect object yields its reference.
   var text: [UInt8] { unsafe bytes(qpdf_oh_unparse(pdf, handle)) }
 
-  /// The object's own text, even if it is indirect; of a stream, its dictionary's.
+  /// The object's own text, even if it is indirect. For a stream, its dictionary's text.
   var ownText: [UInt8] {
     unsafe bytes(qpdf_oh_unparse_resolved(pdf, isStream ? qpdf_oh_get_dict(pdf, handle) : handle))
   }
@@ -65,7 +65,7 @@ struct PDFObject {
     return unsafe Array(UnsafeRawBufferPointer(start: text, count: strlen(text)))
   }
 
-  /// A stream's decoded bytes; nil if a filter is not for general data, and if anything is wrong with the data.
+  /// A stream's decoded bytes. Nil if a filter is not for general data, or if the data is faulty.
   var decodedData: [UInt8]? {
     guard hasSaneParameters else { return nil }
     file.forgetWarnings()

@@ -6,7 +6,7 @@ internal import WorkerKit
 final class PDFWriter {
   private let output: any DocumentSink
   private var pending: [UInt8]
-  /// How many bytes have been passed to the output.
+  /// The number of bytes passed to the output.
   private var written = 0
   /// The offset of each object, by its number minus one.
   private var places: [Int] = []
@@ -14,8 +14,8 @@ final class PDFWriter {
   private let protection: Protection?
 
   /// - Parameters:
-  ///   - version: as in `%PDF-1.7`.
-  ///   - protection: how the document is encrypted; nil if it is not.
+  ///   - version: the PDF version, as in `%PDF-1.7`.
+  ///   - protection: the document's encryption. Nil if it is not encrypted.
   init(to output: any DocumentSink, version: String, _ protection: Protection? = nil) {
     self.output = output
     self.protection = protection
@@ -39,7 +39,7 @@ final class PDFWriter {
     try end()
   }
 
-  /// - Parameter dictionary: without its `/Length`.
+  /// - Parameter dictionary: the stream's dictionary without its `/Length`.
   func write(
     _ number: Int, dictionary: [UInt8], stream: RawSpan
   ) throws(JobFailure) {
@@ -95,7 +95,7 @@ final class PDFWriter {
     try flush()
   }
 
-  /// The `/Encrypt` entry of the trailer.
+  /// Returns the `/Encrypt` entry of the trailer.
   private func writeProtection() throws(JobFailure) -> String {
     guard let protection else { return "" }
     let number = reserve()
@@ -103,15 +103,15 @@ final class PDFWriter {
     return " /Encrypt \(number) 0 R"
   }
 
-  /// The document's first identifier, in hexadecimal digits: its own, or if it is encrypted, the one that its key was
-  /// derived from; otherwise the second one.
+  /// Returns the document's first identifier, in hexadecimal digits: its own, or the one that its encryption key was
+  /// derived from. Returns the second identifier if it has neither.
   private func first(_ own: [UInt8]?, _ id: String) -> String {
     if let own { return String(decoding: ObjectText.hexadecimal(own).dropFirst().dropLast(), as: UTF8.self) }
     return protection.map { String(decoding: ObjectText.hexadecimal($0.id).dropFirst().dropLast(), as: UTF8.self) }
       ?? id
   }
 
-  /// Whether strings are as protected in an object stream as elsewhere.
+  /// Whether strings are protected as well in an object stream as elsewhere.
   var canPack: Bool { protection.map { $0.streams != .none || $0.strings == .none } ?? true }
 
   /// The position of an object in an object stream.
@@ -120,11 +120,11 @@ final class PDFWriter {
     let index: Int
   }
 
-  /// Writes a cross-reference stream instead (PDF 32000-1, 7.5.8).
+  /// Writes a cross-reference stream instead of a table (PDF 32000-1, 7.5.8).
   ///
   /// - Parameters:
   ///   - information: the number of the document's information dictionary.
-  ///   - id: its first identifier; nil if it is the same as the second.
+  ///   - id: its first identifier. Nil if it is the same as the second.
   ///   - packed: the objects in object streams, by their number.
   ///   - compress: applies PNG predictors and zlib to a table with the given row size.
   func finish(
@@ -158,7 +158,7 @@ final class PDFWriter {
     try flush()
   }
 
-  /// The state of the document at some time, to return to.
+  /// A state of the document that `restore` returns to.
   struct Mark {
     fileprivate let written: Int
     fileprivate let pending: [UInt8]
@@ -178,13 +178,13 @@ final class PDFWriter {
     places.removeLast(places.count - mark.count)
   }
 
-  /// 32 hexadecimal digits derived from what has been written.
+  /// Returns 32 hexadecimal digits derived from the written bytes.
   private func identifier() -> String {
     let digits = String(sumOfAll().value, radix: 16)
     return String(repeating: "0", count: 32 - digits.count) + digits
   }
 
-  /// The buffer size for a write.
+  /// The size of the buffer at which it is written.
   private static let enough = 1 << 18
 
   private func begin(_ number: Int) {
@@ -206,7 +206,7 @@ final class PDFWriter {
     written += bytes.count
   }
 
-  /// The hash of what was written and what is pending.
+  /// Returns the hash of the written and the pending bytes.
   private func sumOfAll() -> StableHash {
     var sum = hash
     let bytes = pending

@@ -1,8 +1,7 @@
 /// The text of objects inside object streams (ISO 32000-1, 7.5.7).
 ///
-/// libqpdf parses all objects of such a stream once one of them is requested, and keeps them for as long as the
-/// document is open: by far most of the time and memory for a page of a long manual. Here only copied objects are
-/// parsed.
+/// libqpdf parses all objects of such a stream once one of them is requested, and keeps them while the document is
+/// open. For a page of a long manual, that takes most of the time and memory. Here only copied objects are parsed.
 final class PackedObjects {
   private struct Stream {
     let data: [UInt8]
@@ -11,9 +10,9 @@ final class PackedObjects {
   }
 
   private let file: PDFFile
-  /// By object number: the number of the object stream and the index in it; stream 0 if the object is not packed.
+  /// The object stream and the index in it, by object number. Stream 0 means that the object is not packed.
   private var places: [(stream: Int32, index: Int32)]
-  /// nil if unreadable.
+  /// The object streams by number. Nil if unreadable.
   private var streams: [Int32: Stream?] = [:]
   private var size = 0
 
@@ -25,7 +24,7 @@ final class PackedObjects {
     places = file.isDamaged ? [] : CrossReferences(of: file).packed
   }
 
-  /// nil if the object is not packed, or must be interpreted by libqpdf.
+  /// Returns an object's text. Returns `nil` if the object is not packed, or must be interpreted by libqpdf.
   func text(of id: PDFObject.ID) -> ArraySlice<UInt8>? {
     guard id.generation == 0, places.indices.contains(Int(id.number)) else { return nil }
     let place = places[Int(id.number)]

@@ -6,10 +6,10 @@ extension PageCopy {
   /// A name's bytes, and the text of its value in the new document.
   typealias Attachment = (name: [UInt8], file: [UInt8])
 
-  /// More attachments mean damage.
+  /// The maximum number of attachments. More mean damage.
   private static let mostAttachments = 1 << 16
 
-  /// Writes the attachments; returns their names in the order of the name tree.
+  /// Writes the attachments. Returns their names in the order of the name tree.
   mutating func addAttachments() throws(JobFailure) -> [Attachment] {
     guard let top = file.root["/Names"]?["/EmbeddedFiles"]?.text else { return [] }
     var attachments: [Attachment] = []

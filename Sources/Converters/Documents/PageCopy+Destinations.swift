@@ -1,8 +1,8 @@
 internal import WorkerKit
 
-/// Named places in the document that links lead to.
+/// Named destinations of links in the document.
 extension PageCopy {
-  /// The catalog's entries for the named destinations that the copied links use and that are on these pages.
+  /// Returns the catalog's entries for the named destinations that the copied links use and that are on these pages.
   mutating func namedPlaces() throws(JobFailure) -> [UInt8] {
     let (strings, names) = try placeEntries()
     let tree = strings.isEmpty ? [] : Array(" /Names << /Dests << /Names [ ".utf8) + strings + Array("] >> >>".utf8)
@@ -19,7 +19,7 @@ extension PageCopy {
     return (strings, names)
   }
 
-  /// The name of a destination in a merged document; nil if this file has no such destination.
+  /// Returns the name of a destination in a merged document. Returns `nil` if this file has no such destination.
   mutating func newName(of name: [UInt8]) -> [UInt8]? {
     guard let member else { return nil }
     if let known = newNames[name] { return known }

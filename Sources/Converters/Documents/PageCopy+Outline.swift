@@ -3,11 +3,11 @@ internal import WorkerKit
 
 /// A document's outline as part of another document's (ISO 32000-1, 12.3.3).
 extension PageCopy {
-  /// What the parent entry needs to know of its children.
+  /// The outline properties that the parent entry contains.
   struct Outline {
     let first: Int
     let last: Int
-    /// How many entries are visible when the parent is open.
+    /// The number of entries that are visible when the parent is open.
     let count: Int
   }
 
@@ -17,11 +17,11 @@ extension PageCopy {
     var kids: [Entry]
   }
 
-  /// More entries, or deeper ones, mean a loop or are of no use to a reader.
+  /// The maximum number of entries. More entries, or deeper ones, mean a loop or are of no use to a reader.
   private static let mostEntries = 1 << 16
   private static let deepest = 64
 
-  /// Writes the entries below an entry of another document; nil if there are none.
+  /// Writes the entries below an entry of another document. Returns `nil` if there are none.
   mutating func addOutline(below parent: Int) throws(JobFailure) -> Outline? {
     guard let top = file.root["/Outlines"]?.id else { return nil }
     var seen: Set<PDFObject.ID> = []

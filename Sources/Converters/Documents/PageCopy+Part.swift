@@ -12,7 +12,7 @@ extension PageCopy {
     }
 
     struct Intents {
-      /// In PDF syntax. Empty in any but the first file: only one file's are written.
+      /// The intents in PDF syntax. Empty for all files but the first: only one file's are written.
       let text: [UInt8]
       let digest: UInt64
     }
@@ -20,7 +20,7 @@ extension PageCopy {
     let pages: [Int]
     let intents: Intents?
     let form: Form?
-    /// Named destinations, in the order of those that are strings.
+    /// The named destinations whose names are strings, in order.
     let strings: [UInt8]
     let names: [UInt8]
     let layers: [UInt8]

@@ -1,6 +1,6 @@
 /// References to objects, which get new numbers.
 extension PageCopy {
-  /// The text with the new object numbers.
+  /// Returns the text with the new object numbers.
   mutating func translated(_ text: ObjectText) -> [UInt8] {
     for name in text.destinations { destinationNames.insert(Array(text.bytes[name])) }
     if member != nil, !text.destinations.isEmpty { return renamed(text) }
@@ -17,7 +17,7 @@ extension PageCopy {
     return translation
   }
 
-  /// The same, with destinations renamed.
+  /// Returns the text with the new object numbers and with renamed destinations.
   private mutating func renamed(_ text: ObjectText) -> [UInt8] {
     let marks =
       text.references.map { (range: $0.range, id: PDFObject.ID?.some($0.id)) }

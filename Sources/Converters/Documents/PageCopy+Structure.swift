@@ -3,24 +3,24 @@ internal import WorkerKit
 
 /// Copies the part of a document's structure that belongs to the copied pages.
 extension PageCopy {
-  /// If there are more elements, the whole structure is left out.
+  /// The maximum number of elements. If there are more, the whole structure is left out.
   private static let mostElements = 1 << 16
-  /// Fewer elements are not smaller in object streams.
+  /// The minimum number of elements to pack. Fewer are not smaller in object streams.
   private static let fewestPacked = 8
 
   /// The structure elements with content on the pages.
   private struct Elements {
-    /// In the order in which they are found.
+    /// All elements, in the order in which they are found.
     var all: [PDFObject.ID] = []
-    /// Those that have content of their own on the pages.
+    /// The elements that have content of their own on the pages.
     var direct: Set<PDFObject.ID> = []
-    /// Their types and classes, with slashes.
+    /// The types and classes of the elements, with slashes.
     var types: Set<[UInt8]> = []
     var classes: Set<[UInt8]> = []
   }
 
   /// Writes the structure, which is empty if nothing on the pages is tagged. Returns `nil` if it cannot be copied. Must
-  /// be called after everything else was copied, when it is known what is tagged.
+  /// be called after everything else was copied, when all tagged objects are known.
   ///
   /// - Parameter isPacked: whether elements may be written into object streams.
   mutating func add(_ structure: DocumentStructure, isPacked: Bool) throws(JobFailure) -> Int? {
@@ -61,7 +61,7 @@ extension PageCopy {
     return number
   }
 
-  /// The entries of a role map for these types, and for the types they map to.
+  /// Returns the entries of a role map for these types, and for the types they map to.
   private static func roles(of types: Set<[UInt8]>, in map: ObjectText) -> ObjectText {
     let pairs = map.entries.map { (Array(map.bytes[$0.key]), Array(map.bytes[$0.value])) }
     let roles = Dictionary(pairs) { first, _ in first }
@@ -73,8 +73,8 @@ extension PageCopy {
     return map.keeping { named.contains(Array($0)) }
   }
 
-  /// The elements that these entries refer to, and their ancestors, in the order found; nil if there are too many or
-  /// the tree is damaged.
+  /// Returns the elements that these entries refer to, and their ancestors, in the order found. Returns `nil` if there
+  /// are too many or the tree is damaged.
   private func elements(of entries: [ObjectText], _ root: PDFObject.ID) -> Elements? {
     var found = Elements()
     var seen: Set<PDFObject.ID> = [root]
@@ -100,7 +100,7 @@ extension PageCopy {
     return found
   }
 
-  /// An entry that is an array, or the array it refers to; an element's reference is returned unchanged.
+  /// Returns an entry that is an array, or the array it refers to. Returns an element's reference unchanged.
   private func list(_ entry: ObjectText) -> ObjectText {
     let resolved = objects.resolved(entry.bytes[...])
     return resolved.isDictionary ? entry : resolved
@@ -120,8 +120,8 @@ extension PageCopy {
     try write(number, Array(own))
   }
 
-  /// The kids of an element without content of its own on the pages. There may be very many: those of other pages are
-  /// not read.
+  /// Returns the kids of an element without content of its own on the pages. There may be very many, so kids on other
+  /// pages are not read.
   private func keptElements(of element: ObjectText, among kept: Set<PDFObject.ID>) -> [UInt8] {
     guard let value = element.value(of: "/K") else { return Array("[ ]".utf8) }
     var list = element.references.filter { value.indices.contains($0.range.lowerBound) }
@@ -138,7 +138,7 @@ extension PageCopy {
     return text + [0x5D]
   }
 
-  /// The kids of an element that are on the pages.
+  /// Returns the kids of an element that are on the pages.
   private mutating func keptKids(
     of element: ObjectText, page: PDFObject.ID?, among kept: Set<PDFObject.ID>
   ) -> [UInt8] {
@@ -177,7 +177,7 @@ extension PageCopy {
     return translated(resolved)
   }
 
-  /// An entry of the new parent tree: elements left out become null.
+  /// Returns an entry of the new parent tree. Elements left out become null.
   private func parents(_ entry: ObjectText, among kept: Set<PDFObject.ID>) -> [UInt8] {
     let list = list(entry)
     return list.replacingReferences(

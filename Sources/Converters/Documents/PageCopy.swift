@@ -4,44 +4,47 @@ internal import WorkerKit
 
 /// Copies some pages of a document into a new one, with everything they refer to.
 ///
-/// Streams are copied unchanged. Left out are: other pages, so that links to them lead nowhere, and the names of
-/// destinations on them; the outline and article threads, which belong to the whole document; attachments, and those
-/// form fields and structure elements that are not on these pages.
+/// Streams are copied unchanged. Not copied are:
+///
+/// - other pages and the names of destinations on them, so that links to them have no target
+/// - the outline and article threads, which belong to the whole document
+/// - attachments
+/// - form fields and structure elements that are not on these pages
 struct PageCopy {
   let file: PDFFile
   let objects: ObjectCache
   let places: NamedPlaces
   let writer: PDFWriter
-  /// Writes the non-stream objects once there are many; nil while `writer` does.
+  /// The writer of non-stream objects after `pack()`. Nil if `writer` writes them.
   private var packedWriter: PackedWriter?
-  /// The new number of each object found; nil if it is not copied.
+  /// The new number of each object found. Nil if it is not copied.
   var numbers: [PDFObject.ID: Int?] = [:]
-  /// Numbered but not yet written.
+  /// Objects that are numbered but not yet written.
   var waiting: [(id: PDFObject.ID, number: Int)] = []
   private(set) var fields = FormFields()
   private(set) var hasLayers = false
-  /// Whether `structureKeys` are collected.
+  /// Whether `structureKeys` is collected.
   private var isTagged = false
   /// The structure's keys of the copied pages, their annotations and forms.
   private(set) var structureKeys: Set<Int> = []
-  /// As written in the copied objects.
+  /// The names of destinations, as written in the copied objects.
   var destinationNames: Set<[UInt8]> = []
 
   /// The page tree node that is the parent of the pages.
   private let tree: Int
-  /// The number of the file in a merged document, from 1; nil if the document is not merged.
+  /// The number of the file in a merged document, from 1. Nil if the document is not merged.
   let member: Int?
   /// The copied pages.
   var copied: Set<PDFObject.ID> = []
-  /// The parent of this file's fields, which separates them from fields of the same names in other files.
+  /// The parent of this file's fields. It separates them from fields of the same names in other files.
   private(set) var topField: Int?
-  /// The names of destinations in the file, mapped to those in a merged document; nil if not a destination of this
+  /// The names of destinations in the file, mapped to those in a merged document. Nil if not a destination of this
   /// file.
   var newNames: [[UInt8]: [UInt8]?] = [:]
 
   /// - Parameters:
   ///   - tree: the page tree node that becomes the parent of the pages.
-  ///   - member: the number of the file in a merged document, from 1; nil if the document is not merged.
+  ///   - member: the number of the file in a merged document, from 1. Nil if the document is not merged.
   init(
     from file: PDFFile, objects: ObjectCache, places: NamedPlaces, to writer: PDFWriter, below tree: Int, member: Int?
   ) {
@@ -102,13 +105,13 @@ struct PageCopy {
     return kids
   }
 
-  /// The entries of the catalog that are copied as they are: what the pages look like, where their links lead, and what
-  /// the document claims to be.
+  /// The catalog entries that are copied unchanged. They determine the pages' appearance, the targets of their links,
+  /// and the document's claims of conformance.
   private static let kept = [
     "/Lang", "/Version", "/Extensions", "/Metadata", "/OutputIntents", "/PageLayout", "/URI",
   ]
 
-  /// - Parameter entries: additional ones of the catalog.
+  /// - Parameter entries: additional entries of the catalog.
   private mutating func writeWhole(_ kids: [Int], _ entries: [UInt8], catalog: Int) throws(JobFailure) {
     let list = kids.map { "\($0) 0 R" }.joined(separator: " ")
     try writer.write(tree, Array("<< /Type /Pages /Count \(kids.count) /Kids [ \(list) ] >>".utf8))
@@ -133,13 +136,13 @@ struct PageCopy {
     root += try namedPlaces()
     try writer.write(catalog, root + [0x20] + entries + Array(" >>".utf8))
     let information = try writeInformation()
-    // Writes what the last of these refer to: a number without an object would be damage.
+    // Writes the objects that the last entries refer to: a number without an object would be damage.
     try writeWaiting()
     guard let packedWriter else { return try writer.finish(catalog: catalog, information: information) }
     try packedWriter.finish(catalog: catalog, information: information, id: nil)
   }
 
-  /// Writes objects from now on into compressed object streams, which need `PackedWriter.version`.
+  /// Makes later objects go into compressed object streams, which need `PackedWriter.version`.
   mutating func pack() throws(JobFailure) {
     // libdeflate's default: 9 takes twice the time and saves five percent.
     guard let deflate = Deflate(level: 6) else { throw JobFailure.noMemory() }
@@ -206,7 +209,7 @@ struct PageCopy {
     }
   }
 
-  /// The new number of a copied object.
+  /// Returns the new number of a copied object.
   func newNumber(of id: PDFObject.ID) -> Int? { numbers[id] ?? nil }
 
   /// Assigns a number to an object that the caller writes.
@@ -218,12 +221,12 @@ struct PageCopy {
 
   func isCopied(page id: PDFObject.ID) -> Bool { copied.contains(id) }
 
-  /// A field's dictionary; with the parent field of its file added if it is a top-level field in a merged document.
+  /// Returns a field's dictionary. A top-level field in a merged document gets the parent field of its file.
   private func below(_ field: Int?, _ id: PDFObject.ID, _ dictionary: [UInt8]) -> [UInt8] {
     guard let field, fields.isTop(id) else { return dictionary }
     return PageCopy.open(dictionary) + Array(" /Parent \(field) 0 R >>".utf8)
   }
 
-  /// A dictionary's text without the closing brackets.
+  /// Returns a dictionary's text without the closing brackets.
   private static func open(_ dictionary: [UInt8]) -> ArraySlice<UInt8> { dictionary[..<(dictionary.count - 2)] }
 }

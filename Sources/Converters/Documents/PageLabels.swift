@@ -1,9 +1,9 @@
 /// A document's page labels (ISO 32000-1, 12.4.2), such as `iv` or `A-3`.
 struct PageLabels {
   private struct Range {
-    /// The index of the first page; the range extends to the next one.
+    /// The index of the first page. The range extends to the start of the next one.
     let start: Int
-    /// In PDF syntax.
+    /// The numbering style, in PDF syntax.
     let style: [UInt8]?
     let prefix: [UInt8]?
     let firstNumber: Int
@@ -11,7 +11,7 @@ struct PageLabels {
 
   private let ranges: [Range]
 
-  /// nil if the document has no page labels.
+  /// Returns `nil` if the document has no page labels.
   init?(_ catalog: PDFObject, _ objects: ObjectCache) {
     guard let text = catalog["/PageLabels"]?.text else { return nil }
     ranges = NumberTree(text, objects).all.map { number, value in
@@ -23,7 +23,8 @@ struct PageLabels {
     if ranges.isEmpty { return nil }
   }
 
-  /// The number tree entries for pages with these indexes, the first of which becomes page `start` of a new document.
+  /// Returns the number tree entries for pages with these indexes, the first of which becomes page `start` of a new
+  /// document.
   func entries(for pages: [Int], from start: Int = 0) -> [UInt8] {
     var text: [UInt8] = []
     var last: (range: Int, page: Int)?
@@ -48,6 +49,6 @@ struct PageLabels {
     return text + Array("/St \(overflow ? 1 : max(1, number)) >> ".utf8)
   }
 
-  /// The entry for pages without labels.
+  /// Returns the entry for pages without labels.
   static func plain(at place: Int, number: Int = 1) -> [UInt8] { Array("\(place) << /S /D /St \(number) >> ".utf8) }
 }

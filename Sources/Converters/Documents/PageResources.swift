@@ -1,7 +1,7 @@
-/// Reduces the resources of a page to those that it needs: of fonts, images and forms, the ones that its contents name.
+/// Reduces the resources of a page to the fonts, images and forms that its contents name.
 ///
-/// Producers often give all pages of a document the same dictionary; each single page would then carry what all of them
-/// show. In doubt, resources are kept.
+/// Producers often give all pages of a document the same dictionary. Each single page would then carry the resources of
+/// all. In doubt, resources are kept.
 struct PageResources {
   let file: PDFFile
   let objects: ObjectCache
@@ -9,7 +9,7 @@ struct PageResources {
   /// The categories that producers list for many pages at once.
   private static let kinds = ["/Font", "/XObject"]
 
-  /// The resources without those that the page does not name; nil to keep all.
+  /// Returns the resources without those that the page does not name. Returns `nil` to keep all.
   func needed(by page: PageTree.Page) -> ObjectText? {
     guard let value = page.text.value(of: "/Resources") ?? page.inherited["/Resources"]?.bytes[...] else { return nil }
     let all = objects.resolved(value)
@@ -43,7 +43,8 @@ struct PageResources {
     return ObjectText(text)
   }
 
-  /// Whether any of these objects has contents of its own: readers look up resources missing there in the page's.
+  /// Returns whether any of these objects has contents of its own. Readers look up resources missing there in the
+  /// page's.
   private func draws(_ references: [ObjectText.Reference]?) -> Bool {
     (references ?? []).contains { draws(objects.object($0.id).text) }
   }
@@ -52,14 +53,14 @@ struct PageResources {
     text.has("/Form", for: "/Subtype") || text.has("/Type3", for: "/Subtype") || text.has("1", for: "/PatternType")
   }
 
-  /// The same for patterns, and for the graphics states of shading patterns.
+  /// Returns whether any pattern has contents of its own, or a shading pattern has a graphics state.
   private func hasPatterns(_ resources: ObjectText) -> Bool {
     guard let patterns = resources.value(of: "/Pattern").map(objects.resolved) else { return false }
     return draws(patterns.references) || patterns.mentions("/ExtGState")
       || patterns.entries.contains { draws(ObjectText(Array(patterns.bytes[$0.value]))) }
   }
 
-  /// The same for the soft masks in graphics states.
+  /// Returns whether a graphics state has a soft mask.
   private func hasMasks(_ resources: ObjectText) -> Bool {
     guard let states = resources.value(of: "/ExtGState").map(objects.resolved) else { return false }
     return states.mentions("/SMask")
@@ -69,14 +70,14 @@ struct PageResources {
       }
   }
 
-  /// The same for the page's annotations.
+  /// Returns whether an annotation of the page has an appearance.
   private func hasAppearances(_ page: PageTree.Page) -> Bool {
     guard let annotations = page.text.value(of: "/Annots").map(objects.resolved) else { return false }
     return annotations.mentions("/AP")
       || annotations.references.contains { objects.object($0.id).text.value(of: "/AP") != nil }
   }
 
-  /// nil if the contents cannot be read.
+  /// Returns the names in the page's contents. Returns `nil` if the contents cannot be read.
   private func namesInContents(of page: PageTree.Page) -> Set<[UInt8]>? {
     guard let value = page.text.value(of: "/Contents") else { return [] }
     let text = ObjectText(Array(value))
@@ -93,7 +94,7 @@ struct PageResources {
     return names
   }
 
-  /// Collects everything that looks like a name, even in strings and images.
+  /// Collects everything in the form of a name, even in strings and images.
   private static func collectNames(in data: [UInt8], into names: inout Set<[UInt8]>) {
     var at = 0
     while at < data.count {
@@ -108,7 +109,7 @@ struct PageResources {
     }
   }
 
-  /// Whether a byte ends a name.
+  /// Returns whether a byte ends a name.
   private static func ends(_ byte: UInt8) -> Bool {
     switch byte {
     case 0...0x20, 0x25, 0x28, 0x29, 0x2F, 0x3C, 0x3E, 0x5B, 0x5D, 0x7B, 0x7D: true
@@ -116,7 +117,7 @@ struct PageResources {
     }
   }
 
-  /// A name with `#xx` escapes decoded.
+  /// Returns a name with `#xx` escapes decoded.
   private static func plain(_ name: ArraySlice<UInt8>) -> [UInt8] {
     guard name.contains(0x23) else { return Array(name) }
     var bytes: [UInt8] = []

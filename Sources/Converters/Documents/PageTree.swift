@@ -11,7 +11,7 @@ struct PageTree {
   /// A page, and the attributes it inherits.
   struct Page {
     let id: PDFObject.ID
-    /// From 0.
+    /// The index, from 0.
     let index: Int
     let text: ObjectText
     var inherited: [String: ObjectText] = [:]
@@ -21,19 +21,19 @@ struct PageTree {
 
   private let file: PDFFile
   private let objects: ObjectCache
-  /// The root of a valid tree and its number of pages; nil if the whole tree has to be walked.
+  /// The root of a valid tree and its number of pages. Nil if the whole tree has to be walked.
   private var claimed: (top: PDFObject.ID, count: Int)?
-  /// All pages, if libqpdf cannot read the tree; nil for a page that cannot be read.
+  /// All pages, if libqpdf cannot read the tree. Nil for a page that cannot be read.
   private var walked: [Page?]?
-  /// The index of the first page that libqpdf can read, once looked for.
+  /// The index of the first page that libqpdf can read. Nil until determined.
   private var readable: Int?
-  /// The nodes that were descended through last: the next page is mostly below the same ones.
+  /// The recently visited inner nodes. The next page is mostly below the same ones.
   private var branches: [PDFObject.ID: Branch] = [:]
 
-  /// A node that is no page.
+  /// An inner node of the tree.
   private struct Branch {
     let kids: [PDFObject.ID]
-    /// The index below the node of each kid's first page, and behind them how many pages there are.
+    /// The index of each kid's first page below the node, followed by the node's number of pages.
     let starts: [Int]
   }
 
@@ -50,7 +50,7 @@ struct PageTree {
     mutating get { (try? count()) ?? 0 > 0 }
   }
 
-  /// The number of pages; reads every page only if necessary.
+  /// Returns the number of pages. Reads every page only if necessary.
   mutating func count() throws(JobFailure) -> Int {
     if let claimed { return claimed.count }
     if let walked { return walked.count }
@@ -66,7 +66,7 @@ struct PageTree {
     return pages.count
   }
 
-  /// Whether any of the pages that libqpdf counts is a page: it also counts what a damaged tree has in their place.
+  /// Returns whether any of the pages that libqpdf counts is a page. In a damaged tree, it also counts other objects.
   private mutating func hasReadablePage(among count: Int) -> Bool {
     guard readable == nil else { return true }
     readable = (0..<count).first { index in
@@ -76,7 +76,7 @@ struct PageTree {
     return readable != nil
   }
 
-  /// The page at an index from 0; nil if there is none.
+  /// Returns the page at an index from 0. Returns `nil` if there is none.
   mutating func page(at index: Int) throws(JobFailure) -> Page? {
     if let claimed {
       if index >= claimed.count { return nil }
@@ -101,8 +101,8 @@ struct PageTree {
     return page
   }
 
-  /// All leaves of the tree, once each, even if it has loops. A missing node is a page that cannot be read, as in other
-  /// readers.
+  /// Returns all leaves of the tree, once each, even if it has loops. As in other readers, a missing node counts as a
+  /// page that cannot be read.
   private func walk() -> [Page?] {
     var pages: [Page?] = []
     guard let top = file.root["/Pages"]?.id else { return [] }
@@ -126,7 +126,7 @@ struct PageTree {
     return pages
   }
 
-  /// The pages that recovery found, for a document without a tree that leads to any.
+  /// Returns the pages that recovery found. For a document whose tree leads to no page.
   private func found() -> [Page] {
     var pages: [Page] = []
     for id in file.foundPages.prefix(PageTree.mostWalked) {
@@ -145,7 +145,7 @@ struct PageTree {
     return pages
   }
 
-  /// - Parameter above: its ancestors, the nearest first.
+  /// - Parameter above: the page's ancestors, the nearest first.
   private func page(_ id: PDFObject.ID, _ text: ObjectText, index: Int, _ above: some Sequence<ObjectText>) -> Page {
     var page = Page(id: id, index: index, text: text)
     for node in above { page.inherit(from: node) }
@@ -157,14 +157,14 @@ struct PageTree {
   /// The maximum number of ancestors of a page that is not in a tree.
   private static let highest = 64
 
-  /// How many pages a node claims to have; 1 for a page.
+  /// Returns the number of pages that a node claims to have. Returns 1 for a page.
   private func count(below node: PDFObject.ID, _ text: ObjectText) -> Int? {
     guard objects.object(node).kind != .stream, text.isDictionary else { return nil }
     guard text.value(of: "/Kids") != nil else { return text.has("/Pages", for: "/Type") ? nil : 1 }
     return text.integer(for: "/Count").flatMap { $0 > 0 ? $0 : nil }
   }
 
-  /// The kids of a node; nil if its array contains anything else.
+  /// Returns the kids of a node. Returns `nil` if its array contains anything else.
   private func kids(of node: ObjectText) -> [PDFObject.ID]? {
     guard let value = node.value(of: "/Kids") else { return nil }
     let array = value.first == 0x5B ? nil : objects.resolved(value)
@@ -173,8 +173,8 @@ struct PageTree {
     return (array ?? node).references.filter { items.indices.contains($0.range.lowerBound) }.map(\.id)
   }
 
-  /// A node whose kids have as many pages as it says, as far as that shows without a look at each of many; nil where they
-  /// have not.
+  /// Returns a node whose kids have as many pages as it claims. Returns `nil` if the numbers differ. If it has as many
+  /// kids as pages, only the first and the last kid are checked.
   private mutating func branch(_ id: PDFObject.ID, _ node: ObjectText, count: Int) -> Branch? {
     if let known = branches[id], known.starts.last == count { return known }
     guard let kids = kids(of: node), kids.count > 0, kids.count <= count else { return nil }
@@ -200,7 +200,7 @@ struct PageTree {
 
   private static let mostBranches = 64
 
-  /// nil where the tree is not what it says.
+  /// Returns the page at an index. Returns `nil` if the tree is inconsistent.
   private mutating func descend(to page: Int) -> Page? {
     guard var (id, count) = claimed else { return nil }
     var index = page
@@ -222,7 +222,7 @@ struct PageTree {
 }
 
 extension PageTree.Page {
-  /// Takes the attributes that neither the page nor a nearer node has.
+  /// Adds the attributes that neither the page nor a nearer node has.
   fileprivate mutating func inherit(from node: ObjectText) {
     for key in PageTree.inheritable where !text.hasValue(for: key) && inherited[key] == nil {
       if node.hasValue(for: key) { inherited[key] = node.value(of: key).map { ObjectText(Array($0)) } }

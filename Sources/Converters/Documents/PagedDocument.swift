@@ -2,7 +2,7 @@ internal import CQpdf
 internal import Catalogue
 internal import WorkerKit
 
-/// An open PDF whose pages can be counted and copied; the cost of opening is shared by all of them.
+/// An open PDF whose pages can be counted and copied. All operations share the cost of opening it.
 final class PagedDocument {
   private let file: PDFFile
   private var tree: PageTree
@@ -10,7 +10,7 @@ final class PagedDocument {
   private let places: NamedPlaces
   /// The top-level fields of the form.
   private let form: Set<PDFObject.ID>
-  /// The number of pages that the last copy of all lacks, because they are damaged.
+  /// The number of damaged pages that are missing from the last copy of all pages.
   private(set) var unreadable = 0
   private lazy var labels = PageLabels(file.root, objects)
   private lazy var structure = DocumentStructure(file.root, objects)
@@ -33,13 +33,13 @@ final class PagedDocument {
     file.releaseObjects()
   }
 
-  /// The number of pages; reads every page only if necessary.
+  /// Returns the number of pages. Reads every page only if necessary.
   func countPages() throws(JobFailure) -> Int {
     defer { file.releaseObjects() }
     return try tree.count()
   }
 
-  /// Writes a document of these pages: the same input gives the same bytes.
+  /// Writes a document of these pages. The same input gives the same bytes.
   func write(_ selection: PageSelection, to output: any DocumentSink) throws(JobFailure) {
     defer { file.releaseObjects() }
     var pages: [PageTree.Page] = []
@@ -60,7 +60,7 @@ final class PagedDocument {
     try write(readablePages(), to: output)
   }
 
-  /// All pages but those that are damaged. Throws if none is left.
+  /// Returns all pages that are not damaged. Throws if none is left.
   private func readablePages() throws(JobFailure) -> [PageTree.Page] {
     var pages: [PageTree.Page] = []
     unreadable = 0

@@ -37,7 +37,7 @@ public final class PicturePages {
   ///
   /// - Parameters:
   ///   - data: the encoded pixels.
-  ///   - text: invisible, over the picture.
+  ///   - text: the invisible text over the picture.
   public func add(_ form: PictureForm, _ data: RawSpan, text: [LayerLine] = []) throws(JobFailure) {
     let page = writer.reserve()
     numbers.append(page)
@@ -79,7 +79,7 @@ public final class PicturePages {
     return (layer, content)
   }
 
-  /// Pages of one file usually have the same profile.
+  /// Returns the object number of a color profile. Pages of one file usually have the same profile.
   private func number(of profile: [UInt8], _ components: Int, _ colours: String) throws(JobFailure) -> Int {
     if let known = self.profile, known.bytes == profile { return known.number }
     let number = writer.reserve()
@@ -91,10 +91,10 @@ public final class PicturePages {
 }
 
 extension PictureForm {
-  /// Hundredths are finer than visible.
+  /// Converts pixels to points, rounded to hundredths. That is finer than visible.
   fileprivate func points(_ pixels: Int) -> Double { (Double(pixels) / density * 7200).rounded() / 100 }
 
-  /// The matrix from the unit square, whose top is at 1, to a page of this size.
+  /// Returns the matrix from the unit square, whose top is at 1, to a page of this size.
   fileprivate func matrix(_ w: Double, _ h: Double) -> String {
     switch orientation {
     case 2: "-\(w) 0 0 \(h) \(w) 0"

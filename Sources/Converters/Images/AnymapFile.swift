@@ -16,7 +16,7 @@ struct AnymapFile {
   private static let mostPixels = 1 << 26
   private var bands: Int { kind % 3 == 0 ? 3 : 1 }
 
-  /// nil if libvips reads the pixels correctly: bytes or pairs of bytes that use their whole range.
+  /// Returns `nil` if libvips reads the pixels correctly: bytes or pairs of bytes that use their whole range.
   init?(_ input: JobInput) throws(JobFailure) {
     let bytes = InputReader(input)
     let kind = Int(bytes.byte(1)) - 0x30
@@ -29,7 +29,7 @@ struct AnymapFile {
     }
     let (width, height, most) = (numbers[0], numbers[1], numbers.count == 3 ? numbers[2] : 1)
     let isPlain = kind < 4
-    // libvips reads bits that are not there.
+    // libvips reads missing bits beyond the end of the file.
     guard kind != 4 || (width + 7) / 8 <= (input.count - at) / max(1, height) else {
       throw JobFailure(.damaged, "ends before its last pixel")
     }
@@ -77,7 +77,7 @@ struct AnymapFile {
 }
 
 extension InputReader {
-  /// The offset of the next word, after white space and comments.
+  /// Returns the offset of the next word, after white space and comments.
   private func word(from place: Int) -> Int {
     var at = place
     while at < count {
@@ -90,7 +90,7 @@ extension InputReader {
     return at
   }
 
-  /// The next number, advancing `at` past it; nil if something else follows.
+  /// Returns the next number and advances `at` past it. Returns `nil` if something else follows.
   fileprivate func number(at: inout Int) -> Int? {
     at = word(from: at)
     let first = at
@@ -102,7 +102,7 @@ extension InputReader {
     return at > first ? number : nil
   }
 
-  /// The next pixel of a plain bitmap, 0 for black; pixels need no separator.
+  /// Returns the next pixel of a plain bitmap, 0 for black. Pixels need no separator.
   fileprivate func bit(at: inout Int) -> Int? {
     at = word(from: at)
     guard byte(at) == 0x30 || byte(at) == 0x31, at < count else { return nil }

@@ -1,19 +1,20 @@
 internal import Catalogue
 internal import WorkerKit
 
-/// A picture of an Apple icon in the coding of older systems: a plane a colour, in runs, with a mask of its own.
+/// An image of an Apple icon in the encoding of older systems: run-length encoded planes, one per colour, and a
+/// separate mask.
 struct AppleIcon {
   private let side: Int
   private let planes: [[UInt8]]
 
-  /// By name, how many pixels a side has: of three colours, and of four, opacity first.
+  /// The side of an icon, in pixels, by name. `ic04` and `ic05` have four channels, alpha first; the others have three.
   static let sides = ["is32": 16, "il32": 32, "ih32": 48, "it32": 128, "ic04": 16, "ic05": 32]
-  /// Of those that are files of other formats.
+  /// The side of an icon that is a file of another format, in pixels, by name.
   static let sidesOfFiles = [
     "icp4": 16, "icp5": 32, "icp6": 64, "ic07": 128, "ic08": 256, "ic09": 512, "ic10": 1024, "ic11": 32, "ic12": 64,
     "ic13": 256, "ic14": 512,
   ]
-  /// What has the opacity of a picture of three colours.
+  /// The names of the alpha masks of images with three colours.
   static let masks = ["is32": "s8mk", "il32": "l8mk", "ih32": "h8mk", "it32": "t8mk"]
   static let failure = JobFailure(.unsupported, "is an icon of a kind that is not known here")
 
@@ -21,7 +22,7 @@ struct AppleIcon {
     guard let side = AppleIcon.sides[name] else { throw AppleIcon.failure }
     self.side = side
     let hasOwnOpacity = content.starts(with: "ARGB".utf8)
-    // The largest has four bytes before its pixels.
+    // The largest one has four bytes before its pixels.
     let packed = content.dropFirst(hasOwnOpacity || name == "it32" ? 4 : 0)
     let bytes = try AppleIcon.unpacked(packed, (hasOwnOpacity ? 4 : 3) * side * side)
     var planes = stride(from: 0, to: bytes.count, by: side * side).map { Array(bytes[$0..<$0 + side * side]) }
@@ -33,7 +34,8 @@ struct AppleIcon {
     self.planes = planes
   }
 
-  /// A byte below 128 says how many follow, less one; another, how often the next one is there, less 125.
+  /// Decodes run-length encoding. A byte below 128 precedes that number of bytes plus 1; any other precedes a byte to
+  /// repeat, and is the count plus 125.
   private static func unpacked(_ packed: ArraySlice<UInt8>, _ count: Int) throws(JobFailure) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(count + 256)

@@ -2,7 +2,7 @@ internal import Catalogue
 internal import Pictures
 internal import WorkerKit
 
-/// Netpbm's PAM with 1 to 4 numbers a pixel, each up to any MAXVAL (pam(5)): libavcodec scales not all of them.
+/// Netpbm's PAM with 1 to 4 numbers per pixel, each up to any MAXVAL (pam(5)). libavcodec does not scale all of them.
 struct ArbitraryMap {
   private let bytes: InputReader
   private let width: Int
@@ -13,7 +13,7 @@ struct ArbitraryMap {
 
   private static let longestHeader = 4096
 
-  /// nil if the file is of another format.
+  /// Returns `nil` if the file is of another format.
   init?(_ input: JobInput) throws(JobFailure) {
     guard input.starts(with: Format.pam.head) else { return nil }
     let head = unsafe Array(input.bytes.prefix(Self.longestHeader))

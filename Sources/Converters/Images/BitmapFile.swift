@@ -1,7 +1,7 @@
 internal import Catalogue
 internal import WorkerKit
 
-/// A Windows bitmap, which none of the permitted loaders reads: the file header, one of several image headers, a
+/// A Windows bitmap, which none of the permitted loaders reads. It has a file header, one of several image headers, a
 /// palette, and rows from the bottom up. A device-independent bitmap (`.dib`) may lack the file header.
 struct BitmapFile {
   private let bytes: InputReader
@@ -12,7 +12,7 @@ struct BitmapFile {
   private let compression: Int
   private let palette: [(red: UInt8, green: UInt8, blue: UInt8)]
   private let pixels: Int
-  /// Red, green, blue and, if present, alpha.
+  /// The masks of red, green, blue and, if present, alpha.
   private let masks: [ChannelMask]
 
   private static let mostPixels = 1 << 27
@@ -117,7 +117,7 @@ struct BitmapFile {
     var at = pixels
     var x = 0
     var row = 0
-    /// A pixel in a literal run: a byte, or half of one.
+    /// Returns a pixel in a literal run: a byte, or half of one.
     func index(_ start: Int, _ place: Int) -> Int {
       depth == 8 ? Int(bytes.byte(start + place)) : Int(bytes.byte(start + place / 2)) >> (place % 2 == 0 ? 4 : 0) & 15
     }

@@ -1,27 +1,27 @@
 internal import Catalogue
 internal import WorkerKit
 
-/// A file of at most so many bytes: of the highest quality that is small enough, and of fewer pixels if none is.
+/// A file of limited size. It has the highest quality that fits, and fewer pixels if no quality fits.
 struct BoundedFile {
-  /// What files of different qualities and sizes can be made of.
+  /// A picture from which files of different qualities and sizes can be made.
   protocol Subject {
     var hasQuality: Bool { get }
-    /// The one asked for; nil if none was.
+    /// The requested quality. Nil if none was requested.
     var mostQuality: Int? { get }
 
-    /// With its pixels in memory, to be read several times.
+    /// Returns a copy with its pixels in memory, to be read several times.
     func inMemory() throws(JobFailure) -> Self
 
-    /// A file; nil if no pixels would be left. `scale`: of the sides, 1 or less.
+    /// Returns a file. Returns `nil` if no pixels would be left. `scale` applies to the sides and is at most 1.
     func bytes(scaledBy scale: Double, quality: Int?) throws(JobFailure) -> [UInt8]?
   }
 
   private let subject: any Subject
   private let limit: Int
 
-  /// Pictures of a lower quality are not worth their pixels.
+  /// The minimum quality. Below it, fewer pixels are preferable.
   private static let leastQuality = 10
-  /// More than this is not told from the original.
+  /// The maximum quality by default. A higher one is not distinguishable from the original.
   private static let usualQuality = 95
   private static let mostSteps = 16
   private static let refinements = 5
@@ -31,7 +31,7 @@ struct BoundedFile {
     self.limit = limit
   }
 
-  /// Makes at most some forty files.
+  /// Returns the file. Makes about forty files at most.
   func bytes() throws(JobFailure) -> [UInt8] {
     guard subject.hasQuality else { return try shrunk(quality: nil).file }
     let most = subject.mostQuality ?? BoundedFile.usualQuality
@@ -41,12 +41,12 @@ struct BoundedFile {
     return try best(at: small.scale, least, most) ?? small.file
   }
 
-  /// Of the highest quality that fits; nil if the least does not.
+  /// Returns the file of the highest quality that fits. Returns `nil` if the lowest one does not fit.
   private func best(at scale: Double, _ least: Int, _ most: Int) throws(JobFailure) -> [UInt8]? {
     if let file = try fitting(scale, most) { return file }
     guard least < most, var best = try fitting(scale, least) else { return nil }
     var (least, most) = (least, most)
-    // The least fits, the most does not.
+    // The lowest quality fits; the highest does not.
     while most - least > 1 {
       let middle = (least + most) / 2
       if let file = try fitting(scale, middle) { (best, least) = (file, middle) } else { most = middle }
@@ -59,9 +59,9 @@ struct BoundedFile {
     return file
   }
 
-  /// Of about as many pixels as fit.
+  /// Returns a file with about as many pixels as fit.
   private func shrunk(quality: Int?) throws(JobFailure) -> (file: [UInt8], scale: Double) {
-    // Of what was too large, and of what was not.
+    // The scale of the last file that was too large, and of the one that was not.
     var (large, scale) = (1.0, 1.0)
     var found: [UInt8]?
     for _ in 0..<BoundedFile.mostSteps {

@@ -1,9 +1,9 @@
-/// The bits of a pixel's word that one channel has.
+/// The bits of one channel in a pixel's word.
 struct ChannelMask {
   private let shift: Int
   private let most: Int
 
-  /// 0 for a channel that is missing.
+  /// Creates a mask. 0 is for a missing channel.
   init(_ bits: Int) {
     shift = bits == 0 ? 0 : bits.trailingZeroBitCount
     most = bits >> shift
@@ -11,11 +11,11 @@ struct ChannelMask {
 
   var isEmpty: Bool { most == 0 }
 
-  /// The channel of a word, scaled to at most `top`.
+  /// Returns a word's channel, scaled to the range up to `top`.
   func value(of word: Int, upTo top: Int = 255) -> Int {
     most == 0 ? 0 : (((word >> shift) & most) * top + most / 2) / most
   }
 
-  /// Whether a byte holds all of the channel's values.
+  /// Whether a byte can represent all of the channel's values.
   var fitsByte: Bool { most <= 255 }
 }

@@ -3,8 +3,8 @@ internal import Catalogue
 internal import WorkerKit
 
 extension VipsPicture {
-  /// Black and white pixels, 0 and 255, that are as dark together as the gray of this image: each pixel's error goes to its
-  /// neighbours on the right and below, by Floyd and Steinberg's weights.
+  /// Returns black and white pixels, 0 and 255, with the same overall brightness as the gray of this image. Each
+  /// pixel's error is distributed to its neighbours on the right and below, by Floyd and Steinberg's weights.
   func inBlackAndWhite() throws(JobFailure) -> VipsPicture {
     let gray = try applying("colourspace", ["space": "b-w"])
     guard gray.bands == 1, gray.isByte, width * height <= ImageSource.mostPixels.whole else {
@@ -17,7 +17,7 @@ extension VipsPicture {
     defer { unsafe g_free(memory) }
     let (width, height) = (width, height)
     let pixels = unsafe UnsafeMutableRawBufferPointer(start: memory, count: count)
-    // The errors for this row and the next, in sixteenths, with a place more at either end.
+    // The errors for this row and the next, in sixteenths, with one more element at either end.
     var errors = [[Int]](repeating: [Int](repeating: 0, count: width + 2), count: 2)
     for y in 0..<height {
       for x in 0..<width {

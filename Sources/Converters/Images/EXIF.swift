@@ -2,7 +2,7 @@ internal import Bytes
 
 /// Reads and changes the orientation of an EXIF block: TIFF 6.0, section 2.
 enum EXIF {
-  /// The block with its orientation, if any, set to upright.
+  /// Returns the block with its orientation, if any, set to upright.
   static func upright(_ block: [UInt8]) -> [UInt8] {
     var block = block
     guard let place = orientation(in: block) else { return block }
@@ -11,17 +11,17 @@ enum EXIF {
     return block
   }
 
-  /// Whether the block says how the picture is to be turned.
+  /// Returns whether the block contains an orientation.
   static func hasOrientation(_ block: [UInt8]) -> Bool { orientation(in: block) != nil }
 
-  /// The orientation that a block tells, 1 to 8; nil if it tells none.
+  /// Returns the orientation in a block, 1 to 8. Returns `nil` if there is none.
   static func orientation(of block: [UInt8]) -> Int? {
     guard let place = orientation(in: block), place.offset + 2 <= block.count else { return nil }
     let value = Int(block[place.isBigEndian ? place.offset + 1 : place.offset])
     return (1...8).contains(value) ? value : nil
   }
 
-  /// A block that says nothing but the orientation of another one; empty if that says none.
+  /// Returns a block that contains only the orientation of another one. Empty if that has none.
   static func orientationOnly(of block: [UInt8]) -> [UInt8] {
     guard let place = orientation(in: block), place.offset + 2 <= block.count else { return [] }
     let value = block[place.isBigEndian ? place.offset + 1 : place.offset]
@@ -29,7 +29,7 @@ enum EXIF {
     return start + [0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, value, 0, 0] + [0, 0, 0, 0]
   }
 
-  /// The offset of the two bytes of the first directory's orientation.
+  /// Returns the offset of the two bytes of the first directory's orientation.
   private static func orientation(in block: [UInt8]) -> (offset: Int, isBigEndian: Bool)? {
     let start = block.starts(with: "Exif\0\0".utf8) ? 6 : 0
     guard block.count >= start + 8 else { return nil }

@@ -3,20 +3,20 @@ internal import Catalogue
 internal import Pictures
 internal import WorkerKit
 
-/// The largest picture of an icon: Windows' icons and cursors, and Apple's.
+/// The largest picture of an icon: Windows icons and cursors, and Apple icons.
 struct EmbeddedIcon {
-  /// In the icon's file.
+  /// The picture's range in the icon's file.
   private let content: Range<Int>
   private let input: JobInput
   private let isApple: Bool
   private let width: Int
 
-  /// The starts of files of other formats that icons have in them: PNG, JPEG 2000 as a file and as a codestream.
+  /// The first bytes of files of other formats inside icons: PNG, JPEG 2000 as a file and as a codestream.
   private static let starts: [[UInt8]] = [
     [0x89, 0x50, 0x4E, 0x47], [0, 0, 0, 12, 0x6A, 0x50, 0x20, 0x20], [0xFF, 0x4F, 0xFF, 0x51],
   ]
 
-  /// nil if the file is no icon, or none with a picture.
+  /// Returns `nil` if the file is not an icon with a picture.
   init?(_ input: JobInput) {
     guard input.starts(with: [0, 0]) || input.starts(with: Format.icns.head) else { return nil }
     let head = unsafe Array(input.bytes.prefix(22))
@@ -34,7 +34,7 @@ struct EmbeddedIcon {
     self.input = input
   }
 
-  /// The file of another format that an icon's largest picture is; nil if it is none.
+  /// Returns an icon's largest picture if it is a file of another format. Returns `nil` otherwise.
   static func file(in input: JobInput) throws(JobFailure) -> JobInput? {
     guard let icon = EmbeddedIcon(input) else { return nil }
     let start = unsafe Array(input.bytes[icon.content].prefix(12))
@@ -47,11 +47,12 @@ struct EmbeddedIcon {
     for index in 0..<bytes.word(4, 2) {
       let entry = 6 + 16 * index
       let (said, place) = (bytes.word(entry + 8, 4), bytes.word(entry + 12, 4))
-      // Some writers say too few bytes or too many: a bitmap's header says how many it has, and a PNG has an end.
+      // Some writers record a wrong number of bytes. A bitmap's header determines the correct one, and a PNG has an
+      // end.
       let least = bytes.word(place, 4) <= 124 ? IconBitmap.size(bytes, at: place) : bytes.count - place
       let size = min(max(said, least), bytes.count - place)
       guard size > 40 else { continue }
-      // 0 stands for 256. Cursors have another number where icons have the bits of a pixel.
+      // 0 stands for 256. Cursors store another number in the field of an icon's bits per pixel.
       let (width, height) = (bytes.word(entry, 1), bytes.word(entry + 1, 1))
       let bits = bytes.word(2, 2) == 1 ? min(63, bytes.word(entry + 6, 2)) : 0
       let rank = (width == 0 ? 256 : width) * (height == 0 ? 256 : height) * 64 + bits
@@ -60,7 +61,7 @@ struct EmbeddedIcon {
     return best.map { ($0.content, $0.width) }
   }
 
-  /// Pictures that are files of other formats, and those of older systems, whose names say their size.
+  /// Returns the largest picture: a file of another format, or one of an older system, whose name determines its size.
   private static func largestOfApple(_ bytes: InputReader) -> (content: Range<Int>, width: Int)? {
     var best: (content: Range<Int>, width: Int)?
     for part in parts(of: bytes) {
@@ -87,7 +88,7 @@ struct EmbeddedIcon {
     return parts
   }
 
-  /// Of what is no file of another format.
+  /// Returns the picture if it is not a file of another format.
   func picture() throws(JobFailure) -> VipsPicture {
     guard isApple else { return try IconBitmap(unsafe Array(input.bytes[content])).picture() }
     let parts = EmbeddedIcon.parts(of: InputReader(input, isBigEndian: true))

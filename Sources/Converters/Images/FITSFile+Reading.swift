@@ -4,8 +4,8 @@ internal import Pictures
 internal import WorkerKit
 
 extension FITSFile {
-  /// The file with the first plane alone, if it has more than two axes that are not those of colours: libavcodec reads no
-  /// others. nil for any other file.
+  /// Returns the file with only the first plane if it has more than two axes that are not those of colours, which
+  /// libavcodec does not support. Returns `nil` for any other file.
   static func firstPlane(of input: JobInput) -> [UInt8]? {
     let (card, most) = (80, 36 * 256)
     var axesPlace: Int?
@@ -30,7 +30,7 @@ extension FITSFile {
       }
       guard text.dropFirst(8).hasPrefix("=") else { continue }
       let value = text.dropFirst(9).prefix { $0 != "/" }.trimmed
-      // Three planes of colours.
+      // Three colour planes.
       if name == "CTYPE3", value.hasPrefix("'RGB") { return nil }
       guard name == "NAXIS" || name == "BITPIX" || name == "NAXIS1" || name == "NAXIS2" else { continue }
       if name == "NAXIS" { axesPlace = start }

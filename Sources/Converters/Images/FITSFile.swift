@@ -5,18 +5,18 @@ internal import WorkerKit
 
 /// A FITS file (FITS Standard 4.0): cards of 80 characters, then gray pixels, rows from the bottom up.
 enum FITSFile {
-  /// Headers and data are filled up to so many bytes.
+  /// The size that headers and data are padded to a multiple of, in bytes.
   static let block = 2880
 
-  /// - Parameter pixels: of one band.
+  /// - Parameter pixels: pixels of one band.
   static func bytes(of pixels: PixelBlock) -> [UInt8] {
     let isWide = pixels.layout.sample == .word
     let (width, height) = (pixels.width, pixels.height)
     var cards = [("SIMPLE", "T"), ("BITPIX", isWide ? "16" : "8"), ("NAXIS", "2")]
     cards += [("NAXIS1", "\(width)"), ("NAXIS2", "\(height)")]
-    // Words have a sign there.
+    // Words are signed in FITS.
     if isWide { cards += [("BZERO", "32768"), ("BSCALE", "1")] }
-    // Black and white, which readers would take from the picture.
+    // The values of black and white. Readers would otherwise derive them from the picture.
     cards += [("DATAMIN", "0"), ("DATAMAX", isWide ? "65535" : "255")]
     var file = cards.flatMap { card(filled($0.0, to: 8) + "= " + filled($0.1, to: 20, isNumber: true)) } + card("END")
     file += Array(repeating: 0x20, count: padding(file.count))

@@ -3,14 +3,14 @@ internal import Catalogue
 internal import Pictures
 internal import WorkerKit
 
-/// Netpbm's map of floats, pfm(5): a header of three lines, then rows from the bottom up; 1 is the largest number of other
-/// formats.
+/// Netpbm's map of floats, pfm(5): a header of three lines, then rows from the bottom up. 1 corresponds to the largest
+/// number of other formats.
 struct FloatMap: ImageEncoder {
   func bytes(of image: VipsPicture) throws(JobFailure) -> [UInt8] {
     let pixels = try image.pixels()
     let isWide = pixels.layout.sample == .word
     let count = pixels.width * pixels.layout.bands
-    // The last number's sign says that the lowest byte is first.
+    // The negative sign of the last number means little-endian.
     var file = Array("\(pixels.layout.bands == 1 ? "Pf" : "PF")\n\(pixels.width) \(pixels.height)\n-1.0\n".utf8)
     file.reserveCapacity(file.count + 4 * count * pixels.height)
     for y in (0..<pixels.height).reversed() {
@@ -26,7 +26,8 @@ struct FloatMap: ImageEncoder {
     return file
   }
 
-  /// The pixels of a file as 16-bit words; nil if it is for others. What is below black or above white is cut off.
+  /// Returns the pixels of a file as 16-bit words. Returns `nil` if it is of another format. Values below black or
+  /// above white are clamped.
   static func pixels(of input: JobInput) throws(JobFailure) -> PixelBlock? {
     let head = unsafe Array(input.bytes.prefix(256))
     guard Format.pfm.isSignature(head[...]) else { return nil }
@@ -52,7 +53,7 @@ struct FloatMap: ImageEncoder {
       for x in 0..<count {
         let bits = unsafe input.bytes.loadUnaligned(fromByteOffset: start + 4 * (y * count + x), as: UInt32.self)
         let value = Float(bitPattern: scale > 0 ? bits.bigEndian : bits.littleEndian)
-        // Not a number is black.
+        // NaN is black.
         let number = value > 0 ? UInt16(min(65535, (value * 65535).rounded())) : 0
         bytes.append(UInt8(truncatingIfNeeded: number))
         bytes.append(UInt8(truncatingIfNeeded: number >> 8))

@@ -2,7 +2,7 @@ internal import Catalogue
 internal import Pictures
 internal import WorkerKit
 
-/// A gray TGA picture (Truevision TGA 2.0): libavcodec takes gray with opacity for colours.
+/// A gray TGA picture (Truevision TGA 2.0). libavcodec decodes gray with alpha as colours.
 struct GrayTarga {
   private let bytes: InputReader
   private let width: Int
@@ -13,7 +13,7 @@ struct GrayTarga {
   private let isRightToLeft: Bool
   private let start: Int
 
-  /// nil if the header is not that of a gray picture.
+  /// Returns `nil` if the header is not that of a gray picture.
   init?(_ input: JobInput) throws(JobFailure) {
     let bytes = InputReader(input)
     let kind = bytes.byte(2)
@@ -64,7 +64,8 @@ struct GrayTarga {
     }
   }
 
-  /// A byte below 128 says how many pixels follow, less one; another, how often the next one is there, less 127.
+  /// Decodes run-length encoding. A byte below 128 precedes that number of pixels plus 1; any other precedes a pixel to
+  /// repeat, and is the count plus 127.
   private func unpacked() throws(JobFailure) -> [UInt8] {
     let count = width * height * bands
     var pixels: [UInt8] = []

@@ -6,11 +6,11 @@ internal import WorkerKit
 
 /// An HEIC file, written with libheif directly: libvips cannot select x265's fast presets.
 @safe struct HEICFile: ImageEncoder {
-  /// 1 to 100.
+  /// The quality, 1 to 100.
   let quality: Int
 
   func bytes(of image: VipsPicture) throws(JobFailure) -> [UInt8] {
-    // Planes have three or four bytes per pixel.
+    // libheif's planes have three or four bytes per pixel.
     let image = image.bands < 3 ? try image.applying("colourspace", ["space": "srgb"]) : image
     guard let context = unsafe heif_context_alloc() else { throw JobFailure.noMemory() }
     defer { unsafe heif_context_free(context) }
@@ -45,7 +45,7 @@ internal import WorkerKit
 
   private final class Collected { var bytes: [UInt8] = [] }
 
-  /// libheif needs a message for success, too. Safe for any thread: created once, never modified, never freed.
+  /// The success message, which libheif requires. Safe for any thread: created once, never modified, never freed.
   nonisolated(unsafe) private static let success = unsafe UnsafePointer(strdup("Success"))
 
   private func check(_ error: heif_error) throws(JobFailure) {
@@ -54,7 +54,7 @@ internal import WorkerKit
       .system, "cannot be encoded", saying: error.message.map { unsafe String(cString: $0) } ?? "")
   }
 
-  /// The pixels, copied row by row from libvips into libheif's memory.
+  /// Copies the pixels row by row from libvips into libheif's memory.
   private func planes(of image: VipsPicture) throws(JobFailure) -> OpaquePointer? {
     let (width, height) = (Int32(image.width), Int32(image.height))
     var planes: OpaquePointer?

@@ -2,9 +2,9 @@ internal import Bytes
 internal import Catalogue
 internal import WorkerKit
 
-/// An icon of Windows with one image, a PNG inside.
+/// A Windows icon with one image, as a PNG.
 struct IconFile: ImageEncoder {
-  /// More pixels a side cannot be told.
+  /// The maximum side that the format can represent, in pixels.
   private static let longestSide = 256
 
   func bytes(of image: VipsPicture) throws(JobFailure) -> [UInt8] {

@@ -2,12 +2,12 @@ internal import Catalogue
 internal import Pictures
 internal import WorkerKit
 
-/// What makes a file of an image that is in colours of the file's format.
+/// An encoder of an image that is already in the colours of the file's format.
 protocol ImageEncoder {
-  /// The whole file.
+  /// Returns the whole file.
   func bytes(of image: VipsPicture) throws(JobFailure) -> [UInt8]
 
-  /// Writes it piece by piece, if that is possible.
+  /// Writes the file, in parts if possible.
   func write(_ image: VipsPicture, to output: JobOutput) throws(JobFailure)
 }
 
@@ -20,8 +20,8 @@ extension ImageEncoder {
 
 extension ImageFormat {
   /// - Parameters:
-  ///   - quality: 1 to 100; nil for the usual one.
-  ///   - depth: of a PNG, in bits a sample: 1 or 8.
+  ///   - quality: 1 to 100. Nil for the default.
+  ///   - depth: the bits per sample of a PNG, 1 or 8.
   func encoder(quality: Int?, depth: Int = 8) -> any ImageEncoder {
     switch self {
     case .heic: HEICFile(quality: quality ?? 60)

@@ -24,7 +24,7 @@ struct ImageFile: ImageEncoder {
     case .jp2: (saver, arguments) = ("jp2ksave_target", [lossy(75)])
     case .jxl: (saver, arguments) = ("jxlsave_target", [("effort", "3"), lossy(90)])
     case .hdr: (saver, arguments) = ("radsave_target", [])
-    // Stripped, because of a comment with the date.
+    // Without metadata, because of a comment with the date.
     case .pgm, .ppm, .pnm:
       (saver, arguments) = ("ppmsave_target", [("format", format.rawValue), ("strip", "true")])
     default: (saver, arguments) = ("jpegsave_target", [lossy(85)])

@@ -7,21 +7,21 @@ public enum ImageFormat: String, CaseIterable, Sendable {
 }
 
 extension ImageFormat {
-  /// What files of a format can say.
+  /// The features of a format.
   struct Traits {
-    /// The last in proportion to light, 1 for white.
+    /// The precision of samples. `light` means linear light, 1 for white.
     enum Depth { case bit, byte, word, light }
     enum Colours { case gray, colours, either }
 
-    /// Whether colour profiles are stored: those of colours, and of gray.
+    /// Whether colour profiles are stored, for colours and for gray.
     var keepsProfile = false
     var keepsGrayProfile = false
     var depth = Depth.byte
     var colours = Colours.either
     var hasAlpha = false
-    /// Whether there can be several pictures that take turns.
+    /// Whether a file can contain several animation frames.
     var hasFrames = false
-    /// Whether a lower quality makes a smaller file.
+    /// Whether a lower quality results in a smaller file.
     var hasQuality = false
   }
 

@@ -12,14 +12,14 @@ struct ImagePages {
     tiff = TIFFFile(input)
   }
 
-  /// Throws if there are more pages that cannot be found.
+  /// Returns the number of pages. Throws if there are more pages that cannot be found.
   func count() throws(JobFailure) -> Int {
     guard let tiff, !tiff.isRawPhoto else { return 1 }
     if let damage = tiff.damage { throw damage }
     return tiff.pages.count
   }
 
-  /// The result of `body` for a page; its error names the page.
+  /// Returns the result of `body` for a page. Errors name the page.
   func make<Result>(
     of index: Int, _ body: (JobInput, TIFFFile.Selection?) throws(JobFailure) -> Result
   ) throws(JobFailure) -> Result {

@@ -7,33 +7,35 @@ internal import WorkerKit
 /// An image as stored in a file, before any change.
 @safe final class ImageSource {
   private let source: InputSource
-  /// Upright only after `orientation`; its pixels can be read once, from the top down. It retains what it is read from.
+  /// The picture, upright only after `orientation` is applied. Its pixels can be read once, from the top down. It
+  /// retains the objects it is read from.
   let picture: VipsPicture
   /// Whether the loader can scale down while reading.
   let canShrink: Bool
-  /// Whether the file has no header, and the selection said how large its picture is.
+  /// Whether the file has no header and the selection determined the size of its picture.
   let isPlanar: Bool
 
-  /// A gigapixel, read a few lines at a time; a quarter of it for formats that must be in memory as a whole.
+  /// The maximum number of pixels: a gigapixel for formats read a few lines at a time, a quarter of it for formats that
+  /// must be in memory as a whole.
   static let mostPixels = (streamed: 1 << 30, whole: 1 << 28)
   private static let streamed = [
     "VipsForeignLoadJpeg", "VipsForeignLoadPng", "VipsForeignLoadTiff", "VipsForeignLoadPpm",
   ]
-  /// libvips silently reads no more frames of a GIF.
+  /// The maximum number of frames of a GIF. libvips silently reads no more.
   private static let mostFrames = 4096
   private static let animated = ["VipsForeignLoadNsgif", "VipsForeignLoadWebp"]
 
-  /// What of a file is wanted.
+  /// The requested part of a file.
   struct Selection {
-    /// Of a TIFF file, the page to read.
+    /// The page to read of a TIFF file.
     var page: TIFFFile.Selection?
-    /// In pixels per inch, for vector images.
+    /// The resolution of vector images, in pixels per inch.
     var resolution: Int?
-    /// Of an animation, the picture to read, counted from 1; nil: the first.
+    /// The frame of an animation to read, counted from 1. Nil for the first.
     var frame: Int?
-    /// Whether all pictures of an animation are read.
+    /// Whether all frames of an animation are read.
     var keepsFrames = false
-    /// The sides of a picture whose file does not say them.
+    /// The sides of a picture whose file does not contain them.
     var sides: (width: Int, height: Int)?
   }
 
@@ -83,7 +85,7 @@ internal import WorkerKit
     canShrink = false
   }
 
-  /// The picture of a file that lies in no file of its own.
+  /// Reads a picture from a file in memory.
   init(file bytes: [UInt8]) throws(JobFailure) {
     source = try InputSource(InputStream(bytes))
     isPlanar = false
@@ -91,19 +93,20 @@ internal import WorkerKit
     canShrink = true
   }
 
-  /// Makes a sequence of AVIF, which has a first picture, a file that says so: libheif reads no other brand.
+  /// Returns the patch that changes the brand of an AVIF sequence, which has a first picture, to AVIF. libheif reads no
+  /// other brand.
   private static func sequencePatch(of input: JobInput) -> InputStream.Patch? {
     let brand = 8
     guard input.count > brand + 4, unsafe input.bytes[4..<brand + 4].elementsEqual("ftypavis".utf8) else { return nil }
     return InputStream.Patch(place: brand, bytes: Array("avif".utf8))
   }
 
-  /// How files of JPEG, PNG, GIF and WebP start, which are not looked at any closer.
+  /// The first bytes of JPEG, PNG, GIF and WebP files, which are not examined any further.
   private static let usual: [[UInt8]] = [
     [0xFF, 0xD8, 0xFF], PNGChunks.signature, Array("GIF8".utf8), Array("RIFF".utf8),
   ]
 
-  /// Formats that libvips does not read, or not from a stream.
+  /// Reads a format that libvips does not read, or not from a stream.
   private static func read(_ input: JobInput, _ selection: Selection) throws(JobFailure) -> VipsPicture? {
     if unsafe Format.bmp.isSignature(Array(input.bytes.prefix(64))[...]) { return try BitmapFile(input).picture() }
     if input.starts(with: [0x76, 0x2F, 0x31, 0x01]) { return try openEXR(input) }
@@ -127,7 +130,7 @@ internal import WorkerKit
     return try VipsPicture(pixels)
   }
 
-  /// A file that starts as no other does, and has as many bytes as one or several pictures in planes of the size said.
+  /// Reads a file without a known signature, with the size of one or several planar pictures with the selected sides.
   private static func readPlanes(_ input: JobInput, _ selection: Selection) throws(JobFailure) -> VipsPicture? {
     let head = unsafe Array(input.bytes.prefix(4096))
     guard let sides = selection.sides, let size = PlanarPicture.size(sides.width, sides.height),
@@ -155,7 +158,7 @@ internal import WorkerKit
       return try call.result()
     }
     let picture = try open()
-    // Clears the errors of loaders that were tried in vain.
+    // Clears the errors of unsuccessful loaders.
     _ = Vips.takeError()
     let isAnimated = animated.contains(where: loader.hasPrefix)
     let isStreamed = streamed.contains(where: loader.hasPrefix)
@@ -186,9 +189,10 @@ internal import WorkerKit
     }
   }
 
-  /// The image upright and scaled to fit into a box, which applies to each frame; reads no more pixels than needed.
+  /// Returns the image upright and scaled to fit into a box, which applies to each frame. Reads no more pixels than
+  /// needed.
   func thumbnail(width: Int, height: Int) throws(JobFailure) -> VipsPicture {
-    // libvips would take the default profile for CMYK, whatever the file contains.
+    // libvips would use the default profile for CMYK, whatever the file contains.
     let isInked = picture.interpretation == VIPS_INTERPRETATION_CMYK
     let isRead = canShrink && !isInked
     var call = try VipsCall(isRead ? "thumbnail_source" : "thumbnail_image")
@@ -205,14 +209,14 @@ internal import WorkerKit
     return try call.result()
   }
 
-  /// libvips reads OpenEXR only from a named file.
+  /// Reads an OpenEXR file, which libvips reads only by path.
   private static func openEXR(_ input: JobInput) throws(JobFailure) -> VipsPicture {
     try ScratchFile.with(input) { (path) throws(JobFailure) in
       var call = try VipsCall("openexrload")
       call.set("filename", path)
       // Read now, before the file is emptied.
       let picture = try call.result().inMemory()
-      // Colours are as dark as what is seen through them leaves of them.
+      // Colours are premultiplied by alpha.
       return picture.hasAlpha ? try picture.applying("unpremultiply") : picture
     }
   }

@@ -8,10 +8,10 @@ public struct ImageWork {
   private let format: ImageFormat
   private let changes: ImageChanges
   private var picture: VipsPicture
-  /// Bits a sample, for what is black and white.
+  /// The bits per sample of a PNG, 1 for black and white.
   private var depth = 8
 
-  /// Converts an image file: all pages of a TIFF if the result is one, all frames if the result can be animated;
+  /// Converts an image file: all pages of a TIFF if the result is one, all frames if the result can be animated,
   /// otherwise the first one. Returns a remark.
   public static func convert(
     _ input: JobInput, to format: ImageFormat, _ changes: ImageChanges, _ output: JobOutput
@@ -53,7 +53,7 @@ public struct ImageWork {
     } else {
       source = try ImageSource(input, selection)
     }
-    // Its name says how large the source is.
+    // The file's name determines the source's size.
     if source.isPlanar { changes.size = nil }
     self.format = format
     self.changes = changes
@@ -82,7 +82,7 @@ public struct ImageWork {
     }
   }
 
-  /// Starts from rendered pixels, three bytes each.
+  /// Starts from rendered pixels of three bytes each.
   public init(
     rgb bytes: UnsafeRawBufferPointer, width: Int, height: Int, density: Double, keeping owner: AnyObject,
     to format: ImageFormat, _ changes: ImageChanges
@@ -93,7 +93,7 @@ public struct ImageWork {
 
   /// Starts from gray or sRGB pixels.
   ///
-  /// - Parameter depth: of a PNG, 1 for samples that are black or white.
+  /// - Parameter depth: the bits per sample of a PNG. 1 for samples that are black or white.
   public init(
     _ samples: Samples, density: Double, to format: ImageFormat, _ changes: ImageChanges, depth: Int = 8
   ) throws(JobFailure) {
@@ -103,7 +103,7 @@ public struct ImageWork {
     self.depth = depth
   }
 
-  /// - Parameter density: in pixels an inch, before the size is changed.
+  /// - Parameter density: the pixels per inch before the size is changed.
   private init(
     _ pixels: VipsPicture, _ space: String, density: Double, to format: ImageFormat, _ changes: ImageChanges
   ) throws(JobFailure) {
@@ -117,12 +117,12 @@ public struct ImageWork {
       shown = try part.applying(
         "thumbnail_image", ["width": "\(box.width)", "height": "\(box.height)", "size": "down"])
     }
-    // In pixels per millimetre; the paper keeps its size.
+    // In pixels per millimetre. The paper size does not change.
     let resolution = "\(density / 25.4 * Double(shown.width) / Double(part.width))"
     picture = try shown.applying("copy", ["interpretation": space, "xres": resolution, "yres": resolution])
   }
 
-  /// Applies the changes and writes the file; a PDF is made from a `PageImage`. Returns a remark.
+  /// Applies the changes and writes the file. A PDF is made from a `PageImage` instead. Returns a remark.
   @discardableResult public func write(to output: JobOutput) throws(JobFailure) -> String {
     if let thousands = changes.thousands {
       let bytes = try BoundedFile(self, bytes: 1000 * thousands).bytes()
@@ -136,7 +136,7 @@ public struct ImageWork {
       ? "is \(ready.width) × \(ready.height) pixels in planes, 4:2:0 by BT.601, without a header that says so" : ""
   }
 
-  /// The image rotated, in colours that the format supports, and with the metadata to keep.
+  /// Returns the image rotated, in colours that the format supports, and with the metadata to keep.
   func prepared() throws(JobFailure) -> VipsPicture { try prepared(picture) }
 
   private func prepared(_ picture: VipsPicture) throws(JobFailure) -> VipsPicture {
@@ -177,8 +177,8 @@ extension ImageWork: BoundedFile.Subject {
 }
 
 extension String {
-  /// Whether a field is a text of a PNG under a name that no PNG may have, which libvips reads, but does not write
-  /// (ISO/IEC 15948, 11.3.4.2).
+  /// Whether a field is a PNG text whose keyword PNG does not permit (ISO/IEC 15948, 11.3.4.2). libvips reads, but does
+  /// not write these.
   fileprivate var isMisnamedComment: Bool {
     guard hasPrefix("png-comment-") else { return false }
     let name = split(separator: "-", maxSplits: 3, omittingEmptySubsequences: false).dropFirst(3).first ?? ""
@@ -189,7 +189,7 @@ extension String {
 }
 
 extension ImageChanges.Size {
-  /// The box that an image with these sides must fit into; nil if it keeps its size or would grow.
+  /// Returns the box that an image with these sides must fit into. Returns `nil` if it keeps its size or would grow.
   func box(_ width: Int, _ height: Int) -> (width: Int, height: Int)? {
     switch self {
     case .longestSide(let side): (side, side)

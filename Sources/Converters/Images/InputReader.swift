@@ -1,7 +1,7 @@
 internal import Catalogue
 internal import WorkerKit
 
-/// Reads numbers from an input; 0 before its start or beyond its end.
+/// A reader of numbers in an input. Bytes outside the input are 0.
 struct InputReader {
   private let input: JobInput
   private let isBigEndian: Bool
@@ -18,7 +18,7 @@ struct InputReader {
     unsafe UInt(bitPattern: offset) < UInt(bitPattern: count) ? input.bytes[offset] : 0
   }
 
-  /// A number of `size` bytes; eight bytes may yield a negative number.
+  /// Returns a number of `size` bytes. Eight bytes may yield a negative number.
   func word(_ offset: Int, _ size: Int) -> Int {
     guard offset >= 0, offset < count else { return 0 }
     return (0..<size).reduce(0) { $0 | Int(byte(offset + $1)) << (8 * (isBigEndian ? size - 1 - $1 : $1)) }

@@ -3,8 +3,8 @@ internal import Catalogue
 internal import Glibc
 internal import WorkerKit
 
-/// A job's input as a libvips source. It is read in pieces instead of mapped: pages of a mapping that were read count
-/// towards the worker's memory, where a large file would outweigh its picture.
+/// A job's input as a libvips source. It is read in pieces instead of mapped. The pages of a mapping count towards the
+/// worker's memory once read, where a large file would outweigh its picture.
 ///
 /// Must be used by one thread at a time, which libvips ensures.
 @safe final class InputStream {
@@ -25,7 +25,7 @@ internal import WorkerKit
   private var position = 0
   let count: Int
 
-  /// - Parameter tail: bytes behind those of the input.
+  /// - Parameter tail: bytes that follow those of the input.
   init(_ input: JobInput, _ patches: [Patch], tail: [UInt8] = []) {
     content = .input(input)
     self.tail = tail
@@ -33,7 +33,7 @@ internal import WorkerKit
     self.patches = patches
   }
 
-  /// Reads what lies in no file of its own.
+  /// Reads bytes in memory.
   init(_ bytes: [UInt8]) {
     content = .memory(bytes)
     tail = []
@@ -56,7 +56,7 @@ internal import WorkerKit
     }
   }
 
-  /// A source, to be released by the caller; nil if memory is short.
+  /// Returns a source, to be released by the caller. Returns `nil` if memory is short.
   fileprivate static func source(of stream: InputStream) -> UnsafeMutablePointer<VipsSource>? {
     guard let source = unsafe vips_source_custom_new() else { return nil }
     // One reference for each signal, released with the source.
@@ -84,12 +84,12 @@ internal import WorkerKit
       GConnectFlags(rawValue: 0))
   }
 
-  /// The stream that `user` points to, without retaining it.
+  /// Returns the stream that `user` points to, without retaining it.
   static func stream(of user: UnsafeMutableRawPointer?) -> InputStream? {
     unsafe user.map { unsafe Unmanaged<InputStream>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  /// As read(2).
+  /// Reads bytes like read(2).
   func read(_ buffer: UnsafeMutableRawBufferPointer) -> Int64 {
     let count = unsafe read(into: buffer, at: position)
     guard count > 0 else { return Int64(count) }
@@ -101,7 +101,7 @@ internal import WorkerKit
     return Int64(count)
   }
 
-  /// As lseek(2).
+  /// Moves the position like lseek(2).
   func seek(_ offset: Int, _ origin: Int32) -> Int64 {
     let base =
       switch origin {

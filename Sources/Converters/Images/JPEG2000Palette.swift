@@ -3,16 +3,16 @@ internal import WorkerKit
 
 /// The palette of a JPEG 2000 file (ISO/IEC 15444-1, I.5.3.4), which maps pixels to colours.
 ///
-/// OpenJPEG applies it after decoding, when libvips has allocated only one component per pixel: so the palette is
-/// hidden from both, and applied here.
+/// OpenJPEG applies it after decoding, when libvips has allocated only one component per pixel. It is therefore hidden
+/// from both, and applied here.
 struct JPEG2000Palette {
   /// The patches that hide the palette.
   let patches: [InputStream.Patch]
-  /// The entries in sequence, one byte per channel; nil if the palette is not supported.
+  /// The entries in sequence, one byte per channel. Nil if the palette is not supported.
   private let entries: [UInt8]?
   private let channels: Int
 
-  /// nil if the file has no palette.
+  /// Returns `nil` if the file has no palette.
   init?<Bytes: RandomAccessCollection>(_ bytes: Bytes) where Bytes.Element == UInt8, Bytes.Index == Int {
     let file = Boxes(bytes)
     var patches: [InputStream.Patch] = []
@@ -31,7 +31,7 @@ struct JPEG2000Palette {
     let channels = file.number(palette.lowerBound + 2, 1)
     self.channels = channels
     let start = palette.lowerBound + 3 + channels
-    // One byte per channel, and channel n from column n: component 0, through the palette.
+    // One byte per channel. Channel n is component 0 through column n of the palette.
     let mapping = found["cmap"].map { box in (0..<(box.count / 4)).map { file.number(box.lowerBound + 4 * $0, 4) } }
     guard (1...4).contains(channels), (1...256).contains(count), start + channels * count <= palette.upperBound,
       (start - channels..<start).allSatisfy({ file.number($0, 1) == 7 }),
@@ -70,19 +70,19 @@ private struct Boxes<Bytes: RandomAccessCollection> where Bytes.Element == UInt8
 
   init(_ bytes: Bytes) { self.bytes = bytes }
 
-  /// Big-endian; 0 beyond the end.
+  /// Returns a big-endian number. Bytes beyond the end are 0.
   func number(_ place: Int, _ size: Int) -> Int {
     (place..<place + size).reduce(0) { $0 << 8 | ($1 < bytes.count ? Int(bytes[bytes.startIndex + $1]) : 0) }
   }
 
-  /// Whether the colour space is gray, sRGB, or given by a profile.
+  /// Returns whether the colour space is gray, sRGB, or given by a profile.
   func isUsual(_ colours: Range<Int>?) -> Bool {
     guard let colours else { return false }
     let (byNumber, sRGB, gray) = (1, 16, 17)
     return number(colours.lowerBound, 1) != byNumber || [sRGB, gray].contains(number(colours.lowerBound + 3, 4))
   }
 
-  /// The channels of the first colour, the second and so on, then alpha; nil if some are missing.
+  /// Returns the channels of the first colour, the second and so on, then alpha. Returns `nil` if some are missing.
   func order(of channels: Int, _ definition: Range<Int>?) -> [Int]? {
     guard let definition else { return Array(0..<channels) }
     var places: [(rank: Int, channel: Int)] = []
@@ -100,7 +100,7 @@ private struct Boxes<Bytes: RandomAccessCollection> where Bytes.Element == UInt8
     String(decoding: (place..<place + 4).map { UInt8(number($0, 1)) }, as: UTF8.self)
   }
 
-  /// The boxes in a range, in sequence, up to the first invalid size.
+  /// Returns the boxes in a range, in sequence, up to the first invalid size.
   func boxes(in range: Range<Int>) -> [Box] {
     var found: [Box] = []
     var place = range.lowerBound

@@ -4,14 +4,14 @@ internal import Catalogue
 internal import Pictures
 internal import WorkerKit
 
-/// The pictures of an animated PNG, each as it is seen (PNG, third edition, 11.3.6): APNG.
+/// The composed frames of an animated PNG (PNG, third edition, 11.3.6).
 struct MovingPNG {
   private struct Frame {
     let width: Int
     let height: Int
     let left: Int
     let top: Int
-    /// In milliseconds.
+    /// The delay, in milliseconds.
     let delay: Int32
     let clearing: Int
     let isBlended: Bool
@@ -22,13 +22,13 @@ struct MovingPNG {
   private let width: Int
   private let height: Int
   private let plays: Int
-  /// Chunks before the pixels, which all frames share.
+  /// The chunks before the pixels, which all frames share.
   private var shared: [(name: String, content: Range<Int>)] = []
   private var frames: [Frame] = []
 
   private static let most = 4096
 
-  /// nil for what is no PNG, or does not move.
+  /// Returns `nil` if the file is not an animated PNG.
   init?(_ input: JobInput) throws(JobFailure) {
     guard input.starts(with: PNGChunks.signature) else { return nil }
     let bytes = InputReader(input, isBigEndian: true)
@@ -45,7 +45,7 @@ struct MovingPNG {
       case "fcTL": frames.append(MovingPNG.frame(bytes, start))
       case "IDAT":
         hasPixels = true
-        // A picture for programs that show no others may come first.
+        // The first picture may be one for programs without animation.
         if !frames.isEmpty { frames[frames.count - 1].data.append(content) }
       case "fdAT":
         guard !frames.isEmpty, content.count > 4 else { throw MovingPNG.failure }
@@ -55,7 +55,7 @@ struct MovingPNG {
       guard frames.count <= MovingPNG.most else {
         throw JobFailure(.limit, "has more than \(MovingPNG.most) pictures, which is too many")
       }
-      // What does not move is for others, whole or not.
+      // PNGs without animation are not read here, whether complete or not.
       return plays != nil || !hasPixels
     }
     guard let plays else { return nil }
@@ -83,7 +83,7 @@ struct MovingPNG {
 
   var count: Int { frames.count }
 
-  /// Those from the first up to a number, one below the other; or only that one.
+  /// Returns all frames, one below the other. Returns a single frame if `only` is given.
   func picture(_ only: Int?) throws(JobFailure) -> VipsPicture {
     let size = 4 * width * height
     var canvas = [UInt8](repeating: 0, count: size)
@@ -124,7 +124,7 @@ struct MovingPNG {
           }
           continue
         }
-        // In units of 1/255 of an unit of opacity.
+        // Alpha in units of 1/255.
         let rest = below * (255 - above)
         let both = 255 * above + rest
         for band in 0..<3 {
@@ -136,7 +136,7 @@ struct MovingPNG {
     }
   }
 
-  /// A frame's own pixels, four bytes each.
+  /// Returns a frame's own pixels, four bytes each.
   private func pixels(of frame: Frame) throws(JobFailure) -> [UInt8] {
     func bytes(_ range: Range<Int>) -> [UInt8] { unsafe Array(input.bytes[range]) }
     let sides = [UInt8](bigEndian: frame.width, count: 4) + [UInt8](bigEndian: frame.height, count: 4)

@@ -3,7 +3,7 @@ internal import CVips
 internal import Catalogue
 internal import WorkerKit
 
-/// An animated PNG (PNG, third edition, 11.3.6) with all of each picture; of a single one, a PNG.
+/// An animated PNG (PNG, third edition, 11.3.6) with complete frames, or a PNG of a single picture.
 struct MovingPNGFile: ImageEncoder {
   func bytes(of image: VipsPicture) throws(JobFailure) -> [UInt8] {
     guard image.frames > 1 else { return try ImageFile(.png, quality: nil).bytes(of: image) }
@@ -48,7 +48,7 @@ struct MovingPNGFile: ImageEncoder {
 }
 
 extension VipsPicture {
-  /// How long each picture is seen, in milliseconds; empty where nothing says so.
+  /// The duration of each frame, in milliseconds. Empty if unknown.
   fileprivate var delays: [Int32] {
     var values: UnsafeMutablePointer<Int32>?
     var count: Int32 = 0
@@ -58,7 +58,7 @@ extension VipsPicture {
     return unsafe Array(UnsafeBufferPointer(start: values, count: Int(count)))
   }
 
-  /// How often all are seen; 0 for ever.
+  /// The number of repetitions of the animation. 0 means endless.
   fileprivate var plays: Int {
     var value: Int32 = 0
     return unsafe has("loop") && vips_image_get_int(pointer, "loop", &value) == 0 ? max(0, Int(value)) : 0

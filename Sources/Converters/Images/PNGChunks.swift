@@ -5,10 +5,10 @@ internal import Pixels
 enum PNGChunks {
   static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 
-  /// Calls `body` with the name and the content of each chunk up to the last; stops at one that is cut off, or when it
-  /// returns false.
+  /// Calls `body` with the name and the content of each chunk up to the last. Stops at a truncated chunk, or when
+  /// `body` returns `false`.
   ///
-  /// - Returns: whether the last one was reached.
+  /// - Returns: Whether the last chunk was reached.
   static func forEach<Bytes: RandomAccessCollection, Failure: Error>(
     of bytes: Bytes, _ body: (String, Range<Int>) throws(Failure) -> Bool
   ) throws(Failure) -> Bool where Bytes.Element == UInt8, Bytes.Index == Int {
@@ -24,7 +24,8 @@ enum PNGChunks {
     return false
   }
 
-  /// Calls `body` with the name and the place of each chunk of a file of `size` bytes, of which `read` gives some.
+  /// Calls `body` with the name and the range of each chunk of a file of `size` bytes. `read` returns parts of the
+  /// file.
   static func places(
     size: Int, _ read: (_ place: Int, _ count: Int) -> [UInt8], _ body: (_ name: String, _ place: Range<Int>) -> Void
   ) {
@@ -39,8 +40,8 @@ enum PNGChunks {
     }
   }
 
-  /// The place of a last chunk of EXIF data that repeats an earlier one: libvips on Debian 12 writes it twice, and a
-  /// file may have one (PNG, third edition, 11.3.3.6). nil if there is none.
+  /// Returns the range of a last chunk of EXIF data that repeats an earlier one. Returns `nil` if there is none.
+  /// libvips on Debian 12 writes it twice, but a file may have only one (PNG, third edition, 11.3.3.6).
   static func repeatedEXIF(size: Int, _ read: (_ place: Int, _ count: Int) -> [UInt8]) -> Range<Int>? {
     var found: [Range<Int>] = []
     places(size: size, read) { name, place in if name == "eXIf" { found.append(place) } }

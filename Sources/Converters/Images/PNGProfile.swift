@@ -2,19 +2,19 @@ internal import Bytes
 internal import Pixels
 internal import WorkerKit
 
-/// The EXIF data of a PNG in a text chunk, as ImageMagick and ExifTool wrote it before PNG had a chunk for it: a line with
-/// the kind, one with the number of bytes, and these as hexadecimal digits.
+/// The EXIF data of a PNG in a text chunk, as ImageMagick and ExifTool wrote it before PNG had a chunk for it. The text
+/// is a line with the kind, a line with the number of bytes, and the bytes as hexadecimal digits.
 struct PNGProfile {
-  /// The change that makes a text chunk of EXIF data the chunk that libvips reads, if there is none yet.
+  /// The change of a text chunk of EXIF data into the chunk that libvips reads. Nil if the file has that chunk.
   private(set) var patch: InputStream.Patch?
-  /// The orientation that data behind the pixels tell, which libvips does not read.
+  /// The orientation in data after the pixels, which libvips does not read.
   private(set) var orientation: Int?
 
   private static let keyword = Array("Raw profile type exif".utf8)
-  /// The most bytes of a text chunk, and of what it expands to.
+  /// The maximum size of a text chunk, and of its decompressed content, in bytes.
   private static let largest = 1 << 20
 
-  /// nil if the file is not a PNG. Reads the head of each chunk.
+  /// Returns `nil` if the file is not a PNG. Reads the header of each chunk.
   init?(_ input: JobInput) {
     guard input.starts(with: PNGChunks.signature) else { return nil }
     func read(_ place: Int, _ count: Int) -> [UInt8] {
@@ -35,7 +35,8 @@ struct PNGProfile {
       if chunk { text = nil }
       if isLate { late = EXIF.orientation(of: data) } else { early = 1 }
       if chunk { return }
-      // Zeros behind the data say nothing. Where compressed digits take less room than the data, the orientation counts.
+      // Zeros after the data have no meaning. If compressed digits are shorter than the data, only the orientation is
+      // kept.
       let fitting = [data, EXIF.orientationOnly(of: data)].first { $0.count <= content.count }
       guard let fitting else { return }
       let filled = fitting + [UInt8](repeating: 0, count: content.count - fitting.count)
@@ -45,7 +46,7 @@ struct PNGProfile {
     orientation = early == nil ? late : nil
   }
 
-  /// The data of a chunk, from the byte order on; nil if it is another text.
+  /// Returns the data of a chunk, starting with the byte order. Returns `nil` if it is another text.
   private static func exif(_ name: String, _ content: [UInt8]) -> [UInt8]? {
     guard content.starts(with: keyword), content.dropFirst(keyword.count).first == 0 else { return nil }
     var text = content[(keyword.count + 1)...]
@@ -53,7 +54,7 @@ struct PNGProfile {
     if name == "iTXt" {
       isPacked = text.first == 1
       text = text.dropFirst()
-      // Behind the method, a language and a translated keyword.
+      // The text follows the method, a language and a translated keyword.
       let ends = text.indices.dropFirst().filter { text[$0] == 0 }
       guard ends.count >= 2 else { return nil }
       text = [0] + text[(ends[1] + 1)...]

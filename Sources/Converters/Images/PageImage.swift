@@ -7,13 +7,13 @@ public import WorkerKit
 /// An image in an encoding that a PDF page can contain.
 public struct PageImage {
   public let form: PictureForm
-  /// nil if the data are the input's own bytes.
+  /// The encoded pixels. Nil if they are the input's own bytes.
   public let data: [UInt8]?
 
   /// The default for files without a plausible density, as in browsers.
   private static let usualDensity = 96.0
 
-  /// Calls `body` with each image of a file that gets its own page.
+  /// Calls `body` with each image of a file that becomes a page.
   public static func forEach(
     of input: JobInput, _ changes: ImageChanges, _ body: (PageImage) throws(JobFailure) -> Void
   ) throws(JobFailure) {
@@ -23,7 +23,7 @@ public struct PageImage {
     }
   }
 
-  /// An unchanged JPEG is embedded as it is.
+  /// Reads an image of a file. A JPEG without changes is embedded as it is.
   private init(_ input: JobInput, _ page: TIFFFile.Selection?, _ changes: ImageChanges) throws(JobFailure) {
     var kept = changes
     kept.resolution = nil
@@ -35,7 +35,7 @@ public struct PageImage {
     }
     let work = try ImageWork(input, page, to: .pdf, changes)
     let image = try work.prepared()
-    // Lossless for sharp edges; lossy if the source was lossy, or a raw photo.
+    // Lossless for sharp edges. Lossy if the source was lossy, or a raw photo.
     if changes.quality != nil || ["jpeg", "heif", "webp", "raw"].contains(where: image.loader.hasPrefix) {
       let data = try ImageFile(.jpeg, quality: changes.quality).bytes(of: image)
       self.init(image, coding: PageImage.jpegCoding(image), PageImage.jpegFilter, data: data, changes, 1)
@@ -45,14 +45,14 @@ public struct PageImage {
     }
   }
 
-  /// A page in JPEG's coding.
+  /// Creates a page encoded as JPEG.
   public init(_ samples: Samples, density: Double, _ changes: ImageChanges) throws(JobFailure) {
     let image = try ImageWork(samples, density: density, to: .pdf, changes).prepared()
     let data = try ImageFile(.jpeg, quality: changes.quality).bytes(of: image)
     self.init(image, coding: PageImage.jpegCoding(image), PageImage.jpegFilter, data: data, changes, 1)
   }
 
-  /// A page in black and white.
+  /// Creates a page in black and white.
   public init(_ bits: Bilevel, density: Double) {
     form = PictureForm(
       width: bits.width, height: bits.height, density: density, orientation: 1,
@@ -76,7 +76,7 @@ public struct PageImage {
   }
 
   private static func jpegCoding(_ picture: VipsPicture) -> String {
-    // Programs write CMYK inverted into JPEGs.
+    // Programs store CMYK inverted in JPEGs.
     let decode = picture.bands == 4 ? " /Decode [ 1 0 1 0 1 0 1 0 ]" : ""
     return "/Width \(picture.width) /Height \(picture.height) /BitsPerComponent 8\(decode)"
   }

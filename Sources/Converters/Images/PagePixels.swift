@@ -3,11 +3,11 @@ internal import Catalogue
 public import Pixels
 public import WorkerKit
 
-/// The pixels of an image that is a page, as eyes see them: upright, in sRGB or gray, without transparency.
+/// The visible pixels of an image that is a page: upright, in sRGB or gray, without transparency.
 public struct PagePixels: Sendable {
-  /// One or three bands.
+  /// The samples, in one or three bands.
   public let samples: Samples
-  /// Pixels an inch, where the file says so.
+  /// The pixels per inch. Nil if the file does not contain a plausible value.
   public let density: Double?
 
   public init(samples: Samples, density: Double?) {
@@ -15,7 +15,7 @@ public struct PagePixels: Sendable {
     self.density = density
   }
 
-  /// The first image of a file.
+  /// Reads the first image of a file.
   public init(firstOf input: JobInput) throws(JobFailure) {
     self = try ImagePages(input).make(of: 0) { (input, page) throws(JobFailure) in
       try PagePixels(input, page)
@@ -24,7 +24,7 @@ public struct PagePixels: Sendable {
 
   /// Calls `body` with each image of a file that is a page of its own, one at a time in memory.
   ///
-  /// - Throws: what `body` throws, and a failure if one is damaged or has more than `Samples.limit` bytes.
+  /// - Throws: errors of `body`, and a failure if an image is damaged or has more than `Samples.limit` bytes.
   public static func forEach(
     of input: JobInput, _ body: (PagePixels) throws(JobFailure) -> Void
   ) throws(JobFailure) {
@@ -40,7 +40,7 @@ public struct PagePixels: Sendable {
   private init(_ input: JobInput, _ page: TIFFFile.Selection?) throws(JobFailure) {
     var image = try ImageWork(input, page, to: .jpeg, ImageChanges()).prepared()
     if image.profile != nil { image = try image.inSRGB() }
-    // Of very large images, gray is enough to be read.
+    // Gray is sufficient to recognize text in very large images.
     if image.bands > 1, image.width > Samples.limit / image.bands / image.height {
       image = try image.applying("colourspace", ["space": "b-w"])
     }

@@ -3,9 +3,8 @@ internal import Catalogue
 internal import Pictures
 internal import WorkerKit
 
-/// The picture of a Photoshop file with all its layers together (Adobe Photoshop File Formats Specification, "Image Data
-/// Section"), rewritten so that libavcodec reads what others write: runs unpacked, and no planes but those of colours and
-/// of opacity.
+/// The merged picture of a Photoshop file (Adobe Photoshop File Formats Specification, "Image Data Section"). It is
+/// rewritten in a form that libavcodec reads: with unpacked runs, and only the planes of colours and alpha.
 struct PhotoshopFile {
   private let bytes: InputReader
   private let input: JobInput
@@ -13,13 +12,13 @@ struct PhotoshopFile {
   private let wanted: Int
   private let row: Int
   private let height: Int
-  /// Where the planes' coding is said.
+  /// The offset of the planes' compression method.
   private let place: Int
 
-  /// Colours by the mode: bitmap, gray, palette, RGB, CMYK, several, duotone, Lab.
+  /// The number of colour planes by mode: bitmap, gray, palette, RGB, CMYK, duotone.
   private static let colours = [0: 1, 1: 1, 2: 1, 3: 3, 4: 4, 8: 1]
 
-  /// nil if the file is for others.
+  /// Returns `nil` if the file is of another format.
   init?(_ input: JobInput) throws(JobFailure) {
     let bytes = InputReader(input, isBigEndian: true)
     guard input.starts(with: Format.psd.head) else { return nil }
@@ -37,7 +36,7 @@ struct PhotoshopFile {
     for section in 0..<3 {
       let size = bytes.word(at, 4)
       guard size <= bytes.count - at - 4 else { throw JobFailure(.damaged, "ends before its picture") }
-      // A negative number of layers says that the plane behind the colours is opacity.
+      // A negative number of layers means that the plane after the colours is alpha.
       if section == 2, size > 6 { layers = Int(Int16(truncatingIfNeeded: bytes.word(at + 8, 2))) }
       at += 4 + size
     }
@@ -73,8 +72,8 @@ struct PhotoshopFile {
 }
 
 extension [UInt8] {
-  /// Appends what PackBits packed, as far as there is room: a byte below 128 says how many follow, less one; one above, how
-  /// often the next one is there, subtracted from 257; 128 says nothing.
+  /// Appends bytes decoded from PackBits, up to `end`. A byte below 128 precedes that number of bytes plus 1. A byte
+  /// above 128 precedes a byte to repeat, and is 257 minus the count. 128 is skipped.
   fileprivate mutating func append(packed: Slice<UnsafeRawBufferPointer>, upTo end: Int) {
     var rest = unsafe packed
     while count < end, let lead = unsafe rest.popFirst() {

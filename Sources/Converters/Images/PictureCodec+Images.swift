@@ -3,13 +3,13 @@ internal import Pictures
 internal import WorkerKit
 
 extension PictureCodec {
-  /// How files start that only libavcodec reads, by the catalogue's formats.
+  /// The formats whose files only libavcodec reads, with the signatures of the catalogue.
   private static let known: [(format: Format, codec: PictureCodec)] = [
     (.dds, .dds), (.fits, .fits), (.sunRaster, .sunRaster), (.sgi, .sgi), (.xwd, .xwd),
     (.pcx, .pcx), (.xbm, .xbm), (.xpm, .xpm),
   ]
 
-  /// The one that reads a file; nil if it is for others.
+  /// Finds the codec that reads a file. Returns `nil` if none does.
   init?(_ input: JobInput) {
     let head = unsafe Array(input.bytes.prefix(4096))
     if let found = Self.known.first(where: { $0.format.isSignature(head[...]) }) {
@@ -21,7 +21,7 @@ extension PictureCodec {
     }
   }
 
-  /// Whether a file has all that its header or its end says, where the library takes one that was cut off for whole.
+  /// Returns whether a file is complete according to its header. libavcodec accepts some truncated files.
   func isWhole(_ input: JobInput) -> Bool {
     switch self {
     case .sunRaster: input.count - 32 >= Self.number(input, at: 28) + Self.number(input, at: 16)
@@ -33,8 +33,8 @@ extension PictureCodec {
     InputReader(input, isBigEndian: true).word(place, 4)
   }
 
-  /// Whether the numbers of a header without a signature make sense (Truevision TGA 2.0, page 6): the kind of the map of
-  /// colours and of the picture, its sides, and the bits of a pixel.
+  /// Returns whether the numbers of a header without a signature are plausible (Truevision TGA 2.0, page 6). These are
+  /// the kinds of the colour map and of the picture, its sides, and the bits per pixel.
   private static func isTarga(_ head: [UInt8]) -> Bool {
     guard head.count >= 18 else { return false }
     let (map, kind, depth) = (head[1], head[2], head[16])

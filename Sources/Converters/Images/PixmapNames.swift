@@ -1,14 +1,14 @@
 internal import WorkerKit
 
-/// The colours of an XPM that are shades of gray by X11's names, `gray0` to `gray100`, which libavcodec takes for black.
+/// The colours of an XPM that have X11's names of grays, `gray0` to `gray100`. libavcodec decodes them as black.
 enum PixmapNames {
-  /// The file with numbers in place of those names.
+  /// Returns the file with numbers instead of those names.
   static func numbered(_ input: JobInput) -> [UInt8] {
     let bytes = unsafe Array(input.bytes)
     var file: [UInt8] = []
     file.reserveCapacity(bytes.count)
     var rest = bytes[...]
-    // The first text has the number of colours, the second is the first colour.
+    // The first string has the number of colours; the second is the first colour.
     var (index, colours) = (0, 1)
     while index <= colours, let start = rest.firstIndex(of: 0x22), let end = rest[(start + 1)...].firstIndex(of: 0x22) {
       let text = rest[(start + 1)..<end]
@@ -27,7 +27,8 @@ enum PixmapNames {
     return file + rest
   }
 
-  /// A colour's characters, which may be spaces, and pairs of words behind them.
+  /// Returns a colour with a number instead of its name. It has the colour's characters, which may be spaces, followed
+  /// by pairs of words.
   private static func numbered(_ text: ArraySlice<UInt8>) -> [UInt8] {
     guard let space = text.lastIndex(where: { $0 == 0x20 || $0 == 0x09 }) else { return Array(text) }
     let word = String(decoding: text[(space + 1)...], as: UTF8.self).lowercased()

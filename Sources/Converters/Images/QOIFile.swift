@@ -9,11 +9,11 @@ struct QOIFile {
   private let height: Int
   private let bands: Int
 
-  /// The bytes behind the last pixel.
+  /// The bytes after the last pixel.
   private static let end: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 1]
   private static let header = 14
 
-  /// nil if the file is of another format.
+  /// Returns `nil` if the file is of another format.
   init?(_ input: JobInput) throws(JobFailure) {
     guard input.starts(with: Format.qoi.head) else { return nil }
     let numbers = InputReader(input, isBigEndian: true)
@@ -33,7 +33,7 @@ struct QOIFile {
   private struct Pixel {
     var (red, green, blue, opacity): (UInt8, UInt8, UInt8, UInt8)
 
-    /// Where it is kept among those seen before.
+    /// The pixel's index among those seen before.
     var place: Int { (Int(red) * 3 + Int(green) * 5 + Int(blue) * 7 + Int(opacity) * 11) % 64 }
 
     /// Adds differences of colour, which wrap around.

@@ -4,7 +4,7 @@ internal import Glibc
 internal import Pictures
 internal import WorkerKit
 
-/// A file of one of the simpler formats, which libvips does not write.
+/// A file of one of the simpler formats that libvips does not write.
 struct RasterFile: ImageEncoder {
   enum Kind {
     case codec(PictureCodec)
@@ -18,7 +18,7 @@ struct RasterFile: ImageEncoder {
 
   func bytes(of image: VipsPicture) throws(JobFailure) -> [UInt8] {
     switch kind {
-    // Colours are stored as dark as what is seen through them leaves of them, and opacity is 1 at most.
+    // Colours are stored premultiplied by alpha, whose maximum is 1.
     case .codec(.exr) where image.hasAlpha:
       try PictureCodec.exr.file(
         of: image.applying("premultiply").applying("linear", ["a": "1 1 1 \(1.0 / 255)", "b": "0"])
@@ -31,7 +31,7 @@ struct RasterFile: ImageEncoder {
 }
 
 extension VipsPicture {
-  /// Copies pixels.
+  /// Creates a picture with a copy of the pixels.
   convenience init(_ pixels: PixelBlock) throws(JobFailure) {
     let isWide = pixels.layout.sample == .word
     try unsafe self.init(
@@ -42,7 +42,7 @@ extension VipsPicture {
       pixels.layout.bands < 3 ? VIPS_INTERPRETATION_GREY16 : VIPS_INTERPRETATION_RGB16
   }
 
-  /// All pixels: bytes, 16-bit words, or floats of light.
+  /// Returns all pixels: bytes, 16-bit words, or floats of linear light.
   func pixels() throws(JobFailure) -> PixelBlock {
     let layout = PixelLayout(bands: bands, sample: isByte ? .byte : isFloat ? .float : .word)
     guard width * height <= PixelBlock.limit / layout.pixel else {

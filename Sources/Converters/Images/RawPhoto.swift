@@ -6,20 +6,21 @@ internal import WorkerKit
 struct RawPhoto {
   private let input: JobInput
 
-  /// Signatures of Canon's CR3, Fuji, Olympus and Panasonic files, which are unambiguous. Other formats are TIFF files.
+  /// The signatures of Canon's CR3, Fuji, Olympus and Panasonic files, which are unambiguous. Other formats are TIFF
+  /// files.
   private static let starts: [[UInt8]] = [
     Array("FUJIFILMCCD-RAW ".utf8), Array("IIRO".utf8), Array("IIRS".utf8), Array("MMOR".utf8), Array("IIU\0".utf8),
   ]
 
-  /// nil if the file does not declare that it is one.
+  /// Returns `nil` if the file does not declare that it is a raw photo.
   init?(_ input: JobInput, _ tiff: TIFFFile?) {
     let isOwn = unsafe input.bytes.dropFirst(4).starts(with: "ftypcrx ".utf8)
     guard tiff?.isRawPhoto ?? false || isOwn || RawPhoto.starts.contains(where: input.starts) else { return nil }
     self.input = input
   }
 
-  /// The picture that a camera has added to a raw photo, as a JPEG with its orientation, if that has as many pixels as
-  /// are wanted and no other is asked for; nil if there is none, or the file is no raw photo.
+  /// Returns the picture that a camera embedded in a raw photo, as a JPEG with its orientation. Returns `nil` if the
+  /// file is not a raw photo, has no such picture or one with too few pixels, or other changes are requested.
   static func preview(
     of input: JobInput, _ tiff: TIFFFile?, _ changes: ImageChanges
   ) throws(JobFailure) -> [UInt8]? {
@@ -34,7 +35,7 @@ struct RawPhoto {
       let (width, height) = (Int(sizes.width), Int(sizes.height))
       let box = changes.area == nil ? changes.size?.box(width, height) : nil
       let wanted = min(max(width, height), box.map { max($0.width, $0.height) } ?? .max)
-      // Cameras leave out a few pixels of the edge.
+      // Cameras omit a few pixels of the edge.
       guard 100 * max(jpeg.width, jpeg.height) >= 95 * wanted else { return nil }
       let isUpright = jpeg.width < jpeg.height && width > height
       let orientation = isUpright ? 1 : [3: 3, 5: 8, 6: 6][sizes.flip] ?? 1
@@ -60,8 +61,8 @@ struct RawPhoto {
     return try unsafe body(raw)
   }
 
-  /// The photo upright, in sRGB, with the camera's white balance. Throws if it cannot be developed; never returns a
-  /// thumbnail.
+  /// Returns the photo upright, in sRGB, with the camera's white balance. Throws if it cannot be developed. Never
+  /// returns a thumbnail.
   func picture() throws(JobFailure) -> VipsPicture {
     try unsafe opened { (raw) throws(JobFailure) in try unsafe developed(raw) }
   }
@@ -98,7 +99,7 @@ struct RawPhoto {
 
   private static let mostPixels = 1 << 28
 
-  /// Whether pixels are missing, for which LibRaw does not stop by itself.
+  /// Whether pixels are missing. LibRaw does not fail by itself in that case.
   private final class Damage { var isFound = false }
 
   private func check(_ code: Int32) throws(JobFailure) {

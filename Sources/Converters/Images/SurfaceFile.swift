@@ -2,16 +2,16 @@ internal import Catalogue
 internal import Pictures
 internal import WorkerKit
 
-/// An uncompressed surface of DirectDraw (DDS), whose channels are masks of a word: libavcodec knows some orders of
-/// channels, and takes others for these.
+/// An uncompressed surface of DirectDraw (DDS), whose channels are masks of a word. libavcodec supports only some
+/// channel orders and mistakes others for these.
 struct SurfaceFile {
   private let bytes: InputReader
   private let width: Int
   private let height: Int
-  /// Of a pixel, in bytes.
+  /// The size of a pixel, in bytes.
   private let step: Int
   private let start: Int
-  /// Gray, or red, green and blue; then opacity, if there is any.
+  /// The masks of gray, or of red, green and blue, followed by alpha if present.
   private let masks: [ChannelMask]
 
   /// The flags of a pixel format.
@@ -23,7 +23,7 @@ struct SurfaceFile {
     static let gray = 0x20000
   }
 
-  /// The masks of formats of DXGI, by number, and the bytes of a pixel.
+  /// The masks and the bytes per pixel of DXGI formats, by number.
   private static let numbered: [Int: (masks: [Int], step: Int)] = {
     let (rgb, bgr, opacity) = ([0xFF, 0xFF00, 0xFF_0000], [0xFF_0000, 0xFF00, 0xFF], [0xFF00_0000])
     return [
@@ -32,7 +32,7 @@ struct SurfaceFile {
     ]
   }()
 
-  /// nil if the file is compressed, or of another format.
+  /// Returns `nil` if the file is compressed, or of another format.
   init?(_ input: JobInput) throws(JobFailure) {
     guard input.starts(with: Format.dds.head) else { return nil }
     let bytes = InputReader(input)
@@ -49,7 +49,7 @@ struct SurfaceFile {
       guard bits % 8 == 0, (1...4).contains(bits / 8) else { return nil }
       let opacity = flags & Flag.opacity != 0 && recorded[3] != 0 ? [recorded[3]] : []
       if flags & Flag.gray != 0, bits > 16 {
-        // Pillow before version 10 counted the bits of colours.
+        // Pillow before version 10 recorded the number of bits for colours.
         found = opacity.isEmpty ? ([0xFF], 1, 128) : ([0xFF, 0xFF00], 2, 128)
       } else if flags & Flag.gray != 0 {
         found = ([recorded[0]] + opacity, bits / 8, 128)
@@ -92,7 +92,7 @@ struct SurfaceFile {
 }
 
 extension Int {
-  /// The number that four characters are.
+  /// Creates the number that four characters represent.
   fileprivate init(littleEndian text: String) {
     self = text.utf8.reversed().reduce(0) { $0 << 8 | Int($1) }
   }

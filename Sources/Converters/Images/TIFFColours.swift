@@ -4,13 +4,13 @@ internal import Catalogue
 internal import Glibc
 internal import WorkerKit
 
-/// A TIFF page in YCbCr (TIFF 6.0, section 21), which libvips takes for RGB; libtiff applies the page's own
+/// A TIFF page in YCbCr (TIFF 6.0, section 21), which libvips mistakes for RGB. libtiff applies the page's own
 /// coefficients and subsampling.
 struct TIFFColours {
   private let stream: InputStream
   private let orientation: Int
 
-  /// Four bytes each, all in memory.
+  /// The maximum number of pixels, of four bytes each, all in memory.
   private static let mostPixels = 1 << 27
 
   init(_ input: JobInput, _ patches: [InputStream.Patch], orientation: Int) {
@@ -18,13 +18,13 @@ struct TIFFColours {
     self.orientation = orientation
   }
 
-  /// The page, with everything but the pixels taken from `header`.
+  /// Returns the page, with everything except the pixels taken from `header`.
   func picture(like header: VipsPicture) throws(JobFailure) -> VipsPicture {
     defer { withExtendedLifetime(stream) {} }
     return try unsafe picture(of: opened(), header.width, header.height).inserted(over: header)
   }
 
-  /// The page and nothing else of it, upright: of what libvips does not open at all.
+  /// Returns only the pixels of the page, upright. For a page that libvips cannot open.
   func picture() throws(JobFailure) -> VipsPicture {
     defer { withExtendedLifetime(stream) {} }
     let file = try unsafe opened()
@@ -46,14 +46,14 @@ struct TIFFColours {
     return unsafe file
   }
 
-  /// Closes the file.
+  /// Reads the pixels and closes the file.
   private func picture(of file: OpaquePointer, _ width: Int, _ height: Int) throws(JobFailure) -> VipsPicture {
     defer { unsafe TIFFClose(file) }
     guard width > 0, height > 0, width <= TIFFColours.mostPixels / height else {
       throw JobFailure(.limit, "has \(width) × \(height) pixels, which is too much for its kind")
     }
     var pixels = [UInt32](repeating: 0, count: width * height)
-    // Rows as stored: libvips rotates them.
+    // Rows are read as stored: libvips rotates them.
     guard unsafe TIFFReadRGBAImageOriented(file, UInt32(width), UInt32(height), &pixels, Int32(orientation), 1) != 0
     else {
       throw JobFailure(.damaged, "cannot be decoded", saying: Vips.takeError())
@@ -64,7 +64,8 @@ struct TIFFColours {
 }
 
 extension VipsPicture {
-  /// With everything but the pixels taken from another picture of the same size, of which no pixel is read.
+  /// Returns this picture with everything except the pixels taken from another picture of the same size. No pixel of
+  /// that picture is read.
   func inserted(over header: VipsPicture) throws(JobFailure) -> VipsPicture {
     var call = try VipsCall("insert")
     call.set("main", header)
@@ -76,7 +77,7 @@ extension VipsPicture {
 }
 
 extension InputStream {
-  /// The file as libtiff opens it, to be closed by the caller while this lives; nil if it is none.
+  /// Opens the file with libtiff. The caller closes it while this object lives. Returns `nil` if it is not a TIFF file.
   func openedTIFF() -> OpaquePointer? {
     let user = unsafe Unmanaged.passUnretained(self).toOpaque()
     return unsafe TIFFClientOpen(

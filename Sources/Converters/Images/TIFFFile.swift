@@ -4,7 +4,7 @@ internal import WorkerKit
 
 /// The directories of a TIFF file, one per image: TIFF 6.0, section 2, and BigTIFF.
 struct TIFFFile {
-  /// The parts of a directory that tell which image it describes.
+  /// The parts of a directory that determine which image it describes.
   struct Page {
     /// The directory's offset, and the offset of the field that points to the next one.
     let place: Int
@@ -12,21 +12,21 @@ struct TIFFFile {
     /// The entries' values, or their offsets, by tag.
     fileprivate var values: [Int: Int] = [:]
     fileprivate var subdirectories: [Int] = []
-    /// The offsets of fields that are to be patched.
+    /// The offsets of fields to be patched, by tag.
     fileprivate var fields: [Int: Int] = [:]
 
-    /// EXIF orientation.
+    /// The EXIF orientation.
     var orientation: Int { values[274] ?? 1 }
-    /// A reduced version of another image, or its transparency mask: not a page.
+    /// Whether this is a reduced version of another image, or its transparency mask, and not a page.
     fileprivate var isAside: Bool { values[254, default: 0] & 5 != 0 }
-    /// Sensor data of a camera.
+    /// Whether this is sensor data of a camera.
     fileprivate var isRaw: Bool { [32803, 34892].contains(values[262]) }
-    /// YCbCr outside JPEG data.
+    /// Whether colours are YCbCr outside JPEG data.
     var isYCbCr: Bool { values[262] == 6 && values[259] != 7 }
-    /// JPEG data as TIFF 6.0, section 22, has it.
+    /// Whether this is JPEG data according to TIFF 6.0, section 22.
     var isOldJPEG: Bool { values[259] == 6 }
-    /// Bits of a sample, where libvips does not read how the samples lie: packed ones of 10, 12 or 14 bits, or of fewer
-    /// than 8 in several channels, and tiles of which each has one channel; otherwise nil.
+    /// The bits per sample if libvips does not support the layout of the samples. Nil otherwise. Unsupported are packed
+    /// samples of 10, 12 or 14 bits, or of fewer than 8 in several channels, and tiles of one channel each.
     var unreadBits: Int? {
       let bits = values[258, default: 1]
       guard let colours = values[262], values[259] != 7 else { return nil }
@@ -37,33 +37,33 @@ struct TIFFFile {
     }
     /// Whether black is the largest number.
     var isInverted: Bool { values[262] == 0 }
-    /// Whether colours are as dark as what is seen through them leaves of them.
+    /// Whether colours are premultiplied by alpha.
     var isPremultiplied: Bool { values[338] == 1 }
-    /// Whether each channel lies by itself.
+    /// Whether each channel is stored separately.
     var isPlanar: Bool { values[284] == 2 }
     var isTiled: Bool { tileWidth > 0 }
-    /// In pixels; 0 for what is in strips.
+    /// The width of a tile, in pixels. 0 if the image is stored in strips.
     var tileWidth: Int { values[322, default: 0] }
     var tileHeight: Int { values[323, default: 0] }
-    /// Of a pixel.
+    /// The number of samples per pixel.
     var samples: Int { min(32, max(1, values[277, default: 1])) }
   }
 
-  /// The pages in order; never empty.
+  /// The pages in order. Never empty.
   let pages: [Page]
-  /// Why the list of pages is incomplete; nil if it is complete.
+  /// The reason why the list of pages is incomplete. Nil if it is complete.
   let damage: JobFailure?
-  /// Whether the file is a raw photo; its other images are thumbnails.
+  /// Whether the file is a raw photo. Its other images are thumbnails.
   let isRawPhoto: Bool
   private let isBig: Bool
   private let isBigEndian: Bool
   private let input: InputReader
 
   static let mostPages = 65_536
-  /// The total in all directories.
+  /// The maximum number of entries in all directories.
   private static let mostEntries = 1 << 22
 
-  /// Reads all directories; nil if it is not a TIFF file or has no directory. O(entries).
+  /// Reads all directories. Returns `nil` if the file is not a TIFF file or has no directory. O(entries).
   init?(_ input: JobInput) {
     isBigEndian = input.starts(with: [0x4D, 0x4D])
     guard isBigEndian || input.starts(with: [0x49, 0x49]) else { return nil }
@@ -95,7 +95,7 @@ struct TIFFFile {
     self.damage = damage
   }
 
-  /// One of the pages, and the patches that make it the only one.
+  /// One of the pages, and the patches that make it the only page.
   struct Selection {
     let file: TIFFFile
     let page: Page
@@ -103,10 +103,10 @@ struct TIFFFile {
       let end = file.directory(for: page).place
       return file.patches(for: page, at: end)
     }
-    /// Bytes behind the file's: the directory of a page that lacks a field, with that field.
+    /// Bytes to append to the file: the directory of a page that lacks a field, with that field.
     var tail: [UInt8] { file.directory(for: page).tail }
-    /// The patches for reading everything but the pixels of a page with libvips, which supports neither YCbCr nor packed
-    /// samples, nor tiles of one channel.
+    /// The patches for reading everything except the pixels of a page with libvips, which supports neither YCbCr nor
+    /// packed samples, nor tiles of one channel.
     var headerPatches: [InputStream.Patch] {
       let (photometric, subsampling, bits, planes) = (262, 530, 258, 284)
       var changes: [(Int, [Int])] = page.isYCbCr ? [(photometric, [2]), (subsampling, [1, 1])] : [(planes, [1])]
@@ -130,9 +130,9 @@ struct TIFFFile {
     ]
   }
 
-  /// The place of a page's directory, and what is to be added behind the file for it to be there: libvips reads no page
-  /// that does not say what its numbers mean (PhotometricInterpretation). As in Pillow, white is 0 then, but where the
-  /// page has a palette, or three colours.
+  /// Returns the offset of a page's directory, and the bytes to append to the file for it. libvips does not read a page
+  /// without PhotometricInterpretation, so that it is added: as in Pillow, white is 0 unless the page has a palette or
+  /// three colours.
   private func directory(for page: Page) -> (place: Int, tail: [UInt8]) {
     let photometric = 262
     guard page.values[photometric] == nil, !isRawPhoto, !page.isOldJPEG else { return (page.place, []) }
@@ -156,7 +156,7 @@ struct TIFFFile {
     isBigEndian ? [UInt8](bigEndian: number, count: size) : [UInt8](littleEndian: number, count: size)
   }
 
-  /// Visits directories, each at most once.
+  /// Visits directories, each one once.
   private struct Walk {
     private let bytes: InputReader
     private let isBig: Bool

@@ -3,8 +3,8 @@ internal import Catalogue
 internal import Glibc
 internal import WorkerKit
 
-/// Appends the pages of further TIFF files to one that is already written: all written by libvips, little-endian and
-/// with 32-bit offsets (TIFF 6.0, section 2).
+/// Appends the pages of further TIFF files to one that is already written. All are written by libvips, little-endian
+/// and with 32-bit offsets (TIFF 6.0, section 2).
 struct TIFFPages {
   private let output: JobOutput
   /// The offset of the field that points to the next page.
@@ -13,7 +13,7 @@ struct TIFFPages {
   private static let header: [UInt8] = [0x49, 0x49, 42, 0]
   /// The tags for the offsets of strips and tiles.
   private static let places: Set<Int> = [273, 324]
-  /// By type, from 1 on: the size of a value in bytes.
+  /// The size of a value, in bytes, by type from 1 on.
   private static let sizes = [1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4]
 
   init(behind output: JobOutput) throws(JobFailure) {
@@ -66,12 +66,12 @@ struct TIFFPages {
 }
 
 extension [UInt8] {
-  /// Little-endian; 0 beyond the end.
+  /// Returns a little-endian number. Bytes beyond the end are 0.
   fileprivate func number(_ place: Int, _ size: Int) -> Int {
     Int(littleEndianBytes: dropFirst(place).prefix(size))
   }
 
-  /// Stores four bytes, as far as they are within the array.
+  /// Stores four bytes, except those beyond the end of the array.
   fileprivate mutating func set(_ number: Int, at place: Int) {
     for index in 0..<4 where place + index < count {
       self[place + index] = UInt8(truncatingIfNeeded: number >> (8 * index))

@@ -3,17 +3,17 @@ internal import CVips
 internal import Catalogue
 internal import WorkerKit
 
-/// A TIFF page of which libvips does not read how its samples lie (TIFF 6.0, sections 2 and 15): of fewer than 8 bits in
-/// several channels, of 10, 12 or 14 bits, one behind the other, as microscopes and scanners write them, or in tiles of one channel each. libtiff unpacks none of the
-/// former.
+/// A TIFF page whose layout of samples libvips does not read (TIFF 6.0, sections 2 and 15). It has fewer than 8 bits
+/// per sample in several channels, or packed samples of 10, 12 or 14 bits, as microscopes and scanners write them.
+/// libtiff does not unpack either of these. Or it has tiles of one channel each.
 struct TIFFSamples {
   private let stream: InputStream
   private let page: TIFFFile.Page
   private let bits: Int
 
-  /// In samples.
+  /// The maximum number of samples.
   private static let most = 1 << 27
-  /// Of a tile, in pixels.
+  /// The maximum side of a tile, in pixels.
   private static let longestSide = 1 << 14
 
   init(_ input: JobInput, _ page: TIFFFile.Selection, bits: Int) {
@@ -22,10 +22,10 @@ struct TIFFSamples {
     self.bits = bits
   }
 
-  /// Bytes of a sample as it is given on.
+  /// The size of an unpacked sample, in bytes.
   private var size: Int { bits % 8 == 0 ? bits / 8 : 2 }
 
-  /// The page with whole bytes, and everything but the pixels taken from `header`.
+  /// Returns the page with samples of whole bytes, and with everything except the pixels taken from `header`.
   func picture(like header: VipsPicture) throws(JobFailure) -> VipsPicture {
     let (width, height, samples) = (header.width, header.height, header.bands)
     guard samples == page.samples else { throw JobFailure(.damaged, "has \(samples) channels or \(page.samples)") }
@@ -50,7 +50,7 @@ struct TIFFSamples {
     return try (page.isPremultiplied ? picture.unmultiplied() : picture).inserted(over: header)
   }
 
-  /// Samples that lie side by side.
+  /// The number of adjacent samples.
   private var together: Int { page.isPlanar ? 1 : page.samples }
 
   private func readRows(
@@ -92,7 +92,7 @@ struct TIFFSamples {
 
   private static var failure: JobFailure { JobFailure(.damaged, "cannot be decoded", saying: Vips.takeError()) }
 
-  /// Puts the samples of `count` pixels of a row where they belong; `place`: of the first, in pixels.
+  /// Stores the unpacked samples of `count` pixels of a row. `place` is the offset of the first one, in pixels.
   private func unpack(_ row: ArraySlice<UInt8>, _ count: Int, to pixels: inout [UInt8], at place: Int, _ plane: Int) {
     let together = together
     var (held, kept, at) = (0, 0, row.startIndex)
@@ -122,7 +122,7 @@ struct TIFFSamples {
 }
 
 extension VipsPicture {
-  /// With colours as they are before anything is seen through them, in numbers of the same kind.
+  /// Returns the picture with colours that are not premultiplied by alpha, in the same sample format.
   fileprivate func unmultiplied() throws(JobFailure) -> VipsPicture {
     let (most, name) = isByte ? ("255", "uchar") : format == VIPS_FORMAT_USHORT ? ("65535", "ushort") : ("1", "float")
     return try applying("unpremultiply", ["max-alpha": most]).applying("cast", ["format": name])

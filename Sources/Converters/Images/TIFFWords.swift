@@ -3,10 +3,10 @@ internal import Catalogue
 internal import Glibc
 internal import WorkerKit
 
-/// Adds the text fields of an EXIF block to a TIFF file that is already written: libvips writes none.
+/// Adds the text fields of an EXIF block to a TIFF file that is already written, since libvips writes none.
 ///
 /// Both are directories of entries, the block's with offsets of its own (TIFF 6.0, section 2; EXIF 2.32, section 4.6).
-/// A new first directory is appended to the file, with its existing entries and those about how the picture was made.
+/// A new first directory is appended to the file, with its existing entries and those about the origin of the picture.
 struct TIFFWords {
   private let block: [UInt8]
   private let start: Int
@@ -17,16 +17,17 @@ struct TIFFWords {
 
   private struct Entry {
     let tag: Int
-    /// Type, count and value or its offset, little-endian.
+    /// The type, count, and value or its offset, little-endian.
     let rest: [UInt8]
   }
 
-  /// Description, maker, model, program, date, artist, copyright: all others describe how pixels are stored.
+  /// The tags of description, maker, model, program, date, artist and copyright. All others describe how pixels are
+  /// stored.
   private static let ofFile: Set<Int> = [0x010E, 0x010F, 0x0110, 0x0131, 0x0132, 0x013B, 0x8298]
   /// The tags of nested directories: EXIF and GPS in the first one, interoperability in EXIF's.
   private static let inner: Set<Int> = [0x8769, 0x8825, 0xA005]
 
-  /// Adds the fields of an EXIF block; does nothing if the file is not a TIFF as written by libvips, or the block is
+  /// Adds the fields of an EXIF block. Does nothing if the file is not a TIFF as written by libvips, or the block is
   /// invalid.
   static func add(_ block: [UInt8], to output: JobOutput) throws(JobFailure) {
     let size = try Int(output.size())
@@ -74,7 +75,7 @@ struct TIFFWords {
 
   // MARK: The EXIF block
 
-  /// 0 beyond the block.
+  /// Returns a number in the block. Returns 0 beyond its end.
   private func number(_ offset: Int, _ count: Int) -> Int {
     guard let part = part(offset, count) else { return 0 }
     return isBigEndian ? Int(bigEndianBytes: part) : Int(littleEndianBytes: part)
@@ -86,7 +87,7 @@ struct TIFFWords {
     return block[from..<(from + count)]
   }
 
-  /// The entries of a directory; values that do not fit into an entry are appended to the file.
+  /// Returns the entries of a directory. Values that do not fit into an entry are appended to the file.
   private mutating func entries(at place: Int, depth: Int, where isWanted: (Int) -> Bool) -> [Entry] {
     var found: [Entry] = []
     var seen: Set<Int> = []
@@ -108,9 +109,9 @@ struct TIFFWords {
     return found
   }
 
-  /// The value of the entry at an offset, little-endian; nil if it is not entirely inside the block.
+  /// Returns the value of the entry at an offset, little-endian. Returns `nil` if it is not entirely inside the block.
   private func value(_ at: Int) -> [UInt8]? {
-    // By type, from 1 on: the size of a value in bytes, and the unit of byte swapping.
+    // The size of a value in bytes, and the unit of byte swapping, by type from 1 on.
     let sizes = [(1, 1), (1, 1), (2, 2), (4, 4), (8, 4), (1, 1), (1, 1), (2, 2), (4, 4), (8, 4), (4, 4), (8, 8)]
     let type = number(at + 2, 2)
     guard (1...sizes.count).contains(type) else { return nil }
@@ -130,7 +131,7 @@ struct TIFFWords {
     return Entry(tag: tag, rest: [UInt8](littleEndian: type, count: 2) + [UInt8](littleEndian: count, count: 4) + field)
   }
 
-  /// Appends a directory of these entries; returns its offset.
+  /// Appends a directory of these entries. Returns its offset.
   private mutating func append(_ entries: [Entry], next: Int) -> Int {
     let place = end + tail.count
     tail += [UInt8](littleEndian: entries.count, count: 2)

@@ -1,13 +1,13 @@
 internal import Catalogue
 internal import WorkerKit
 
-/// A JPEG that is what is asked for as it is: coding it again would cost quality.
+/// A JPEG that already is the requested result. Encoding it again would lose quality.
 struct UnchangedPicture {
   let bytes: [UInt8]
-  /// The end of a sentence that starts with the file's name, or nothing.
+  /// The end of a sentence that starts with the file's name, or an empty string.
   let remark: String
 
-  /// nil if the file has no such picture, or it is to be changed.
+  /// Returns `nil` if the file has no such picture, or changes are requested.
   init?(_ input: JobInput, to format: ImageFormat, _ changes: ImageChanges) throws(JobFailure) {
     guard format == .jpeg else { return nil }
     var others = changes

@@ -3,23 +3,23 @@ internal import Glibc
 
 /// The libvips library.
 public enum Vips {
-  /// The loaders permitted for untrusted files: no other is ever tried.
+  /// The loaders permitted for untrusted files. No other is ever tried.
   private static let loaders = [
     "Jpeg", "Png", "Webp", "Nsgif", "Tiff", "Heif", "Jp2k", "Ppm", "Openexr", "Svg", "Jxl", "Rad",
   ]
 
-  /// Loads the library's modules, which are files: must be called once, before the sandbox is closed.
+  /// Loads the library's modules, which are files. Must be called once, before the sandbox is closed.
   ///
-  /// - Returns: false if the library cannot be used.
+  /// - Returns: `false` if the library cannot be used.
   public static func start() -> Bool {
     // Libraries report errors by return values; their warnings would fill the log.
     unsafe g_log_set_default_handler({ _, _, _, _ in }, nil)
     let modules = modules
-    // Without its modules: those for other formats load libraries that take a third of the start.
+    // Prevents the loading of all modules: those for other formats load libraries that take a third of the startup.
     if !modules.isEmpty { unsafe g_setenv("VIPSHOME", "/nonexistent", 1) }
     guard unsafe vips_init("ffconvert") == 0 else { return false }
     for module in modules { _ = unsafe g_module_open(module, G_MODULE_BIND_LAZY) }
-    // One job at a time, and no result is needed twice. The pool of workers uses all cores.
+    // One job runs at a time, and no result is needed twice. The pool of workers uses all cores.
     vips_concurrency_set(1)
     vips_cache_set_max(0)
     // Images larger than this would be decompressed into a temporary file, which a worker cannot create.
@@ -29,8 +29,8 @@ public enum Vips {
     return true
   }
 
-  /// The files of those of libvips' modules that are wanted, in a folder beside the library; empty if there is no such
-  /// folder.
+  /// The files of the required libvips modules, in a directory next to the library. Empty if there is no such
+  /// directory.
   private static var modules: [String] {
     var library = unsafe ffvips_place()
     guard let symbol = unsafe dlsym(nil, "vips_init"), unsafe ffvips_find(symbol, &library) != 0,
@@ -42,7 +42,7 @@ public enum Vips {
       .filter { unsafe access($0, R_OK) == 0 }
   }
 
-  /// libvips' error message; clears it.
+  /// Returns libvips' error message and clears it.
   static func takeError() -> String {
     defer { vips_error_clear() }
     return unsafe vips_error_buffer().map { unsafe String(cString: $0) } ?? ""

@@ -4,7 +4,7 @@ internal import WorkerKit
 
 /// A libvips operation: arguments by name, then a run.
 ///
-/// libvips exports each operation as a variadic C function, which Swift cannot call; this does the same.
+/// libvips exports each operation as a variadic C function, which Swift cannot call.
 @safe struct VipsCall: ~Copyable {
   private var operation: UnsafeMutablePointer<VipsOperation>
 
@@ -33,7 +33,7 @@ internal import WorkerKit
 
   func set(_ name: String, _ images: [VipsPicture]) {
     var pointers: [UnsafeMutablePointer<VipsImage>?] = unsafe images.map { unsafe $0.pointer }
-    // It retains the images.
+    // The array retains the images.
     guard let array = unsafe vips_array_image_new(&pointers, Int32(pointers.count)) else { return }
     var value = GValue()
     unsafe g_value_init(&value, vips_array_image_get_type())

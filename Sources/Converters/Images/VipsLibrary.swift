@@ -24,7 +24,7 @@ public struct VipsLibrary: ImageLibrary {
   }
 
   public func samples(fax bytes: [UInt8], width: Int, height: Int) -> Samples? {
-    // libvips reads it as a TIFF file with one strip.
+    // libvips reads the bytes as a TIFF file with one strip.
     let end = 8 + (bytes.count + 1) / 2 * 2
     let entries: [(tag: Int, isLong: Bool, value: Int)] = [
       (256, true, width), (257, true, height), (258, false, 1), (259, false, 4), (262, false, 0),

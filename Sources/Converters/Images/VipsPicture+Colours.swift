@@ -5,7 +5,7 @@ internal import WorkerKit
 extension VipsPicture {
   private static let profile = "icc-profile-data"
 
-  /// The colour profile, if any; nil if it is for a different colour space.
+  /// The colour profile, if any. Nil if it is for a different colour space.
   var profile: [UInt8]? {
     // ICC.1, 7.2: the header has 128 bytes, with the device's colour space at offset 16.
     guard let profile = blob(VipsPicture.profile), profile.count >= 128 else { return nil }
@@ -13,8 +13,8 @@ extension VipsPicture {
     return profile[16..<20].elementsEqual(space.utf8) ? profile : nil
   }
 
-  /// Converts to colours that a format supports: applies a profile that it cannot store, and blends with white if it
-  /// has no transparency.
+  /// Converts to colours that a format supports. Applies a profile that the format cannot store, and blends with white
+  /// if it has no transparency.
   func inColours(of format: ImageFormat, gray isAsked: Bool) throws(JobFailure) -> VipsPicture {
     let traits = format.traits
     var image = self
@@ -29,7 +29,7 @@ extension VipsPicture {
     } else if image.has(VipsPicture.profile), !keepsProfile {
       image = try image.inSRGB()
     }
-    // Before numbers are those of light, for the same blend everywhere.
+    // Before the conversion to linear light, for the same blend in all formats.
     if image.hasAlpha, !traits.hasAlpha, !image.isFloat { image = try image.onWhite() }
     let isDeep = !image.isByte && traits.depth == .word && !image.isFloat
     if traits.depth == .light {
@@ -56,7 +56,7 @@ extension VipsPicture {
     try applying("flatten", ["background": isByte ? "255" : isFloat ? "1" : "65535"])
   }
 
-  /// Numbers in proportion to light, 1 for white, as floats.
+  /// Returns linear light as floats, 1 for white.
   private func inLight(gray: Bool) throws(JobFailure) -> VipsPicture {
     let isKnown = [
       VIPS_INTERPRETATION_sRGB, VIPS_INTERPRETATION_B_W, VIPS_INTERPRETATION_RGB16, VIPS_INTERPRETATION_GREY16,
@@ -83,7 +83,7 @@ extension VipsPicture {
           ? ["output-profile": "srgb", "embedded": "true", "input-profile": "cmyk", "depth": depth]
           : ["output-profile": "srgb", "embedded": "true", "depth": depth])
     } catch {
-      // The profile does not fit the image and is ignored.
+      // The profile does not match the image and is ignored.
       result = self
     }
     return try result.removing { $0 == VipsPicture.profile }

@@ -3,7 +3,7 @@ internal import Catalogue
 internal import WorkerKit
 
 extension ImageChanges {
-  /// What is left of a picture of these sides; nil for all of it.
+  /// Returns the part to keep of a picture with these sides. Returns `nil` for all of it.
   func rectangle(_ width: Int, _ height: Int) throws(JobFailure) -> ImageArea.Rectangle? {
     guard area != nil || ratio != nil else { return nil }
     var (left, top, right, bottom) = (0, 0, width, height)
@@ -24,7 +24,7 @@ extension ImageChanges {
 }
 
 extension VipsPicture {
-  /// The part of each frame that is wanted.
+  /// Returns the requested part of each frame.
   func cropped(by changes: ImageChanges) throws(JobFailure) -> VipsPicture {
     guard let part = try changes.rectangle(width, frameHeight) else { return self }
     return try mappingFrames { (frame) throws(JobFailure) in try frame.part(part) }
@@ -36,7 +36,7 @@ extension VipsPicture {
       ["left": "\(part.left)", "top": "\(part.top)", "width": "\(part.width)", "height": "\(part.height)"])
   }
 
-  /// Each frame made to fit, if it is larger.
+  /// Returns each frame scaled down to fit, if it is larger.
   func scaled(within width: Int, _ height: Int) throws(JobFailure) -> VipsPicture {
     guard width < self.width || height < frameHeight else { return self }
     let isInked = interpretation == VIPS_INTERPRETATION_CMYK
@@ -45,7 +45,7 @@ extension VipsPicture {
     }
   }
 
-  /// Turned, mirrored, and then the piece that is wanted.
+  /// Returns the picture rotated and mirrored, then cut to the requested tile.
   func turned(by changes: ImageChanges) throws(JobFailure) -> VipsPicture {
     guard changes.turn != nil || changes.isFlipped || changes.isMirrored || changes.tile != nil else { return self }
     return try mappingFrames { (frame) throws(JobFailure) in

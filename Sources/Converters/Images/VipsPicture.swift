@@ -2,13 +2,13 @@ internal import CVips
 internal import Catalogue
 internal import WorkerKit
 
-/// A libvips image: its properties are known at once, its pixels are computed on demand.
+/// A libvips image. Its properties are known at once; its pixels are computed on demand.
 @safe final class VipsPicture {
   let pointer: UnsafeMutablePointer<VipsImage>
   /// The objects that the pixels are read from.
   private var origins: [AnyObject] = []
 
-  /// Takes over the reference.
+  /// Takes ownership of the reference.
   init(_ pointer: UnsafeMutablePointer<VipsImage>) { unsafe self.pointer = pointer }
 
   /// Wraps pixels in memory, three bytes each.
@@ -21,7 +21,7 @@ internal import WorkerKit
     origins = [origin]
   }
 
-  /// Copies contiguous pixels; the last of two or four bands is alpha.
+  /// Copies contiguous pixels. The last of two or four bands is alpha.
   init(
     copying bytes: RawSpan, width: Int, height: Int, bands: Int,
     format: VipsBandFormat = VIPS_FORMAT_UCHAR
@@ -41,23 +41,23 @@ internal import WorkerKit
   var height: Int { unsafe Int(vips_image_get_height(pointer)) }
   var bands: Int { unsafe Int(vips_image_get_bands(pointer)) }
   var hasAlpha: Bool { unsafe vips_image_hasalpha(pointer) != 0 }
-  /// EXIF orientation, 1 for upright.
+  /// The EXIF orientation, 1 for upright.
   var orientation: Int { unsafe Int(vips_image_get_orientation(pointer)) }
   var interpretation: VipsInterpretation { unsafe vips_image_get_interpretation(pointer) }
   var format: VipsBandFormat { unsafe vips_image_get_format(pointer) }
   var isByte: Bool { unsafe vips_image_get_format(pointer) == VIPS_FORMAT_UCHAR }
   var isFloat: Bool { unsafe [VIPS_FORMAT_FLOAT, VIPS_FORMAT_DOUBLE].contains(vips_image_get_format(pointer)) }
-  /// Whether colours share an exponent, as in Radiance's files: to be unpacked before anything else.
+  /// Whether colours share an exponent, as in Radiance files, and must be unpacked first.
   var isPacked: Bool { unsafe vips_image_get_coding(pointer) == VIPS_CODING_RAD }
-  /// The number of frames in the file; 1 if it is not animated.
+  /// The number of frames in the file. 1 if it is not animated.
   var framesInFile: Int { unsafe Int(vips_image_get_n_pages(pointer)) }
   /// The number of frames in this image, stored one below the other.
   var frames: Int { height / frameHeight }
   var frameHeight: Int { unsafe Int(vips_image_get_page_height(pointer)) }
-  /// In pixels per millimetre.
+  /// The density, in pixels per millimetre.
   var density: Double { unsafe vips_image_get_xres(pointer) }
 
-  /// The operation that loaded the image, or the name set here if libvips did not; empty if none.
+  /// The operation that loaded the image, or the name set here if libvips did not. Empty if none.
   var loader: String {
     get {
       var name: UnsafePointer<CChar>?
@@ -69,7 +69,7 @@ internal import WorkerKit
 
   func has(_ field: String) -> Bool { unsafe vips_image_get_typeof(pointer, field) != 0 }
 
-  /// Metadata of the image: `exif-data`, `icc-profile-data` …
+  /// Returns metadata of the image: `exif-data`, `icc-profile-data` …
   func blob(_ field: String) -> [UInt8]? {
     guard has(field) else { return nil }
     var data: UnsafeRawPointer?
@@ -78,14 +78,14 @@ internal import WorkerKit
     return unsafe Array(UnsafeRawBufferPointer(start: data, count: count))
   }
 
-  /// A copy with an EXIF orientation.
+  /// Returns a copy with an EXIF orientation.
   func oriented(_ orientation: Int) throws(JobFailure) -> VipsPicture {
     let copy = try applying("copy")
     unsafe vips_image_set_int(copy.pointer, "orientation", Int32(orientation))
     return copy
   }
 
-  /// The result of an operation on this image; `arguments` are numbers and nicknames.
+  /// Returns the result of an operation on this image. `arguments` are numbers and nicknames.
   func applying(_ name: String, to argument: String = "in", _ arguments: KeyValuePairs<String, String> = [:])
     throws(JobFailure) -> VipsPicture
   {
@@ -100,7 +100,7 @@ internal import WorkerKit
     return result
   }
 
-  /// Applies `body` to each frame; all results must have the same size. Reads the frames into memory.
+  /// Applies `body` to each frame. All results must have the same size. Reads the frames into memory.
   func mappingFrames(_ body: (VipsPicture) throws(JobFailure) -> VipsPicture) throws(JobFailure) -> VipsPicture {
     guard frames > 1 else {
       let changed = try body(self)
@@ -127,7 +127,7 @@ internal import WorkerKit
     return joined
   }
 
-  /// All pixels in memory: for operations that do not read from the top down.
+  /// Returns a copy with all pixels in memory, for operations that do not read from the top down.
   func inMemory() throws(JobFailure) -> VipsPicture {
     guard let copy = unsafe vips_image_copy_memory(pointer) else {
       throw JobFailure(.damaged, "cannot be decoded", saying: Vips.takeError())
@@ -135,7 +135,7 @@ internal import WorkerKit
     return unsafe VipsPicture(copy)
   }
 
-  /// A copy without some metadata.
+  /// Returns a copy without some metadata.
   func removing(where isRemoved: (String) -> Bool) throws(JobFailure) -> VipsPicture {
     let copy = try applying("copy")
     guard let names = unsafe vips_image_get_fields(copy.pointer) else { return copy }

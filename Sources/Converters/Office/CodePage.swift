@@ -1,6 +1,6 @@
-/// Windows' numbers of character sets.
+/// The code page numbers of Windows.
 enum CodePage {
-  /// The name by which a converter knows it.
+  /// Returns the name that a converter uses for a code page.
   static func name(_ page: Int) -> String {
     switch page {
     case 1200: "UTF-16LE"
@@ -20,7 +20,7 @@ enum CodePage {
     }
   }
 
-  /// What programs of a language wrote in, by its locale's number; Western European for most.
+  /// Returns the usual code page of a language by its locale's number. Western European for most.
   static func page(ofLocale locale: Int) -> Int {
     switch locale & 0x3ff {
     case 0x01, 0x20, 0x29: 1256

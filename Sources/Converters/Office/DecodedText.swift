@@ -1,8 +1,9 @@
 internal import Text
 
-/// Text in UTF-8, whatever it was written in.
+/// The conversion of text to UTF-8 from any character set.
 enum DecodedText {
-  /// `declared`: what it says that it is written in. UTF-8 is believed before that; without either it is detected.
+  /// Converts text to UTF-8. `declared` is the character set that the text declares. Valid UTF-8 takes precedence over
+  /// it. The character set is detected if neither applies.
   static func utf8(_ bytes: [UInt8], declared: ArraySlice<UInt8>?) -> [UInt8] {
     if bytes.starts(with: [0xef, 0xbb, 0xbf]) { return valid(Array(bytes.dropFirst(3))) }
     if bytes.starts(with: [0xff, 0xfe]) { return converted(bytes.dropFirst(2), "UTF-16LE") }
@@ -10,7 +11,7 @@ enum DecodedText {
     let name = declared.flatMap { CharsetLabel.converterName(of: $0) }
     if bytes.span.isUTF8, name == nil || !(name ?? "").hasPrefix("ISO-2022") { return bytes }
     if let name, name != CharsetLabel.utf8 { return converted(bytes[...], name) }
-    // A broken character or two is still UTF-8.
+    // Text with a few broken characters is still UTF-8.
     let repaired = converted(bytes[...], CharsetLabel.utf8)
     let broken = repaired.count { $0 == 0xef } * 3
     if name != nil, broken * 20 < bytes.count { return repaired }
@@ -27,7 +28,7 @@ enum DecodedText {
     return converter.repaired(bytes)
   }
 
-  /// Loads the tables of the sets that documents are in, which cannot be loaded later.
+  /// Loads the tables of the character sets of documents, which cannot be loaded later.
   static func prepare() -> [CharsetConverter] { sets.compactMap { CharsetConverter($0) } }
 
   private static let sets =

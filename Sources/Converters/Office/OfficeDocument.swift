@@ -2,7 +2,7 @@ internal import Bytes
 internal import Catalogue
 public import WorkerKit
 
-/// An office document of any kind, by its bytes: its text, and its sheets.
+/// An office document of any kind, with its text and its sheets.
 public final class OfficeDocument {
   private enum Content {
     case word(WordDocument)
@@ -16,7 +16,7 @@ public final class OfficeDocument {
   private let content: Content
   private let package: OfficePackage?
 
-  /// Reads what tells its kind.
+  /// Opens a document and determines its kind.
   public init(_ input: JobInput) throws(JobFailure) {
     if input.starts(with: Array("{\\rt".utf8)) {
       package = nil
@@ -37,7 +37,7 @@ public final class OfficeDocument {
       if type.contains("opendocument") { return .open(OpenDocument(package)) }
     }
     guard let main = try package.target("officeDocument", of: "") else {
-      // Without a word of what it is.
+      // The document does not declare its kind.
       if !package.names(in: "META-INF").isEmpty, try package.part("content.xml") != nil {
         return .open(OpenDocument(package))
       }
@@ -63,14 +63,14 @@ public final class OfficeDocument {
     JobFailure(.locked, "is encrypted with a password, and ffmount opens no encrypted office documents")
   }
 
-  /// Why a compound file is not read: an encrypted document is in one, and those of before 2007 are.
+  /// Returns the reason why a compound file is not read. It is an encrypted document, or one from before 2007.
   private static func refusal(ofCompound input: JobInput) -> JobFailure {
     OfficeKind.hasEntry("EncryptedPackage", in: input)
       ? encrypted
       : JobFailure(.unsupported, "is a document in the form that Office had before 2007, whose text is not read")
   }
 
-  /// Writes its text in a form; false if there is none of that name.
+  /// Writes the text in an output format. Returns false if there is none of that name.
   public func write(as name: String, to output: JobOutput) throws(JobFailure) -> Bool {
     guard let form = DocumentForm(rawValue: name) else { return false }
     let package = package
@@ -91,7 +91,7 @@ public final class OfficeDocument {
     return true
   }
 
-  /// The names of its sheets, in order; nil if it is no file of sheets.
+  /// The names of the sheets, in order. `nil` if the document is not a spreadsheet.
   public var sheetNames: [String]? { if case .sheets(let document) = content { document.names } else { nil } }
 
   /// Writes a sheet as CSV.

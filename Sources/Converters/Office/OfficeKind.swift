@@ -1,9 +1,9 @@
 internal import Catalogue
 public import WorkerKit
 
-/// What kind of document bytes are, as far as a suite asks by a name.
+/// The kind of a document, as far as an office suite determines it by the file's name.
 public enum OfficeKind {
-  /// How a file with them is to be called: `.docx`; empty if it does not matter.
+  /// Returns the extension that a file with these bytes needs: `.docx`. Empty if it does not matter.
   public static func ending(of input: JobInput) -> String {
     if input.starts(with: compoundFile) {
       return streams.first(where: { hasEntry($0.name, in: input) })?.ending ?? ""
@@ -17,16 +17,16 @@ public enum OfficeKind {
     return folders.first(where: { !package.names(in: $0.name).isEmpty })?.ending ?? ""
   }
 
-  /// For want of a program that opens it.
+  /// A failure due to the lack of a program that opens the document.
   public static var locked: JobFailure {
     JobFailure(.locked, "is encrypted with a password, and ffmount opens no such documents but DOC and XLS")
   }
 
-  /// Whether LibreOffice opens documents of its kind with a password in a sandbox: other kinds need services that it does not
-  /// have there.
+  /// Returns whether LibreOffice opens documents of this kind with a password in a sandbox. Other kinds need services
+  /// that it does not have there.
   public static func opensWithPassword(_ input: JobInput) -> Bool { [".doc", ".xls"].contains(ending(of: input)) }
 
-  /// Whether it says that a password is needed, in a form that LibreOffice does not ask for one.
+  /// Returns whether the document needs a password and is in a form for which LibreOffice does not ask for one.
   public static func isEncrypted(_ input: JobInput) -> Bool {
     guard input.starts(with: compoundFile) else { return false }
     return hasEntry("EncryptedPackage", in: input) || hasEncryptedSlides(input)
@@ -43,8 +43,8 @@ public enum OfficeKind {
     ("word", ".docx"), ("xl", ".xlsx"), ("ppt", ".pptx"),
   ]
 
-  /// Whether a compound file has a stream of that name: it starts an entry of 128 bytes, and those fill sectors. Upper and lower
-  /// case are one, [MS-CFB] 2.6.4.
+  /// Returns whether a compound file has a stream of that name. The name starts an entry of 128 bytes, and entries fill
+  /// sectors. Case-insensitive ([MS-CFB] 2.6.4).
   static func hasEntry(_ name: String, in input: JobInput) -> Bool {
     func upper(_ byte: UInt8) -> UInt8 { UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte ? byte - 0x20 : byte }
     let name = (name + "\0").utf16.flatMap { [upper(UInt8($0 & 0xff)), UInt8($0 >> 8)] }
@@ -55,10 +55,10 @@ public enum OfficeKind {
     }
   }
 
-  /// Slides whose user's record has the mark of encrypted ones, [MS-PPT] 2.3.2.
+  /// Returns whether the user record of slides has the mark of encryption ([MS-PPT] 2.3.2).
   private static func hasEncryptedSlides(_ input: JobInput) -> Bool {
     let mark: [UInt8] = [0x14, 0, 0, 0, 0xdf, 0xc4, 0xd1, 0xf3]
-    // A stream starts a sector of 64 bytes at least, with a head of eight.
+    // A stream starts a sector of at least 64 bytes, with a header of eight.
     return withExtendedLifetime(input) {
       stride(from: 8, to: input.count, by: 64).contains { unsafe input.bytes[$0...].starts(with: mark) }
     }

@@ -2,7 +2,7 @@ internal import CGsf
 internal import CXML2
 internal import Text
 
-/// What reading documents needs of the system's files, loaded while they can be.
+/// The system's files that are needed for reading documents, loaded before the sandbox closes.
 public final class OfficeLibrary {
   private let converters: [CharsetConverter]
 

@@ -5,20 +5,20 @@ internal import Entries
 internal import WorkerKit
 internal import Zip
 
-/// The parts of an office document: the files in its archive, and how they refer to each other (ECMA-376, part 2).
+/// The parts of an office document: the files in its archive, and their references to each other (ECMA-376, part 2).
 final class OfficePackage {
   private let archive: ZipArchive
 
-  /// A part's reference to another, or to a place outside.
+  /// A part's reference to another part or an external target.
   struct Relationship {
-    /// The last word of its type: `image`, `hyperlink`.
+    /// The last component of its type: `image`, `hyperlink`.
     let kind: String
-    /// A path in the package; outside it, as it is written.
+    /// A path in the package. The recorded text for external targets.
     let target: String
     let isOutside: Bool
   }
 
-  /// No part that people have is larger, in bytes.
+  /// The maximum size of a part, in bytes, which real documents do not reach.
   private static let largestPart: Int64 = 2 << 30
 
   init(_ input: JobInput) throws(JobFailure) {
@@ -33,7 +33,7 @@ final class OfficePackage {
     }
   }
 
-  /// The files in a folder of the package.
+  /// Returns the names of the files in a directory of the package.
   func names(in path: String) -> [String] {
     guard let folder = node(path) else { return [] }
     return archive.children(of: folder).map { String(decoding: archive.name(of: $0), as: UTF8.self) }
@@ -48,25 +48,25 @@ final class OfficePackage {
     return node
   }
 
-  /// A part's bytes; nil if there is no such part.
+  /// Returns a part's bytes. Returns `nil` if there is no such part.
   func part(_ path: String) throws(JobFailure) -> (any ByteSource)? {
     guard let node = node(path), archive.node(node).kind == .file else { return nil }
     do throws(Fault) { return try archive.open(node, .blocking) } catch { throw JobFailure(error) }
   }
 
-  /// A part to be parsed; nil if there is none.
+  /// Returns a parser of a part. Returns `nil` if there is no such part.
   func reader(_ path: String) throws(JobFailure) -> MarkupReader? {
     guard let part = try part(path) else { return nil }
     return try MarkupReader(part)
   }
 
-  /// All bytes of a part; nil if it has more, or cannot be read.
+  /// Returns all bytes of a part. Returns `nil` if it has more than `most`, or cannot be read.
   func bytes(_ path: String, upTo most: Int) -> [UInt8]? {
     guard let part = try? part(path), part.size <= most else { return nil }
     return try? part.bytes(at: 0, count: Int(part.size))
   }
 
-  /// What a part refers to, by the names that it has for them.
+  /// Returns the references of a part, by their IDs.
   func relationships(of path: String) throws(JobFailure) -> [String: Relationship] {
     let (folder, name) = Self.split(path)
     guard let reader = try reader("\(folder)_rels/\(name).rels") else { return [:] }
@@ -83,18 +83,18 @@ final class OfficePackage {
     return found
   }
 
-  /// The first part of a kind that another refers to.
+  /// Returns the path of the first part of a kind that another part references.
   func target(_ kind: String, of path: String) throws(JobFailure) -> String? {
     try relationships(of: path).values.first { $0.kind == kind && !$0.isOutside }?.target
   }
 
-  /// A path's folder, with a slash at its end, and its name.
+  /// Splits a path into its directory, with a slash at the end, and its name.
   private static func split(_ path: String) -> (folder: String, name: String) {
     let slash = path.lastIndex(of: "/")
     return slash.map { (String(path[...$0]), String(path[path.index(after: $0)...])) } ?? ("", path)
   }
 
-  /// The path that a reference means, in a part that lies in `folder`.
+  /// Returns the path to which a reference in a part in `folder` resolves.
   static func resolve(_ target: String, from folder: String) -> String {
     var steps: [Substring] = target.hasPrefix("/") ? [] : folder.split(separator: "/")
     for step in target.split(separator: "/") {
@@ -109,7 +109,7 @@ final class OfficePackage {
 }
 
 extension JobFailure {
-  /// What is wrong with bytes of the package.
+  /// Creates a failure from a fault in the package's bytes.
   init(_ fault: Fault) {
     let kind: JobAnswer.Failure =
       switch fault.kind {

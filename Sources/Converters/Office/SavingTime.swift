@@ -1,8 +1,8 @@
 public import WorkerKit
 
-/// When an office document was last saved, by its own account.
+/// The time at which an office document was last saved, as it records it.
 public enum SavingTime {
-  /// In seconds since 1970; nil if it does not say, or says nothing that could be.
+  /// Returns the time in seconds since 1970. Returns `nil` if it is missing or implausible.
   public static func seconds(of input: JobInput) -> Int64? {
     let time =
       if input.starts(with: [0x50, 0x4b]) {
@@ -17,11 +17,11 @@ public enum SavingTime {
     return time.flatMap { possible.contains($0) ? $0 : nil }
   }
 
-  /// From 1980 to 2099.
+  /// The plausible times, from 1980 to 2099.
   private static let possible: Range<Int64> = 315_532_800..<4_102_444_800
   private static let compoundFile: [UInt8] = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]
 
-  /// ECMA-376, part 2, 8.3.4 and OpenDocument 1.3, part 3, 4.3.2.7.
+  /// Reads the time in an archive (ECMA-376, part 2, 8.3.4 and OpenDocument 1.3, part 3, 4.3.2.7).
   private static func inPackage(_ input: JobInput) -> Int64? {
     guard let package = try? OfficePackage(input) else { return nil }
     for (part, mark) in [("docProps/core.xml", "<dcterms:modified"), ("meta.xml", "<dc:date")] {
@@ -33,14 +33,15 @@ public enum SavingTime {
     return nil
   }
 
-  /// `{\revtim\yr2013\mo5\dy3\hr10\min20}`.
+  /// Reads the time in RTF: `{\revtim\yr2013\mo5\dy3\hr10\min20}`.
   private static func inRichText(_ input: JobInput) -> Int64? {
     let head = unsafe Array(input.bytes.prefix(1 << 18))
     guard let place = place(of: "\\revtim".utf8, in: head) else { return nil }
     return time(numbers(in: head[place...].prefix { $0 != UInt8(ascii: "}") }.prefix(80)))
   }
 
-  /// The summary information, [MS-OLEPS] 2.21: found by its format, since its stream is in one piece where it is of any use.
+  /// Reads the time in the summary information ([MS-OLEPS] 2.21). It is found by its format identifier, which requires
+  /// that its stream is contiguous.
   private static func inCompoundFile(_ input: JobInput) -> Int64? {
     let format: [UInt8] = [0xe0, 0x85, 0x9f, 0xf2, 0xf9, 0x4f, 0x68, 0x10, 0xab, 0x91, 8, 0, 0x2b, 0x27, 0xb3, 0xd9]
     let lastSaved: UInt64 = 13
@@ -60,7 +61,7 @@ public enum SavingTime {
     return nil
   }
 
-  /// Of a compound file's end, in bytes: that is where writers put it.
+  /// The number of bytes searched at a compound file's end, where writers put the stream.
   private static let searched = 32 << 20
 
   private static func place(of mark: some Collection<UInt8>, in bytes: [UInt8]) -> Int? {
@@ -73,18 +74,18 @@ public enum SavingTime {
     return nil
   }
 
-  /// Runs of digits, the first six of them.
+  /// Returns the first six runs of digits.
   private static func numbers(in text: ArraySlice<UInt8>) -> [Int] {
     text.split { !(0x30...0x39).contains($0) }.prefix(6).map { digits in
       digits.prefix(6).reduce(0) { $0 * 10 + Int($1 - 0x30) }
     }
   }
 
-  /// Year, month, day, hour, minute and second, of which the last three may be missing.
+  /// Returns the time for year, month, day, hour, minute and second. The last three may be missing.
   private static func time(_ numbers: [Int]) -> Int64? {
     guard numbers.count >= 3, (1980..<2100).contains(numbers[0]) else { return nil }
     let all = (numbers + [0, 0, 0]).map(Int64.init)
-    // Years that begin in March end with the day that not all have.
+    // Years that begin in March end with the leap day.
     let (year, month) = all[1] > 2 ? (all[0], all[1] - 3) : (all[0] - 1, all[1] + 9)
     guard (0..<12).contains(month) else { return nil }
     let days = year * 365 + year / 4 - year / 100 + year / 400 + (month * 153 + 2) / 5 + all[2] - 719_469

@@ -3,12 +3,12 @@ internal import Catalogue
 internal import Glibc
 internal import WorkerKit
 
-/// Owns one of libavcodec's decoders or encoders, on this thread.
+/// A libavcodec decoder or encoder, which runs on the caller's thread.
 @safe final class CodecContext {
   let pointer: UnsafeMutablePointer<AVCodecContext>
   private var packet: UnsafeMutablePointer<AVPacket>?
 
-  /// Files are read into memory as a whole.
+  /// The maximum size of a file, in bytes. Files are read into memory as a whole.
   private static let largestFile = 1 << 29
 
   init(reading codec: PictureCodec) throws(JobFailure) {
@@ -55,12 +55,12 @@ internal import WorkerKit
     guard code == 0 else { throw PictureCodec.failure(code) }
   }
 
-  /// Has the decoder read a file.
+  /// Sends a file to the decoder.
   func send(_ file: UnsafeRawBufferPointer) throws(JobFailure) {
     guard file.count <= Self.largestFile else {
       throw JobFailure(.limit, "is larger than \(Self.largestFile >> 20) MiB, which is too large for its kind")
     }
-    // With the zeros behind it that decoders may read.
+    // The packet includes the trailing zeros that decoders may read.
     guard let packet = unsafe packet, unsafe av_new_packet(packet, Int32(file.count)) == 0 else {
       throw JobFailure.noMemory()
     }
@@ -70,7 +70,7 @@ internal import WorkerKit
     guard code == 0 else { throw PictureCodec.failure(code) }
   }
 
-  /// What the encoder makes of a frame.
+  /// Returns the encoded frame.
   func packet(of frame: CodecFrame) throws(JobFailure) -> [UInt8] {
     guard let packet = unsafe packet else { throw JobFailure.noMemory() }
     var code = unsafe avcodec_send_frame(pointer, frame.pointer)

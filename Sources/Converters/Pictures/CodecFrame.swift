@@ -2,7 +2,7 @@ internal import CAVCodec
 internal import Catalogue
 internal import WorkerKit
 
-/// Owns one of libavcodec's frames.
+/// A libavcodec frame.
 @safe final class CodecFrame {
   let pointer: UnsafeMutablePointer<AVFrame>
 
@@ -11,7 +11,7 @@ internal import WorkerKit
     unsafe self.pointer = pointer
   }
 
-  /// With memory for its pixels.
+  /// Creates a frame with memory for its pixels.
   convenience init(_ width: Int, _ height: Int, _ format: AVPixelFormat) throws(JobFailure) {
     try self.init()
     unsafe pointer.pointee.width = Int32(width)
@@ -29,14 +29,14 @@ internal import WorkerKit
   var height: Int { unsafe Int(pointer.pointee.height) }
   var format: AVPixelFormat { AVPixelFormat(rawValue: unsafe pointer.pointee.format) }
 
-  /// Whether it is pixels of less than full opacity that its palette has.
+  /// Whether the frame has a palette with transparent colours.
   var paletteHasOpacity: Bool {
     guard format == AV_PIX_FMT_PAL8, let palette = unsafe pointer.pointee.data.1 else { return false }
     let colours = unsafe UnsafeRawBufferPointer(start: palette, count: 1024)
     return stride(from: 3, to: 1024, by: 4).contains { unsafe colours[$0] != 255 }
   }
 
-  /// The same pixels in another format; brightness and differences of colour by ITU-R BT.601, with television's range.
+  /// Returns the pixels in another format. Luma and chroma are those of ITU-R BT.601 in the range of television.
   func converted(to format: AVPixelFormat) throws(JobFailure) -> CodecFrame {
     let made = try CodecFrame(width, height, format)
     // SWS_ACCURATE_RND, SWS_BITEXACT and, for colours, SWS_FULL_CHR_H_INT and _INP.

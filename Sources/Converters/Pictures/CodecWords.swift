@@ -2,11 +2,11 @@ internal import CAVCodec
 internal import Glibc
 internal import Synchronization
 
-/// What libavcodec says of its errors, which it logs.
+/// The error messages that libavcodec logs.
 enum CodecWords {
   private static let last = Mutex("")
 
-  /// Has the last line kept.
+  /// Installs a callback that stores the last message.
   static func listen() {
     unsafe av_log_set_callback { _, level, format, arguments in
       guard level <= AV_LOG_ERROR, let format = unsafe format, let arguments = unsafe arguments else { return }
@@ -21,7 +21,7 @@ enum CodecWords {
     last.withLock { $0 = text }
   }
 
-  /// The last line, which is forgotten.
+  /// Returns the last message and removes it.
   static func take() -> String {
     last.withLock { line in
       defer { line = "" }

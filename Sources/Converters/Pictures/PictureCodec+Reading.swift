@@ -4,13 +4,14 @@ internal import Glibc
 public import WorkerKit
 
 extension PictureCodec {
-  /// The pixels of a file.
+  /// Decodes a file.
   ///
-  /// - Throws: `damaged` for what breaks the format's rules, `limit` for more than `PixelBlock.limit` bytes.
+  /// - Throws: `damaged` if the file violates the format's rules, `limit` if the pixels exceed `PixelBlock.limit`
+  ///   bytes.
   public func pixels(of file: UnsafeRawBufferPointer) throws(JobFailure) -> PixelBlock {
     let context = try CodecContext(reading: self)
     let frame = try CodecFrame()
-    // Of FITS the decoder takes what is behind the first card, which says that it is FITS.
+    // The FITS decoder expects the bytes after the first card, which contains the signature.
     try unsafe context.send(self == .fits ? UnsafeRawBufferPointer(rebasing: file.dropFirst(80)) : file)
     let code = unsafe avcodec_receive_frame(context.pointer, frame.pointer)
     guard code == 0 else { throw Self.failure(code) }
@@ -21,7 +22,7 @@ extension PictureCodec {
     return try PixelBlock(frame)
   }
 
-  /// Of a file in memory.
+  /// Decodes a file in memory.
   public func pixels(of file: [UInt8]) throws(JobFailure) -> PixelBlock {
     let result = unsafe file.withUnsafeBytes { bytes in
       Result { () throws(JobFailure) in try unsafe pixels(of: bytes) }
@@ -32,7 +33,7 @@ extension PictureCodec {
   static func failure(_ code: Int32) -> JobFailure {
     let words = CodecWords.take()
     if code == -ENOMEM { return JobFailure.noMemory(saying: words) }
-    // The library says so of all sizes beyond its own limits.
+    // The library reports this for all sizes beyond its own limits.
     if words.hasPrefix("Picture size") { return JobFailure(.limit, "has too many pixels", saying: words) }
     if words.contains("nsupported") || words.contains("not implemented") || words.contains("not supported") {
       return JobFailure(.unsupported, "is of a kind that is not known here", saying: words)

@@ -2,7 +2,7 @@ internal import CAVCodec
 public import WorkerKit
 
 extension PictureCodec {
-  /// A file of these pixels; what the format cannot store is left out.
+  /// Returns a file of these pixels. Information that the format cannot store is left out.
   public func file(of pixels: PixelBlock) throws(JobFailure) -> [UInt8] {
     var frame = try pixels.frame()
     let stored = stored(pixels.layout)

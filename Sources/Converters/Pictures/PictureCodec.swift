@@ -1,6 +1,6 @@
 internal import CAVCodec
 
-/// The simpler formats of pictures, which libavcodec reads and writes: one picture a file, all of it in memory.
+/// The simpler picture formats that libavcodec reads and writes, with one picture per file, entirely in memory.
 public enum PictureCodec: Sendable {
   case bmp, tga, pcx, psd, dds, sgi, sunRaster, xwd, xbm, xpm, qoi, pbm, pam, fits, exr
 
@@ -24,18 +24,18 @@ public enum PictureCodec: Sendable {
     }
   }
 
-  /// What is said to the library beyond pixels.
+  /// The encoder options.
   var options: KeyValuePairs<String, String> {
     switch self {
-    // Not all programs read the runs that the library writes.
+    // Not all programs can read the library's run-length encoding.
     case .sgi: ["rle": "0"]
-    // As nearly all such files are.
+    // Nearly all such files use these.
     case .exr: ["format": "half", "compression": "zip16"]
     default: [:]
     }
   }
 
-  /// How samples are stored in files that are written: as those of `layout`, or the nearest.
+  /// Returns the pixel format of written files: that of `layout`, or the nearest one.
   func stored(_ layout: PixelLayout) -> AVPixelFormat {
     switch self {
     case .xbm, .pbm: AV_PIX_FMT_MONOWHITE

@@ -24,7 +24,7 @@ extension PixelBlock {
     try self.init(width: frame.width, height: frame.height, layout, bytes)
   }
 
-  /// A frame with these pixels.
+  /// Returns a frame with these pixels.
   func frame() throws(JobFailure) -> CodecFrame {
     guard layout.format != AV_PIX_FMT_NONE else {
       throw JobFailure(.unsupported, "has pixels of a kind that cannot be written so")
@@ -46,7 +46,7 @@ extension PixelBlock {
     return frame
   }
 
-  /// Green, blue, red and opacity have a plane each.
+  /// Fills the planes of green, blue, red and alpha.
   private func fillPlanes(of frame: CodecFrame) {
     let planes = unsafe [
       frame.pointer.pointee.data.0, frame.pointer.pointee.data.1, frame.pointer.pointee.data.2,

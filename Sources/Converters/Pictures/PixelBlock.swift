@@ -8,17 +8,17 @@ public struct PixelBlock: Sendable {
   public let layout: PixelLayout
   public let bytes: [UInt8]
 
-  /// No picture may take more, in bytes: several copies have to be in memory at once.
+  /// The maximum size of a picture, in bytes. Several copies have to be in memory at once.
   public static let limit = 1 << 28
 
-  /// Fails for pictures that are too large, and for `bytes` of another size.
+  /// Throws for pictures that are too large, and if the size of `bytes` does not match.
   public init(width: Int, height: Int, _ layout: PixelLayout, _ bytes: [UInt8]) throws(JobFailure) {
     let size = try Self.size(width, height, layout)
     guard bytes.count == size else { throw JobFailure(.damaged, "has fewer pixels than it says") }
     (self.width, self.height, self.layout, self.bytes) = (width, height, layout, bytes)
   }
 
-  /// In bytes.
+  /// Returns the size of a picture, in bytes.
   static func size(_ width: Int, _ height: Int, _ layout: PixelLayout) throws(JobFailure) -> Int {
     guard width > 0, height > 0 else { throw JobFailure(.damaged, "has no pixels") }
     guard width <= limit, height <= limit, width <= limit / layout.pixel / height else {

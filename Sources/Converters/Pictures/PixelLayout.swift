@@ -1,28 +1,28 @@
 internal import CAVCodec
 
-/// How pixels lie in memory: interleaved, rows from the top without gaps, numbers in the machine's order.
+/// The layout of pixels in memory: interleaved, rows from the top without gaps, in the machine's byte order.
 public struct PixelLayout: Hashable, Sendable {
   public enum Sample: Int, Sendable {
     case byte = 1
     case word = 2
-    /// Of light, 1 for white.
+    /// Linear light, 1 for white.
     case float = 4
   }
 
-  /// Gray, gray and opacity, three colours, or these and opacity.
+  /// The number of channels: gray, gray and alpha, three colours, or three colours and alpha.
   public let bands: Int
   public let sample: Sample
 
-  /// `bands`: 1 to 4.
+  /// - Parameter bands: 1 to 4.
   public init(bands: Int, sample: Sample) {
     self.bands = min(4, max(1, bands))
     self.sample = sample
   }
 
-  /// In bytes.
+  /// The size of a pixel, in bytes.
   public var pixel: Int { bands * sample.rawValue }
 
-  /// Floats lie in planes there.
+  /// The corresponding format of libavcodec, where floats are in planes.
   var format: AVPixelFormat {
     switch sample {
     case .byte: [AV_PIX_FMT_GRAY8, AV_PIX_FMT_YA8, AV_PIX_FMT_RGB24, AV_PIX_FMT_RGBA][bands - 1]
@@ -31,7 +31,7 @@ public struct PixelLayout: Hashable, Sendable {
     }
   }
 
-  /// The layout that keeps what samples of a format say; nil for formats of hardware.
+  /// Creates the layout that preserves the samples of a format. Returns `nil` for hardware formats.
   init?(keeping format: AVPixelFormat, paletteHasOpacity: Bool) {
     guard let description = unsafe av_pix_fmt_desc_get(format) else { return nil }
     let (flags, components) = unsafe (Int32(description.pointee.flags), Int(description.pointee.nb_components))

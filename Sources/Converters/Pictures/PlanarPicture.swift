@@ -2,17 +2,17 @@ internal import CAVCodec
 internal import Catalogue
 public import WorkerKit
 
-/// A file of nothing but planes: brightness, and two differences of colour of half the width and height.
+/// A file that consists of planes only: luma, and two chroma planes of half the width and height.
 ///
-/// By ITU-R BT.601, with the range of television, as programs take such files.
+/// The colours are those of ITU-R BT.601 in the range of television, which programs assume for such files.
 public enum PlanarPicture {
-  /// How large the file of a picture is, in bytes; nil for one that is too large.
+  /// Returns the size of a picture's file, in bytes. Returns `nil` if it is too large.
   public static func size(_ width: Int, _ height: Int) -> Int? {
     guard width > 0, height > 0, width <= PixelBlock.limit, height <= PixelBlock.limit / 3 / width else { return nil }
     return width * height + 2 * ((width + 1) / 2) * ((height + 1) / 2)
   }
 
-  /// The first picture of a file.
+  /// Reads the first picture of a file.
   public static func pixels(
     of file: UnsafeRawBufferPointer, width: Int, height: Int
   ) throws(JobFailure) -> PixelBlock {
@@ -24,7 +24,7 @@ public enum PlanarPicture {
     return try PixelBlock(frame.converted(to: AV_PIX_FMT_RGB24))
   }
 
-  /// A file of three bands of bytes.
+  /// Returns a file of three bands of bytes.
   public static func file(of pixels: PixelBlock) throws(JobFailure) -> [UInt8] {
     let frame = try pixels.frame().converted(to: AV_PIX_FMT_YUV420P)
     var bytes: [UInt8] = []
@@ -33,7 +33,7 @@ public enum PlanarPicture {
     return bytes
   }
 
-  /// Calls `body` with each row of each plane, and its place in a file.
+  /// Calls `body` with each row of each plane, and its offset in a file.
   private static func forEachRow(
     of frame: CodecFrame, _ body: (UnsafeMutableRawBufferPointer, Int) throws(JobFailure) -> Void
   ) throws(JobFailure) {

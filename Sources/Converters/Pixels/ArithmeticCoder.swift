@@ -1,14 +1,14 @@
 /// The adaptive binary arithmetic coder of ITU-T T.88, Annex E: the cost of each bit depends on its probability in its
 /// context.
 struct ArithmeticCoder {
-  /// The transition of a context in a state: a state is stored times two, plus its more probable bit.
+  /// The transition of a context in a state. A state is stored times two, plus its more probable bit.
   private struct Step {
     let size: UInt32
     let afterProbable: UInt8
     let afterOther: UInt8
   }
 
-  /// By state: Qe, the next state after the more and the less probable bit, and whether the more probable bit switches
+  /// Qe, the next state after the more and the less probable bit, and whether the more probable bit switches, by state
   /// (table E.1).
   private static let states: [(UInt32, UInt8, UInt8, Bool)] = [
     (0x5601, 1, 1, true), (0x3401, 2, 6, false), (0x1801, 3, 9, false), (0x0AC1, 4, 12, false),
@@ -32,13 +32,13 @@ struct ArithmeticCoder {
     }
   }
 
-  /// Contexts start in state 0.
+  /// The state of each context. Contexts start in state 0.
   private var contexts: [UInt8]
   private let steps = ArithmeticCoder.steps
   private var interval: UInt32 = 0x8000
   private var code: UInt32 = 0
   private var shifts: UInt32 = 12
-  /// The last byte may still be changed by a carry.
+  /// The coded bytes, except the last one, which a carry can still change.
   private(set) var bytes: [UInt8] = []
   private var last: UInt8?
 

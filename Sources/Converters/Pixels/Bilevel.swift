@@ -6,7 +6,7 @@ public struct Bilevel: Sendable {
   public let bytes: [UInt8]
   public var rowSize: Int { (width + 7) / 8 }
 
-  /// Excess bytes are ignored; nil if there are too few, or the image is too large.
+  /// Creates an image. Excess bytes are ignored. Returns `nil` if there are too few, or the image is too large.
   public init?(width: Int, height: Int, bytes: [UInt8]) {
     guard let count = Samples.count((width + 7) / 8, height, 8), bytes.count >= count / 8 else { return nil }
     self.width = width
@@ -14,7 +14,8 @@ public struct Bilevel: Sendable {
     self.bytes = bytes.count == count / 8 ? bytes : Array(bytes[..<(count / 8)])
   }
 
-  /// Sets a bit where a sample is above the middle. nil for more than one band.
+  /// Creates an image whose bits are set where a sample is above the middle. Returns `nil` if there is more than one
+  /// band.
   public init?(_ samples: Samples) {
     guard samples.bands == 1 else { return nil }
     var bytes: [UInt8] = []
@@ -33,17 +34,17 @@ public struct Bilevel: Sendable {
 }
 
 extension Bilevel {
-  /// A smaller image, in which each bit is that of the majority of the bits it replaces.
+  /// Returns a smaller image, in which each bit is that of the majority of the bits it replaces.
   ///
-  /// nil if that would change what is visible: halftone patterns, which become black or white, and fine lines, which
-  /// vanish.
+  /// Returns `nil` if that would change what is visible: halftone patterns, which become black or white, and fine
+  /// lines, which vanish.
   ///
   /// - Parameters:
-  ///   - newWidth: from 1 to this width; the same applies to the height.
+  ///   - newWidth: from 1 to this width. The same applies to the height.
   ///   - inkIsSet: the value of ink bits, which win a tie.
   public func reduced(to newWidth: Int, _ newHeight: Int, inkIsSet: Bool) -> Bilevel? {
     guard (1...width).contains(newWidth), (1...height).contains(newHeight) else { return nil }
-    // So that a word can be read at any byte.
+    // Padding, so that a word can be read at any byte.
     let source = bytes + [UInt8](repeating: 0, count: 8)
     let words = unsafe source.span.bytes
     let newSize = (newWidth + 7) / 8
@@ -92,7 +93,7 @@ extension Bilevel {
       all += count
     }
 
-    /// Edges of letters are a few mixed cells, and change the letters' weight a little.
+    /// Whether the change is visible. Edges of letters are a few mixed cells, and change the letters' weight a little.
     var isLoss: Bool {
       if 100 * mixed > 15 * cells || 100 * abs(after - before) > 4 * all { return true }
       // The less frequent value is the drawing.

@@ -1,10 +1,12 @@
 internal import CDeflate
 
-/// The zlib format (RFC 1950), by libdeflate: smaller output than zlib's, in less time.
+/// The zlib format (RFC 1950), by libdeflate, whose output is smaller than zlib's and takes less time.
 @safe public final class Deflate {
   private let compressor: OpaquePointer
 
-  /// - Parameter level: 1 to 12. nil if memory is short.
+  /// Returns `nil` if memory is short.
+  ///
+  /// - Parameter level: 1 to 12.
   public init?(level: Int32) {
     guard let compressor = unsafe libdeflate_alloc_compressor(level) else { return nil }
     unsafe self.compressor = compressor
@@ -12,24 +14,24 @@ internal import CDeflate
 
   deinit { unsafe libdeflate_free_compressor(compressor) }
 
-  /// The compressed bytes.
+  /// Returns the compressed bytes.
   public func compress(_ bytes: [UInt8]) -> [UInt8] { unsafe compress(bytes.span.bytes) }
 
-  /// The compressed bytes.
+  /// Returns the compressed bytes.
   public func compress(_ bytes: RawSpan) -> [UInt8] {
     let room = unsafe libdeflate_zlib_compress_bound(compressor, bytes.byteCount)
     return unsafe bytes.withUnsafeBytes { bytes in
       unsafe [UInt8](unsafeUninitializedCapacity: room) { target, count in
-        // 0 would mean a lack of room, of which there is enough.
+        // 0 would mean a lack of space, which cannot occur.
         count = unsafe libdeflate_zlib_compress(compressor, bytes.baseAddress, bytes.count, target.baseAddress, room)
       }
     }
   }
 
-  /// The CRC-32 of RFC 1952, which PNG's chunks end with.
+  /// Returns the CRC-32 of RFC 1952, which ends PNG chunks.
   public static func checksum(_ bytes: [UInt8]) -> UInt32 { unsafe libdeflate_crc32(0, bytes, bytes.count) }
 
-  /// The decompressed bytes; nil if damaged or more than `limit` bytes.
+  /// Returns the decompressed bytes. Returns `nil` if damaged or more than `limit` bytes.
   public static func expand(_ bytes: [UInt8], atMost limit: Int) -> [UInt8]? {
     if case .bytes(let bytes) = expansion(of: bytes, atMost: limit) { bytes } else { nil }
   }
@@ -40,7 +42,7 @@ internal import CDeflate
     case damaged
   }
 
-  /// The decompressed bytes, or why there are none.
+  /// Returns the decompressed bytes, or the reason for a failure.
   public static func expansion(of bytes: [UInt8], atMost limit: Int) -> Expansion {
     guard let decompressor = unsafe libdeflate_alloc_decompressor() else { return .tooLarge }
     defer { unsafe libdeflate_free_decompressor(decompressor) }

@@ -1,15 +1,15 @@
 /// A lossless encoder for JBIG2 (ITU-T T.88) as embedded in a PDF: a page with one arithmetically coded generic region.
 ///
-/// Codecs are not ours to write. This one is, because what encodes JBIG2 is in no distribution's stable release, and
-/// black-and-white pages are smaller by it than by Group 4. Two decoders that are not ours read every pixel back, in tests and
-/// under `scripts/fuzz jbig2`.
+/// Other codecs come from libraries. This one does not, because no distribution's stable release has a JBIG2 encoder,
+/// and black-and-white pages are smaller by it than by Group 4. Two independent decoders read every pixel back, in
+/// tests and under `scripts/fuzz jbig2`.
 public enum JBIG2 {
   /// Template 0 with its adaptive pixels at their nominal locations: 16 neighbours.
   private static let template: [UInt8] = [0x08, 0x03, 0xFF, 0xFD, 0xFF, 0x02, 0xFE, 0xFE, 0xFE]
   /// The context of the flag for a row equal to the one above (6.2.5.7).
   private static let repetition = 0x9B25
 
-  /// The encoded image, which a PDF reader decodes to the same bits.
+  /// Returns the encoded image, which a PDF reader decodes to the same bits.
   public static func bytes(of image: Bilevel) -> [UInt8] {
     let size = word(image.width) + word(image.height)
     // No resolution; lossless; not striped.
@@ -19,7 +19,7 @@ public enum JBIG2 {
   }
 
   private static func segment(_ number: Int, kind: UInt8, _ data: [UInt8]) -> [UInt8] {
-    // Refers to no other segment, and belongs to page 1.
+    // Refers to no other segment and belongs to page 1.
     word(number) + [kind, 0x00, 0x01] + word(data.count) + data
   }
 
@@ -54,7 +54,7 @@ public enum JBIG2 {
     return coder.bytes
   }
 
-  /// Codes a row given the two above it: bits are shifted into each context from the right.
+  /// Codes a row given the two above it. Bits are shifted into each context from the right.
   private static func code(
     _ row: [UInt8], _ above: [UInt8], _ above2: [UInt8], width: Int, margin: Int, with coder: inout ArithmeticCoder
   ) {

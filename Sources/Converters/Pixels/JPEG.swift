@@ -11,10 +11,11 @@ public struct JPEG {
   public let coarseness: Int
   private let isProgressive: Bool
 
-  /// The limit for images that must be in memory as a whole to be read or repacked: twice as many bytes.
+  /// The maximum number of coefficients of an image that must be in memory as a whole, at two bytes each, to be read or
+  /// repacked.
   private static let mostCoefficients = 1 << 27
 
-  /// nil if the file is not a supported JPEG.
+  /// Returns `nil` if the file is not a supported JPEG.
   public init?(_ bytes: [UInt8]) {
     var head = ffjpeg_head()
     guard unsafe ffjpeg_read_head(bytes, bytes.count, &head) == 0 else { return nil }
@@ -26,13 +27,13 @@ public struct JPEG {
     isProgressive = head.is_progressive != 0
   }
 
-  /// The coarseness that `bytes(of:quality:isSubsampled:)` uses for a quality.
+  /// Returns the coarseness that `bytes(of:quality:isSubsampled:)` uses for a quality.
   public static func coarseness(ofQuality quality: Int) -> Int { Int(ffjpeg_coarseness(Int32(quality))) }
 
   private var isHuge: Bool { width * height * components > Self.mostCoefficients }
 
-  /// The pixels: at least `width` by `height`, but at a half, a quarter or an eighth of the image's size if that is
-  /// enough. CMYK is returned as stored. nil on any error in the file, and for very large ones.
+  /// Returns the pixels, at least `width` by `height`. They are at a half, a quarter or an eighth of the image's size
+  /// if that is enough. CMYK is returned as stored. Returns `nil` on any error in the file, and for very large files.
   public func samples(atLeast width: Int, _ height: Int) -> Samples? {
     if isProgressive, isHuge { return nil }
     var denominator = 1
@@ -49,7 +50,7 @@ public struct JPEG {
     return status == 0 ? Samples(width: w, height: h, bands: components, bytes: pixels) : nil
   }
 
-  /// The same image with a more compact lossless encoding; nil if that fails.
+  /// Returns the same image with a more compact lossless encoding. Returns `nil` if that fails.
   public func repacked() -> [UInt8]? {
     if isHuge { return nil }
     return unsafe Self.made { unsafe ffjpeg_repack(bytes, bytes.count, $0, $1) }

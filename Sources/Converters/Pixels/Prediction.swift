@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// PNG's filters (RFC 2083, clause 6), which are predictors 10 to 15 of PDF: each row starts with its filter's number.
+/// PNG's filters (RFC 2083, clause 6), which are predictors 10 to 15 of PDF. Each row starts with its filter's number.
 public enum Prediction {
-  /// Undoes the filters of rows; nil if there are too few bytes, or a filter is undefined.
+  /// Undoes the filters of rows. Returns `nil` if there are too few bytes, or a filter is undefined.
   ///
   /// - Parameters:
   ///   - rowSize: the size of a row's samples, in bytes.

@@ -1,5 +1,5 @@
 extension Samples {
-  /// The image turned clockwise by so many quarters.
+  /// Returns the image rotated clockwise by a number of quarter turns.
   public func turned(_ quarters: Int) -> Samples {
     let quarters = quarters & 3
     if quarters == 0 { return self }
@@ -7,7 +7,7 @@ extension Samples {
     let turned = unsafe [UInt8](unsafeUninitializedCapacity: bytes.count) { target, filled in
       unsafe bytes.withUnsafeBufferPointer { source in
         for y in 0..<newHeight {
-          // Where the row's first pixel comes from, and how far it is to the next one's.
+          // The source of the row's first pixel, and the distance to that of the next one.
           let (first, step) =
             switch quarters {
             case 1: ((height - 1) * width + y, -width)

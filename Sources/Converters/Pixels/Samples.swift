@@ -1,6 +1,6 @@
 /// An image in memory: one byte per component, interleaved, rows from the top without gaps.
 ///
-/// The numbers are the file's own; their colour space is up to the caller.
+/// The numbers are the file's own. The caller knows their colour space.
 public struct Samples: Sendable {
   public let width: Int
   public let height: Int
@@ -8,10 +8,10 @@ public struct Samples: Sendable {
   public let bands: Int
   public let bytes: [UInt8]
 
-  /// The largest size, in bytes.
+  /// The maximum size, in bytes.
   public static let limit = 1 << 28
 
-  /// nil if the number of bytes does not match, or is more than `limit`.
+  /// Returns `nil` if the number of bytes does not match, or is more than `limit`.
   public init?(width: Int, height: Int, bands: Int, bytes: [UInt8]) {
     guard let count = Self.count(width, height, bands), count == bytes.count else { return nil }
     self.width = width
@@ -20,7 +20,7 @@ public struct Samples: Sendable {
     self.bytes = bytes
   }
 
-  /// The size of an image in bytes; nil if it is 0 or more than `limit`.
+  /// Returns the size of an image in bytes. Returns `nil` if it is 0 or more than `limit`.
   static func count(_ width: Int, _ height: Int, _ bands: Int) -> Int? {
     guard width > 0, height > 0, bands > 0, width <= limit, height <= limit, bands <= 32 else { return nil }
     let (pixels, overflow) = width.multipliedReportingOverflow(by: height)
@@ -30,7 +30,7 @@ public struct Samples: Sendable {
 }
 
 extension Samples {
-  /// The number of different pixels, up to `limit`. At most O(number of pixels).
+  /// Returns the number of different pixels, up to `limit`. At most O(number of pixels).
   public func countColours(upTo limit: Int) -> Int {
     var seen: Set<UInt32> = []
     var last: UInt32?
@@ -46,8 +46,8 @@ extension Samples {
     return seen.count
   }
 
-  /// Replaces each pixel with its entry, of `bands` bytes, in a table; indexes beyond the table give its last entry.
-  /// nil for more than one band, an empty table, or a result that is too large.
+  /// Returns the image with each pixel replaced by its entry, of `bands` bytes, in a table. Indexes beyond the table
+  /// yield its last entry. Returns `nil` for more than one band, an empty table, or a result that is too large.
   public func looked(upIn table: [UInt8], bands count: Int) -> Samples? {
     let entries = table.count / max(1, count)
     guard bands == 1, entries > 0, let size = Self.count(width, height, count) else { return nil }

@@ -1,4 +1,4 @@
-/// Upright edges around something on a page, in whole pixels.
+/// An upright rectangle on a page, in whole pixels.
 public struct Box: Hashable, Sendable {
   public var left: Int
   public var top: Int
@@ -8,7 +8,7 @@ public struct Box: Hashable, Sendable {
   public var width: Int { right - left }
   public var height: Int { bottom - top }
 
-  /// What holds all of some boxes; nil for none.
+  /// Returns the smallest box that contains all boxes. Returns `nil` if there are none.
   static func around(_ boxes: some Sequence<Box>) -> Box? {
     boxes.reduce(nil as Box?) { whole, box in
       guard let whole else { return box }
@@ -20,7 +20,7 @@ public struct Box: Hashable, Sendable {
 }
 
 extension Box {
-  /// The edges around points, within a picture of a size.
+  /// Returns the smallest box around points, within a picture of a size.
   static func around(_ points: [Point], within size: (width: Int, height: Int)) -> Box {
     func span(_ values: [Double], _ most: Int) -> (Int, Int) {
       func bounded(_ value: Double) -> Int { Int(min(max(0, value.rounded()), Double(most))) }

@@ -3,34 +3,35 @@ internal import Glibc
 internal import Pixels
 internal import WorkerKit
 
-/// A page as a recognizer reads it best: gray letters of the usual size on even paper, with straight lines.
+/// A page in the form that is recognized best: gray letters of the usual size on even paper, with straight lines.
 struct CleanPage {
   let picture: GrayPicture
-  /// From its places to those of the page as it was given.
+  /// The map from its positions to those of the original page.
   let map: PixelMap
-  /// Pixels an inch.
+  /// The density, in pixels per inch.
   let density: Double
-  /// What the paper looks like.
+  /// The level of the paper.
   private let paper: UInt8
 
-  /// Pixels an inch that a page gets: more take longer and change nothing.
+  /// The density of a clean page, in pixels per inch. A higher one takes longer and does not change the result.
   static let usualDensity = 300.0
-  /// At fewer, letters run into one another. At more they are read best as they are.
+  /// The minimum density of a page that is not enlarged. Below it, letters merge; above it, unchanged pages are
+  /// recognized best.
   private static let leastDensity = 190.0
-  /// Below white where there are grains, since a blank page would else be all noise.
+  /// The level of grainy paper. It is below white, since a blank page would otherwise be all noise.
   private static let grainyPaper: UInt8 = 235
-  /// Below it is ink, where paper is even.
+  /// The maximum level of ink on even paper.
   private static let ink: Int32 = 130
-  /// A page has less skew, in degrees, or lies on its side.
+  /// The maximum skew, in degrees. A page with more lies on its side.
   private static let mostSkew: Float = 12
-  /// Less is not to be seen.
+  /// The minimum skew that is visible, in degrees.
   private static let leastSkew: Float = 0.1
-  /// Of Leptonica's: below it there are no lines to be straightened.
+  /// The minimum confidence of Leptonica. Below it, the page has no lines to straighten.
   private static let leastConfidence: Float = 3
-  /// With more pixels, a page is a poster: its letters are large enough.
+  /// The maximum number of pixels. A page with more is a poster, whose letters are large enough.
   private static let mostPixels = 40_000_000.0
 
-  /// - Parameter density: that of the samples, in pixels an inch.
+  /// - Parameter density: the density of the samples, in pixels per inch.
   init(_ samples: Samples, density: Double) throws(JobFailure) {
     let given = try GrayPicture(samples)
     let usual = (Self.leastDensity...Self.usualDensity / Self.leastScale).contains(density)
@@ -52,8 +53,8 @@ struct CleanPage {
       if grains.areSeen { paper = Self.grainyPaper }
       picture = try grains.removed(density: self.density)
       picture = try unsafe picture.making { pix in
-        // Cells of 16 pixels, averaged with two neighbours, of whose paper there are to be 50 pixels above 80. A page with
-        // too little paper is left as it is.
+        // Cells of 16 pixels, averaged with two neighbours, of which at least 50 pixels must be paper, above 80. A page
+        // with too little paper stays unchanged.
         unsafe pixBackgroundNorm(pix, nil, nil, 16, 16, 80, 50, Int32(paper), 2, 2) ?? pixClone(pix)
       }
     }
@@ -61,9 +62,9 @@ struct CleanPage {
     self.picture = picture
   }
 
-  /// Above it nothing is gained by fewer pixels.
+  /// The maximum scale at which a page is reduced. Above it, the reduction has no benefit.
   private static let leastScale = 0.85
-  /// There is nothing to be evened on less, in pixels.
+  /// The minimum side of a page whose paper is evened, in pixels.
   private static let leastSide = 64
 
   private init(_ picture: GrayPicture, _ map: PixelMap, like page: CleanPage) {
@@ -73,7 +74,7 @@ struct CleanPage {
     paper = page.paper
   }
 
-  /// The page turned clockwise by quarters.
+  /// Returns the page rotated clockwise by quarter turns.
   func turned(_ quarters: Int) throws(JobFailure) -> CleanPage {
     let (width, height) = (Double(picture.width), Double(picture.height))
     let back =
@@ -87,12 +88,12 @@ struct CleanPage {
       picture.making { unsafe pixRotateOrth($0, Int32(quarters & 3)) }, back.then(map), like: self)
   }
 
-  /// The page with its lines level, on larger paper, so that no corner is lost.
+  /// Returns the page with horizontal lines, on larger paper, so that no corner is lost.
   func straightened() throws(JobFailure) -> CleanPage {
     let ink = try unsafe picture.making { unsafe pixThresholdToBinary($0, Self.ink) }
     var angle: Float = 0
     var confidence: Float = 0
-    // Sought at a quarter of the size by whole degrees, then at half of it to a hundredth.
+    // The search is done at a quarter of the size in steps of one degree, then at half the size to a hundredth.
     let isFound = unsafe pixFindSkewSweepAndSearch(ink.pix, &angle, &confidence, 4, 2, Self.mostSkew, 1, 0.01) == 0
     guard isFound, confidence >= Self.leastConfidence, abs(angle) >= Self.leastSkew else { return self }
     let radians = Double(angle) * .pi / 180
@@ -104,7 +105,7 @@ struct CleanPage {
       unsafe pixAddBorderGeneral(pix, max(0, across), max(0, across), max(0, down), max(0, down), UInt32(paper))
     }
     let level = try unsafe larger.making { unsafe pixRotateAMGray($0, Float(radians), paper) }
-    // Leptonica turns around the middle of the pixels.
+    // Leptonica rotates around the middle of the pixels.
     let (x, y) = (Double(larger.width / 2), Double(larger.height / 2))
     let back = PixelMap(
       a: cosine, b: -sine, c: sine, d: cosine, e: x - x * cosine - y * sine, f: y + x * sine - y * cosine

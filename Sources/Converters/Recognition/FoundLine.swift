@@ -1,6 +1,6 @@
-/// A line of words in the pixels of a page as it was read.
+/// A line of words, in the pixels of the page as it was recognized.
 struct FoundLine {
-  /// In the order in which it is read, with its spaces.
+  /// The text in reading order, with its spaces.
   private(set) var text: String
   private(set) var words: [FoundWord]
 
@@ -12,18 +12,19 @@ struct FoundLine {
   typealias Paragraph = [FoundLine]
   typealias Block = [Paragraph]
 
-  /// Below it, in percent, of the words of a clean page more than a third are wrong; above it hardly any.
+  /// The minimum confidence of a sure word, in percent. On a clean page, more than a third of the words below it are
+  /// wrong, and hardly any above it.
   private static let sure: Float = 80
 
-  /// Whether a second look at it may help: its words are on a level line, parted by spaces.
+  /// Whether recognizing the line again may help: its words are on a horizontal line and separated by spaces.
   var isUnsure: Bool {
     words.contains { $0.confidence < Self.sure } && words.allSatisfy(\.isLevel)
       && text == words.map(\.text).joined(separator: " ")
   }
 
-  /// Takes those words of another reading that are at the places of words that were not sure, and are surer.
+  /// Replaces unsure words by surer ones of another recognition at the same positions.
   ///
-  /// - Parameter nearness: how far the ends of a word may be from one another, in pixels.
+  /// - Parameter nearness: the maximum distance between the ends of such words, in pixels.
   mutating func improve(by other: [FoundWord], nearness: Int) {
     for index in words.indices where words[index].confidence < Self.sure {
       let box = words[index].box
@@ -36,11 +37,11 @@ struct FoundLine {
 
   var box: Box? { .around(words.map(\.box)) }
 
-  /// The line where it is on the page as it was given.
+  /// Returns the line at its position on the original page.
   func placed(by map: PixelMap, within size: (width: Int, height: Int)) -> RecognizedPage.Line {
     var words = words
     let order = words.indices.sorted { words[$0].box.left < words[$1].box.left }
-    // Where letters touch, Tesseract counts the next word's first ones to both.
+    // If letters touch, Tesseract includes the next word's first ones in both.
     for (one, next) in zip(order, order.dropFirst()) where words[one].isLevel && words[next].isLevel {
       words[one].end(before: words[next].box.left)
     }

@@ -1,11 +1,11 @@
-/// A word in the pixels of a page as it was read.
+/// A word, in the pixels of the page as it was recognized.
 struct FoundWord {
   private(set) var text: String
   private(set) var box: Box
-  /// On the line that letters stand on.
+  /// The start of the word, on the baseline.
   let start: Point
   private(set) var end: Point
-  /// Of its line, from the lowest letters' feet to the highest ones' heads.
+  /// The height of the line, from the bottom of the lowest letters to the top of the highest ones.
   let height: Double
   private(set) var confidence: Float
   let language: String
@@ -22,17 +22,17 @@ struct FoundWord {
     self.language = language
   }
 
-  /// Whether its letters stand beside one another, from left to right.
+  /// Whether the letters are side by side, from left to right.
   var isLevel: Bool { end.x - start.x > abs(end.y - start.y) }
 
-  /// The way across its line, to the left of who reads along it.
+  /// The vector across the line, to the left of the reading direction.
   var rise: Point {
     let along = end - start
     let length = max(along.length, 1)
     return Point(x: along.y / length, y: -along.x / length) * height
   }
 
-  /// The word with its box in a picture that is larger, and goes on to the left.
+  /// Returns the word with its box in a picture that is larger and extends further to the left.
   func moved(by scale: Double, from left: Int) -> FoundWord {
     var word = self
     word.box.left = left + Int(Double(box.left) * scale)
@@ -40,13 +40,13 @@ struct FoundWord {
     return word
   }
 
-  /// Takes the letters of another reading.
+  /// Replaces the letters by those of another recognition.
   mutating func read(as other: FoundWord) {
     text = other.text
     confidence = other.confidence
   }
 
-  /// Cuts off what is to the right of a place, and a space before it.
+  /// Cuts off the part to the right of a position, and a space before it.
   mutating func end(before right: Int) {
     let last = right - Int(height * 0.25)
     guard right > box.left, right < box.right, last > box.left else { return }

@@ -1,20 +1,21 @@
 internal import CLeptonica
 internal import WorkerKit
 
-/// The grain of a picture of letters: what a scanner or a camera added to them.
+/// The grain that a scanner or a camera added to a picture of letters.
 struct Grains {
   private let picture: GrayPicture
   private let smooth: GrayPicture
-  /// What four fifths of the pixels differ by at most from the middle one of their neighbours.
+  /// The maximum difference of four fifths of the pixels from the median of their neighbours.
   private let depth: UInt32
 
-  /// Letters' edges are on far fewer than a fifth of a page.
+  /// The share of pixels without edges. Letters' edges are on far fewer than a fifth of a page.
   private static let share: Float = 0.8
-  /// Below it there are none.
+  /// The minimum depth of visible grain.
   private static let leastDepth: UInt32 = 2
-  /// From it on a pixel's neighbours are as grainy as it is.
+  /// The minimum depth at which a pixel's neighbours are as grainy as the pixel.
   private static let coarse: UInt32 = 8
-  /// What a pixel is averaged over then, as the deviation of a normal distribution in pixels at 300 an inch.
+  /// The standard deviation of the normal distribution by which coarse grain is averaged, in pixels at 300 pixels per
+  /// inch.
   private static let deviation: Float = 1.5
 
   init(of picture: GrayPicture) throws(JobFailure) {
@@ -22,15 +23,15 @@ struct Grains {
     smooth = try unsafe picture.making { unsafe pixMedianFilter($0, 3, 3) }
     let change = try unsafe picture.making { [smooth] in unsafe pixAbsDifference($0, smooth.pix) }
     var depth: UInt32 = 0
-    // Of each fourth pixel.
+    // Every fourth pixel is examined.
     self.depth = unsafe pixGetRankValue(change.pix, 4, Self.share, &depth) == 0 ? depth : 0
   }
 
   var areSeen: Bool { depth >= Self.leastDepth }
 
-  /// The picture without them; letters stay.
+  /// Returns the picture without grain. Letters stay.
   ///
-  /// - Parameter density: the picture's, in pixels an inch.
+  /// - Parameter density: the picture's density, in pixels per inch.
   func removed(density: Double) throws(JobFailure) -> GrayPicture {
     if depth < Self.coarse { return areSeen ? smooth : picture }
     var (across, down): (UnsafeMutablePointer<L_KERNEL>?, UnsafeMutablePointer<L_KERNEL>?) = (nil, nil)

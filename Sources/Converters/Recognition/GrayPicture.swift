@@ -3,14 +3,14 @@ internal import Glibc
 internal import Pixels
 internal import WorkerKit
 
-/// A picture of Leptonica's with a byte a pixel, black to white.
+/// A Leptonica picture with a byte per pixel, from black to white.
 @safe final class GrayPicture {
   let pix: UnsafeMutablePointer<Pix>
 
   var width: Int { unsafe Int(pixGetWidth(pix)) }
   var height: Int { unsafe Int(pixGetHeight(pix)) }
 
-  /// Takes over what a function of Leptonica's returned; nil stands for a want of memory.
+  /// Takes ownership of the result of a Leptonica function. Throws if it is nil, which means that memory is short.
   init(_ pix: UnsafeMutablePointer<Pix>?) throws(JobFailure) {
     guard let pix = unsafe pix else { throw JobFailure.noMemory() }
     unsafe self.pix = pix
@@ -21,7 +21,7 @@ internal import WorkerKit
     unsafe pixDestroy(&pix)
   }
 
-  /// Samples of one band, or of red, green and blue.
+  /// Copies samples of one band, or of red, green and blue.
   convenience init(_ samples: Samples) throws(JobFailure) {
     try unsafe self.init(pixCreate(Int32(samples.width), Int32(samples.height), 8))
     let rowSize = unsafe 4 * Int(pixGetWpl(pix))
@@ -40,7 +40,7 @@ internal import WorkerKit
     }
   }
 
-  /// As bright as eyes see it.
+  /// Returns the perceived brightness of a pixel.
   @inline(__always)
   private static func gray(_ bytes: UnsafeRawBufferPointer, _ at: Int, _ bands: Int) -> UInt8 {
     if bands < 3 { return unsafe bytes[at] }
@@ -48,7 +48,7 @@ internal import WorkerKit
     return UInt8(truncatingIfNeeded: (77 * red + 150 * green + 29 * blue) >> 8)
   }
 
-  /// What is in a box, as far as it is in the picture, and how far from the left that starts.
+  /// Returns the part of a box that is inside the picture, and the position of its left side.
   func part(_ box: Box) throws(JobFailure) -> (part: GrayPicture, left: Int) {
     let (left, top) = (max(0, box.left), max(0, box.top))
     var edges = unsafe boxCreate(
@@ -57,7 +57,7 @@ internal import WorkerKit
     return try unsafe (making { [edges] in unsafe pixClipRectangle($0, edges, nil) }, left)
   }
 
-  /// What a function of Leptonica's makes of it.
+  /// Returns the result of a Leptonica function on this picture.
   func making(
     _ make: (UnsafeMutablePointer<Pix>) -> UnsafeMutablePointer<Pix>?
   ) throws(JobFailure) -> GrayPicture {

@@ -1,14 +1,14 @@
 internal import CTesseract
 internal import Text
 
-/// Recognised text as hOCR 1.2: one page of HTML for all pages of a document, each word with its place.
+/// Recognized text as hOCR 1.2: one HTML page for all pages of a document, with the position of each word.
 public struct HOCR {
-  /// How many there were of each kind of thing, for their names.
+  /// The number of pages so far, for their names.
   private var pages = 0
 
   public init() {}
 
-  /// What comes before the first page.
+  /// The text before the first page.
   public var head: String {
     let version = unsafe String(cString: TessVersion())
     return """
@@ -26,10 +26,10 @@ public struct HOCR {
       """
   }
 
-  /// What comes behind the last page.
+  /// The text after the last page.
   public var tail: String { "</body>\n</html>\n" }
 
-  /// The next page.
+  /// Returns the text of the next page.
   public mutating func page(_ page: RecognizedPage) -> String {
     pages += 1
     let resolution = Int(page.density.rounded())
@@ -69,7 +69,7 @@ public struct HOCR {
     guard let first = line.words.first, let last = line.words.last, let box = Box.around(line.words.map(\.box)) else {
       return ""
     }
-    // The line that letters stand on, from the box's lower left corner: its slope, and how far it is above.
+    // The baseline relative to the box's lower left corner: its slope, and its vertical offset.
     let way = last.end - first.start
     let slope = abs(way.x) > 1 ? way.y / way.x : 0
     let offset = first.start.y + slope * (Double(box.left) - first.start.x) - Double(box.bottom)

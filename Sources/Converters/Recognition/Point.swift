@@ -1,4 +1,4 @@
-/// A place on a page, in pixels from its upper left corner, or a way from one place to another.
+/// A position on a page, in pixels from its upper left corner, or a vector.
 public struct Point: Hashable, Sendable {
   public var x: Double
   public var y: Double

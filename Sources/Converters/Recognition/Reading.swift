@@ -1,9 +1,9 @@
-/// What was found on a page, in the pixels of the page as it was read.
+/// The text recognized on a page, in the pixels of the page as it was recognized.
 struct Reading {
   let page: CleanPage
   private var blocks: [FoundLine.Block]
 
-  /// More lines that are not sure, of all, and the page is one that no second look helps: 1 / 3.
+  /// The reciprocal of the maximum share of unsure lines, 1 / 3. With more, recognizing lines again does not help.
   private static let mostUnsure = 3
 
   init(_ blocks: [FoundLine.Block], on page: CleanPage) {
@@ -11,7 +11,7 @@ struct Reading {
     self.page = page
   }
 
-  /// How sure its letters are on average, from 0 to 100; 0 without any.
+  /// The mean confidence of the letters, from 0 to 100. 0 if there are none.
   var confidence: Double {
     var (sum, count) = (0.0, 0.0)
     for word in blocks.joined().joined().flatMap(\.words) {
@@ -22,7 +22,7 @@ struct Reading {
     return count > 0 ? sum / count : 0
   }
 
-  /// Has the lines that are not sure changed, if they are few.
+  /// Calls `change` with the unsure lines if they are few.
   mutating func improve<Failure>(_ change: (inout FoundLine) throws(Failure) -> Void) throws(Failure) {
     let lines = blocks.joined().joined()
     let unsure = lines.count(where: \.isUnsure)
@@ -36,7 +36,7 @@ struct Reading {
     }
   }
 
-  /// The text where it is on the page as it was given.
+  /// Returns the text at its position on the original page.
   func placed(within size: (width: Int, height: Int)) -> [RecognizedPage.Block] {
     blocks.map { block in
       RecognizedPage.Block(

@@ -1,21 +1,21 @@
-/// The text of a page, with the places of its words, in the pixels of the page as it was given.
+/// The text of a page with the positions of its words, in the pixels of the original page.
 public struct RecognizedPage: Sendable {
   public struct Word: Sendable {
     public let text: String
     public let box: Box
-    /// From the first letter's to the last one's end, on the line that letters stand on.
+    /// The start of the first letter, on the baseline.
     public let start: Point
     public let end: Point
-    /// The way across the line, as far as its highest letters are from its lowest.
+    /// The vector across the line, from its lowest letters to its highest ones.
     public let rise: Point
-    /// From 0 to 100.
+    /// The confidence, from 0 to 100.
     public let confidence: Float
-    /// As Tesseract calls it.
+    /// The language, by Tesseract's code.
     public let language: String
   }
 
   public struct Line: Sendable {
-    /// In the order in which it is read, with its spaces.
+    /// The text in reading order, with its spaces.
     public let text: String
     public let words: [Word]
   }
@@ -25,14 +25,14 @@ public struct RecognizedPage: Sendable {
 
   public let width: Int
   public let height: Int
-  /// Pixels an inch.
+  /// The density, in pixels per inch.
   public let density: Double
   public let blocks: [Block]
 
   public var words: [Word] { lines.flatMap(\.words) }
   public var lines: [Line] { blocks.flatMap(\.paragraphs).flatMap(\.lines) }
 
-  /// The number of letters, and their mean confidence, from 0 to 100; 0 without any.
+  /// The number of letters, and their mean confidence from 0 to 100. 0 if there are none.
   public var certainty: (letters: Int, mean: Double) {
     var (sum, count) = (0.0, 0)
     for word in words {
@@ -43,9 +43,9 @@ public struct RecognizedPage: Sendable {
     return (count, count > 0 ? sum / Double(count) : 0)
   }
 
-  /// The text with its words where they are in another picture.
+  /// Returns the text with the positions of its words in another picture.
   ///
-  /// - Parameter map: from the pixels of this page to those of the picture.
+  /// - Parameter map: maps the pixels of this page to those of the picture.
   public func placed(in width: Int, _ height: Int, density: Double, by map: (Point) -> Point) -> RecognizedPage {
     func placed(_ word: Word) -> Word {
       let (start, end) = (map(word.start), map(word.end))
@@ -68,7 +68,7 @@ public struct RecognizedPage: Sendable {
       })
   }
 
-  /// As one reads it: lines by line feeds, paragraphs by an empty line between them.
+  /// The text in reading order, with a line feed after each line and an empty line between paragraphs.
   public var text: String {
     blocks.flatMap(\.paragraphs).map { $0.lines.map { $0.text + "\n" }.joined() }.joined(separator: "\n")
   }

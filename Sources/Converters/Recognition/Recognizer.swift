@@ -6,16 +6,16 @@ internal import Glibc
 public import Pixels
 public import WorkerKit
 
-/// Recognises the text of pages by Tesseract. For one thread at a time; what one page was does not matter to the next.
+/// Recognizes the text of pages by Tesseract. For one thread at a time. Results do not depend on earlier pages.
 @safe public final class Recognizer {
   private let data: TrainedData
-  /// Those that were asked for last, and what reads them.
+  /// The most recently used languages, and the recognizer for them.
   private var languages: [String] = []
   private var reader: OpaquePointer?
-  /// What tells which way is up.
+  /// The detector of a page's orientation.
   private var compass: OpaquePointer?
 
-  /// Must be called before the sandbox closes.
+  /// Creates a recognizer. Must be called before the sandbox closes.
   public init(_ data: TrainedData = TrainedData()) {
     self.data = data
     setMsgSeverity(Int32(L_SEVERITY_NONE))
@@ -27,25 +27,26 @@ public import WorkerKit
     unsafe TessBaseAPIDelete(compass)
   }
 
-  /// Below it, in percent, the page may lie on its side, or be no text.
+  /// The minimum confidence of a page that is upright text, in percent. Below it, the page may lie on its side, or have
+  /// no text.
   private static let sure = 70.0
-  /// Below it, in percent, words are what lines and stains look like.
+  /// The minimum confidence of a word, in percent. Below it, words are lines and stains.
   private static let leastConfidence: Float = 20
-  /// Below it all words of a page are: it is a picture.
+  /// The minimum mean confidence of a page, in percent. Below it, the page is a picture without words.
   private static let leastMean = 45.0
 
-  /// Of a page as it is read, in pixels.
+  /// The minimum side of a recognized page, in pixels.
   private static let leastSide = 8.0
 
-  /// The text of a page. Takes about a second of a processor for 2,000 letters.
+  /// Returns the text of a page. Takes about a second of a processor for 2,000 letters.
   ///
-  /// - Parameter density: in pixels an inch; nil if it is not known.
+  /// - Parameter density: the density in pixels per inch. Nil if unknown.
   public func recognize(
     _ samples: Samples, density: Double?, in languages: ReadingLanguages
   ) throws(JobFailure) -> RecognizedPage {
     try open(languages)
     let density = Self.plausible(density, samples)
-    // Nothing can be read on less, and Leptonica would have no pixels left.
+    // Smaller pages cannot contain text, and Leptonica would have no pixels left.
     let least = Double(min(samples.width, samples.height)) * min(1, CleanPage.usualDensity / density)
     let empty = RecognizedPage(width: samples.width, height: samples.height, density: density, blocks: [])
     if least < Self.leastSide { return empty }
@@ -67,7 +68,7 @@ public import WorkerKit
       blocks: found.placed(within: (samples.width, samples.height)))
   }
 
-  /// Of the size at which a line is read a second time: other pixels are other guesses, and the surer one is right more
+  /// The scale at which a line is recognized again. Other pixels give another guess, and the surer one is right more
   /// often.
   private static let secondScale = 0.75
 
@@ -85,11 +86,11 @@ public import WorkerKit
       by: words.map { $0.moved(by: 1 / Self.secondScale, from: picture.left) }, nearness: box.height / 2)
   }
 
-  /// What a file says if a page of that density would have a size that pages have, else that of a sheet of A4, or of a
-  /// screen.
+  /// Returns the file's density if it gives the page a plausible size. Otherwise returns the density that gives a sheet
+  /// of A4, or that of a screen.
   private static func plausible(_ density: Double?, _ samples: Samples) -> Double {
     let longest = Double(max(samples.width, samples.height))
-    // 72 is what programs write that do not know.
+    // Programs write 72 if the density is unknown.
     if let density, density != 72, (0.3...25).contains(longest / density) { return density }
     return max(longest / 11.7, 96)
   }
@@ -114,13 +115,14 @@ public import WorkerKit
   }
 
   private func start(_ names: [String]) -> OpaquePointer? {
-    // A language's data may ask for those of others, which come by the same way.
+    // A language's data may require those of others, which are passed along.
     unsafe data.with(data.names) { data in
       unsafe OpaquePointer(ffscan_recognition_open(data, data.count, names.joined(separator: "+")))
     }
   }
 
-  /// By how many quarters a page has to be turned clockwise to be upright, as far as its letters tell; 0 where they do not.
+  /// Returns the number of clockwise quarter turns that make a page upright. Returns 0 if its letters do not determine
+  /// it.
   ///
   /// - Parameter density: as for `recognize`.
   public func quartersToTurn(_ samples: Samples, density: Double?) throws(JobFailure) -> Int {
@@ -128,10 +130,10 @@ public import WorkerKit
     return try turn(of: page, leastCertainty: Self.certain) ?? 0
   }
 
-  /// Below it a page with few letters is turned wrongly as often as not.
+  /// The minimum certainty. Below it, a page with few letters is rotated wrongly as often as not.
   private static let certain: Float = 2
 
-  /// By how many quarters the page has to be turned clockwise to be upright; nil where that cannot be known, or by none.
+  /// Returns the number of clockwise quarter turns that make the page upright. Returns `nil` if it is unknown, or 0.
   private func turn(of page: CleanPage, leastCertainty: Float = 0) throws(JobFailure) -> Int? {
     guard data.has(TrainedData.orientation) else { return nil }
     if unsafe compass == nil { unsafe compass = start([TrainedData.orientation]) }

@@ -3,8 +3,8 @@ public import Catalogue
 internal import Files
 internal import Glibc
 
-/// The languages' data that are installed, `CODE.traineddata`: mapped, so that what no job asks for takes no memory, and
-/// that a worker without files has them. Data stay mapped as long as the process lives.
+/// The installed language data, `CODE.traineddata`. The files are mapped, so that unused ones take no memory and a
+/// worker without access to files can use them. They stay mapped until the process exits.
 public struct TrainedData {
   private struct Mapped {
     let address: UInt
@@ -13,12 +13,12 @@ public struct TrainedData {
 
   private var files: [String: Mapped] = [:]
 
-  /// The name of the data by which scripts and orientations are recognised.
+  /// The name of the data for recognizing scripts and orientations.
   static let orientation = "osd"
-  /// More are not made.
+  /// The maximum size of a data file, in bytes. Larger ones do not exist.
   private static let largest = 1 << 28
 
-  /// Maps all that the folders have; of two with one name the first counts. What cannot be read is not there.
+  /// Maps all data in the directories. If two have the same name, the first is used. Unreadable files are ignored.
   public init(folders: [String] = ReadingLanguages.folders) {
     for folder in folders {
       for name in ReadingLanguages.codes(ofFiles: fileNames(inFolder: folder)) where files[name] == nil {
@@ -31,7 +31,7 @@ public struct TrainedData {
 
   func has(_ name: String) -> Bool { files[name] != nil }
 
-  /// Calls `body` with the data of some names that there are data of.
+  /// Calls `body` with the data of those names that are installed.
   func with<Result>(_ names: [String], _ body: ([ffscan_data]) -> Result) -> Result {
     let names = names.filter(has)
     return unsafe withStrings(names[...], []) { strings in

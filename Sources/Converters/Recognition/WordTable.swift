@@ -1,19 +1,19 @@
-/// Recognised text as Tesseract's table: a row for each page, block, paragraph, line and word, parted by tabs.
+/// Recognized text as Tesseract's table, with tab-separated rows for each page, block, paragraph, line and word.
 public struct WordTable {
   private var pages = 0
 
   public init() {}
 
-  /// The columns' names.
+  /// The row with the names of the columns.
   public var head: String {
     "level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttop\twidth\theight\tconf\ttext\n"
   }
 
-  /// The rows of the next page.
+  /// Returns the rows of the next page.
   public mutating func page(_ page: RecognizedPage) -> String {
     pages += 1
     var rows = ""
-    /// The numbers say where it is; those of larger things are 0.
+    /// Adds a row. The numbers identify the block, paragraph, line and word; they are 0 in the rows of larger units.
     func add(
       level: Int, _ numbers: (Int, Int, Int, Int), _ box: Box?, confidence: String = "-1", _ text: String = ""
     ) {

@@ -1,7 +1,7 @@
 internal import CRecognition
 internal import CTesseract
 
-/// Takes what Tesseract found on a page, word by word.
+/// An iteration over Tesseract's results for a page, word by word.
 @safe struct WordWalk {
   private let iterator: OpaquePointer
   private let place: OpaquePointer
@@ -36,7 +36,7 @@ internal import CTesseract
     unsafe TessPageIteratorIsAtBeginningOf(place, level) != 0
   }
 
-  /// In reading order, without the line's end.
+  /// Returns the text in reading order, without the end of the line.
   private func text(of level: TessPageIteratorLevel) -> String {
     guard let bytes = unsafe TessResultIteratorGetUTF8Text(iterator, level) else { return "" }
     defer { unsafe TessDeleteText(bytes) }
@@ -44,7 +44,7 @@ internal import CTesseract
     return String(text[..<(text.lastIndex { !$0.isWhitespace }.map(text.index(after:)) ?? text.startIndex)])
   }
 
-  /// nil for what is no word.
+  /// The current word. Nil if it is not a word.
   private var word: FoundWord? {
     let text = text(of: RIL_WORD)
     let confidence = unsafe TessResultIteratorConfidence(iterator, RIL_WORD)
@@ -63,7 +63,7 @@ internal import CTesseract
     return Box(left: Int(left), top: Int(top), right: Int(right), bottom: Int(bottom))
   }
 
-  /// The word's part of the line that the letters of all words stand on, in the page that was read.
+  /// Returns the word's part of the line's baseline, in the recognized page.
   private func baseline(_ box: Box) -> (start: Point, end: Point) {
     guard let word = ends(of: RIL_WORD) else {
       return (Point(x: Double(box.left), y: Double(box.bottom)), Point(x: Double(box.right), y: Double(box.bottom)))

@@ -7,14 +7,14 @@ internal import WorkerKit
 @safe public final class Raster {
   public let width: Int
   public let height: Int
-  /// In pixels per inch.
+  /// The density, in pixels per inch.
   public let density: Double
-  /// Four bytes per pixel in cairo's format; three after painting.
+  /// The pixels: four bytes each in cairo's format, and three bytes each after painting.
   private let pixels: UnsafeMutableRawPointer
 
   /// The maximum number of pixels.
   public static let mostPixels = 100_000_000
-  /// cairo's limit.
+  /// The maximum side, in pixels. This is cairo's limit.
   public static let longestSide = 32767
 
   init(width: Double, height: Double, density: Double) throws(JobFailure) {
@@ -31,7 +31,7 @@ internal import WorkerKit
 
   deinit { unsafe free(pixels) }
 
-  /// Three bytes per pixel, without gaps.
+  /// The pixels, three bytes each, without gaps.
   public var bytes: UnsafeRawBufferPointer {
     unsafe UnsafeRawBufferPointer(start: pixels, count: 3 * width * height)
   }
@@ -51,7 +51,7 @@ internal import WorkerKit
         .damaged, "has a page that cannot be painted", saying: unsafe String(cString: cairo_status_to_string(status)))
     }
     unsafe cairo_surface_flush(surface)
-    // From 0xXXRRGGBB words to bytes, in place: the new pixel never starts after the old one.
+    // Converts 0xXXRRGGBB words to bytes in place. The new pixel never starts after the old one.
     let words = unsafe pixels.assumingMemoryBound(to: UInt32.self)
     let bytes = unsafe pixels.assumingMemoryBound(to: UInt8.self)
     for index in 0..<(width * height) {

@@ -7,13 +7,13 @@ public import WorkerKit
 /// An open PDF as read by poppler: the text of its pages.
 @safe public final class ReadDocument {
   let document: OpaquePointer
-  /// Keeps the bytes.
+  /// The owner of the bytes.
   private let holder: AnyObject
 
   /// Loads files that reading needs and that a worker cannot open later. Returns false on failure.
   public static func prepare() -> Bool { ffconvert_text_prepare() == 0 }
 
-  /// - Parameter password: the one that opens the document. Nil if it needs none.
+  /// - Parameter password: the password that opens the document. Nil if it needs none.
   private init(
     _ bytes: UnsafeRawBufferPointer, of holder: AnyObject, _ password: [UInt8]?
   ) throws(JobFailure) {
@@ -54,10 +54,10 @@ public import WorkerKit
 
   deinit { unsafe ffconvert_text_close(document) }
 
-  /// The number of its pages; 0 if they cannot be found.
+  /// The number of pages. 0 if they cannot be found.
   public var pageCount: Int { unsafe max(0, Int(ffconvert_text_page_count(document))) }
 
-  /// Whether it has pages, and the first one can be read.
+  /// Whether the document has pages and the first one can be read.
   private var isReadable: Bool { pageCount > 0 && (try? unsafe withText(ofPage: 0) { _ in }) != nil }
 
   /// Calls `body` with the text of a page in reading order, in UTF-8, terminated by a form feed.
@@ -76,7 +76,7 @@ public import WorkerKit
 
   /// Writes the text of all pages. A page that cannot be read is empty.
   ///
-  /// - Returns: The remark on such pages; empty if there are none.
+  /// - Returns: A remark on such pages. Empty if there are none.
   public func write(to output: JobOutput) throws(JobFailure) -> String {
     var pages = UnreadablePages(of: pageCount)
     for index in 0..<pageCount {
@@ -86,7 +86,7 @@ public import WorkerKit
     return try pages.remark()
   }
 
-  /// The text of a page in reading order, in UTF-8, terminated by a form feed.
+  /// Returns the text of a page in reading order, in UTF-8, terminated by a form feed.
   private func text(ofPage index: Int) throws(JobFailure) -> [UInt8] {
     var text: [UInt8] = []
     try unsafe withText(ofPage: index) { (bytes) throws(JobFailure) in text = unsafe Array(bytes) }

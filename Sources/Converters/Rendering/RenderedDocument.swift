@@ -7,10 +7,10 @@ public import WorkerKit
 /// An open PDF as rendered by poppler.
 @safe public final class RenderedDocument {
   let document: OpaquePointer
-  /// Keeps the bytes.
+  /// The owner of the bytes.
   private let holder: AnyObject
 
-  /// - Parameter password: the one that opens the document. Nil if it needs none. A wrong one would crash poppler.
+  /// - Parameter password: the password that opens the document. Nil if it needs none. A wrong one would crash poppler.
   private init(
     _ bytes: UnsafeRawBufferPointer, of holder: AnyObject, _ password: [UInt8]?
   ) throws(JobFailure) {
@@ -59,10 +59,10 @@ public import WorkerKit
     return try unsafe body(page)
   }
 
-  /// The number of its pages; 0 if they cannot be found.
+  /// The number of pages. 0 if they cannot be found.
   public var pageCount: Int { unsafe max(0, Int(poppler_document_get_n_pages(document))) }
 
-  /// Whether it has pages, and the first one can be read.
+  /// Whether the document has pages and the first one can be read.
   private var isReadable: Bool { pageCount > 0 && (try? unsafe withPage(0) { _ in }) != nil }
 
   /// Paints a page on white.

@@ -22,7 +22,8 @@ public struct UnreadablePages {
     }
   }
 
-  /// The end of a sentence that starts with the file's name; empty if all pages could be read. Throws if none could.
+  /// Returns the end of a sentence that starts with the file's name. Empty if all pages could be read. Throws if none
+  /// could.
   public func remark() throws(JobFailure) -> String {
     guard count > 0 else { throw JobFailure(.damaged, "has no readable pages") }
     guard let first else { return "" }

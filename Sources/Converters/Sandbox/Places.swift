@@ -1,14 +1,14 @@
 extension Sandbox {
-  /// What a worker has of the file system, besides the files that it is handed.
+  /// The parts of the file system that a worker can access, in addition to the files that it is handed.
   public struct Places: Sendable, ExpressibleByArrayLiteral {
-    /// The folders it may read.
+    /// The directories that the worker may read.
     public var folders: [String]
-    /// The folders it may read and load libraries from after the sandbox has closed.
+    /// The directories that it may read and load libraries from after the sandbox has closed.
     public var libraries: [String] = []
-    /// The size of a folder of its own, in which it may write, in bytes; nil if it has none.
+    /// The size of a private directory in which it may write, in bytes. `nil` if it has none.
     public var room: Int?
 
-    /// Folders to be read.
+    /// Creates a value from the directories to be read.
     public init(arrayLiteral folders: String...) { self.folders = folders }
 
     var readable: [String] { folders + libraries + (room == nil ? [] : ["/dev/urandom"]) }

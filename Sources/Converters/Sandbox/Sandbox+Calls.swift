@@ -3,8 +3,8 @@ internal import CSeccomp
 internal import Glibc
 
 extension Sandbox {
-  /// The system calls needed for computing on open files, and none that reaches another process or the network: all
-  /// others fail with EPERM, which libraries tolerate.
+  /// The system calls needed for computing on open files. None reaches another process or the network. All others fail
+  /// with EPERM, which libraries tolerate.
   private static let allowed = [
     "read", "write", "readv", "writev", "pread64", "pwrite64", "lseek", "close", "dup", "ftruncate",
     "fstat", "newfstatat", "stat", "lstat", "statx", "fstatfs", "statfs", "access", "faccessat", "faccessat2",
@@ -17,7 +17,7 @@ extension Sandbox {
     "poll", "ppoll", "eventfd2",
   ]
 
-  /// What a worker with a folder of its own may do besides; Landlock and the root decide where.
+  /// The additional system calls of a worker with a private directory. Landlock and the root restrict where they apply.
   private static let writing = [
     "openat", "mkdir", "mkdirat", "rmdir", "unlink", "unlinkat", "rename", "renameat", "renameat2", "fsync",
     "fdatasync",
@@ -31,7 +31,7 @@ extension Sandbox {
     let mask: UInt64
     var value: UInt64 = 0
 
-    /// A 32-bit number; the kernel ignores the upper half.
+    /// Returns a condition on a 32-bit number. The kernel ignores the upper half.
     static func number(_ index: UInt32, is value: Int32) -> Argument {
       Argument(index: index, mask: 0xFFFF_FFFF, value: UInt64(UInt32(bitPattern: value)))
     }
@@ -45,20 +45,21 @@ extension Sandbox {
     }
   }
 
-  /// Calls permitted only with some arguments; of several entries for a call, any one may match.
+  /// System calls that are permitted only with some arguments. If a call has several entries, any one may match.
   private static var bounded: [(name: String, when: [Argument])] {
     let jobs: Int32 = 3
     let own = getpid()
     // Only the clocks with fixed numbers: others belong to other processes.
     let clocks = ["clock_gettime", "clock_getres", "clock_nanosleep"].map { ($0, [Argument.upTo(0, 15)]) }
-    // Descriptor operations only: not the owner of signals (F_SETOWN), nor locks, leases and seals.
+    // Operations on descriptors only. Excludes the owner of signals (F_SETOWN), locks, leases and seals.
     let control = [F_DUPFD, F_GETFD, F_SETFD, F_GETFL, duplicateClosing].map { ("fcntl", [Argument.number(1, is: $0)]) }
     return clocks + control + [
       // Read-only; Landlock and the root decide which files. glibc uses only `openat`.
       ("openat", [.bits(2, Int(O_ACCMODE | O_CREAT | O_TRUNC))]),
-      // Shared mappings of files, whose size is limited, or private ones: shared anonymous memory is not counted.
+      // Shared mappings of files, whose size is limited, or private ones. Shared anonymous memory does not count
+      // towards the limit.
       ("mmap", [.bits(3, Int(MAP_SHARED))]), ("mmap", [.bits(3, Int(MAP_ANONYMOUS))]),
-      // Threads of this process, but no process and no namespace.
+      // Threads of this process only. Excludes new processes and namespaces.
       ("clone", [.bits(0, threadFlag | otherwise, are: threadFlag)]),
       ("prctl", [.bits(0, -1, are: setName)]),
       // Queries about this process only.
@@ -80,7 +81,7 @@ extension Sandbox {
   private static let allow: UInt32 = 0x7FFF_0000
   private static func refuse(_ code: Int32) -> UInt32 { 0x0005_0000 | UInt32(code) }
 
-  /// Installs the filter; returns false if the kernel lacks seccomp.
+  /// Installs the filter. Returns false if the kernel lacks seccomp.
   static func filterCalls(andWrites: Bool) -> Bool {
     guard let filter = unsafe seccomp_init(refuse(EPERM)) else { return false }
     defer { unsafe seccomp_release(filter) }
@@ -89,12 +90,12 @@ extension Sandbox {
     for (name, arguments) in bounded where !allowed.contains(name) {
       guard unsafe add(name, to: filter, when: arguments) else { return false }
     }
-    // Its flags are in memory, which a filter cannot read; with ENOSYS glibc falls back to `clone`.
+    // The flags of clone3 are in memory, which a filter cannot read. With ENOSYS, glibc falls back to `clone`.
     guard unsafe add("clone3", to: filter, action: refuse(ENOSYS)) else { return false }
     return unsafe seccomp_load(filter) == 0
   }
 
-  /// Adds a rule for a call; does nothing if the architecture lacks the call.
+  /// Adds a rule for a call. Does nothing if the architecture lacks the call.
   private static func add(
     _ name: String, to filter: scmp_filter_ctx, action: UInt32 = allow, when arguments: [Argument] = []
   ) -> Bool {
@@ -104,7 +105,7 @@ extension Sandbox {
     return unsafe seccomp_rule_add_array(filter, action, call, UInt32(tests.count), tests) == 0
   }
 
-  /// Makes a system call by name, to test what is refused; returns its errno, or 0 on success.
+  /// Makes a system call by name, to test whether it is refused. Returns its errno, or 0 on success.
   public static func attempt(_ name: String, _ arguments: Int...) -> Int32 { attempt(name, all: arguments) }
 
   public static func attempt(_ name: String, all arguments: [Int]) -> Int32 {

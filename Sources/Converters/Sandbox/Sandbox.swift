@@ -1,8 +1,8 @@
 internal import CSandbox
 internal import Glibc
 
-/// The sandbox that a worker enters before it reads a file: no network, no other programs, no rights of its user, and
-/// no files except those it is handed and shared data of packages.
+/// The sandbox that a worker enters before it reads a file. It has no network, no other programs and no rights of its
+/// user. Its only files are those it is handed and shared data of packages.
 public enum Sandbox {
   /// The resources of a worker.
   public struct Needs: Sendable {
@@ -31,16 +31,17 @@ public enum Sandbox {
   private static let workplacePath = "/workplace"
   /// The overflow user ID: the kernel's number for a user without a mapping.
   private static let user: UInt32 = 65534
-  /// A converter needs fewer threads.
+  /// The maximum number of threads. A converter needs fewer.
   private static let threads = 512
 
-  /// Closes the sandbox, for good, and returns what is in force. If the kernel lacks one layer, the others still apply.
+  /// Closes the sandbox permanently and returns the layers in force. If the kernel lacks one layer, the others still
+  /// apply.
   ///
-  /// - Parameter walls: the layers to apply; all, except in tests of a single one.
+  /// - Parameter walls: the layers to apply. Only tests of a single layer pass fewer than all.
   public static func close(_ needs: Needs, walls: Set<SandboxLayer> = Set(SandboxLayer.allCases)) -> Enclosure {
     var enclosure = Enclosure()
     limit(needs)
-    // Other threads would stay outside. A sanitizer has some of its own.
+    // Other threads would stay outside the sandbox. A sanitizer has threads of its own.
     guard ffconvert_is_alone() != 0 || hasShadowMemory else { return enclosure }
     let isBound = ffconvert_no_new_privileges() == 0
     if walls.contains(.namespaces) { emptyRoot(needs, &enclosure) }
@@ -63,7 +64,7 @@ public enum Sandbox {
   }
 
   private static func emptyRoot(_ needs: Needs, _ enclosure: inout Enclosure) {
-    // PID 1 means that the parent process created all other namespaces; otherwise it created none.
+    // PID 1 means that the parent process created all other namespaces. Any other PID means that it created none.
     guard getpid() == 1 else { return }
     let places = needs.places
     let workplace = places.room.map { _ in workplacePath }

@@ -4,8 +4,8 @@ internal import Glibc
 internal import Sandbox
 internal import WorkerKit
 
-/// Attempts that a worker controlled by a hostile file might make, run by a worker that is started and sandboxed like
-/// the others.
+/// Operations that a worker controlled by a hostile file might attempt. A worker runs them that is started and
+/// sandboxed like the others.
 struct Escapes {
   /// The argument that precedes the names of the sandbox layers to apply.
   static let argument = "--try-escapes"
@@ -14,7 +14,7 @@ struct Escapes {
   /// A file that the worker may read and write.
   private let file: Int
 
-  /// Makes all attempts once `prepare` has shut the process in, and reports to the other end of the socket.
+  /// Makes all attempts after `prepare` has closed the sandbox. Reports the results to the other end of the socket.
   static func run(_ prepare: () -> Void) -> Int32 {
     var message = [UInt8](repeating: 0, count: Job.messageLimit)
     var descriptors = [Int32](repeating: -1, count: Int(FFMOUNT_MOST_DESCRIPTORS))
@@ -48,7 +48,7 @@ struct Escapes {
 
   // MARK: Attempts
 
-  /// Makes a call with paths below the stage's folder, or absolute ones, before other arguments.
+  /// Makes a system call. Its first arguments are paths, absolute or relative to the stage's directory.
   private func call(_ name: String, at folder: Int? = nil, _ paths: String..., and rest: Int...) -> Int32 {
     let strings = unsafe paths.map { unsafe strdup($0.hasPrefix("/") ? $0 : "\(stage.folder)/\($0)") }
     defer { for index in unsafe strings.indices { unsafe free(strings[index]) } }
@@ -56,7 +56,7 @@ struct Escapes {
     return Sandbox.attempt(name, all: (folder.map { [$0] } ?? []) + addresses + rest)
   }
 
-  /// Makes a call with a buffer for its output, which starts with `words`.
+  /// Makes a system call with a buffer for its output. The buffer starts with `words`.
   private func call(_ name: String, _ before: Int..., telling words: [Int] = [], _ rest: Int...) -> Int32 {
     var room = words + [Int](repeating: 0, count: 64)
     return unsafe room.withUnsafeMutableBytes { room in
@@ -167,7 +167,7 @@ struct Escapes {
     ]
   }
 
-  /// Made last: once one of these is permitted, later results mean nothing.
+  /// The attempts made last. Once one of them is permitted, later results mean nothing.
   private var leaving: [Attempt] {
     let newUser = 0x1000_0000
     let bindMount = 4096
@@ -181,7 +181,7 @@ struct Escapes {
     ]
   }
 
-  /// Does not return if permitted: then the report ends early.
+  /// Executes a program. Does not return if permitted. The report then ends early.
   private func execute() -> Int32 {
     let name = unsafe strdup("/bin/true")
     var arguments = unsafe [name, nil]

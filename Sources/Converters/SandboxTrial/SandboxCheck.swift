@@ -6,13 +6,13 @@ internal import Glibc
 internal import Sandbox
 internal import WorkerKit
 
-/// `--check-sandbox [WALL…]`: starts a worker as the daemon does, has it attempt what a worker must not be able to do,
-/// and prints the result of each attempt. With names of layers, or `none`, only those are applied, which shows what
-/// each one prevents.
+/// The command `--check-sandbox [WALL…]`. It starts a worker as the daemon does, has it attempt forbidden operations,
+/// and prints the result of each attempt. With names of layers, or `none`, only those are applied, which shows the
+/// attempts that each layer prevents.
 enum SandboxCheck {
   static let argument = "--check-sandbox"
 
-  /// Returns the exit status: 0 if everything was refused.
+  /// Runs the check. Returns the exit status, which is 0 if every attempt was refused.
   static func run(_ words: ArraySlice<String>) -> Int32 {
     let walls = words.isEmpty ? SandboxLayer.allCases : words.compactMap { SandboxLayer(rawValue: $0) }
     guard walls.count == words.count || words.isEmpty || words == ["none"] else {

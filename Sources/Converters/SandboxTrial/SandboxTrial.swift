@@ -2,13 +2,14 @@ internal import Glibc
 public import Sandbox
 public import WorkerKit
 
-/// What a worker program does to show that its sandbox holds.
+/// The self-test by which a worker program shows that its sandbox is effective.
 public enum SandboxTrial {
-  /// Ends the process with the result if its arguments ask for a trial, `--check-sandbox`; call it first in `main`.
+  /// Runs a trial and ends the process with its result if the arguments request one (`--check-sandbox`). To be called
+  /// first in `main`.
   ///
   /// - Parameters:
   ///   - places: as for `WorkerRuntime.run`.
-  ///   - makeHandlers: the same.
+  ///   - makeHandlers: as for `WorkerRuntime.run`.
   public static func runIfAsked(reading places: Sandbox.Places = [], _ makeHandlers: () -> [any JobHandler]) {
     let words = CommandLine.arguments.dropFirst()
     switch words.first {

@@ -13,7 +13,7 @@ struct SocketAddress {
     bytes = SocketAddress.start(AF_UNIX) + name
   }
 
-  /// On 127.0.0.1.
+  /// Creates the address of a port on 127.0.0.1.
   init(port: Int) {
     family = AF_INET
     bytes =
@@ -27,7 +27,7 @@ struct SocketAddress {
     return unsafe words.withUnsafeBytes { unsafe Array($0) }
   }
 
-  /// A listening descriptor, which is never closed; nil on failure.
+  /// Returns a listening descriptor, which is never closed. Returns `nil` on failure.
   func listen() -> Int32? {
     let descriptor = socket(family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0, unsafe with({ unsafe bind(descriptor, $0, $1) }) == 0, Glibc.listen(descriptor, 1) == 0
@@ -37,7 +37,7 @@ struct SocketAddress {
     return descriptor
   }
 
-  /// Returns 0, or the errno of the failure.
+  /// Connects to the address. Returns 0, or the errno of the failure.
   func connect() -> Int32 {
     let descriptor = socket(family, Int32(SOCK_STREAM.rawValue), 0)
     if descriptor < 0 { return errno }

@@ -1,14 +1,15 @@
 internal import CPosix
 internal import Glibc
 
-/// Resources outside the sandbox that a worker must not reach, accessible to everybody else: for `SandboxCheck`.
+/// Resources outside the sandbox that a worker must not reach, for `SandboxCheck`. They are accessible to all other
+/// processes.
 struct Stage {
   /// The process that acts as the daemon.
   let process: pid_t
   /// The address of a word in its memory.
   let address: Int
-  /// A world-writable folder that contains `secret`, which everybody may read, `open`, which everybody may write, a
-  /// link `link`, and a socket `listening`.
+  /// A world-writable directory. It contains `secret`, which is world-readable, `open`, which is world-writable, a link
+  /// `link`, and a socket `listening`.
   let folder: String
   /// The name of a listening socket, without its leading NUL.
   let abstractName: String
@@ -42,7 +43,7 @@ struct Stage {
     self.port = port
   }
 
-  /// Safe for any thread: never written.
+  /// A word of memory. Safe for any thread, since it is never written.
   nonisolated(unsafe) private static let word = UnsafeMutablePointer<Int>.allocate(capacity: 1)
 
   /// The message to the worker.

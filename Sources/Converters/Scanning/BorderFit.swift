@@ -1,23 +1,25 @@
-/// One side of a page, fitted to where the picture changes beside it: a parabola, because lenses bend straight lines.
+/// One side of a page, fitted to the strongest changes of the picture near it. It is a parabola, because lenses bend
+/// straight lines.
 struct BorderFit {
-  /// How much of the visible side is an edge, from 0 to 1.
+  /// The share of the visible side that is an edge, from 0 to 1.
   private(set) var coverage: Float = 0
   /// The mean difference of the colours inside and outside, in levels.
   private(set) var step = SIMD4<Float>.zero
-  /// Whether the colours differ everywhere in the same way: from 0 to 1.
+  /// The uniformity of the colour difference along the side, from 0 to 1.
   private(set) var coherence: Float = 0
-  /// The mean difference of the lightest colours near by inside and outside, which is that of paper and table, without
-  /// what is printed.
+  /// The mean difference of the lightest colours nearby inside and outside. These are the colours of paper and table,
+  /// without print.
   private(set) var ground = SIMD4<Float>.zero
-  /// Whether these differ everywhere in the same way: from 0 to 1.
+  /// The uniformity of the difference of the lightest colours along the side, from 0 to 1.
   private(set) var groundCoherence: Float = 0
-  /// How much darker the side itself is than what is lightest on both sides, as a printed rule is: from 0 to 1.
+  /// The darkness of the side itself relative to the lightest colours on both sides, from 0 to 1. High for a printed
+  /// rule.
   private(set) var ruling: Float = 0
   /// The mean colour inside.
   private(set) var inside = SIMD4<Float>.zero
-  /// How much the colour changes along the side: inside and outside, in levels.
+  /// The change of colour along the side, inside and outside, in levels.
   private(set) var (innerRoughness, outerRoughness): (Float, Float) = (0, 0)
-  /// How much of the same edge there is beyond both ends: from 0 to 1.
+  /// The extent to which the same edge continues beyond both ends, from 0 to 1.
   private(set) var overrun: Float = 0
   /// The part of the side that the picture shows.
   private(set) var visible: Float = 0
@@ -25,12 +27,12 @@ struct BorderFit {
   private let from: Point
   private let along: Point
   private let inwards: Point
-  /// Distances inwards, at the start, at the end, and the additional one in the middle.
+  /// The distances inwards at the start and at the end, and the additional distance in the middle.
   private var (first, last, bulge) = (0.0, 0.0, 0.0)
 
   private static let count = 48
 
-  /// - Parameter reach: how far, in pixels, the side can be from the line between the points.
+  /// - Parameter reach: the maximum distance of the side from the line between the points, in pixels.
   init(from: Point, to: Point, reach: Int, in picture: Picture) {
     self.from = from
     along = to - from
@@ -42,7 +44,7 @@ struct BorderFit {
     follow(in: picture)
   }
 
-  /// A side that cannot be seen.
+  /// Creates a side that is not visible.
   init(unseenFrom from: Point, to: Point) {
     self.from = from
     along = to - from
@@ -57,7 +59,7 @@ struct BorderFit {
 
   private func direction(at t: Double) -> Point { along + inwards * (last - first + 4 * bulge * (1 - 2 * t)) }
 
-  /// Where this side ends and the next one begins.
+  /// Returns the point where this side ends and the next one begins.
   func corner(with next: BorderFit) -> Point {
     var (s, t) = (1.0, 0.0)
     var corner = point(at: s)
@@ -72,16 +74,16 @@ struct BorderFit {
     return corner
   }
 
-  /// Colours beside the side.
+  /// Samples of the colours near the side.
   private struct Profiles {
     let reach: Int
-    /// How many pixels on each side of an edge are compared.
+    /// The number of pixels compared on each side of an edge.
     static let depth = 4
-    /// What is darker than its surroundings and narrower is ink.
+    /// The maximum width of ink: narrower areas darker than their surroundings are ink.
     private static let ink = 9
-    /// For each sample, from outside to inside; empty if a part is outside the picture.
+    /// The colours of each sample, from outside to inside. Empty if a part is outside the picture.
     var colours: [[SIMD4<Float>]] = []
-    /// How much the colour changes at each distance from `-reach` to `reach`, in levels.
+    /// The change of colour at each distance from `-reach` to `reach`, in levels.
     var changes: [[Float]] = []
 
     init(_ side: BorderFit, reach: Int, in picture: Picture) {
@@ -104,7 +106,8 @@ struct BorderFit {
       }
     }
 
-    /// Mostly those that remain without ink: a frame printed beside the border is not the border.
+    /// Returns the changes, mostly those that remain without ink, since a frame printed near the border is not the
+    /// border.
     private static func changes(_ row: [SIMD4<Float>], reach: Int) -> [Float] {
       let paper = closed(row)
       return (depth..<(row.count - depth)).map { 0.9 * length(step(paper, at: $0)) + 0.1 * length(step(row, at: $0)) }
@@ -123,7 +126,7 @@ struct BorderFit {
 
     static func length(_ colour: SIMD4<Float>) -> Float { (colour * colour).sum().squareRoot() }
 
-    /// The colour inside less that outside.
+    /// Returns the colour inside minus the colour outside.
     static func step(_ row: [SIMD4<Float>], at index: Int) -> SIMD4<Float> {
       let inner = row[index + 1] + row[index + 2] + row[index + 3]
       let outer = row[index - 1] + row[index - 2] + row[index - 3]
@@ -131,13 +134,13 @@ struct BorderFit {
     }
   }
 
-  /// The parabola along which most changes.
+  /// Fits the parabola along which the colours change the most.
   private mutating func fit(_ profiles: Profiles) {
     let greatest = profiles.changes.filter { !$0.isEmpty }.map { $0.max() ?? 0 }.sorted()
     visible = Float(greatest.count) / Float(Self.count)
     guard greatest.count > 5 else { return }
     let usual = 1 + 0.5 * greatest[greatest.count / 2]
-    // Nothing counts much more than the usual edge: a pen across the border is no reason to bend it.
+    // No change counts much more than the usual edge: a pen across the border must not bend it.
     let scores = profiles.changes.map { $0.map { $0 / ($0 + usual) } }
     let reach = profiles.reach
     let places = (0..<Self.count).map(Self.place)
@@ -165,7 +168,7 @@ struct BorderFit {
       let (first, last, bulge) = (best.first, best.last, best.bulge)
       for a in -1...1 { for b in -1...1 { for c in -1...1 { attempt(first + a, last + b, bulge + c) } } }
     }
-    // An edge at 0 lies in the middle of the pixel there.
+    // An edge at 0 is in the middle of the pixel there.
     (first, last, bulge) = (Double(best.first), Double(best.last), Double(best.bulge))
   }
 
@@ -234,7 +237,7 @@ struct BorderFit {
       let difference = Profiles.step(row, at: away + room)
       let change = profiles.changes[sample]
       let here = change[away + reach]
-      // An edge is sharp: there is less of it some pixels away.
+      // An edge is sharp: the change is smaller some pixels away.
       let beside = max(change[max(0, away + reach - 4)], change[min(2 * reach, away + reach + 4)])
       if here > 1.5, here > 0.4 * usual, here > beside { covered += 1 }
       step += difference

@@ -8,14 +8,14 @@ struct EdgeLine {
   let offset: Double
   /// Whether the line is the picture's own border, where no edge can be seen.
   let isBorder: Bool
-  /// Running sums of the edges' weights along the line, by steps of a pixel from `start`.
+  /// Running sums of the edges' weights along the line, in steps of a pixel from `start`.
   private let sums: [Float]
-  /// The place along the line where `sums` begin.
+  /// The position along the line at which `sums` begin.
   private let start: Double
 
   private var along: Point { Point(-normal.y, normal.x) }
 
-  /// How far from the line an edge can be, and by how much its direction can differ (as a cosine).
+  /// The maximum distance of an edge from the line, and the minimum cosine of the angle between their directions.
   private static let (reach, alignment): (Int, Float) = (2, 0.94)
 
   init(angle: Double, offset: Double, in edges: EdgeMap, isBorder: Bool = false) {
@@ -38,7 +38,7 @@ struct EdgeLine {
     self.sums = sums
   }
 
-  /// The greatest weight of an edge beside a point of the line that runs like it, up to 1.
+  /// Returns the greatest weight, up to 1, of an edge near a point of the line and in its direction.
   private static func weight(at middle: Point, across normal: Point, _ angle: Float, in edges: EdgeMap) -> Float {
     var best: Float = 0
     for away in -reach...reach {
@@ -53,7 +53,7 @@ struct EdgeLine {
     return min(1, best * 2)
   }
 
-  /// The mean weight between two points on the line.
+  /// Returns the mean weight between two points on the line.
   func coverage(from a: Point, to b: Point) -> Float {
     let (p, q) = (a.dot(along), b.dot(along))
     let low = max(0, min(sums.count - 1, Int(min(p, q) - start)))
@@ -61,7 +61,7 @@ struct EdgeLine {
     return high > low ? (sums[high] - sums[low]) / Float(high - low) : 0
   }
 
-  /// Where it crosses another line; nil if they are all but parallel.
+  /// Returns the intersection with another line. Returns `nil` if they are nearly parallel.
   func crossing(_ other: EdgeLine) -> Point? {
     let across = normal.cross(other.normal)
     guard abs(across) > 0.2 else { return nil }

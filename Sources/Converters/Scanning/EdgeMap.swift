@@ -1,18 +1,15 @@
 internal import Glibc
 
-/// Where a picture changes, and how far each change stands out from its surroundings.
-///
-/// Gradients of all channels together (Di Zenzo), less what is usual nearby: the border of a page stands alone, text and
-/// texture do not.
+/// The edges of a picture, and the contrast of each one with its surroundings.
 struct EdgeMap {
   let width: Int
   let height: Int
-  /// From 0 to 1 where the gradient is the greatest across the edge; elsewhere 0.
+  /// The weights, from 0 to 1 where the gradient is the greatest across the edge, and 0 elsewhere.
   private(set) var weights: [Float]
   /// The direction across the edge, from 0 to π.
   private(set) var angles: [Float]
 
-  /// The radius of what is nearby.
+  /// The radius of the surroundings, in pixels.
   private static let radius = 7
 
   init(_ picture: Picture) {
@@ -23,7 +20,7 @@ struct EdgeMap {
     if width > 2, height > 2 { find(Self.smoothed(picture)) }
   }
 
-  /// Takes the stronger of two pictures' edges at each pixel.
+  /// Returns the stronger of two pictures' edges at each pixel.
   func merged(with other: EdgeMap) -> EdgeMap {
     var merged = self
     for at in weights.indices where other.weights[at] > weights[at] {
@@ -33,7 +30,7 @@ struct EdgeMap {
     return merged
   }
 
-  /// Removes the edges of a page that was found, and what is on it.
+  /// Removes the edges of a page that was found, and those inside it.
   mutating func remove(_ page: Quadrilateral, margin: Double) {
     for y in 0..<height {
       for x in 0..<width where weights[y * width + x] > 0 {
@@ -42,7 +39,7 @@ struct EdgeMap {
     }
   }
 
-  /// By a 3 × 3 binomial filter; the outermost pixels are repeated.
+  /// Returns the picture smoothed by a 3 × 3 binomial filter. The outermost pixels are repeated.
   private static func smoothed(_ picture: Picture) -> [SIMD4<Float>] {
     let (width, height, pixels) = (picture.width, picture.height, picture.pixels)
     var rows = pixels
@@ -70,7 +67,7 @@ struct EdgeMap {
       for at in (y * width + 1)..<(y * width + width - 1) { strengths[at] = Gradient(smooth, at, row: width).strength }
     }
     let sums = IntegralImage(strengths, width: width, height: height)
-    // What noise alone comes to: a fifth of a photo at least is plain.
+    // The level of noise: at least a fifth of a photo is plain.
     let sorted = stride(from: 0, to: strengths.count, by: 7).map { strengths[$0] }.sorted()
     let floor = 0.3 + 1.5 * sorted[sorted.count / 5]
     for y in 1..<(height - 1) {
@@ -81,7 +78,7 @@ struct EdgeMap {
         let nearby = sums.mean(around: x, y, radius: Self.radius)
         guard strength > 1.3 * nearby else { continue }
         let angle = Gradient(smooth, at, row: width).angle
-        // The neighbours across the edge, of eight.
+        // The neighbour across the edge, out of eight.
         let octant = Int(angle * 4 / Float.pi + 0.5) % 4
         let step = [1, width + 1, width, width - 1][octant]
         guard strength >= strengths[at - step], strength > strengths[at + step] else { continue }
@@ -91,7 +88,7 @@ struct EdgeMap {
     }
   }
 
-  /// The gradient of all channels together.
+  /// The combined gradient of all channels.
   private struct Gradient {
     private let (xx, yy, xy): (Float, Float, Float)
 
@@ -103,7 +100,7 @@ struct EdgeMap {
 
     var strength: Float { (0.5 * (xx + yy + ((xx - yy) * (xx - yy) + 4 * xy * xy).squareRoot())).squareRoot() }
 
-    /// From 0 to π.
+    /// The angle, from 0 to π.
     var angle: Float {
       let angle = 0.5 * atan2f(2 * xy, xx - yy)
       return angle < 0 ? angle + Float.pi : angle

@@ -1,13 +1,13 @@
 internal import Pixels
 
-/// A page with its light evened: paper is the same white everywhere.
+/// A page with its light evened, so that paper is the same white everywhere.
 enum EvenedPage {
-  /// In colours. O(number of samples).
+  /// Returns the page in colours. O(number of samples).
   static func colours(_ page: Samples, _ light: PageLight) -> Samples? {
     made(page, light, bands: page.bands)
   }
 
-  /// The luminance only.
+  /// Returns only the luminance.
   static func grays(_ page: Samples, _ light: PageLight) -> Samples? { made(page, light, bands: 1) }
 
   private static func made(_ page: Samples, _ light: PageLight, bands: Int) -> Samples? {

@@ -2,7 +2,8 @@
 public struct Homography: Sendable {
   private let (a, b, c, d, e, f, g, h): (Double, Double, Double, Double, Double, Double, Double, Double)
 
-  /// From a rectangle with its top left at the origin. nil if the corners lie on a line.
+  /// Creates the projection from a rectangle with its top left at the origin. Returns `nil` if the corners are on a
+  /// line.
   init?(fromWidth width: Double, height: Double, to page: Quadrilateral) {
     let (p, q, r, s) = (page.corners[0], page.corners[1], page.corners[2], page.corners[3])
     let (right, left) = (q - r, s - r)
@@ -15,7 +16,7 @@ public struct Homography: Sendable {
     (self.g, self.h) = (g / width, h / height)
   }
 
-  /// Where a point of the rectangle is.
+  /// Returns the image of a point of the rectangle.
   public func image(of x: Double, _ y: Double) -> Point {
     let depth = g * x + h * y + 1
     return Point((a * x + b * y + c) / depth, (d * x + e * y + f) / depth)

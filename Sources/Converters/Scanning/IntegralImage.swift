@@ -18,7 +18,7 @@ struct IntegralImage {
     self.sums = sums
   }
 
-  /// The mean of a square, as far as it is inside.
+  /// Returns the mean of the part of a square that is inside the image.
   func mean(around x: Int, _ y: Int, radius: Int) -> Float {
     let (left, right) = (max(0, x - radius), min(width, x + radius + 1))
     let (top, bottom) = (max(0, y - radius), min(height, y + radius + 1))

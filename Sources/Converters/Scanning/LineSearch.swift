@@ -2,14 +2,14 @@ internal import Glibc
 
 /// The straight lines of a picture, by a Hough transform in which edges vote for lines of their own direction.
 struct LineSearch {
-  /// Directions, of a degree each.
+  /// The number of directions, in steps of a degree.
   private static let directions = 180
-  /// How far an edge's direction can be wrong.
+  /// The maximum error of an edge's direction, in degrees.
   private static let spread = 4
 
   private let cosines = (0..<directions).map { cosf(Float($0) * .pi / Float(directions)) }
   private let sines = (0..<directions).map { sinf(Float($0) * .pi / Float(directions)) }
-  /// The number of offsets, of a pixel each, from `-range` to `range`.
+  /// The largest offset. Offsets run from `-range` to `range`, in pixels.
   private let range: Int
   private var votes: [Float]
 
@@ -33,7 +33,8 @@ struct LineSearch {
     }
   }
 
-  /// The lines with the most votes, at most so many, as an angle from 0 to π across them and an offset from the origin.
+  /// Returns up to `count` lines with the most votes, each as the angle of its normal, from 0 to π, and its offset from
+  /// the origin.
   func lines(atMost count: Int) -> [(angle: Double, offset: Double)] {
     let row = 2 * range + 1
     var smooth = votes
@@ -54,11 +55,11 @@ struct LineSearch {
     return peaks.prefix(count).map { (Double($0.direction) * .pi / Double(Self.directions), Double($0.offset)) }
   }
 
-  /// Whether nothing near has more votes, or as many and comes first.
+  /// Returns whether no neighbour has more votes, or the same number and comes first.
   private func isPeak(_ votes: Float, _ direction: Int, _ offset: Int, _ smooth: [Float]) -> Bool {
     let row = 2 * range + 1
     for turn in -3...3 {
-      // Half a turn further, offsets have the other sign.
+      // Beyond 180 degrees, offsets change their sign.
       let (other, isTurned) =
         switch direction + turn {
         case ..<0: (direction + turn + Self.directions, true)

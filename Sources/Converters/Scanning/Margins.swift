@@ -1,10 +1,10 @@
 internal import Pixels
 
-/// What the page lay on, where it shows at the edges of a page that was cut out.
+/// The margins of a page that was cut out, which can show the surface it lay on.
 enum Margins {
   /// Whitens dark pixels from each edge inwards, up to the first light one.
   ///
-  /// What is dark for longer than a narrow margin belongs to the page and stays.
+  /// Dark areas wider than a narrow margin belong to the page and stay.
   static func cleaned(_ page: Samples, dotsPerInch: Double) -> Samples {
     var bytes = page.bytes
     let (width, height, bands) = (page.width, page.height, page.bands)
@@ -24,7 +24,7 @@ enum Margins {
     var dark = 0
     while dark < count, (0..<bands).contains(where: { bytes[start + dark * step + $0] < 215 }) { dark += 1 }
     guard dark > 0, dark < count else { return }
-    // The border's blur, too.
+    // Also whitens the blur of the border.
     for index in 0..<min(count, dark + 2) {
       for band in 0..<bands { bytes[start + index * step + band] = UInt8(PageLight.paper) }
     }

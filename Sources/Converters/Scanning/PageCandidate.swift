@@ -1,15 +1,15 @@
 internal import Glibc
 
-/// A quadrilateral with its sides fitted, and how much it looks like a page.
+/// A quadrilateral with fitted sides, and its likelihood of being a page.
 struct PageCandidate {
-  /// In pixels of the picture.
+  /// The page, in pixels of the picture.
   let page: Quadrilateral
-  /// What is known of it; see `weights`.
+  /// The features of the quadrilateral, in the order of `weights`.
   let features: [Float]
-  /// The probability that it is a page, by logistic regression.
+  /// The probability that the quadrilateral is a page, by logistic regression.
   let likelihood: Float
 
-  /// nil if the fitted sides do not bound a quadrilateral.
+  /// Returns `nil` if the fitted sides do not bound a quadrilateral.
   init?(_ found: Quadrilateral, isBorder: [Bool], reach: Int, in picture: Picture) {
     let sides = (0..<4).map { index in
       let (from, to) = (found.corners[index], found.corners[(index + 1) % 4])
@@ -44,9 +44,9 @@ struct PageCandidate {
     return [
       mean(\.coverage), least(\.coverage), mean(contrast), least(contrast), mean(\.coherence), least(\.coherence),
       mean { $0.innerRoughness / ($0.innerRoughness + 6) }, mean { $0.outerRoughness / ($0.outerRoughness + 6) },
-      // Paper is lighter than what it lies on.
+      // Paper is lighter than the surface it lies on.
       seen.reduce(0) { $0 + ($1.step.x > 0 ? 1 : -1) } / count,
-      // The margins have one colour, whatever their light.
+      // The margins have one colour, regardless of their light.
       mean { length(($0.inside - inside) * SIMD4(0.3, 1, 1, 0)) / 20 },
       inside.x / 255, length(inside * SIMD4(0, 1, 1, 0)) / 40,
       Float(share.squareRoot()), Float(balance), Float(corners.max() ?? 0),
@@ -54,12 +54,12 @@ struct PageCandidate {
       mean(ground), least(ground), mean(\.groundCoherence), least(\.groundCoherence),
       mean(\.overrun), seen.map(\.overrun).max() ?? 0, spread(of: page, in: picture),
       mean(\.ruling), seen.map(\.ruling).max() ?? 0,
-      // What is as light as anything in the photo is paper; and there is something on it.
+      // Paper is among the lightest areas of the photo, and has content.
       inside.x / max(1, picture.lightest), content(of: page, in: picture),
     ]
   }
 
-  /// How much is printed inside, between plain and a page of text: from 0 to 1.
+  /// Returns the amount of print inside, from 0 for plain to 1 for a page of text.
   private static func content(of page: Quadrilateral, in picture: Picture) -> Float {
     var changes: Float = 0
     for row in 0..<24 {
@@ -75,7 +75,7 @@ struct PageCandidate {
     return changes / (changes + 24)
   }
 
-  /// How much the colour varies inside, apart from the light.
+  /// Returns the variation of the colour inside, regardless of the light.
   private static func spread(of page: Quadrilateral, in picture: Picture) -> Float {
     var tones: [SIMD2<Float>] = []
     for row in 0..<10 {
@@ -100,9 +100,9 @@ struct PageCandidate {
     return 1 / (1 + expf(-sum))
   }
 
-  /// In the order of `features`. Fitted by ridge regression to candidates in some 1,100 photos of
-  /// Tests/Scripts/photographed_pages.py, of other seeds than `scripts/bench pages` has, and in 220 photos without a page's
-  /// edges: a candidate is a page if it overlaps the true one by 95 %.
+  /// The weights in the order of `features`. They were fitted by ridge regression to candidates in some 1,100 photos of
+  /// Tests/Scripts/photographed_pages.py, with other seeds than those of `scripts/bench pages`, and in 220 photos
+  /// without a page's edges. A candidate is a page if it overlaps the true one by 95 %.
   private static let bias: Float = -36.029
   private static let weights: [Float] = [
     16.84, -5.11, -15.42, 5.21, -2.62, -0.44, -4.22, -0.41, -0.46, -3.54, -1.9, -0.24, 7.98, -1.9, -4.08, -8.69, 15.26,

@@ -3,14 +3,15 @@ internal import Glibc
 public import Pixels
 public import WorkerKit
 
-/// Makes clean pages of photos and scans.
+/// Makes clean pages from photos and scans.
 ///
-/// Deterministic; one thread; the memory for three times the result besides the photo.
+/// Deterministic. Uses one thread, and memory for three times the result in addition to the photo.
 public enum PageCleaner {
-  /// Perspective corrected to the paper's proportions, margins clean, filtered.
+  /// Returns the page with its perspective corrected to the paper's proportions, its margins clean, and filtered.
   ///
-  /// - Parameter quadrilateral: the page in the photo; nil for the whole picture.
-  /// - Throws: `unsupported` for photos that have neither one band nor three, `limit` if the page cannot be straightened.
+  /// - Parameter quadrilateral: the page in the photo. Nil for the whole picture.
+  /// - Throws: `unsupported` for photos that have neither one band nor three, `limit` if the page cannot be
+  ///   straightened.
   public static func clean(
     _ photo: Samples, to quadrilateral: Quadrilateral?, _ filter: ScanFilter
   ) throws(JobFailure) -> CleanPage {
@@ -30,12 +31,12 @@ public enum PageCleaner {
     return try filtered(page, dotsPerInch: shape.dotsPerInch, filter, cutBy: projection)
   }
 
-  /// By how much lines of text are turned in a page that is a scan already, in degrees, clockwise; nil if there is too
-  /// little text to tell. Up to 12 degrees are found.
+  /// Returns the clockwise skew of the lines of text in a scanned page, in degrees, up to 12. Returns `nil` if there is
+  /// too little text.
   public static func skew(of page: Samples) -> Double? { Skew.degrees(of: page) }
 
-  /// The page with its lines of text level, in the same size, and by how many degrees it was turned; what comes from
-  /// outside is white.
+  /// Returns the page with horizontal lines of text, in the same size, and the angle by which it was rotated, in
+  /// degrees. Pixels from outside are white.
   ///
   /// - Throws: `unsupported` for images that have neither one band nor three.
   public static func deskewed(_ page: Samples) throws(JobFailure) -> (samples: Samples, degrees: Double) {
@@ -50,8 +51,8 @@ public enum PageCleaner {
     JobFailure(.unsupported, "has \(page.bands) channels, and only gray and RGB images can be cleaned")
   }
 
-  /// - Parameter projection: to the photo that the page was cut out of, so that its margins can show a bit of what it
-  ///   lay on. Nil for a whole photo.
+  /// - Parameter projection: the projection to the photo that the page was cut out of. Its margins can then show the
+  ///   surface it lay on. Nil for a whole photo.
   private static func filtered(
     _ page: Samples, dotsPerInch: Double, _ filter: ScanFilter, cutBy projection: Homography?
   ) throws(JobFailure) -> CleanPage {

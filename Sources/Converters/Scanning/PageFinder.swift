@@ -1,22 +1,24 @@
 public import Pixels
 
-/// Finds pages in photos: the lines of a reduced photo by a Hough transform, the best quadrilateral that they bound, and
-/// its sides fitted at a higher resolution.
+/// Finds pages in photos: the lines of a reduced photo by a Hough transform, the best quadrilateral that they bound,
+/// and its sides fitted at a higher resolution.
 ///
-/// Deterministic; one thread. O(number of samples), of which the search takes little; 40 MB besides the photo.
+/// Deterministic. Uses one thread, and 40 MB in addition to the photo. O(number of samples), of which the search takes
+/// little.
 public enum PageFinder {
-  /// How likely a page has to be.
+  /// The minimum likelihood of a page.
   private static let threshold: Float = 0.45
   private static let mostPages = 16
 
-  /// The single best page, or nil when none is found with confidence. The two pages of an open book are one.
+  /// Returns the single best page. The two pages of an open book are one. Returns `nil` if none is found with
+  /// confidence.
   public static func page(in photo: Samples) -> Quadrilateral? {
     let search = PageSearch(photo)
     let best = search.candidates().first
     return best.flatMap { $0.likelihood < threshold ? nil : $0.page.scaled(by: search.scale) }
   }
 
-  /// All of them: the two pages of an open book, several receipts on a table; in reading order, and at most 16.
+  /// Returns all pages in reading order, at most 16: the two pages of an open book, several receipts on a table.
   public static func pages(in photo: Samples) -> [Quadrilateral] {
     var search = PageSearch(photo)
     var pages: [Quadrilateral] = []
@@ -32,7 +34,8 @@ public enum PageFinder {
     return inReadingOrder(pages).map { $0.scaled(by: search.scale) }
   }
 
-  /// Rows from the top, each from the left. What begins above the middle of a row's first page is in that row.
+  /// Returns the pages in rows from the top, each from the left. A page whose top is above the middle of a row's first
+  /// page is in that row.
   private static func inReadingOrder(_ pages: [Quadrilateral]) -> [Quadrilateral] {
     var rest = pages.sorted { $0.top < $1.top }
     var ordered: [Quadrilateral] = []

@@ -1,23 +1,23 @@
 internal import Pixels
 
-/// How light the paper of a page is in each place, by which shadows are evened.
+/// The lightness of the paper at each position of a page, by which shadows are evened.
 ///
-/// From cells of a few pixels, the lightest part of each; letters and lines vanish by a morphological closing, pictures
-/// and dark boxes are bridged from around them.
+/// It is determined from the lightest part of cells of a few pixels. Letters and lines vanish by a morphological
+/// closing; pictures and dark boxes are bridged from around them.
 struct PageLight {
-  /// Pixels per cell in both directions.
+  /// The width and height of a cell, in pixels.
   let cell: Int
   let width: Int
   let height: Int
-  /// For each cell, what red, green and blue are multiplied with, in parts of 4096. The fourth is for luminance.
+  /// The factors of red, green and blue for each cell, in parts of 4096. The fourth is for luminance.
   let gains: [SIMD4<Int32>]
 
-  /// What paper becomes.
+  /// The level that paper is mapped to.
   static let paper: Float = 248
-  /// Gains are never more than this, however deep a shadow is.
+  /// The maximum gain, however deep a shadow is.
   private static let most: Float = 6
 
-  /// - Parameter dotsPerInch: of the page, which decides what is narrow enough for a letter.
+  /// - Parameter dotsPerInch: the resolution of the page, which determines the width of letters.
   init(_ page: Samples, dotsPerInch: Double) {
     cell = max(2, min(32, Int(dotsPerInch / 37)))
     let cells = Picture(cellsOf: page, of: cell)
@@ -25,7 +25,7 @@ struct PageLight {
     let closed = cells.closed(by: 5)
     let isPaper = Self.papers(in: closed)
     let luminance = Self.bridged(closed.pixels.map(\.x), isPaper, width, height)
-    // The colour of paper changes slowly, from one lamp to another.
+    // The colour of paper changes slowly, as between two lamps.
     let tint = Self.tint(closed, isPaper)
     var gains: [SIMD4<Int32>] = []
     gains.reserveCapacity(luminance.count)
@@ -37,7 +37,7 @@ struct PageLight {
     self.gains = gains
   }
 
-  /// The gains of each cell for one row of the page.
+  /// Stores the gains of each cell for one row of the page.
   func row(_ y: Int, into row: inout [SIMD4<Int32>]) {
     let above = max(0, y - cell / 2) / cell
     let part = Int32(y < cell / 2 ? 0 : (y - cell / 2) % cell)
@@ -48,8 +48,8 @@ struct PageLight {
     }
   }
 
-  /// Calls `body` with spans of a row of the page, between the middles of two cells, with the gain at its start and what is
-  /// added to it with each pixel.
+  /// Calls `body` with spans of a row of the page, each between the middles of two cells, with the gain at its start
+  /// and the increment per pixel.
   func forEachSpan(_ width: Int, _ row: [SIMD4<Int32>], _ body: (Range<Int>, SIMD4<Int32>, SIMD4<Int32>) -> Void) {
     var start = 0
     for x in 0...self.width {
@@ -61,7 +61,7 @@ struct PageLight {
     }
   }
 
-  /// Whether each cell is likely to be paper: neither much darker nor of another colour than what is around it.
+  /// Returns whether each cell is likely to be paper: neither much darker than its surroundings nor of another colour.
   private static func papers(in closed: Picture) -> [Bool] {
     let (width, height) = (closed.width, closed.height)
     let around = IntegralImage(closed.pixels.map(\.x), width: width, height: height)
@@ -80,7 +80,7 @@ struct PageLight {
     }
   }
 
-  /// The values of paper, smoothed, and continued where there is none.
+  /// Returns the smoothed values of paper, extended to cells without paper.
   private static func bridged(_ values: [Float], _ isPaper: [Bool], _ width: Int, _ height: Int) -> [Float] {
     let weights = isPaper.map { $0 ? Float(1) : 0 }
     let weighted = IntegralImage(zip(values, weights).map { $0 * $1 }, width: width, height: height)
@@ -95,7 +95,8 @@ struct PageLight {
     }
   }
 
-  /// What red, green and blue are multiplied with so that paper is gray; 1 for coloured paper, which stays so.
+  /// Returns the factors of red, green and blue that make paper gray. Returns 1 for coloured paper, which keeps its
+  /// colour.
   private static func tint(_ closed: Picture, _ isPaper: [Bool]) -> SIMD3<Float> {
     var (sum, count) = (SIMD4<Float>.zero, Float(0))
     for (pixel, isPaper) in zip(closed.pixels, isPaper) where isPaper {

@@ -1,6 +1,6 @@
 extension PageSearch {
-  /// The two pages of an open book that is upright, if there is a spine in the middle: a shadow from one side to the other.
-  /// Rules that are printed are narrower, or end before; creases of letters run across.
+  /// Returns the two pages of an open book that is upright, if there is a spine in the middle: a shadow from one side
+  /// to the other. Printed rules are narrower, or end before; creases of letters are horizontal.
   func halves(of page: Quadrilateral) -> [Quadrilateral]? {
     let (a, b, c, d) = (page.corners[0], page.corners[1], page.corners[2], page.corners[3])
     let (wide, high) = ((b - a).length + (c - d).length, (d - a).length + (c - b).length)
@@ -19,13 +19,13 @@ extension PageSearch {
     return [one, other]
   }
 
-  /// How deep the shadow along a line is; nil if it is not there all along.
+  /// Returns the depth of the shadow along a line. Returns `nil` if it is interrupted.
   private func spine(from: Point, to: Point, across: Point) -> Float? {
     let count = 40
     var (sum, dark, darkEnds): (Float, Int, Int) = (0, 0, 0)
     for sample in 0..<count {
       let place = from + (to - from) * ((Double(sample) + 0.5) / Double(count))
-      // The lightest nearby, so that neither letters nor rules count.
+      // The lightest pixels nearby, so that neither letters nor rules count.
       let here = lightest(from: place - across * 0.006, to: place + across * 0.006)
       let before = lightest(from: place - across * 0.055, to: place - across * 0.03)
       let after = lightest(from: place + across * 0.03, to: place + across * 0.055)

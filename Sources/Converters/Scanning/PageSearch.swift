@@ -2,18 +2,18 @@ internal import Pixels
 
 /// The search for pages in one photo.
 struct PageSearch {
-  /// The longer sides, in pixels, of what is searched and of what sides are fitted in.
+  /// The longer sides, in pixels, of the picture that is searched and of the one that sides are fitted in.
   private static let (searched, fitted) = (400, 1200)
-  /// Wider than letters in what is searched.
+  /// A size larger than letters in the searched picture, in pixels.
   private static let letter = 9
 
   let fine: Picture
   private let coarse: Picture
   private var edges: EdgeMap
-  /// The edges of what remains without letters: the faint border of a page next to black text.
+  /// The edges that remain without letters, such as the faint border of a page next to black text.
   private var grounds: EdgeMap
 
-  /// Pixels of the photo per pixel of a candidate.
+  /// The number of the photo's pixels per pixel of a candidate.
   var scale: Double { fine.scale }
 
   init(_ photo: Samples) {
@@ -23,7 +23,7 @@ struct PageSearch {
     grounds = EdgeMap(coarse.closed(by: Self.letter))
   }
 
-  /// What can be pages, the most likely first.
+  /// Returns the candidates for pages, the most likely first.
   func candidates() -> [PageCandidate] {
     let both = edges.merged(with: grounds)
     let found = LineSearch(edges).lines(atMost: 24) + LineSearch(grounds).lines(atMost: 20)
@@ -39,7 +39,7 @@ struct PageSearch {
       .sorted { ($0.element.likelihood, $1.offset) > ($1.element.likelihood, $0.offset) }.map(\.element)
   }
 
-  /// Leaves out a page that was found.
+  /// Excludes a page that was found.
   mutating func remove(_ page: Quadrilateral) {
     let page = page.scaled(by: fine.scale / coarse.scale)
     edges.remove(page, margin: 3)

@@ -1,39 +1,39 @@
 internal import Glibc
 
-/// The size of a page in a photo: its proportions by perspective, its scale by the paper sizes that people use.
+/// The size of a page in a photo. Its proportions are determined by perspective, its scale by common paper sizes.
 struct PaperShape: Equatable {
-  /// In pixels of the straightened page.
+  /// The width of the straightened page, in pixels.
   let width: Int
   let height: Int
   let dotsPerInch: Double
 
-  /// A known paper: its sides in inches, and how far proportions can be off to be taken for it.
+  /// A known paper: its sides in inches, and the maximum deviation of proportions that still match it.
   private struct Paper {
     let (short, long, tolerance): (Double, Double, Double)
   }
-  /// A4 stands for all of the A series, whose proportions are the same.
+  /// The known papers. A4 stands for all of the A series, which has the same proportions.
   private static let papers = [
     Paper(short: 8.27, long: 11.69, tolerance: 0.04), Paper(short: 8.5, long: 11, tolerance: 0.035),
     Paper(short: 8.5, long: 14, tolerance: 0.015), Paper(short: 2.125, long: 3.37, tolerance: 0.02),
   ]
-  /// What paper is scanned at, and what cards are.
+  /// The maximum resolution of paper and of cards, in dots per inch.
   private static let (most, mostForCards) = (300.0, 600.0)
 
-  /// Of a page that was found in a photo of this size in pixels.
+  /// Determines the shape of a page that was found in a photo of this size in pixels.
   init(of page: Quadrilateral, in photo: (width: Int, height: Int)) {
     let corners = page.corners.map { $0 - Point(Double(photo.width) / 2, Double(photo.height) / 2) }
     let sides = (0..<4).map { max(1, (corners[($0 + 1) % 4] - corners[$0]).length) }
     let (wide, high) = (max(sides[0], sides[2]), max(sides[1], sides[3]))
     let seen = Self.proportion(corners, Double(max(photo.width, photo.height)))
-    // What is far from what the sides say is a wrong guess.
+    // A result far from the proportions of the sides is wrong.
     let ratio = seen.isFinite ? min(max(seen, high / wide / 1.6), high / wide * 1.6) : high / wide
     // As many pixels as the longest sides have.
     let size = high / wide < ratio ? Point(wide, wide * ratio) : Point(high / ratio, high)
-    // No page has more to show than its photo.
+    // A page cannot show more detail than its photo.
     self.init(size, mostPixels: 2 * photo.width * photo.height)
   }
 
-  /// Of a photo or scan that is a page as a whole.
+  /// Determines the shape of a photo or scan that is a page as a whole.
   init(wholeWidth width: Int, height: Int) {
     let size = Point(Double(width), Double(height))
     self.width = width
@@ -45,7 +45,7 @@ struct PaperShape: Equatable {
     var size = size
     var dots: Double
     if let paper = Self.paper(size) {
-      // Exactly in the paper's proportions, with as many pixels.
+      // Exactly in the paper's proportions, with the same number of pixels.
       let area = (size.x * size.y).squareRoot()
       let ratio = (paper.long / paper.short).squareRoot()
       size = size.x < size.y ? Point(area / ratio, area * ratio) : Point(area * ratio, area / ratio)
@@ -74,15 +74,16 @@ struct PaperShape: Equatable {
     return papers.filter { error($0) < $0.tolerance }.min { error($0) / $0.tolerance < error($1) / $1.tolerance }
   }
 
-  /// Receipts are 80 mm wide, other papers as long as a letter; 200 to 300 dots per inch, as scanners give.
+  /// Returns a plausible resolution, 200 to 300 dots per inch as from scanners. Receipts are 80 mm wide; other papers
+  /// are as long as a letter.
   private static func plausible(_ size: Point) -> Double {
     let (short, long) = (min(size.x, size.y), max(size.x, size.y))
     return min(300, max(200, long > 1.8 * short ? short / 3.15 : long / 11.69))
   }
 
-  /// The height of a rectangle by its width, seen by a camera whose axis goes through the origin, after Zhang and He,
-  /// "Whiteboard scanning and image enhancement". The camera's focal length follows from the perspective where that is
-  /// strong enough; otherwise it is that of most phones.
+  /// Returns the ratio of height to width of a rectangle seen by a camera whose axis goes through the origin, after
+  /// Zhang and He, "Whiteboard scanning and image enhancement". The camera's focal length is derived from the
+  /// perspective if that is strong enough; otherwise it is that of most phones.
   ///
   /// - Parameter extent: the photo's longer side.
   private static func proportion(_ corners: [Point], _ extent: Double) -> Double {

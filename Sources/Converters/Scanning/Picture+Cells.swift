@@ -1,14 +1,14 @@
 internal import Pixels
 
 extension Picture {
-  /// The mean of the lighter part of each cell of a page, which is paper where there is any.
+  /// Creates a picture of the mean of the lighter part of each cell of a page, which is paper if there is any.
   ///
   /// Incomplete cells at the right and at the bottom are left out. O(number of samples).
   init(cellsOf page: Samples, of cell: Int) {
     let (width, height) = (max(1, page.width / cell), max(1, page.height / cell))
     let (across, down) = (min(cell, page.width), min(cell, page.height))
     let (bands, row) = (page.bands, page.width * page.bands)
-    // Green stands for luminance.
+    // Green approximates luminance.
     let key = bands < 3 ? 0 : 1
     var pixels: [SIMD4<Float>] = []
     pixels.reserveCapacity(width * height)

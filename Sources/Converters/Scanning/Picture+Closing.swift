@@ -1,7 +1,8 @@
 extension Picture {
-  /// The picture without what is darker than its surroundings and narrower than `size` pixels, as letters are.
+  /// Returns the picture without areas that are darker than their surroundings and narrower than `size` pixels, as
+  /// letters are.
   ///
-  /// A morphological closing by a square, of whole pixels by their luminance. O(number of pixels · log `size`).
+  /// This is a morphological closing by a square, of whole pixels by their luminance. O(number of pixels · log `size`).
   func closed(by size: Int) -> Picture {
     let lightest = extreme(of: pixels, by: size) { $0.x > $1.x }
     return replacing(extreme(of: lightest, by: size) { $0.x < $1.x })
@@ -14,7 +15,7 @@ extension Picture {
     return extreme(of: rows, by: size, isDown: true, isBetter)
   }
 
-  /// The best of `size` pixels around each in one direction: of spans that double in length.
+  /// Returns the best of `size` pixels around each pixel in one direction, by spans that double in length.
   private func extreme(
     of pixels: [SIMD4<Float>], by size: Int, isDown: Bool, _ isBetter: (SIMD4<Float>, SIMD4<Float>) -> Bool
   ) -> [SIMD4<Float>] {
@@ -32,7 +33,7 @@ extension Picture {
       }
       span += shift
     }
-    // Spans begin at their pixel so far: move them to be around it.
+    // Spans start at their pixel so far: centre them on it.
     var centred = best
     for y in 0..<height {
       for x in 0..<width {

@@ -6,12 +6,12 @@ struct Picture {
   let height: Int
   /// Luminance, red against green, and blue against both, each in levels of an 8-bit image.
   let pixels: [SIMD4<Float>]
-  /// Pixels of the photo per pixel, in both directions.
+  /// The number of the photo's pixels per pixel, in both directions.
   let scale: Double
   /// The luminance that a twentieth of the pixels exceeds.
   let lightest: Float
 
-  /// Another picture of the same size.
+  /// Returns a picture of the same size with other pixels.
   func replacing(_ pixels: [SIMD4<Float>]) -> Picture {
     Picture(width: width, height: height, pixels: pixels, scale: scale)
   }
@@ -25,8 +25,8 @@ struct Picture {
     lightest = sample.isEmpty ? 0 : sample[sample.count * 19 / 20]
   }
 
-  /// The photo with its longer side reduced to at most `limit` pixels, by a whole number. Incomplete blocks at the right
-  /// and at the bottom are left out. O(number of samples).
+  /// Reduces a photo by a whole factor, so that its longer side has at most `limit` pixels. Incomplete blocks at the
+  /// right and at the bottom are left out. O(number of samples).
   init(_ photo: Samples, atMost limit: Int) {
     let factor = max(1, (max(photo.width, photo.height) + limit - 1) / limit)
     let (width, height) = (max(1, photo.width / factor), max(1, photo.height / factor))
@@ -65,7 +65,7 @@ struct Picture {
     self.init(width: width, height: height, pixels: pixels, scale: Double(factor))
   }
 
-  /// Red, green and blue of a pixel.
+  /// Returns red, green and blue of a pixel.
   static func components(_ pixel: SIMD4<Float>) -> SIMD3<Float> {
     let (away, blue) = (pixel.y / 0.6, pixel.z / 0.5)
     let green = pixel.x - 0.355 * away - 0.11 * blue
@@ -77,7 +77,7 @@ struct Picture {
     return SIMD4(luminance, 0.6 * (red - green), 0.5 * (blue - 0.5 * (red + green)), 0)
   }
 
-  /// Reduced once more, likewise.
+  /// Returns the picture reduced by a whole factor, so that its longer side has at most `limit` pixels.
   func reduced(toAtMost limit: Int) -> Picture {
     let factor = max(1, (max(width, height) + limit - 1) / limit)
     if factor == 1 { return self }
@@ -99,7 +99,7 @@ struct Picture {
     return Picture(width: wide, height: high, pixels: reduced, scale: scale * Double(factor))
   }
 
-  /// The pixel that contains a point, or the nearest one.
+  /// Returns the pixel that contains a point, or the nearest one.
   func pixel(at point: Point) -> SIMD4<Float> {
     let x = Int(min(max(0, point.x), Double(width - 1)))
     let y = Int(min(max(0, point.y), Double(height - 1)))

@@ -1,4 +1,4 @@
-/// A place in an image, or a vector.
+/// A position in an image, or a vector.
 public struct Point: Sendable, Equatable {
   public let x: Double
   public let y: Double
@@ -10,7 +10,7 @@ public struct Point: Sendable, Equatable {
 
   var length: Double { (x * x + y * y).squareRoot() }
 
-  /// Positive if `other` is clockwise from this vector, as rows count downwards.
+  /// Returns a positive number if `other` is clockwise from this vector, with rows from the top down.
   func cross(_ other: Point) -> Double { x * other.y - y * other.x }
   func dot(_ other: Point) -> Double { x * other.x + y * other.y }
 

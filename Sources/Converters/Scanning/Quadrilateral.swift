@@ -1,12 +1,13 @@
 internal import Glibc
 
-/// The four corners of a page in a photo, clockwise from the one that is its top left if the photo is upright.
+/// The four corners of a page in a photo, clockwise from the top left corner in an upright photo.
 ///
-/// In pixels from the photo's top left, where the first pixel extends from 0 to 1. Corners can be outside the photo.
+/// Coordinates are pixels from the photo's top left, where the first pixel extends from 0 to 1. Corners can be outside
+/// the photo.
 public struct Quadrilateral: Sendable, Equatable {
   public let corners: [Point]
 
-  /// Sorts the corners of a convex quadrilateral; nil if they are not four, not finite, or not convex.
+  /// Sorts the corners of a convex quadrilateral. Returns `nil` if they are not four, not finite, or not convex.
   public init?(_ corners: [Point]) {
     guard corners.count == 4, corners.allSatisfy({ $0.x.isFinite && $0.y.isFinite }) else { return nil }
     let middle = Point(corners.reduce(0) { $0 + $1.x } / 4, corners.reduce(0) { $0 + $1.y } / 4)
@@ -24,18 +25,18 @@ public struct Quadrilateral: Sendable, Equatable {
     self.corners = (0..<4).map { around[($0 + first) % 4] }
   }
 
-  /// In square pixels.
+  /// The area, in square pixels.
   public var area: Double {
     let (across, down) = (corners[2] - corners[0], corners[3] - corners[1])
     return abs(across.cross(down)) / 2
   }
 
-  /// The same corners in an image of another scale.
+  /// Returns the corners in an image of another scale.
   public func scaled(by factor: Double) -> Quadrilateral {
     Quadrilateral(sorted: corners.map { $0 * factor })
   }
 
-  /// Whether it is nearly all of a photo of a size, so that there is nothing to straighten.
+  /// Returns whether the quadrilateral is nearly all of a photo of a size, so that there is nothing to straighten.
   ///
   /// - Parameter margin: the maximum distance of its corners from the photo's, as a share of the longer side.
   public func isWhole(of width: Int, _ height: Int, within margin: Double = 0.03) -> Bool {
@@ -43,7 +44,7 @@ public struct Quadrilateral: Sendable, Equatable {
     return zip(corners, ends).allSatisfy { ($0 - $1).length <= margin * Double(max(width, height)) }
   }
 
-  /// Whether its sides are parallel to the photo's, within 3 degrees.
+  /// Whether the sides are parallel to the photo's, within 3 degrees.
   public var isLevel: Bool {
     (0..<4).allSatisfy { index in
       let side = corners[(index + 1) % 4] - corners[index]
@@ -53,7 +54,7 @@ public struct Quadrilateral: Sendable, Equatable {
 
   var centre: Point { (corners[0] + corners[1] + corners[2] + corners[3]) * 0.25 }
 
-  /// Whether a point is inside, or at most this far outside.
+  /// Returns whether a point is inside, or at most `margin` pixels outside.
   func contains(_ point: Point, within margin: Double = 0) -> Bool {
     (0..<4).allSatisfy { index in
       let side = corners[(index + 1) % 4] - corners[index]

@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// The quadrilaterals that lines of a picture bound, those that look most like pages first.
+/// The quadrilaterals bounded by lines of a picture, the most likely pages first.
 struct QuadrilateralSearch {
-  /// Four lines: `sides[k]` runs from corner k to corner k + 1.
+  /// A quadrilateral of four lines. Side k is from corner k to corner k + 1.
   struct Candidate {
     let page: Quadrilateral
     /// Whether each side is the picture's border.
@@ -20,16 +20,16 @@ struct QuadrilateralSearch {
     size = Point(Double(picture.width), Double(picture.height))
   }
 
-  /// At most so many, no two of which are nearly the same.
+  /// Returns up to `count` candidates, none of which are nearly equal.
   func candidates(atMost count: Int) -> [Candidate] {
-    // More of them by their edges alone, which is fast; then by their colours, too.
+    // First selects more of them by their edges alone, which is fast, then also by their colours.
     let byEdges = distinct(allByEdges().prefix(100 * count).compactMap(candidate), atMost: 12 * count, apart: 3)
     let byColours = byEdges.map { Candidate(page: $0.page, isBorder: $0.isBorder, score: $0.score * step(around: $0)) }
     let sorted = byColours.enumerated().sorted { ($0.element.score, $1.offset) > ($1.element.score, $0.offset) }
     return distinct(sorted.map(\.element), atMost: count, apart: 4)
   }
 
-  /// The first of those that are nearly the same.
+  /// Returns the first of those that are nearly equal.
   private func distinct(_ sorted: [Candidate], atMost count: Int, apart: Double) -> [Candidate] {
     var kept: [Candidate] = []
     for candidate in sorted where kept.count < count {
@@ -41,7 +41,7 @@ struct QuadrilateralSearch {
     return kept
   }
 
-  /// Four lines; the first and the third are opposite.
+  /// Four lines, of which the first and the third are opposite.
   private struct Bounds {
     let (a, b, c, d): (Int, Int, Int, Int)
     let score: Float
@@ -71,10 +71,10 @@ struct QuadrilateralSearch {
     return found.sorted { ($0.score, $1.a, $1.b, $1.c, $1.d) > ($1.score, $0.a, $0.b, $0.c, $0.d) }
   }
 
-  /// The least cosine of the angle between opposite sides.
+  /// The minimum cosine of the angle between opposite sides.
   private static let leastAlignment = 0.7
 
-  /// By edges alone; nil if the lines bound nothing like a page.
+  /// Returns a score by edges alone. Returns `nil` if the lines do not bound a plausible page.
   private func score(_ a: Int, _ b: Int, _ c: Int, _ d: Int) -> Float? {
     guard let p = crossing(d, a), let q = crossing(a, b), let r = crossing(b, c), let s = crossing(c, d),
       Self.isPlausible(p, q, r, s)
@@ -88,12 +88,12 @@ struct QuadrilateralSearch {
     return 0.15 * side.sum + 0.4 * side.least + 0.3 * Float(share.squareRoot()) - 0.02 * side.overrun
   }
 
-  /// What the sides of a quadrilateral have in common.
+  /// A summary of the sides of a quadrilateral.
   private struct Sides {
     var (sum, least, overrun): (Float, Float, Float) = (0, 1, 0)
     private var borders = 0
 
-    /// Whether this can still be a page.
+    /// Adds a side. Returns whether the quadrilateral can still be a page.
     mutating func add(_ line: EdgeLine, from: Point, to: Point) -> Bool {
       if line.isBorder {
         (sum, least) = (sum + 0.25, min(least, 0.25))
@@ -108,7 +108,7 @@ struct QuadrilateralSearch {
     }
   }
 
-  /// A corner; nil if it is far outside the picture.
+  /// Returns a corner. Returns `nil` if it is far outside the picture.
   private func crossing(_ first: Int, _ second: Int) -> Point? {
     let margin = 0.07 * max(size.x, size.y)
     guard let corner = lines[first].crossing(lines[second]), corner.x > -margin, corner.y > -margin,
@@ -129,7 +129,7 @@ struct QuadrilateralSearch {
     return Candidate(page: page, isBorder: isBorder, score: bounds.score)
   }
 
-  /// Whether this can be a rectangle seen by a camera: convex, no acute corners, no side too short.
+  /// Returns whether this can be a rectangle seen by a camera: convex, no acute corners, no side too short.
   private static func isPlausible(_ p: Point, _ q: Point, _ r: Point, _ s: Point) -> Bool {
     let (a, b, c, d) = (q - p, r - q, s - r, p - s)
     let lengths = (a.length, b.length, c.length, d.length)
@@ -143,8 +143,8 @@ struct QuadrilateralSearch {
     return least > 0.6 || most < -0.6
   }
 
-  /// From 0.4, where colours just inside and just outside are the same or change at random, to 1, where the page is
-  /// another thing than what it lies on.
+  /// Returns the contrast between the page and its surroundings. It is 0.4 if colours just inside and just outside are
+  /// equal or differ at random, and up to 1 if they differ consistently.
   private func step(around candidate: Candidate) -> Float {
     var (sum, sides): (Float, Float) = (0, 0)
     for index in 0..<4 where !candidate.isBorder[index] {

@@ -1,7 +1,7 @@
 internal import Pixels
 
 extension Samples {
-  /// How often each luminance occurs, in every fourth pixel of every fourth row.
+  /// The number of pixels with each luminance, among every fourth pixel of every fourth row.
   var histogram: [Int] {
     var counts = [Int](repeating: 0, count: 256)
     for y in stride(from: 0, to: height, by: 4) {
@@ -15,7 +15,7 @@ extension Samples {
     return counts
   }
 
-  /// Each byte replaced by its entry of a table of 256.
+  /// Returns the image with each byte replaced by its entry in a table of 256.
   func toned(_ table: [UInt8]) -> Samples {
     unsafe mapped { source, target in
       unsafe table.withUnsafeBufferPointer { table in
@@ -24,7 +24,7 @@ extension Samples {
     }
   }
 
-  /// With stronger colours; the same for other images than RGB.
+  /// The image with stronger colours. Unchanged if it is not RGB.
   var saturated: Samples {
     if bands != 3 { return self }
     return unsafe mapped { source, target in
@@ -38,7 +38,8 @@ extension Samples {
     }
   }
 
-  /// Grain taken from outlines, by a 3 × 3 binomial filter; the outermost pixels stay. The same for more bands than one.
+  /// The image with smoothed outlines, by a 3 × 3 binomial filter. The outermost pixels stay. Unchanged if it has more
+  /// than one band.
   var smoothed: Samples {
     if bands != 1 || width < 3 || height < 3 { return self }
     let width = width
@@ -71,7 +72,7 @@ extension Samples {
 }
 
 extension Bilevel {
-  /// The same with a byte per pixel: 0 for ink, 255 for paper.
+  /// The image with a byte per pixel, 0 for ink and 255 for paper.
   var samples: Samples? {
     let made = unsafe [UInt8](unsafeUninitializedCapacity: width * height) { target, filled in
       for y in 0..<height {

@@ -2,30 +2,30 @@ internal import CLeptonica
 internal import Glibc
 internal import Pixels
 
-/// By how much lines of text are turned in a scan.
+/// The angle of the lines of text in a scan.
 enum Skew {
-  /// The longer side of what is searched, in pixels.
+  /// The longer side of the searched picture, in pixels.
   private static let searched = 1400
-  /// The largest angle that is looked for, in degrees.
+  /// The maximum angle, in degrees.
   private static let most: Float = 12
-  /// By how much the best angle has to be better than the worst.
+  /// The minimum ratio of the best angle's score to the worst one's.
   private static let confidence: Float = 2.5
 
-  /// In degrees, clockwise; nil if there is too little text to tell.
+  /// Returns the clockwise skew, in degrees. Returns `nil` if there is too little text.
   static func degrees(of page: Samples) -> Double? {
     let picture = Picture(page, atMost: searched)
     guard picture.width >= 64, picture.height >= 64 else { return nil }
     var pix = unsafe ink(of: picture)
     defer { unsafe pixDestroy(&pix) }
-    // A blank page is no error to print.
+    // A blank page must not cause an error message.
     _ = setMsgSeverity(Int32(L_SEVERITY_NONE))
     var (angle, trust): (Float, Float) = (0, 0)
     let status = unsafe pix == nil ? 1 : pixFindSkewSweepAndSearch(pix, &angle, &trust, 2, 1, most, 1, 0.01)
-    // Leptonica's is the turn that straightens, clockwise.
+    // Leptonica returns the clockwise rotation that straightens the page.
     return status == 0 && trust >= confidence && angle.isFinite ? -Double(angle) : nil
   }
 
-  /// What is clearly darker than its surroundings, as a bitmap of Leptonica's.
+  /// Returns the pixels that are clearly darker than their surroundings, as a Leptonica bitmap.
   private static func ink(of picture: Picture) -> UnsafeMutablePointer<PIX>? {
     let (width, height) = (picture.width, picture.height)
     guard let pix = unsafe pixCreate(Int32(width), Int32(height), 1), let words = unsafe pixGetData(pix) else {

@@ -1,6 +1,6 @@
 internal import Pixels
 
-/// Removes specks: groups of ink pixels, connected also over corners, that are too small for a dot.
+/// Removes specks: groups of ink pixels that are too small for a dot. Pixels that touch at a corner are connected.
 struct Specks {
   private struct Run {
     let (start, end, row): (Int32, Int32, Int32)
@@ -10,8 +10,8 @@ struct Specks {
   private var runs: [Run] = []
 
   /// - Parameters:
-  ///   - page: ink is 0.
-  ///   - size: groups of fewer pixels vanish.
+  ///   - page: a page whose ink is 0.
+  ///   - size: the minimum number of pixels of a group that stays.
   static func removed(from page: Bilevel, smallerThan size: Int) -> Bilevel {
     var specks = Specks()
     specks.join(page)
@@ -23,7 +23,7 @@ struct Specks {
     return Bilevel(width: page.width, height: page.height, bytes: bytes) ?? page
   }
 
-  /// Runs of ink, those that touch joined: a forest whose roots know the sizes.
+  /// Joins touching runs of ink into a forest whose roots have the sizes.
   private mutating func join(_ page: Bilevel) {
     var above = 0..<0
     for y in 0..<page.height {

@@ -1,14 +1,14 @@
 internal import Pixels
 
-/// Takes a page out of a photo: each pixel of the result is interpolated between the four nearest of the photo.
+/// Extracts a page from a photo. Each pixel of the result is interpolated between the four nearest ones of the photo.
 enum StraightPage {
-  /// What a pixel outside the photo is.
+  /// The value of pixels outside the photo.
   private static let blank: UInt8 = 255
-  /// Pixels in a row between which places follow a straight line: the error is far below a pixel.
+  /// The number of pixels in a row whose positions are interpolated linearly. The error is far below a pixel.
   private static let block = 16
-  /// Places are counted in these parts of a pixel, as a power of two.
+  /// The number of fractional bits of a position.
   private static let bits = 16
-  /// Far outside any photo.
+  /// A position far outside any photo.
   private static let farthest = Double(1 << 40)
 
   /// Returns `nil` if the page is too large. O(pixels of the result).
@@ -17,7 +17,8 @@ enum StraightPage {
     return cut(photo, width, height) { projection.image(of: $0, $1) }
   }
 
-  /// Turned anticlockwise around its middle, by an angle of which these are sine and cosine; what comes from outside is white.
+  /// Returns the photo rotated anticlockwise around its middle, by the angle with this sine and cosine. Pixels from
+  /// outside are white.
   static func turned(_ photo: Samples, sine: Double, cosine: Double) -> Samples? {
     let middle = Point(Double(photo.width) / 2, Double(photo.height) / 2)
     return cut(photo, photo.width, photo.height) { x, y in
@@ -50,7 +51,7 @@ enum StraightPage {
     return Samples(width: width, height: height, bands: bands, bytes: bytes)
   }
 
-  /// The place of a pixel's top left, in parts of a pixel.
+  /// Returns the position of a pixel's top left in fixed point.
   private static func fixed(_ place: Point) -> (x: Int, y: Int) {
     func part(_ value: Double) -> Int {
       value.isFinite ? Int((min(max(value - 0.5, -farthest), farthest) * Double(1 << bits)).rounded(.down)) : -(1 << 50)

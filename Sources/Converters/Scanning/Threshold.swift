@@ -1,23 +1,25 @@
 internal import Pixels
 
-/// Sauvola's threshold: each pixel is ink or not by the mean and the deviation of the luminance around it.
+/// Sauvola's threshold: whether each pixel is ink is determined by the mean and the deviation of the luminance around
+/// it.
 ///
-/// J. Sauvola and M. Pietikäinen, "Adaptive document image binarization", 2000. Sums are kept for one row of windows only.
+/// J. Sauvola and M. Pietikäinen, "Adaptive document image binarization", 2000. Sums are kept for only one row of
+/// windows.
 struct Threshold {
-  /// How far below the mean ink is where there is no contrast.
+  /// The distance of ink below the mean in areas without contrast, as a share.
   private static let sensitivity: Float = 0.3
   /// The deviation of full contrast.
   private static let range: Float = 128
 
   private let radius: Int
   private let page: Samples
-  /// For each column, sums over the rows of the window.
+  /// The sums over the rows of the window, for each column.
   private var sums: [UInt32]
   private var squares: [UInt32]
 
   /// - Parameters:
-  ///   - page: with one band.
-  ///   - radius: of the windows, in pixels, from 1 to 127.
+  ///   - page: an image with one band.
+  ///   - radius: the radius of the windows, in pixels, from 1 to 127.
   private init(_ page: Samples, radius: Int) {
     self.radius = radius
     self.page = page
@@ -25,7 +27,7 @@ struct Threshold {
     squares = sums
   }
 
-  /// Ink is 0, paper 1. nil for more than one band. O(number of pixels).
+  /// Returns the page with 0 for ink and 1 for paper. Returns `nil` if it has more than one band. O(number of pixels).
   static func bilevel(_ page: Samples, dotsPerInch: Double) -> Bilevel? {
     guard page.bands == 1 else { return nil }
     var threshold = Threshold(page, radius: max(4, min(100, Int(dotsPerInch / 14))))
@@ -70,7 +72,7 @@ struct Threshold {
     let (start, width) = (y * page.width, page.width)
     unsafe sums.withUnsafeBufferPointer { sums in
       unsafe squares.withUnsafeBufferPointer { squares in
-        // At most 201 × 201 pixels: squares of levels fit.
+        // A window has at most 201 × 201 pixels, so that squares of levels fit.
         var (sum, square): (UInt32, UInt64) = (0, 0)
         for x in 0..<min(radius, width) { unsafe (sum, square) = (sum &+ sums[x], square &+ UInt64(squares[x])) }
         for x in 0..<width {

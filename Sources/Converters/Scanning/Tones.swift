@@ -1,8 +1,8 @@
-/// A table of what each evened level becomes.
+/// A table of the new value of each evened level.
 struct Tones {
   let table: [UInt8]
 
-  /// For each gray level, red, green and blue of a shade of brown, paper a warm white.
+  /// The red, green and blue of a shade of brown for each gray level. Paper is a warm white.
   static let sepia: [UInt8] = {
     let (ink, paper): ([Int], [Int]) = ([60, 38, 22], [255, 246, 226])
     var table: [UInt8] = []
@@ -14,7 +14,7 @@ struct Tones {
 
   /// Stretches levels so that ink is black and paper is white.
   ///
-  /// - Parameter histogram: of the evened luminance, 256 counts.
+  /// - Parameter histogram: 256 counts of the evened luminance.
   init(stretching histogram: [Int]) {
     let count = max(1, histogram.reduce(0, +))
     func level(_ part: Double) -> Int {
@@ -25,7 +25,7 @@ struct Tones {
       }
       return 255
     }
-    // The grain of paper is below the white point; what is printed in light shades is not.
+    // The white point excludes the grain of paper, but not print in light shades.
     let white = min(240, max(205, level(0.3)))
     let black = min(100, level(0.004))
     table = (0...255).map { UInt8(min(255, max(0, ($0 - black) * 255 / (white - black)))) }

@@ -1,30 +1,30 @@
 public import Catalogue
 internal import Glibc
 
-/// Why a job came to nothing.
+/// The reason why a job failed.
 public struct JobFailure: Error {
   public let failure: JobAnswer.Failure
-  /// The end of a sentence that starts with the file's name; in brackets what a library said.
+  /// The end of a sentence that begins with the file's name. A library's message follows in parentheses.
   public let reason: String
 
-  /// `saying`: a library's own words, put into one line.
+  /// Creates a failure. `saying` is a library's message, which is put on one line of at most 200 characters.
   public init(_ failure: JobAnswer.Failure, _ reason: String, saying words: String = "") {
     self.failure = failure
     let line = words.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     self.reason = line.isEmpty ? reason : "\(reason) (\(line.prefix(200)))"
   }
 
-  /// For want of memory. `saying`: as above.
+  /// A failure due to insufficient memory. `saying` is as above.
   public static func noMemory(saying words: String = "") -> JobFailure {
     JobFailure(.memory, "needs more memory than there is", saying: words)
   }
 
-  /// For want of a password.
+  /// A failure due to a missing password.
   public static var locked: JobFailure {
     JobFailure(.locked, "asks for a password, and none is known that fits (-o password_file=FILE)")
   }
 
-  /// What the system refused, with this errno.
+  /// Creates a failure from the errno of a system call.
   public init(_ reason: String, errno code: Int32) {
     let failure: JobAnswer.Failure =
       switch code {
@@ -43,7 +43,7 @@ public struct JobFailure: Error {
     }
   }
 
-  /// The failure with the name of one of several files.
+  /// Returns the failure with the name of one of several files.
   public func about(_ name: String) -> JobFailure {
     // A system failure is not the file's fault.
     [.system, .limit, .noSpace, .memory].contains(failure)

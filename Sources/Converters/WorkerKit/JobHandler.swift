@@ -1,26 +1,27 @@
 public import Catalogue
 
-/// Carries out conversions in a worker program: the counterpart of `Conversion`, found by the verb.
+/// A handler that carries out conversions in a worker program. It is the counterpart of `Conversion` and is found by
+/// its verbs.
 ///
 /// A value is created before the sandbox closes, and used by one thread.
 public protocol JobHandler {
-  /// The verbs of the conversions that it carries out.
+  /// The verbs of the conversions that this handler carries out.
   static var verbs: [String] { get }
 
-  /// The number of documents kept open for the next job on them; each may hold one descriptor.
+  /// The number of documents kept open for the next job on them. Each may use one descriptor.
   var openDocuments: Int { get }
 
-  /// Whether the process ends with the job that it has just done: another one is started for the next.
+  /// Whether the process ends after the current job. The next job then gets a new process.
   var isSpent: Bool { get }
 
-  /// Makes a recipe's result and writes it to `output`. Returns a remark, the end of a sentence that starts with the
-  /// file's name, or nothing. A recipe whose arguments have no meaning is unsupported.
+  /// Writes a recipe's result to `output`. Returns a remark, or an empty string. A remark completes a sentence that
+  /// begins with the file's name. Throws `unsupported` if the recipe's arguments are invalid.
   mutating func perform(_ recipe: Recipe, _ order: JobOrder, to output: JobOutput) throws(JobFailure) -> String
 
-  /// Answers a question about the input, if its verb is the one that questions of that kind are for.
+  /// Answers a query about the input if this handler's verb is the one for queries of that kind.
   mutating func answer(_ order: JobOrder) throws(JobFailure) -> JobAnswer.Outcome
 
-  /// Closes the document that was not used for longest; returns false if none is open.
+  /// Closes the least recently used document. Returns false if none is open.
   mutating func closeOne() -> Bool
 }
 
@@ -32,6 +33,6 @@ extension JobHandler {
 }
 
 extension JobFailure {
-  /// For a job that this program has no handler for, or whose arguments have no meaning.
+  /// A failure for a job that this program has no handler for, or whose arguments are invalid.
   public static var unknown: JobFailure { JobFailure(.unsupported, "is for another program") }
 }

@@ -1,15 +1,15 @@
 internal import Catalogue
 internal import Glibc
 
-/// The bytes of a job's input, for as long as the object lives: to be read piece by piece, and mapped.
+/// The bytes of a job's input, which can be read and mapped while the object exists.
 ///
-/// Mapped, because documents are read here and there, and one that stays open then costs no memory of the process. Where
-/// bytes are wanted once from the first to the last, `read` keeps none of them. A file that is cut off under a mapping ends
-/// the worker by SIGBUS, which costs this job alone; under `read` it ends too early.
+/// The input is mapped because documents are read at random offsets. A document that stays open then uses no memory of
+/// the process. Sequential readers use `read`, which keeps no bytes. If the file is truncated, access to the mapping
+/// ends the worker with SIGBUS, which fails only this job. `read` then returns fewer bytes.
 public final class JobInput: Sendable {
   private let start: UInt
   private let length: Int
-  /// How many bytes lie before the input's first: a mapping starts with a page.
+  /// The number of bytes between the start of the mapping, which is a page boundary, and the input's first byte.
   private let lead: Int
   private let descriptor: Int32
   private let offset: Int64
@@ -19,7 +19,7 @@ public final class JobInput: Sendable {
     unsafe UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: start)?.advanced(by: lead), count: count)
   }
 
-  /// Takes `size` bytes from `offset` on; the descriptor may be closed afterwards.
+  /// Maps `size` bytes from `offset` on. The descriptor may be closed afterwards.
   public init(descriptor: Int32, offset: Int64, size: Int64) throws(JobFailure) {
     guard size > 0 else { throw JobFailure(.damaged, "is empty") }
     var status = stat()
@@ -46,7 +46,8 @@ public final class JobInput: Sendable {
     close(descriptor)
   }
 
-  /// Reads from a place on; gives how many bytes came, fewer than asked for only at the end, or -1 with errno set.
+  /// Reads from an offset. Returns the number of bytes, which is less than the buffer's size only at the end or before
+  /// an error. Returns -1 and sets errno if the first read fails.
   public func read(into buffer: UnsafeMutableRawBufferPointer, at place: Int) -> Int {
     guard place >= 0, place < count else { return 0 }
     let wanted = min(buffer.count, count - place)
@@ -61,7 +62,7 @@ public final class JobInput: Sendable {
     return done
   }
 
-  /// A part of it, as an input of its own.
+  /// Returns a part of the input as an independent input.
   public func part(at place: Int, count: Int) throws(JobFailure) -> JobInput {
     guard place >= 0, count >= 0, place <= self.count, count <= self.count - place else {
       throw JobFailure(.damaged, "ends before a part of it")
@@ -69,11 +70,11 @@ public final class JobInput: Sendable {
     return try JobInput(descriptor: descriptor, offset: offset + Int64(place), size: Int64(count))
   }
 
-  /// Whether the bytes start so.
+  /// Returns whether the bytes start with `prefix`.
   public func starts(with prefix: [UInt8]) -> Bool { unsafe bytes.starts(with: prefix) }
 
-  /// Whether it is a PDF: readers look for the mark among the first bytes, and open a document without it by the end of
-  /// its cross-references.
+  /// Whether the input is a PDF. Readers search the first bytes for the mark. They open a document without it by the
+  /// cross-references at its end.
   public var isPDF: Bool {
     let mark = Array("%PDF-".utf8)
     let head = unsafe bytes.prefix(1024)
@@ -88,7 +89,8 @@ public final class JobInput: Sendable {
 }
 
 extension JobInput {
-  /// The reason why the daemon could not make this member of a bundle, without its name.
+  /// Returns the reason why the daemon could not make this member of a bundle, without the member's name. Returns `nil`
+  /// if the member exists.
   public func failure(of name: String) -> String? {
     guard starts(with: Bundle.failureMark) else { return nil }
     let reason = unsafe bytes.dropFirst(Bundle.failureMark.count).prefix(Bundle.longestReason)

@@ -1,14 +1,14 @@
 public import Catalogue
 internal import Glibc
 
-/// A job with its files, which are closed when the order goes.
+/// A job with its files, which are closed when the object is released.
 public final class JobOrder {
   public let job: Job
   private let source: Int32
-  /// nil for a question.
+  /// The output file. `nil` for a query.
   public let output: JobOutput?
 
-  /// Takes the descriptors over.
+  /// Takes ownership of the descriptors.
   init(_ job: Job, input: Int32, output: Int32?) {
     self.job = job
     source = input
@@ -19,7 +19,7 @@ public final class JobOrder {
     }
   }
 
-  /// The bytes of the result that are asked for; nil for all.
+  /// The range of the result's bytes that is requested. `nil` for all bytes.
   public var part: Range<Int64>? {
     if case .part(_, let range) = job.work { range } else { nil }
   }
@@ -36,7 +36,7 @@ public final class JobOrder {
     try forEachMember { (_, open) in if let input = try? open() { body(input) } }
   }
 
-  /// Calls `body` with each file of a bundle, what it is called, and what opens it.
+  /// Calls `body` with the name of each file of a bundle and a function that opens the file.
   public func forEachMember(
     _ body: (_ name: String, _ open: () throws(JobFailure) -> JobInput) throws(JobFailure) -> Void
   ) throws(JobFailure) {
@@ -45,7 +45,7 @@ public final class JobOrder {
     }
   }
 
-  /// The files of a bundle, each with where it lies, to be opened by `input(from:size:)` as often as is needed.
+  /// Returns the files of a bundle with their offsets and sizes, for any number of calls of `input(from:size:)`.
   public func members() throws(JobFailure) -> [(name: String, start: Int64, size: Int64)] {
     let lead = try input(from: 0, size: min(job.size, Int64(Bundle.lead))).copy
     guard let size = Bundle.listSize(lead), let bundle = try Bundle(list: input(from: 0, size: size).copy) else {
@@ -61,7 +61,7 @@ public final class JobOrder {
     return members
   }
 
-  /// A part of the input.
+  /// Returns a part of the input.
   public func input(from place: Int64, size: Int64) throws(JobFailure) -> JobInput {
     guard place >= 0, size >= 0, size <= job.size, place <= job.size - size else {
       throw JobFailure(.system, "is shorter than it was")

@@ -1,14 +1,15 @@
 public import Catalogue
 internal import Glibc
 
-/// The file that a job writes, from its start.
+/// The file that a job writes from its start.
 public final class JobOutput: Sendable {
   public let descriptor: Int32
   public let limit: Int64
   private let report: @Sendable (JobAnswer.Outcome) -> Void
 
-  /// Takes the descriptor over. Writing beyond what the sandbox allows fails, whoever writes; beyond a smaller limit it shows
-  /// in the end, or the daemon, which looks on, makes an end of it. `report` is called with how far the job is.
+  /// Takes ownership of the descriptor. Writes beyond the sandbox's limit fail, including those of libraries. Exceeding
+  /// a smaller `limit` is detected at the end of the job, unless the daemon, which monitors the size, ends the job
+  /// before. `report` is called with the job's progress.
   public init(
     descriptor: Int32, limit: Int64, report: @escaping @Sendable (JobAnswer.Outcome) -> Void = { _ in }
   ) {
@@ -17,13 +18,14 @@ public final class JobOutput: Sendable {
     self.report = report
   }
 
-  /// Tells how many bytes there are that will not change, which others may read from now on, and how many thousandths of the
-  /// work are done. Costs a system call: some ten times a second are enough, and the first as soon as there is something.
+  /// Reports progress: the number of bytes that are final and can be read, and the thousandths of the work that are
+  /// done. Costs a system call. About ten calls a second suffice. The first should follow as soon as any bytes are
+  /// final.
   public func tell(bytes: Int64, thousandths: Int64) { report(.underWay(bytes: bytes, thousandths: thousandths)) }
 
   deinit { close(descriptor) }
 
-  /// Appends.
+  /// Appends bytes.
   public func write(_ bytes: RawSpan) throws(JobFailure) {
     do throws(JobFailure) { try JobOutput.write(bytes, to: descriptor) } catch {
       try reasonForFailure()
@@ -31,7 +33,7 @@ public final class JobOutput: Sendable {
     }
   }
 
-  /// Writes from a place on; where `write` goes on is not changed.
+  /// Writes at an offset. The position of the appending `write` does not change.
   public func write(_ bytes: RawSpan, at place: Int64) throws(JobFailure) {
     let code = put(bytes, at: place)
     guard code != 0 else { return }
@@ -39,7 +41,7 @@ public final class JobOutput: Sendable {
     throw JobFailure("cannot be written", errno: code)
   }
 
-  /// Writes from a place on. Returns 0, or an errno.
+  /// Writes at an offset. Returns 0 or an errno.
   private func put(_ bytes: RawSpan, at place: Int64) -> Int32 {
     var offset = 0
     while offset < bytes.byteCount {
@@ -52,17 +54,17 @@ public final class JobOutput: Sendable {
     return 0
   }
 
-  /// Makes it empty again.
+  /// Removes all bytes.
   public func restart() throws(JobFailure) { try truncate(to: 0) }
 
-  /// Removes all bytes from an offset on, where the next write continues.
+  /// Removes all bytes from an offset on. The next write continues there.
   public func truncate(to size: Int) throws(JobFailure) {
     guard ftruncate(descriptor, off_t(size)) == 0, lseek(descriptor, off_t(size), SEEK_SET) == size else {
       throw JobFailure("cannot be written", errno: errno)
     }
   }
 
-  /// Appends to any file.
+  /// Appends bytes to any file.
   public static func write(_ bytes: RawSpan, to descriptor: Int32) throws(JobFailure) {
     var offset = 0
     while offset < bytes.byteCount {
@@ -77,7 +79,7 @@ public final class JobOutput: Sendable {
     }
   }
 
-  /// How many bytes there are, if no more than there may be.
+  /// Returns the size in bytes. Throws if it exceeds the limit.
   public func size() throws(JobFailure) -> Int64 {
     let size = try reached()
     guard size <= limit else { throw tooLarge }
@@ -92,12 +94,12 @@ public final class JobOutput: Sendable {
 
   private var tooLarge: JobFailure { JobFailure(.limit, "would be larger than \(limit) bytes") }
 
-  /// Throws the reason for which nothing can be written any more. To be called after a failure whose cause may be that:
-  /// the output is useless then, but for what was told of it, which stays.
+  /// Throws the reason why nothing more can be written, if there is one. For failures that may have this cause. The
+  /// output is useless afterwards, except for the bytes already reported as final.
   public func reasonForFailure() throws(JobFailure) {
     let end = try reached()
     if end >= limit { throw tooLarge }
-    // An attempt also finds a quota and a failing disk, which the figures of the file system do not show.
+    // A test write also detects quotas and failing disks, which the file system's statistics do not show.
     let zeros = [UInt8](repeating: 0, count: Self.attempt)
     let code = unsafe put(zeros.span.bytes, at: end)
     _ = ftruncate(descriptor, off_t(end))

@@ -2,11 +2,11 @@ internal import CPosix
 internal import Catalogue
 internal import Glibc
 
-/// The worker's end of the socket that its jobs come from.
+/// The worker's end of the socket that delivers its jobs.
 struct JobSocket {
   static let descriptor: Int32 = 3
 
-  /// nil when descriptor 3 is no such socket: somebody started the program by hand.
+  /// Returns `nil` if descriptor 3 is not such a socket, as in a program that a user started.
   init?() {
     var type: Int32 = 0
     var size = socklen_t(MemoryLayout<Int32>.size)
@@ -15,7 +15,7 @@ struct JobSocket {
     else { return nil }
   }
 
-  /// Waits for the next job; nil at the socket's end, and after what nobody sends.
+  /// Returns the next job. Blocks. Returns `nil` at the socket's end and after an invalid message.
   func next() -> JobOrder? {
     var message = [UInt8](repeating: 0, count: Job.messageLimit)
     var descriptors = [Int32](repeating: -1, count: Int(FFMOUNT_MOST_DESCRIPTORS))
@@ -32,10 +32,10 @@ struct JobSocket {
     }
   }
 
-  /// Takes no more jobs: who sends one learns that, and gives it to another worker.
+  /// Stops receiving jobs. The next sender gets an error and passes its job to another worker.
   func close() { _ = shutdown(JobSocket.descriptor, Int32(SHUT_RD)) }
 
-  /// False when nobody listens any more.
+  /// Sends an answer. Returns false if the other end is closed.
   static func send(_ answer: JobAnswer) -> Bool {
     let message = answer.message
     return unsafe ffmount_send(JobSocket.descriptor, message, message.count, nil, 0) == message.count

@@ -2,12 +2,12 @@ internal import Glibc
 
 /// The descriptors that this process has open.
 enum OpenDescriptors {
-  /// As `Sandbox` has it.
+  /// The maximum number of descriptors in the sandbox.
   private static let most: Int32 = 256
 
-  /// One system call; O(most).
+  /// Returns the number of open descriptors. One system call; O(most).
   static func count() -> Int {
-    // poll(2) takes no more than the process may have open, which can be fewer than the sandbox permits.
+    // poll(2) accepts at most as many descriptors as the process's limit, which can be smaller than the sandbox's.
     var limit = rlimit()
     guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return Int(most) }
     var polls = (0..<min(most, Int32(clamping: limit.rlim_cur))).map { pollfd(fd: $0, events: 0, revents: 0) }

@@ -1,15 +1,15 @@
-/// The documents that were used last, newest first: the next job is often on one of them.
+/// The most recently used documents, newest first. The next job often uses one of them.
 public struct OpenDocuments<Document> {
   private var open: [(number: UInt64, document: Document)] = []
 
-  /// More would be kept open for nobody: one reader goes through one document.
+  /// The maximum number of open documents. More have no use, since one reader goes through one document.
   private static var most: Int { 2 }
 
   public init() {}
 
   public var count: Int { open.count }
 
-  /// The document of this number, opened when it is not; 0 is for a document that nobody asks for again.
+  /// Returns the document with this number, and opens it if necessary. A document with the number 0 is not kept open.
   public mutating func document<Failure: Error>(
     _ number: UInt64, _ body: () throws(Failure) -> Document
   ) throws(Failure) -> Document {
@@ -21,6 +21,6 @@ public struct OpenDocuments<Document> {
     return document
   }
 
-  /// Closes the one that was not used for longest; false when none is open.
+  /// Closes the least recently used document. Returns false if none is open.
   public mutating func closeOne() -> Bool { open.popLast() != nil }
 }

@@ -1,17 +1,17 @@
-/// How coded pixels are to be read and shown, in the words of a PDF's image dictionary where there are any.
+/// The parameters for decoding and showing an image's data, in the syntax of a PDF image dictionary where it has one.
 public struct PictureForm: Sendable {
-  /// Of the picture as it is shown, in pixels.
+  /// The size of the image as it is shown, in pixels.
   public let width: Int
   public let height: Int
-  /// Pixels an inch.
+  /// The density in pixels per inch.
   public let density: Double
-  /// EXIF's: how the data still have to be turned.
+  /// The EXIF orientation, which describes how the decoded data must be rotated or mirrored.
   public let orientation: Int
-  /// What the image's dictionary says of its size and bits, but not of its colours.
+  /// The entries of the image dictionary for size and bits, without those for colours.
   public let coding: String
-  /// By which the data are read, with its slash.
+  /// The name of the filter that decodes the data, with its slash.
   public let filter: String
-  /// Of colours: 1, 3 or 4.
+  /// The number of colour components: 1, 3 or 4.
   public let components: Int
   public let profile: [UInt8]?
 

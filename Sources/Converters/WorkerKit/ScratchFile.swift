@@ -2,7 +2,7 @@ internal import Catalogue
 internal import Glibc
 internal import Synchronization
 
-/// The one file with a name that a worker has, for libraries that read by name only.
+/// The only named file of a worker, for libraries that read only files with a name.
 public enum ScratchFile {
   private struct Place {
     let descriptor: Int32
@@ -12,12 +12,12 @@ public enum ScratchFile {
 
   private static let place = Mutex<Place?>(nil)
 
-  /// Says where it is: an empty file, the descriptor to write it by, and how many bytes it may have.
+  /// Sets the path of the empty file, the descriptor for writing it, and its maximum size in bytes.
   public static func set(_ descriptor: Int32, path: String, room: Int) {
     place.withLock { $0 = Place(descriptor: descriptor, path: path, room: room) }
   }
 
-  /// Calls `body` with the path of a file that has an input's bytes as long as it runs. For one thread at a time.
+  /// Calls `body` with the path of a file that contains an input's bytes until `body` returns. Not for concurrent use.
   public static func with<Result>(
     _ input: JobInput, _ body: (String) throws(JobFailure) -> Result
   ) throws(JobFailure) -> Result {

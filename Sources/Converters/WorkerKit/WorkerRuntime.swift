@@ -3,20 +3,20 @@ public import Catalogue
 internal import Glibc
 public import Sandbox
 
-/// What all worker programs have in common: in a sandbox, each carries out the jobs that it receives on a socket.
+/// The common part of all worker programs, which receive jobs on a socket and carry them out in a sandbox.
 public enum WorkerRuntime {
-  /// The limit of the process's own memory, in bytes; the daemon's limit for one job is smaller.
+  /// The limit of the process's own memory, in bytes. The daemon's limit for one job is smaller.
   private static let memory = 4 << 30
-  /// What handlers may keep between two jobs, in bytes.
+  /// The maximum amount of memory that handlers may keep between two jobs, in bytes.
   private static let keptMemory = 256 << 20
 
-  /// Carries out jobs until the socket is closed. Exits if the program was started by hand; with `--verbs` it prints
-  /// those of its handlers.
+  /// Carries out jobs until the socket is closed. Exits if a user started the program. Prints the verbs of its handlers
+  /// if the argument is `--verbs`.
   ///
   /// - Parameters:
-  ///   - places: what jobs read and write besides their files.
-  ///   - largestFile: the most bytes that a job may write.
-  ///   - makeHandlers: loads everything that has to be loaded from files; the sandbox closes after it.
+  ///   - places: the directories that jobs read and write in addition to their files.
+  ///   - largestFile: the maximum number of bytes that a job may write.
+  ///   - makeHandlers: loads everything that has to be loaded from files. The sandbox closes afterwards.
   public static func run(
     _ program: String, reading places: Sandbox.Places = [], largestFile: Int64 = Job.usualOutput,
     _ makeHandlers: () -> [any JobHandler]
@@ -33,7 +33,7 @@ public enum WorkerRuntime {
       return refuseJobs(of: socket, gap)
     }
     doJobs(of: socket, &handlers)
-    // Without what its libraries would still do: nothing of theirs outlives the process.
+    // Skips the exit handlers of libraries. None of their state outlives the process.
     if handlers.isSpent { _exit(0) }
   }
 
@@ -45,7 +45,7 @@ public enum WorkerRuntime {
         while keepsTooMuch, handlers.closeOne() { keepsTooMuch = hasKeptTooMuch }
         ffmount_trim_heap()
       }
-      // Each open document has one. What else a job has left behind, the next one is not to meet.
+      // Each open document has one descriptor. Any others were left behind by a job and end the process.
       let isSpent =
         keepsTooMuch || handlers.isSpent || OpenDescriptors.count() > ownDescriptors + handlers.openDocuments
       if isSpent { socket.close() }
@@ -53,7 +53,7 @@ public enum WorkerRuntime {
     }
   }
 
-  /// Whether the heap holds more than may be kept. The heap is walked only if the process was ever that large.
+  /// Whether the heap is larger than may be kept. The heap is walked only if the process was ever that large.
   private static var hasKeptTooMuch: Bool {
     var usage = rusage()
     guard unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage) == 0, usage.ru_maxrss < keptMemory >> 10 else {
@@ -62,7 +62,7 @@ public enum WorkerRuntime {
     return false
   }
 
-  /// Does one job; its files are closed when this returns. nil when there is none any more.
+  /// Does one job and closes its files. Returns `nil` if there are no more jobs.
   private static func doJob(of socket: JobSocket, _ handlers: inout JobHandlers) -> JobAnswer? {
     guard let order = socket.next() else { return nil }
     let outcome: JobAnswer.Outcome
@@ -73,7 +73,7 @@ public enum WorkerRuntime {
     return JobAnswer(number: order.job.number, outcome: outcome)
   }
 
-  /// Answers every job that it is not done, and looks at no file.
+  /// Refuses every job without reading its file.
   private static func refuseJobs(of socket: JobSocket, _ gap: String) {
     let reason = "is not converted, since there is \(gap) here to shut the converter in (-o sandbox=weak does without)"
     while let order = socket.next() {
@@ -82,7 +82,7 @@ public enum WorkerRuntime {
     }
   }
 
-  /// Gives up all that jobs do not need, and says so.
+  /// Closes the sandbox and logs its layers.
   public static func closeSandbox(
     reading places: Sandbox.Places, largestFile: Int64 = Job.usualOutput,
     walls: Set<SandboxLayer> = Set(SandboxLayer.allCases)

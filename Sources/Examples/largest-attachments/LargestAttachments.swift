@@ -1,8 +1,8 @@
 import FileTrees
 import SystemPackage
 
-/// `largest-attachments ARCHIVE [COUNT]`: the largest files attached to the messages of a mailbox, largest first, each with its
-/// size in bytes and the message that it is in. The archive may be a mailbox, or a ZIP or folder with mailboxes in it.
+/// `largest-attachments ARCHIVE [COUNT]`: lists the largest attachments in a mailbox, largest first, each with its size
+/// in bytes and its message. The archive may be a mailbox, or a ZIP or folder that contains mailboxes.
 @main
 struct LargestAttachments {
   static func main() async {
@@ -20,14 +20,14 @@ struct LargestAttachments {
     }
   }
 
-  /// The attached files below a folder, and below the views of what is in it.
+  /// Returns the attachments below a directory, and below the views of its files.
   static func attachments(
     in folder: FilePath, of tree: FileTree, isAttached: Bool
   ) async throws(FileTreeError) -> [FileTree.Entry] {
     var found: [FileTree.Entry] = []
     for try await entry in tree.entries(of: folder) {
       if entry.kind == .file, isAttached, !entry.isView { found.append(entry) }
-      // What is attached is told as it is, and not what is inside it.
+      // Attachments are listed themselves, not their contents.
       guard entry.kind == .directory, !(isAttached && entry.isView), !entry.name.hasSuffix(".views") else { continue }
       found += try await attachments(in: entry.path, of: tree, isAttached: isAttached || entry.name == "attachments")
     }

@@ -1,7 +1,7 @@
 import FileTrees
 import SystemPackage
 
-/// `pdf-thumbnails MAIL FOLDER`: a small PNG in a folder of each PDF in the ZIPs that are attached to a message.
+/// `pdf-thumbnails MAIL FOLDER`: writes a small PNG to a folder for each PDF in the ZIPs attached to a message.
 @main
 struct PDFThumbnails {
   static func main() async {
@@ -19,7 +19,7 @@ struct PDFThumbnails {
           try await output.save(mail.read(conversion.result()), to: name)
           print(name.string)
         } catch  where error.code == .damaged || error.code == .passwordNeeded {
-          // One bad PDF is no reason to go without the others.
+          // A bad PDF does not affect the others.
           print("\(pdf.name): \(error.reason)")
         }
       }
@@ -29,7 +29,7 @@ struct PDFThumbnails {
     }
   }
 
-  /// The PDFs in all ZIPs below a folder; those that are attached by themselves are not wanted.
+  /// Returns the PDFs in all ZIPs below a directory. PDFs that are attached directly are skipped.
   static func pdfs(
     below folder: FilePath, of tree: FileTree, isInZip: Bool
   ) async throws(FileTreeError) -> [FileTree.Entry] {

@@ -4,14 +4,16 @@ public import SystemPackage
 internal import Tree
 
 extension FileTree {
-  /// A format that files can be had in, by its name in `.as-jpeg`; `ffmount formats` shows all.
+  /// A format to which files can be converted, by its name in `.as-jpeg`. `ffmount formats` lists all formats.
   public struct Format: Sendable, Hashable, ExpressibleByStringLiteral {
-    /// As in names: `jpeg`.
+    /// The name of the format in paths, such as `jpeg`.
     public let name: String
 
-    /// - Parameter name: as in names: `jpeg`.
+    /// Creates a format.
+    ///
+    /// - Parameter name: The name of the format in paths, such as `jpeg`.
     public init(_ name: String) { self.name = name }
-    /// A format by its name: `"jpeg"`.
+    /// Creates a format from its name, such as `"jpeg"`.
     public init(stringLiteral name: String) { self.init(name) }
 
     /// A JPEG picture.
@@ -32,16 +34,16 @@ extension FileTree {
     public static let mp3: Format = "mp3"
   }
 
-  /// What is changed on the way to another format.
+  /// The parameters of a conversion.
   public struct ConversionOptions: Sendable, Hashable {
-    /// Of pictures and pages: the most pixels of the longest side; nil for as many as there are.
+    /// The maximum length of the longest side of pictures and pages, in pixels. `nil` keeps the size.
     public var longestSide: Int?
-    /// Of pictures: 1 to 100; nil for the format's usual one.
+    /// The quality of pictures, from 1 to 100. `nil` is the format's default.
     public var quality: Int?
-    /// Further modifiers, as names have them: `["gray", "rot90"]`.
+    /// Further modifiers, as written in names: `["gray", "rot90"]`.
     public var modifiers: [String] = []
 
-    /// Without any change.
+    /// Creates the parameters. By default, nothing is changed.
     public init(longestSide: Int? = nil, quality: Int? = nil, modifiers: [String] = []) {
       self.longestSide = longestSide
       self.quality = quality
@@ -53,14 +55,14 @@ extension FileTree {
     }
   }
 
-  /// Begins to make a file of another.
+  /// Starts to convert a file.
   ///
-  /// It is made by a worker program, and kept in the cache; what is there is not made again.
+  /// A worker program makes the result, which is cached. Cached results are not made again.
   ///
   /// - Parameters:
-  ///   - path: the file.
-  ///   - format: what it is to become.
-  ///   - options: what is changed on the way.
+  ///   - path: The file.
+  ///   - format: The format of the result.
+  ///   - options: The parameters of the conversion.
   public func convert(
     _ path: FilePath, to format: Format, options: ConversionOptions = ConversionOptions()
   ) -> Conversion {
@@ -72,14 +74,14 @@ extension FileTree {
     return Conversion(Array(made), of: path, to: format, in: self)
   }
 
-  /// A file that is being made. It is no longer made once nobody holds on to this.
+  /// A conversion in progress. It is cancelled when the last reference to this object is released.
   public final class Conversion: Sendable {
     private typealias Made = (path: FilePath, place: Place, file: Tree.OpenFile)
 
     private let path: FilePath
     private let turn: Turn<Made>
-    /// The made part so far, from 0 to 1, as it grows, of the longest step if there are several; ends when the conversion
-    /// does, well or not.
+    /// The completed fraction, from 0 to 1, of the longest step if there are several. The sequence ends with the
+    /// conversion, whether it succeeds or fails.
     public let progress: Progress
 
     fileprivate init(_ names: [FileName], of path: FilePath, to format: Format, in tree: FileTree) {
@@ -100,13 +102,13 @@ extension FileTree {
       progress = Progress { turn.isOver ? nil : step.fraction }
     }
 
-    /// What is waited for.
+    /// The operation that the conversion waits for.
     private final class Step: Sendable {
       private let pending = Mutex<Pending?>(nil)
 
       func begin(_ next: Pending) { pending.withLock { $0 = next } }
 
-      /// The part that is made of it.
+      /// The completed fraction of the operation.
       var fraction: Double {
         let done = pending.withLock { $0 }?.thousandths() ?? 0
         return min(1, max(0, Double(done) / 1000))
@@ -119,43 +121,43 @@ extension FileTree {
       place.attributes.kind == .folder ? "a folder" : "such a file"
     }
 
-    /// The path of the made file, from the root: it can be read, and copied to a real one.
+    /// Returns the path of the converted file, from the root. The file can be read, and copied to a real one.
     ///
-    /// If the task that waits is cancelled, so is the conversion. One task may wait at a time.
+    /// If the waiting task is cancelled, so is the conversion. Only one task can wait at a time.
     ///
-    /// - Throws: `unsupported` where such a file cannot become one of the format, or the program is not installed;
+    /// - Throws: `unsupported` if the file cannot be converted to the format, or the program is not installed;
     ///   `notFound`, `damaged`, `passwordNeeded`, `limitExceeded`, `cancelled`.
     public func result() async throws(FileTreeError) -> FilePath {
       do throws(Fault) { return try await turn.value().path } catch { throw FileTreeError(error, path) }
     }
 
-    /// Stops it, unless it is done.
+    /// Cancels the conversion, unless it is complete.
     public func cancel() { turn.cancel() }
   }
 }
 
 extension FileTree.Conversion {
-  /// Fractions from 0 to 1, each larger than the one before; the last is 1, whether it ended well or not.
+  /// Increasing fractions from 0 to 1. The last one is 1, whether the conversion succeeded or failed.
   public struct Progress: AsyncSequence, Sendable {
-    /// From 0 to 1.
+    /// A fraction from 0 to 1.
     public typealias Element = Double
-    /// None: how the conversion ended, `result()` tells.
+    /// The sequence does not fail. `result()` throws the conversion's error.
     public typealias Failure = Never
 
-    /// The made part; nil when it is over.
+    /// Returns the completed fraction. Returns `nil` when the conversion has ended.
     fileprivate let fraction: @Sendable () -> Double?
 
-    /// Starts with the next fraction.
+    /// Returns an iterator that starts with the next fraction.
     public func makeAsyncIterator() -> Iterator { Iterator(fraction) }
 
-    /// Fractions in order, by one reader.
+    /// An iterator over the fractions, for one task.
     public struct Iterator: AsyncIteratorProtocol {
       private let fraction: @Sendable () -> Double?
       private var last = -1.0
 
       fileprivate init(_ fraction: @escaping @Sendable () -> Double?) { self.fraction = fraction }
 
-      /// The next fraction; nil after the last, and when the task is cancelled.
+      /// Returns the next fraction. Returns `nil` after the last one, and if the task is cancelled.
       public mutating func next(isolation actor: isolated (any Actor)?) async -> Double? {
         while last < 1 {
           let fraction = self.fraction().map { Swift.min($0, 0.999) } ?? 1
@@ -163,13 +165,13 @@ extension FileTree.Conversion {
             last = fraction
             return fraction
           }
-          // Workers tell of their progress a few times a second.
+          // Workers report their progress a few times per second.
           guard (try? await Task.sleep(for: .milliseconds(50))) != nil else { return nil }
         }
         return nil
       }
 
-      /// The next fraction; nil after the last, and when the task is cancelled.
+      /// Returns the next fraction. Returns `nil` after the last one, and if the task is cancelled.
       public mutating func next() async -> Double? { await next(isolation: nil) }
     }
   }

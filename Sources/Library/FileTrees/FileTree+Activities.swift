@@ -3,31 +3,31 @@ public import SystemPackage
 internal import Tree
 
 extension FileTree {
-  /// Work under way on one file.
+  /// Work in progress on one file.
   public struct Activity: Sendable, Hashable {
-    /// What is done.
+    /// A kind of work.
     public enum Work: Sendable, Hashable {
-      /// It is converted.
+      /// The file is converted.
       case converting
-      /// The messages of a mailbox are looked for.
+      /// The messages of a mailbox are located.
       case findingMessages
       /// The words of messages are indexed, for searches.
       case indexingWords
     }
 
-    /// What is done.
+    /// The kind of work.
     public let work: Work
-    /// The file, from the root.
+    /// The path of the file, from the root.
     public let path: FilePath
-    /// The part that is done, from 0 to 1; nil where that is not known.
+    /// The completed fraction, from 0 to 1. `nil` if it is unknown.
     public let fraction: Double?
-    /// The part that is done, in bytes; nil for a conversion.
+    /// The completed part, in bytes. `nil` for a conversion.
     public let bytes: Int64?
-    /// The size of the file, in bytes; nil for a conversion.
+    /// The size of the file, in bytes. `nil` for a conversion.
     public let size: Int64?
   }
 
-  /// What is being done for those who wait, and ahead of them. Waits for nothing.
+  /// The work in progress, requested or ahead of requests. Does not block.
   public var activities: [Activity] {
     tree.work.activities.map { activity in
       let work: Activity.Work

@@ -3,22 +3,22 @@ internal import Glibc
 public import SystemPackage
 internal import Tree
 
-/// Changes of the attributes of real files and folders.
+/// Changes of the attributes of real files and directories.
 extension FileTree {
-  /// The attributes to change. Those that are nil stay as they are.
+  /// The attributes to change. Attributes that are `nil` are kept.
   public struct AttributeChanges: Sendable, Hashable {
     /// The permission, set-id and sticky bits.
     public var permissions: FilePermissions?
-    /// The number of a user, which only root can change.
+    /// The user ID of the owner, which only root can change.
     public var owner: UInt32?
-    /// The number of a group.
+    /// The group ID.
     public var group: UInt32?
     /// The time of the last access.
     public var accessed: Time?
     /// The time of the last change of the bytes.
     public var modified: Time?
 
-    /// Makes a value of the attributes to change.
+    /// Creates a set of changes.
     public init(
       permissions: FilePermissions? = nil, owner: UInt32? = nil, group: UInt32? = nil, accessed: Time? = nil,
       modified: Time? = nil
@@ -34,9 +34,9 @@ extension FileTree {
   /// Changes permissions, owner, group or times.
   ///
   /// - Parameters:
-  ///   - changes: the attributes to change. The owner is changed first, which may take set-id bits away.
-  ///   - path: a real file or folder.
-  ///   - followsLinks: whether a symbolic link in the last component is followed. A link itself has no permissions.
+  ///   - changes: The attributes to change. The owner is changed first, which may clear set-ID bits.
+  ///   - path: A real file or directory.
+  ///   - followsLinks: Whether a symbolic link in the last component is followed. A link itself has no permissions.
   /// - Throws: `notFound`, `readOnlyView`, `permissionDenied`; `system` with `.invalidArgument` for a time whose
   ///   nanoseconds are not in 0...999,999,999.
   public func setAttributes(
@@ -53,9 +53,9 @@ extension FileTree {
 
   /// Returns the names of the extended attributes, such as `user.comment`.
   ///
-  /// Those of a view, `user.ffmount.…`, describe its source. Access lists are not among them.
+  /// The attributes `user.ffmount.…` of a view describe its source. Access lists are not included.
   ///
-  /// - Throws: `notFound`, and the errors of reading the folders above.
+  /// - Throws: `notFound`, and the errors of reading the parent directories.
   public func extendedAttributeNames(
     of path: FilePath, followsLinks: Bool = true
   ) async throws(FileTreeError) -> [String] {
@@ -65,16 +65,16 @@ extension FileTree {
         let names = try waiting { () throws(Fault) in try tree.extendedAttributeNames(place.node, .blocking) }
         return names.split(separator: 0).map { FileName($0).text }.filter { !$0.hasPrefix("system.posix_acl_") }
       } catch {
-        // Not every file system has them.
+        // Not every file system supports extended attributes.
         if error.kind == .system(EOPNOTSUPP) { return [] }
         throw error
       }
     }
   }
 
-  /// Returns the value of an extended attribute. Returns nil if there is none of that name.
+  /// Returns the value of an extended attribute. Returns `nil` if the attribute does not exist.
   ///
-  /// - Throws: `notFound`, `permissionDenied`, and the errors of reading the folders above.
+  /// - Throws: `notFound`, `permissionDenied`, and the errors of reading the parent directories.
   public func extendedAttribute(
     _ name: String, of path: FilePath, followsLinks: Bool = true
   ) async throws(FileTreeError) -> [UInt8]? {
@@ -90,15 +90,16 @@ extension FileTree {
     }
   }
 
-  /// Sets an extended attribute, or removes it.
+  /// Sets or removes an extended attribute.
   ///
   /// - Parameters:
-  ///   - name: with its class, as Linux has it: `user.comment`. Names that begin with `user.ffmount.` are for views.
-  ///   - value: the value. nil removes the attribute, if there is one.
-  ///   - path: a real file or folder.
-  ///   - followsLinks: whether a symbolic link in the last component is followed.
-  /// - Throws: `notFound`, `readOnlyView`, `permissionDenied`, `noSpace`; `unsupported` where the file system has none of that
-  ///   class; `limitExceeded` for more than 64 KiB.
+  ///   - name: The name with its namespace, as in Linux: `user.comment`. Names that begin with `user.ffmount.` are
+  ///   reserved for views.
+  ///   - value: The value. `nil` removes the attribute if it exists.
+  ///   - path: A real file or directory.
+  ///   - followsLinks: Whether a symbolic link in the last component is followed.
+  /// - Throws: `notFound`, `readOnlyView`, `permissionDenied`, `noSpace`; `unsupported` if the file system does not
+  ///   support the namespace; `limitExceeded` for more than 64 KiB.
   public func setExtendedAttribute(
     _ name: String, to value: [UInt8]?, of path: FilePath, followsLinks: Bool = true
   ) async throws(FileTreeError) {
@@ -121,15 +122,15 @@ extension FileTree {
 }
 
 extension FileTree.AttributeChanges {
-  /// The changes, as the tree takes them.
+  /// Validates the changes and converts them to those of the tree.
   func checked(_ path: FilePath) throws(FileTreeError) -> Tree.AttributeChanges {
     for time in [accessed, modified] {
-      // Other numbers have a meaning of their own in utimensat(2).
+      // Other values have special meanings in utimensat(2).
       guard time.map({ (0..<1_000_000_000).contains($0.nanoseconds) }) ?? true else {
         throw .invalid(path, "a time cannot have so many nanoseconds")
       }
     }
-    // The largest number stands for none in chown(2).
+    // The largest number means "no change" in chown(2).
     guard owner != .max, group != .max else { throw .invalid(path, "no user or group has that number") }
     var changes = Tree.AttributeChanges()
     changes.permissions = permissions.map { UInt16(truncatingIfNeeded: $0.rawValue) & 0o7777 }

@@ -3,15 +3,15 @@ public import SystemPackage
 internal import Tree
 
 extension FileTree {
-  /// What something in a tree is.
+  /// The type of an item in a tree.
   public enum Kind: Sendable, Hashable {
-    /// A regular file, real or of a view.
+    /// A regular file, real or in a view.
     case file
-    /// A folder, real or of a view.
+    /// A directory, real or in a view.
     case directory
-    /// A symbolic link, which is not followed.
+    /// A symbolic link that was not followed.
     case symbolicLink
-    /// A FIFO, a socket or a device, which is not read.
+    /// A FIFO, a socket or a device. These cannot be read.
     case other
 
     init(_ kind: ItemKind) {
@@ -26,12 +26,12 @@ extension FileTree {
 
   /// A point in time, in UTC.
   public struct Time: Sendable, Hashable, Comparable {
-    /// Since 1970 began.
+    /// The number of seconds since the start of 1970.
     public let seconds: Int64
-    /// 0 to 999,999,999.
+    /// The number of nanoseconds, from 0 to 999,999,999.
     public let nanoseconds: Int32
 
-    /// Makes a time.
+    /// Creates a time.
     public init(seconds: Int64, nanoseconds: Int32 = 0) {
       self.seconds = seconds
       self.nanoseconds = nanoseconds
@@ -39,69 +39,70 @@ extension FileTree {
 
     init(_ time: Timestamp) { self.init(seconds: time.seconds, nanoseconds: time.nanoseconds) }
 
-    /// Whether one is earlier.
+    /// Returns whether `one` is earlier than `other`.
     public static func < (one: Time, other: Time) -> Bool {
       (one.seconds, one.nanoseconds) < (other.seconds, other.nanoseconds)
     }
   }
 
-  /// How sure it is that something can be read.
+  /// The certainty that an item can be read.
   public enum State: Sendable, Hashable {
-    /// All is well as far as is known.
+    /// No problems are known.
     case exact
-    /// It is not made yet, and its size is an estimate.
+    /// The item has not been made yet, and its size is an estimate.
     case estimate
-    /// A checksum of it has not been compared yet, or does not agree and is passed over.
+    /// A checksum has not been verified yet, or a mismatch is ignored.
     case unverified
-    /// Some of it cannot be read.
+    /// A part of the item cannot be read.
     case failed
   }
 
-  /// What is known of a file or folder.
+  /// The attributes of a file or directory.
   public struct Attributes: Sendable, Hashable {
-    /// What it is.
+    /// The type of the item.
     public let kind: Kind
-    /// In bytes.
+    /// The size, in bytes.
     public let size: Int64
-    /// Whether that is certain before it is made.
+    /// Whether the size is exact. If not, the item has not been made yet.
     public let isSizeExact: Bool
-    /// When it was made; nil for a view, and where the file system does not record it.
+    /// The time of creation. `nil` for a view, or if the file system does not record it.
     public let created: Time?
-    /// When its bytes were last changed; of a view, what its source says.
+    /// The time of the last change of the bytes. For a view, it depends on the source.
     public let modified: Time
-    /// When it was last read, as far as the file system records it.
+    /// The time of the last access, as far as the file system records it.
     public let accessed: Time
-    /// When its bytes or attributes were last changed.
+    /// The time of the last change of bytes or attributes.
     public let changed: Time
     /// The permission, set-id and sticky bits.
     public let permissions: FilePermissions
-    /// The number of the user that it belongs to.
+    /// The user ID of the owner.
     public let owner: UInt32
-    /// The number of the group that it belongs to.
+    /// The group ID.
     public let group: UInt32
-    /// The number of its names.
+    /// The number of names (hard links).
     public let linkCount: Int
-    /// The number by which the tree tells it from other files: all names of one file have the same.
+    /// The inode number, which identifies the item in the tree. All names of a file have the same one.
     public let inode: UInt64
-    /// How sure it is that it can be read.
+    /// The certainty that the item can be read.
     public let state: State
-    /// Which view it is, or is in, such as `contents`; nil for what is real.
+    /// The kind of view that contains the item, such as `contents`. `nil` for a real item.
     public let view: String?
-    /// What the view was made of, relative to the root; nil for what is real.
+    /// The source of the view, relative to the root. `nil` for a real item.
     public let source: FilePath?
-    /// Why it cannot be read, in one sentence; nil if nothing is known to be wrong.
+    /// The reason why the item cannot be read, in one sentence. `nil` if no problem is known.
     public let error: String?
 
-    /// Whether it is made by a view, and so cannot be changed.
+    /// Whether the item is made by a view, and so cannot be changed.
     public var isView: Bool { view != nil }
   }
 
-  /// What is known of a file or folder.
+  /// Returns the attributes of a file or directory.
   ///
   /// - Parameters:
-  ///   - exactSize: whether a file whose size is an estimate is made to know it, which may take as long as reading it.
-  ///   - followsLinks: whether a symbolic link in the last component is followed.
-  /// - Throws: `notFound`, and what keeps the way to it from being read.
+  ///   - exactSize: Whether a file with an estimated size is made to determine the size. This may take as long as reading
+  ///   the file.
+  ///   - followsLinks: Whether a symbolic link in the last component is followed.
+  /// - Throws: `notFound`, and the errors of reading the parent directories.
   public func attributes(
     of path: FilePath, exactSize: Bool = false, followsLinks: Bool = true
   ) async throws(FileTreeError) -> Attributes {
@@ -113,10 +114,10 @@ extension FileTree {
 }
 
 extension FileTree.Attributes {
-  /// The attributes of what has been found already, as they are now. Blocks.
+  /// Creates the current attributes of an item that has been found. Blocks.
   init(of place: Place, isExact: Bool) throws(Fault) {
     let attributes = try place.attributes(isExact: isExact, .blocking)
-    // An open file may have lost its name.
+    // The name of an open file may have been removed.
     let created = try unlessDelayed { () throws(Fault) in try place.created() }
     self.init(attributes, created ?? nil, try place.provenance(.blocking))
   }

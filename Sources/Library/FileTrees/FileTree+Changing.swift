@@ -3,14 +3,15 @@ internal import Glibc
 public import SystemPackage
 internal import Tree
 
-/// Changes of real files and folders.
+/// Changes of real files and directories.
 ///
-/// They are done when the call returns, and the tree shows them. What is in a view, and views themselves, cannot be
-/// changed (`readOnlyView`); nothing outside the root can be reached.
+/// A change is complete and visible in the tree when the call returns. Views and their contents cannot be changed
+/// (`readOnlyView`). Nothing outside the root can be reached.
 extension FileTree {
-  /// Makes a folder.
+  /// Creates a directory.
   ///
-  /// - Parameter intermediates: whether folders on the way to it are made, too; then it may be there already.
+  /// - Parameter intermediates: Whether missing parent directories are created. The directory itself can exist already
+  ///   in this case.
   /// - Throws: `alreadyExists`, `missingParent`, `readOnlyView`, `permissionDenied`, `noSpace`.
   public func createDirectory(_ path: FilePath, intermediates: Bool = false) async throws(FileTreeError) {
     try await change(path) { [self] () throws(Fault) in
@@ -34,14 +35,14 @@ extension FileTree {
   }
 
   private func make(_ name: FileName, in folder: Place) throws(Fault) {
-    // This process's own mask is taken away by the system.
+    // The system applies the umask of this process.
     let entry = try tree.makeFolder(name, in: folder.node, permissions: 0o777, by: Self.maker)
     tree.forget(entry.node, 1)
   }
 
-  /// Removes a file, a symbolic link or a folder.
+  /// Removes a file, a symbolic link or a directory.
   ///
-  /// - Parameter recursively: whether a folder is removed with all that is in it. If that fails midway, some of it is gone.
+  /// - Parameter recursively: Whether a directory is removed with its contents. A failure can leave some of them.
   /// - Throws: `notFound`, `notEmpty`, `readOnlyView`, `permissionDenied`.
   public func remove(_ path: FilePath, recursively: Bool = false) async throws(FileTreeError) {
     try await change(path) { [self] () throws(Fault) in
@@ -60,11 +61,12 @@ extension FileTree {
     }
   }
 
-  /// Renames or moves a file or folder, which stays the same file. The views of its old name are gone.
+  /// Renames or moves a file or directory, which keeps its identity. The views of its old name disappear.
   ///
-  /// - Parameter replacing: whether what has the new name is replaced, at once; a folder only if it is empty.
-  /// - Throws: `notFound`, `alreadyExists`, `missingParent`, `notEmpty`, `readOnlyView`, `permissionDenied`; `system` with
-  ///   `.improperLink` if the other folder is on another file system.
+  /// - Parameter replacing: Whether an existing item with the new name is replaced, atomically. A directory must be
+  ///   empty.
+  /// - Throws: `notFound`, `alreadyExists`, `missingParent`, `notEmpty`, `readOnlyView`, `permissionDenied`; `system`
+  ///   with `.improperLink` if the other directory is on another file system.
   public func rename(
     _ path: FilePath, to newPath: FilePath, replacing: Bool = false
   ) async throws(FileTreeError) {
@@ -76,7 +78,8 @@ extension FileTree {
     }
   }
 
-  /// Renames by the tree, which must have looked up both names to know a view by them.
+  /// Renames an entry. The tree recognizes views only by names that have been looked up, so both names are looked up
+  /// first.
   func rename(
     _ name: FileName, in folder: Place, to newName: FileName, in newFolder: Place, replacing: Bool
   ) throws(Fault) {
@@ -87,7 +90,7 @@ extension FileTree {
         try tree.rename(
           name, in: folder.node, to: newName, in: newFolder.node, flags: replacing ? 0 : Self.withoutReplacing)
       } catch {
-        // Not every file system knows the flag; a look has to do there.
+        // Not every file system supports the flag. The lookup above has to suffice then.
         guard error.kind == .system(EINVAL), !replacing, target == nil else { throw error }
         try tree.rename(name, in: folder.node, to: newName, in: newFolder.node, flags: 0)
       }
@@ -101,7 +104,7 @@ extension FileTree {
 
   static let maker = Tree.Maker(asker: nil, umask: 0)
 
-  /// Does a change; what is missing in it is told by `missingParent` where it is a folder that something is made in.
+  /// Runs a change. If the directory in which an item is created is missing, the error is `missingParent`.
   func change<Value: Sendable>(
     _ path: FilePath, and other: FilePath? = nil,
     _ body: @escaping @Sendable () throws(Fault) -> Value
@@ -121,7 +124,7 @@ extension FileTree {
 
   private static let parentIsMissing = "the folder that it would be in is not there"
 
-  /// The folder that a name is in, which has to be there, and the name.
+  /// Returns the parent directory, which has to exist, and the last name.
   func parent(of names: [FileName]) throws(Fault) -> (Place, FileName) {
     guard let name = names.last, name != ".", name != ".." else {
       throw Fault(.system(EBUSY), "the root, or what ends in dots, has no name of its own")
@@ -135,7 +138,7 @@ extension FileTree {
     }
   }
 
-  /// What has a path; nil if nothing does.
+  /// Returns the item at a path. Returns `nil` if it does not exist.
   func existing(_ names: [FileName], followsLast: Bool = true) throws(Fault) -> Place? {
     do throws(Fault) { return try place(names, followsLast: followsLast) } catch {
       if error.kind == .system(ENOENT) { return nil }
@@ -145,12 +148,12 @@ extension FileTree {
 }
 
 extension Fault {
-  /// What the tree says, too.
+  /// A change in a view. Equals the tree's own error.
   static let inView = Fault(.system(EROFS), "only real files can be changed")
 }
 
 extension Place {
-  /// The entries of a real folder without their views. Blocks.
+  /// Returns the entries of a directory without their views. Blocks.
   func realEntries() throws(Fault) -> [(name: FileName, kind: ItemKind)] {
     let reader = try waiting { () throws(Fault) in try tree.openFolder(node, .blocking) }
     var entries: [(name: FileName, kind: ItemKind)] = []

@@ -6,44 +6,46 @@ internal import Tree
 extension FileTree {
   /// The state of a copy in progress.
   public struct CopyProgress: Sendable, Hashable {
-    /// The file that is copied, from the root.
+    /// The path of the file that is being copied, from the root.
     public let path: FilePath
-    /// The number of bytes that are copied.
+    /// The number of bytes copied.
     public let bytes: Int64
-    /// The number of bytes to copy. An estimate as long as files of views that are not made are among them.
+    /// The number of bytes to copy. This is an estimate while it includes files of views that have not been made.
     public let totalBytes: Int64
-    /// The number of files, folders and links that are copied.
+    /// The number of files, directories and links copied.
     public let items: Int
-    /// The number of files, folders and links to copy.
+    /// The number of files, directories and links to copy.
     public let totalItems: Int
 
-    /// The part that is copied, from 0 to 1. It is 1 only at the end.
+    /// The completed fraction, from 0 to 1. It is 1 only at the end.
     public var fraction: Double {
       if items == totalItems { return 1 }
       return min(0.999, totalBytes > 0 ? Double(bytes) / Double(totalBytes) : Double(items) / Double(totalItems))
     }
   }
 
-  /// Copies a file, or a folder with all that is in it. Of a view the copy has the bytes: that of `a.zip.contents` is the
-  /// archive unpacked.
+  /// Copies a file, or a directory with its contents. A copy of a view contains its bytes: a copy of `a.zip.contents`
+  /// is the unpacked archive.
   ///
-  /// Bytes are shared where the file system can (reflink), else copied by the system if both files are real. A file appears
-  /// at once, a folder as it is copied. Permissions are copied, owners and times are not. A file that is replaced keeps its
-  /// own attributes, as `save(_:to:)` has it.
+  /// Bytes are shared if the file system supports it (reflink). Otherwise the system copies them if both files are
+  /// real. A file appears when it is complete, a directory as it is copied. Permissions are copied, owners and times
+  /// are not. A replaced file keeps its own attributes, as in `save(_:to:)`.
   ///
-  /// - Parameter replacing: whether a file that has the new name is replaced.
-  /// - Throws: `notFound`, `alreadyExists`, `missingParent`, `readOnlyView`, `noSpace`, and what keeps a file from being read.
+  /// - Parameter replacing: Whether an existing file with the new name is replaced.
+  /// - Throws: `notFound`, `alreadyExists`, `missingParent`, `readOnlyView`, `noSpace`, and the errors of reading a
+  ///   file.
   public func copy(
     _ path: FilePath, to newPath: FilePath, replacing: Bool = false
   ) async throws(FileTreeError) {
     try await copy(path, to: newPath, replacing, nil)
   }
 
-  /// Copies as `copy(_:to:replacing:)` does, and reports progress. All names are looked up before the first byte is copied.
+  /// Copies as `copy(_:to:replacing:)` does, and reports progress. All names are looked up before the first byte is
+  /// copied.
   ///
-  /// - Parameter progress: is called on a thread of the tree's own, in order: after each item, within large files, and a last
-  ///   time when all is copied. The copy waits for it.
-  /// - Throws: the errors of `copy(_:to:replacing:)`.
+  /// - Parameter progress: Called on a thread of the tree, in order: after each item, within large files, and finally
+  ///   when the copy is complete. The copy waits for it.
+  /// - Throws: The errors of `copy(_:to:replacing:)`.
   public func copy(
     _ path: FilePath, to newPath: FilePath, replacing: Bool = false,
     progress: @escaping @Sendable (CopyProgress) -> Void
@@ -102,12 +104,12 @@ extension FileTree {
   }
 }
 
-/// Counts what is copied, on one thread.
+/// Counts the copied items and bytes, on one thread.
 private final class CopyCounter {
   private let report: ((FileTree.CopyProgress) -> Void)?
   private var path: FilePath = ""
   private var bytes: Int64 = 0
-  /// The number of bytes of the file that is copied, and its size as it was counted.
+  /// The number of bytes copied of the current file.
   private var done: Int64 = 0
   private var items = 0
   var totalBytes: Int64 = 0
@@ -142,12 +144,14 @@ private final class CopyCounter {
 }
 
 extension Tree.OpenFile {
-  /// The number of bytes that are copied between two reports, by the system and by this process.
+  /// The number of bytes copied between two reports, by the system and by this process.
   private static let step = (system: 16 << 20, own: 1 << 20)
-  /// The errors of copy_file_range(2) if only the bytes can be copied.
+  /// The errors of copy_file_range(2) after which this process can copy the bytes.
   private static let cannotCopy = [EXDEV, EINVAL, ENOSYS, EOPNOTSUPP]
 
-  /// - Parameter report: is called with the number of bytes since the last call.
+  /// Copies all bytes.
+  ///
+  /// - Parameter report: Called with the number of bytes since the last call.
   fileprivate func copyAll(to target: Tree.OpenFile, _ report: (Int64) -> Void) throws(Fault) {
     do throws(Fault) {
       try clone(to: target)

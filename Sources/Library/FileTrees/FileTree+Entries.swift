@@ -3,19 +3,19 @@ public import SystemPackage
 internal import Tree
 
 extension FileTree {
-  /// What a listing says of one file or folder.
+  /// An entry of a directory listing.
   public struct Entry: Sendable {
     private let listed: ListedName
     private let folder: FilePath
-    /// What it is.
+    /// The type of the item.
     public let kind: Kind
-    /// Which view it is; nil if it is not a view of a file beside it.
+    /// The kind of view. `nil` if the item is not a view of a file beside it.
     public let view: String?
-    /// In bytes; 0 if it could not be looked at.
+    /// The size in bytes. 0 if it could not be determined.
     public let size: Int64
-    /// Whether that is certain before it is made.
+    /// Whether the size is exact. If not, the item has not been made yet.
     public let isSizeExact: Bool
-    /// When its bytes were last changed.
+    /// The time of the last change of the bytes.
     public let modified: Time
 
     init(_ row: FolderReader.Row, in folder: FilePath, _ attributes: ItemAttributes?) {
@@ -28,7 +28,7 @@ extension FileTree {
       modified = attributes.map { Time($0.modified) } ?? Time(seconds: 0)
     }
 
-    /// What was found at a path, in the folder that it ends in.
+    /// Creates the entry of an item found at a path.
     init(_ place: Place, at path: FilePath, view: String?) {
       listed = ListedName(path.names.last ?? "")
       folder = path.removingLastComponent()
@@ -39,18 +39,18 @@ extension FileTree {
       modified = Time(place.attributes.modified)
     }
 
-    /// Whether it is a view of a file beside it.
+    /// Whether the item is a view of a file beside it.
     public var isView: Bool { view != nil }
 
-    /// The name, for people: bytes that are not UTF-8 are U+FFFD.
+    /// The name for display. Bytes that are not UTF-8 become U+FFFD.
     public var name: String { String(decoding: listed.bytes, as: UTF8.self) }
 
-    /// The name as it is.
+    /// The unchanged name.
     package var fileName: FileName { listed.fileName }
-    /// Those of the path, from the root.
+    /// The names of the path, from the root.
     package var names: [FileName] { folder.names + [listed.fileName] }
 
-    /// The path from the root, as it is.
+    /// The unchanged path, from the root.
     public var path: FilePath {
       var path = folder
       path.append(FilePath([listed.fileName]).components)
@@ -58,14 +58,14 @@ extension FileTree {
     }
   }
 
-  /// The entries of a folder, in the order of its file system, each file followed by its views.
+  /// Returns the entries of a directory, in the order of its file system. Each file is followed by its views.
   ///
-  /// They are read as they are asked for, some hundreds at a time. What vanishes meanwhile is left out.
+  /// Entries are read on demand, some hundreds at a time. Items that disappear in the meantime are left out.
   ///
   /// - Parameters:
-  ///   - path: the folder; the root by default.
-  ///   - details: whether size and time are looked up, which a listing of names does without.
-  /// - Throws: while it is iterated: `directoryNotFound`, `notADirectory`, and what keeps a view from being made.
+  ///   - path: The directory. The root by default.
+  ///   - details: Whether sizes and times are determined, which a listing of names does not need.
+  /// - Throws: While it is iterated: `directoryNotFound`, `notADirectory`, and the errors of making a view.
   public func entries(of path: FilePath = "", details: Bool = true) -> TreeStream<Entry> {
     TreeStream(EntryRows(self, path, details: details), of: path, on: bench) {
       $0.replacing(.notFound, by: .directoryNotFound)
@@ -83,11 +83,11 @@ struct EntryRows: Producer {
   private struct Found: Sendable {
     let row: FolderReader.Row
     var attributes: ItemAttributes?
-    /// Whether its attributes are still to be found.
+    /// Whether the attributes are determined later.
     let isLater: Bool
   }
 
-  /// Rows that are read at once, and those that are worth a second thread.
+  /// The maximum number of rows read at once. `many` rows are worth a second thread.
   private static let most = 1024
   private static let many = 128
 
@@ -119,7 +119,7 @@ struct EntryRows: Producer {
     return reader
   }
 
-  /// What a listing says; of real files, whose attributes are a system call each, without them.
+  /// Reads rows. The attributes of real files are left out because they cost a system call each.
   private mutating func read(_ reader: FolderReader, _ rows: inout [Found]) throws(Fault) {
     let isLater = details && reader.attributeCost == .small
     try reader.readAttributes(after: cookie, .blocking) { (row, attributes) throws(Fault) in
@@ -155,7 +155,7 @@ struct EntryRows: Producer {
     for found in rows {
       var attributes = found.attributes
       if found.isLater {
-        // What cannot be looked at is listed without; what has vanished is not.
+        // Items whose attributes cannot be read are listed without them. Items that have disappeared are not listed.
         let known = try unlessDelayed { () throws(Fault) in try reader.attributes(of: found.row) }
         if case .some(.none) = known { continue }
         attributes = known ?? nil

@@ -4,12 +4,12 @@ public import SystemPackage
 internal import Tree
 
 extension FileTree {
-  /// Makes a symbolic link.
+  /// Creates a symbolic link.
   ///
   /// - Parameters:
-  ///   - path: of the link.
-  ///   - destination: the recorded path, relative to the link's folder or absolute. Nothing has to be there. One that leads out
-  ///     of the tree can be recorded, but is not followed.
+  ///   - path: The path of the link.
+  ///   - destination: The recorded path, relative to the link's directory or absolute. It does not have to exist. A path
+  ///   outside the tree can be recorded, but is not followed.
   /// - Throws: `alreadyExists`, `missingParent`, `readOnlyView`, `permissionDenied`, `noSpace`, `nameTooLong`.
   public func createSymbolicLink(_ path: FilePath, to destination: FilePath) async throws(FileTreeError) {
     guard !destination.isEmpty else { throw .invalid(path, "a link cannot have an empty destination") }
@@ -23,7 +23,7 @@ extension FileTree {
 
   /// Returns the recorded path of a symbolic link.
   ///
-  /// - Throws: `notFound`; `system` with `.invalidArgument` for anything but a symbolic link.
+  /// - Throws: `notFound`; `system` with `.invalidArgument` for other items.
   public func destination(ofSymbolicLink path: FilePath) async throws(FileTreeError) -> FilePath {
     try await run(path) { [self] () throws(Fault) in
       let place = try place(path, followsLast: false)
@@ -32,13 +32,13 @@ extension FileTree {
     }
   }
 
-  /// Gives a real file another name. It is removed with its last name.
+  /// Adds a name to a real file. The file is removed with its last name.
   ///
   /// - Parameters:
-  ///   - path: the new name.
-  ///   - existing: the file. A symbolic link is not followed.
-  /// - Throws: `notFound`, `alreadyExists`, `missingParent`, `readOnlyView`, `permissionDenied`, `isADirectory`; `system` with
-  ///   `.improperLink` if the folder is on another file system.
+  ///   - path: The new name.
+  ///   - existing: The file. A symbolic link is not followed.
+  /// - Throws: `notFound`, `alreadyExists`, `missingParent`, `readOnlyView`, `permissionDenied`, `isADirectory`;
+  ///   `system` with `.improperLink` if the directory is on another file system.
   public func createHardLink(_ path: FilePath, to existing: FilePath) async throws(FileTreeError) {
     try await change(existing, and: path) { [self] () throws(Fault) in
       let place = try place(existing, followsLast: false)

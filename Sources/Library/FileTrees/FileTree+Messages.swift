@@ -4,21 +4,21 @@ public import SystemPackage
 internal import Tree
 
 extension FileTree {
-  /// A message that a search has found.
+  /// A message found by a search.
   public struct Message: Sendable, Hashable {
-    /// Of a folder with its text and what is attached, from the root.
+    /// The path of a directory with the message's text and attachments, from the root.
     public let path: FilePath
-    /// When it was sent, as it says; nil if it does not.
+    /// The date in the message. `nil` if it has none.
     public let date: Time?
-    /// The zone that the date was given in, in minutes east of Greenwich.
+    /// The time zone of the date, in minutes east of Greenwich.
     public let zone: Int
-    /// The sender's name, or else the address; empty if it says neither.
+    /// The sender's name, or the address if the name is missing. Empty if the message has neither.
     public let sender: String
-    /// The sender's address; empty if it says none.
+    /// The sender's address. Empty if the message has none.
     public let address: String
-    /// Empty if it has none.
+    /// The subject. Empty if the message has none.
     public let subject: String
-    /// In bytes.
+    /// The size in bytes.
     public let size: Int64
 
     fileprivate init(_ hit: Indexing.Hit, at path: FilePath) {
@@ -32,19 +32,19 @@ extension FileTree {
     }
   }
 
-  /// What can be written in a query for messages, as the end of a sentence that starts with `A query is`.
+  /// The syntax of queries for messages, as the end of a sentence that starts with `A query is`.
   public static var querySyntax: String { Indexing.Query.syntax }
 
-  /// The messages that a query finds in a mailbox, or in all mailboxes and folders of mail at any depth of a folder, newest
-  /// first.
+  /// Returns the messages that match a query, newest first. Searches a mailbox, or all mailboxes and mail directories
+  /// at any depth of a directory.
   ///
-  /// The first query that asks for words waits until all messages' are indexed; `activities` says how far that is.
+  /// The first query with words waits until the words of all messages are indexed. `activities` shows the progress.
   ///
   /// - Parameters:
-  ///   - query: as for `ffmount search`: `from:anna invoice`, for example.
-  ///   - path: a mailbox or a folder; the root by default.
-  /// - Throws: while it is iterated: `unsupported` with what is wrong with the query, or for what has no messages;
-  ///   `notFound`.
+  ///   - query: A query as for `ffmount search`, such as `from:anna invoice`.
+  ///   - path: A mailbox or a directory. The root by default.
+  /// - Throws: While it is iterated: `unsupported` for an invalid query, with the reason, or for an item without
+  ///   messages; `notFound`.
   public func messages(matching query: String, in path: FilePath = "") -> TreeStream<Message> {
     TreeStream(MessageRows(self, path, query), of: path, on: bench)
   }
@@ -76,7 +76,7 @@ private struct MessageRows: Producer {
   }
 }
 
-/// Messages that a search has found, some at a time.
+/// The messages found by a search, in batches.
 struct FoundMessages {
   private let mail: MailSearch
   private let results: MailSearch.Results
@@ -87,9 +87,11 @@ struct FoundMessages {
 
   private static let atATime = 256
 
+  /// Runs a search.
+  ///
   /// - Parameters:
-  ///   - names: of the mailbox or folder, from the root; none for the root itself.
-  ///   - limit: how long is waited for words to be indexed; nil for as long as it takes.
+  ///   - names: The path of the mailbox or directory, from the root. Empty for the root itself.
+  ///   - limit: The maximum time to wait until words are indexed. `nil` for no limit.
   init(
     _ mail: MailSearch, _ query: Indexing.Query, in names: [FileName], within limit: Duration? = nil
   ) throws(Fault) {
@@ -98,7 +100,7 @@ struct FoundMessages {
     results = try waiting { () throws(Fault) in try mail.results(query, within: limit) }
   }
 
-  /// nil after the last.
+  /// Returns the next messages. Returns `nil` after the last one.
   mutating func next() throws(Fault) -> [FileTree.Message]? {
     var messages: [FileTree.Message] = []
     while number < results.count, messages.count < Self.atATime {
@@ -114,7 +116,7 @@ struct FoundMessages {
   private func path(of hit: Indexing.Hit) -> FilePath {
     var path = FilePath(names.dropLast())
     if names.isEmpty {
-      // Nothing in the tree is beside the root: the message's own mailbox or file is named.
+      // The tree shows nothing beside the root, so the path names the message's own mailbox or file.
       let place = FilePath(mail.place(number, of: results) ?? hit.path)
       path.append(place.components.dropFirst())
       if !place.components.dropLast().contains(where: { $0.string.hasSuffix(".messages") }) {
@@ -128,7 +130,7 @@ struct FoundMessages {
 }
 
 extension FileTree {
-  /// The mailbox or folder of mail that is at a place; nil if there is no message. Blocks.
+  /// Returns the mailbox or mail directory at a path. Returns `nil` if it contains no messages. Blocks.
   func mail(at place: Place) throws(Fault) -> MailSearch? {
     let name = FileName((root.lastComponent?.string ?? "").utf8)
     return try waiting { () throws(Fault) in

@@ -8,11 +8,11 @@ extension FileTree {
   /// Opens a file, for reads and writes at any offset.
   ///
   /// - Parameters:
-  ///   - path: the file. One of a view can be opened for reading only.
-  ///   - mode: whether it is read, written or both.
-  ///   - options: `create`, `exclusiveCreate`, `truncate`, `append` and `noFollow`, as `FileDescriptor.open` has them.
-  ///     Others have no effect.
-  ///   - permissions: of a file that is created, less the process's mask.
+  ///   - path: The file. A file in a view can only be opened for reading.
+  ///   - mode: Whether the file is read, written or both.
+  ///   - options: `create`, `exclusiveCreate`, `truncate`, `append` and `noFollow`, as in `FileDescriptor.open`. Others
+  ///   have no effect.
+  ///   - permissions: The permissions of a file that is created, to which the umask of the process applies.
   /// - Throws: `notFound`, `isADirectory`, `permissionDenied`, and the errors of making a file of a view;
   ///   `alreadyExists` with `exclusiveCreate`; `missingParent` with `create`; `invalidPath` for a symbolic link with
   ///   `noFollow`; `readOnlyView` and `readOnly` for a file that is to be changed.
@@ -31,7 +31,7 @@ extension FileTree {
     return try await change(path) { [self] () throws(Fault) in
       for _ in 0..<Self.tries {
         do throws(Fault) { return try open(path, flags, bits) } catch {
-          // Another process made the file between the two calls.
+          // Another process created the file between the two calls.
           guard error.kind == .system(ESTALE), flags & O_CREAT != 0 else { throw error }
         }
       }
@@ -39,7 +39,7 @@ extension FileTree {
     }
   }
 
-  /// The number of times that opening is repeated for a name that others make and remove.
+  /// The maximum number of attempts to open a file that other processes create and remove.
   private static let tries = 8
   private static let openFlags = O_CREAT | O_EXCL | O_TRUNC | O_APPEND | O_NOFOLLOW
 
@@ -70,12 +70,12 @@ extension FileTree {
 
   /// An open file.
   ///
-  /// Calls may be made by several tasks at a time. The file stays the same if its name is renamed or removed. It is closed with
-  /// its last reference, but only `close()` reports an error of earlier writes.
+  /// Several tasks can call its methods concurrently. Renaming or removing the file does not affect it. The file is
+  /// closed with its last reference, but only `close()` reports errors of earlier writes.
   ///
-  /// A task that is cancelled during a write continues at once. Some of the bytes may be written then, or still be.
+  /// A task that is cancelled during a write continues at once. The write may be incomplete, or still in progress.
   public final class OpenFile: Sendable {
-    /// The path that it was opened by.
+    /// The path with which the file was opened.
     public let path: FilePath
     private let tree: FileTree
     private let place: Place
@@ -83,9 +83,9 @@ extension FileTree {
     /// Nil after `close()`.
     private let file: Mutex<Tree.OpenFile?>
 
-    /// The number of bytes that are read in one step.
+    /// The number of bytes read in one step.
     private static let step = 4 << 20
-    /// The maximum number of bytes that are read by one call.
+    /// The maximum number of bytes read by one call.
     private static let most = 2 << 30
 
     fileprivate init(_ file: Tree.OpenFile, at path: FilePath, of place: Place, in tree: FileTree, _ flags: Int32) {
@@ -98,10 +98,11 @@ extension FileTree {
 
     // MARK: Reading
 
-    /// Returns bytes from an offset on. They are fewer than `count` only at the end of the file.
+    /// Returns the bytes at an offset. The result is shorter than `count` only at the end of the file.
     ///
     /// - Throws: `limitExceeded` for more than 2 GiB; the errors of making a file of a view; `system` with
-    ///   `.badFileDescriptor` if it was opened for writing only or is closed, and with `.invalidArgument` for a negative number.
+    ///   `.badFileDescriptor` if the file is closed or was opened only for writing, and with `.invalidArgument` for a
+    ///   negative number.
     public func read(at offset: Int64, count: Int) async throws(FileTreeError) -> [UInt8] {
       guard offset >= 0, count >= 0 else { throw .invalid(path, "a negative offset or count cannot be read") }
       return try await use(reads: true) { (file) throws(Fault) in
@@ -134,14 +135,14 @@ extension FileTree {
     /// Returns the bytes of the file or a part of it, in chunks. One chunk is read ahead.
     ///
     /// - Parameters:
-    ///   - range: in bytes. Offsets beyond the end are left out. nil for the whole file.
-    ///   - size: of each chunk but the last, in bytes.
-    /// - Throws: while it is iterated: the errors of `read(at:count:)`.
+    ///   - range: The range of bytes. Offsets beyond the end are ignored. `nil` for the whole file.
+    ///   - size: The size of each chunk except the last, in bytes.
+    /// - Throws: While it is iterated: the errors of `read(at:count:)`.
     public func chunks(range: Range<Int64>? = nil, size: Int = 512 << 10) -> TreeStream<[UInt8]> {
       TreeStream(Chunks(self, range, size: max(1, min(size, Self.most))), of: path, on: tree.bench)
     }
 
-    /// Reads the file from an offset on, as long as it is not closed.
+    /// Reads chunks of the file until it is closed.
     private struct Chunks: Producer {
       private let file: OpenFile
       private let range: Range<Int64>?
@@ -165,29 +166,29 @@ extension FileTree {
 
     /// Writes all bytes at an offset. A gap between the end of the file and the offset is filled with zeros.
     ///
-    /// With `append` among the options of `open`, the bytes are written at the end, whatever the offset.
+    /// If the file was opened with `append`, the bytes are written at the end, regardless of the offset.
     ///
     /// - Throws: `noSpace` and `limitExceeded`, after which some of the bytes may be written; `system` with
-    ///   `.badFileDescriptor` if it was opened for reading only or is closed, and with `.invalidArgument` for a negative
-    ///   offset.
+    ///   `.badFileDescriptor` if the file is closed or was opened only for reading, and with `.invalidArgument` for a
+    ///   negative offset.
     public func write(_ bytes: [UInt8], at offset: Int64) async throws(FileTreeError) {
       guard offset >= 0 else { throw .invalid(path, "a negative offset cannot be written at") }
       let appends = flags & O_APPEND != 0
       try await use(writes: true) { (file) throws(Fault) in try file.write(bytes, at: appends ? nil : offset) }
     }
 
-    /// Writes all bytes at the end of the file, wherever it is by then: several processes may append.
+    /// Writes all bytes at the current end of the file. Several processes can append to the same file.
     ///
-    /// - Throws: the errors of `write(_:at:)`.
+    /// - Throws: The errors of `write(_:at:)`.
     public func append(_ bytes: [UInt8]) async throws(FileTreeError) {
       try await use(writes: true) { (file) throws(Fault) in try file.write(bytes, at: nil) }
     }
 
-    /// Writes chunks one after the other, from an offset on, and returns the number of bytes.
+    /// Writes consecutive chunks, starting at an offset, and returns the number of bytes.
     ///
-    /// The next chunk is asked for when the one before is written.
+    /// Each chunk is requested after the previous one is written.
     ///
-    /// - Throws: the errors of `write(_:at:)` and of the sequence, after which the chunks before are written.
+    /// - Throws: The errors of `write(_:at:)` and of the sequence, after which all previous chunks are written.
     @discardableResult
     public func write<Chunks: AsyncSequence>(
       _ chunks: Chunks, at offset: Int64, isolation: isolated (any Actor)? = #isolation
@@ -203,9 +204,9 @@ extension FileTree {
       return count
     }
 
-    /// Makes the file shorter, or longer by zeros, which take no space.
+    /// Truncates the file, or extends it by zeros that take no space.
     ///
-    /// - Throws: the errors of `write(_:at:)`.
+    /// - Throws: The errors of `write(_:at:)`.
     public func resize(to size: Int64) async throws(FileTreeError) {
       guard size >= 0 else { throw .invalid(path, "a file cannot have a negative size") }
       try await use(writes: true) { [tree, place] (file) throws(Fault) in
@@ -215,17 +216,18 @@ extension FileTree {
       }
     }
 
-    /// Waits until the written bytes are on the disk.
+    /// Waits until the written bytes are on disk.
     ///
-    /// - Parameter onlyData: whether times and the like need not be.
-    /// - Throws: an error of earlier writes; `system` with `.badFileDescriptor` if it is closed.
+    /// - Parameter onlyData: Whether metadata, such as times, can be left out.
+    /// - Throws: An error of earlier writes; `system` with `.badFileDescriptor` if the file is closed.
     public func synchronize(onlyData: Bool = false) async throws(FileTreeError) {
       try await use { (file) throws(Fault) in try file.sync(onlyData: onlyData, .blocking) }
     }
 
-    /// Closes the file. Calls in progress continue. Later ones throw an error, but for another `close()`, which has no effect.
+    /// Closes the file. Calls in progress continue. Later calls throw an error, except for `close()`, which has no
+    /// effect.
     ///
-    /// - Throws: an error of earlier writes, which some file systems report only now.
+    /// - Throws: An error of earlier writes, which some file systems report only now.
     public func close() async throws(FileTreeError) {
       guard let file = file.withLock({ $0.take() }) else { return }
       try await tree.run(path) { () throws(Fault) in try file.flush(owner: 0) }
@@ -233,17 +235,17 @@ extension FileTree {
 
     // MARK: Attributes
 
-    /// Returns the attributes as they are now.
+    /// Returns the current attributes.
     ///
-    /// - Parameter exactSize: whether a file whose size is an estimate is made to determine it.
-    /// - Throws: the errors of making a file of a view; `system` with `.badFileDescriptor` if it is closed.
+    /// - Parameter exactSize: Whether a file with an estimated size is made to determine the size.
+    /// - Throws: The errors of making a file of a view; `system` with `.badFileDescriptor` if the file is closed.
     public func attributes(exactSize: Bool = false) async throws(FileTreeError) -> Attributes {
       try await use { [place] (_) throws(Fault) in try Attributes(of: place, isExact: exactSize) }
     }
 
     /// Changes attributes.
     ///
-    /// - Throws: `readOnlyView`, `permissionDenied`; `system` with `.badFileDescriptor` if it is closed.
+    /// - Throws: `readOnlyView`, `permissionDenied`; `system` with `.badFileDescriptor` if the file is closed.
     public func setAttributes(_ changes: AttributeChanges) async throws(FileTreeError) {
       let changes = try changes.checked(path)
       try await use { [tree, place] (file) throws(Fault) in
@@ -253,7 +255,7 @@ extension FileTree {
 
     // MARK: All calls
 
-    /// Does something with the open file on a thread of the tree's own.
+    /// Runs `body` with the open file on a thread of the tree.
     private func use<Value: Sendable>(
       reads: Bool = false, writes: Bool = false, isolation: isolated (any Actor)? = #isolation,
       _ body: @escaping @Sendable (Tree.OpenFile) throws(Fault) -> Value

@@ -6,53 +6,53 @@ internal import Tree
 internal import Zip
 
 extension FileTree {
-  /// How a tree is read: as the options of a mount say it.
+  /// The options of a tree, which correspond to those of a mount.
   public struct Options: Sendable {
-    /// Where results are kept for the next time.
+    /// A location of the cache.
     public enum Cache: Sendable, Hashable {
-      /// In the user's cache folder (`$XDG_CACHE_HOME/ffmount`), shared with mounts.
+      /// The user's cache directory (`$XDG_CACHE_HOME/ffmount`), shared with mounts.
       case user
-      /// In a folder of one's own, which is made if it is missing; others must not be able to change it.
+      /// A separate directory, which is created if it is missing. Other users must not be able to change it.
       case folder(FilePath)
-      /// Nowhere: what was found and made lasts as long as the tree.
+      /// No cache on disk. Results last as long as the tree.
       case none
     }
 
-    /// Where results are kept for the next time.
+    /// The location of the cache.
     public var cache = Cache.user
-    /// The most space of converted files in the cache, in bytes.
+    /// The maximum size of converted files in the cache, in bytes.
     public var cacheSize: Int64 = 2 << 30
-    /// Whether what is expensive to find, such as the messages of a mailbox, is kept in an index.
+    /// Whether expensive results, such as the messages of a mailbox, are stored in an index.
     public var keepsIndex = true
-    /// Whether there are views that worker programs make: without, images, PDFs, films and the like are what they are.
+    /// Whether worker programs make views. If not, images, PDFs, films and similar files have no views.
     public var converts = true
-    /// Where worker programs are looked for, besides this program's folder, `../libexec/ffmount` from there, and where
-    /// packages install them.
+    /// An additional directory with worker programs. They are always searched for in this program's directory, in
+    /// `../libexec/ffmount` relative to it, and where packages install them.
     public var workerFolder: FilePath?
-    /// How many conversions are made at a time; nil for one a processor.
+    /// The maximum number of concurrent conversions. `nil` for one per processor.
     public var workers: Int?
-    /// The CPU time of one conversion, in seconds; nil for the usual limit.
+    /// The CPU time limit of one conversion, in seconds. `nil` for the default limit.
     public var conversionTime: Int?
-    /// The memory of one conversion, in bytes; nil for the usual limit.
+    /// The memory limit of one conversion, in bytes. `nil` for the default limit.
     public var conversionMemory: Int64?
     /// Whether files are converted even if the system lacks a layer of the workers' sandbox.
     public var permitsWeakSandbox = false
     /// The memory for names and caches, in bytes.
     public var memory = 64 << 20
-    /// Tried on encrypted archives and PDFs, in this order.
+    /// Passwords that are tried on encrypted archives and PDFs, in this order.
     public var passwords: [String] = []
-    /// The character set of archived names that do not say theirs, by iconv's name; nil to detect it.
+    /// The character set of names in archives that do not specify it, as named by iconv. `nil` to detect it.
     public var charset: String?
-    /// Whether a listing has views at all. Their names work without.
+    /// Whether listings show views. Their names work regardless.
     public var listsViews = true
-    /// How many archives deep a listing shows views.
+    /// The number of nested archives up to which listings show views.
     public var depth = 4
-    /// Whether real files and folders can be changed.
+    /// Whether real files and directories can be changed.
     public var isWritable = true
-    /// Is called with lines for people, on any thread, when a conversion fails for a reason other than its file.
+    /// Called with user-visible lines, on any thread, when a conversion fails for a reason other than its file.
     public var log: @Sendable (String) -> Void = { _ in }
 
-    /// Those of a mount, but that real files can be changed.
+    /// Creates the default options. They equal those of a mount, except that real files can be changed.
     public init() {}
   }
 }
@@ -75,7 +75,8 @@ extension FileTree.Options {
     return settings
   }
 
-  /// The folder of the cache; nil if nothing is kept.
+  /// Returns the directory of the cache. Returns `nil` if the cache is disabled. Throws if others can change the
+  /// directory.
   func usableCacheFolder() throws(Fault) -> String? {
     switch cache {
     case .none: return nil

@@ -3,10 +3,11 @@ public import SystemPackage
 internal import Tree
 
 extension FileTree {
-  /// All bytes of a file.
+  /// Returns all bytes of a file.
   ///
-  /// - Parameter limit: in bytes; a file may claim any size, so that what is larger is not read.
-  /// - Throws: `notFound`, `isADirectory`, `limitExceeded`; `damaged`, `passwordNeeded` and the like for what cannot be made.
+  /// - Parameter limit: The maximum size, in bytes. Larger files are not read, because a file can claim any size.
+  /// - Throws: `notFound`, `isADirectory`, `limitExceeded`; `damaged`, `passwordNeeded` and similar errors if a file
+  ///   cannot be made.
   public func read(_ path: FilePath, limit: Int = 2 << 30) async throws(FileTreeError) -> [UInt8] {
     try await run(path) { [self] () throws(Fault) in
       var reader = ChunkReader(self, path, nil, size: 1 << 20)
@@ -14,30 +15,30 @@ extension FileTree {
     }
   }
 
-  /// The bytes of a file or a part of it, in chunks.
+  /// Returns the bytes of a file or a part of it, in chunks.
   ///
-  /// One chunk is read ahead. A file that changes while it is read is an error.
+  /// One chunk is read ahead. A change of the file while it is read is an error.
   ///
   /// - Parameters:
-  ///   - range: in bytes; what of it is beyond the end is left out. nil for the whole file.
-  ///   - size: of each chunk but the last, in bytes.
-  /// - Throws: while it is iterated: what `read(_:limit:)` throws.
+  ///   - range: The range of bytes. Offsets beyond the end are ignored. `nil` for the whole file.
+  ///   - size: The size of each chunk except the last, in bytes.
+  /// - Throws: While it is iterated: the errors of `read(_:limit:)`.
   public func chunks(
     of path: FilePath, range: Range<Int64>? = nil, size: Int = 512 << 10
   ) -> TreeStream<[UInt8]> {
     TreeStream(ChunkReader(self, path, range, size: max(1, size)), of: path, on: bench)
   }
 
-  /// The bytes of a file or a part of it, one by one.
+  /// Returns the bytes of a file or a part of it, one by one.
   ///
-  /// - Parameter range: in bytes; what of it is beyond the end is left out. nil for the whole file.
-  /// - Throws: while it is iterated: what `read(_:limit:)` throws.
+  /// - Parameter range: The range of bytes. Offsets beyond the end are ignored. `nil` for the whole file.
+  /// - Throws: While it is iterated: the errors of `read(_:limit:)`.
   public func bytes(of path: FilePath, range: Range<Int64>? = nil) -> TreeBytes {
     TreeBytes(chunks(of: path, range: range))
   }
 }
 
-/// Reads a file from an offset on.
+/// Reads consecutive chunks of a file.
 struct ChunkReader: Producer {
   private let tree: FileTree
   private let path: FilePath
@@ -54,7 +55,7 @@ struct ChunkReader: Producer {
     end = range?.upperBound ?? .max
   }
 
-  /// Reads a file that is open already.
+  /// Creates a reader of a file that is already open.
   init(_ tree: FileTree, _ path: FilePath, _ range: Range<Int64>?, size: Int, of file: Tree.OpenFile) {
     self.init(tree, path, range, size: size)
     self.file = file
@@ -65,7 +66,7 @@ struct ChunkReader: Producer {
     return chunk.isEmpty ? nil : [chunk]
   }
 
-  /// All that is left.
+  /// Returns all remaining bytes.
   mutating func all(limit: Int) throws(Fault) -> [UInt8] {
     let source = try opened().source
     if source.hasKnownSize {
@@ -108,7 +109,7 @@ struct ChunkReader: Producer {
 }
 
 extension Tree.OpenFile {
-  /// Bytes that are given to a caller; fewer than asked at the end alone. Blocks.
+  /// Returns bytes to pass to a caller. The result is shorter than `count` only at the end of the file. Blocks.
   func bytes(at offset: Int64, count: Int) throws(Fault) -> [UInt8] {
     try reading(.blocking) { (source) throws(Fault) in
       let count = source.hasKnownSize ? min(count, Int(max(0, source.size - offset))) : count

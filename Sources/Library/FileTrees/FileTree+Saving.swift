@@ -5,23 +5,23 @@ internal import Threads
 internal import Tree
 
 extension FileTree {
-  /// Makes a file with these bytes, or replaces those of one that is there, at once: whoever opens it has either the old bytes
-  /// or the new ones, also after a crash. When it returns they are on the disk.
+  /// Creates a file with these bytes, or atomically replaces the bytes of an existing one. Readers see either the old
+  /// or the new bytes, also after a crash. The bytes are on disk when the call returns.
   ///
-  /// A file that is replaced keeps its owner, group, permissions, access list and extended attributes, but is another one: its
-  /// other names keep the old bytes. As when it is written, set-id bits are kept for root only, and attributes that vouch for
-  /// the old bytes, such as capabilities, are not.
+  /// A replaced file keeps its owner, group, permissions, access list and extended attributes, but is a new file. Its
+  /// other names keep the old bytes. As after a write, only root keeps set-ID bits. Attributes that vouch for the old
+  /// bytes, such as capabilities, are removed.
   ///
-  /// - Throws: `missingParent`, `isADirectory`, `readOnlyView`, `noSpace`; `permissionDenied`, also if this user may not give
-  ///   the new file the owner of the old one: it can be written by `open` then.
+  /// - Throws: `missingParent`, `isADirectory`, `readOnlyView`, `noSpace`; `permissionDenied`, also if this user may
+  ///   not set the new file's owner to the old one. The file can be written with `open` in that case.
   public func save(_ bytes: [UInt8], to path: FilePath) async throws(FileTreeError) {
     try await save(bytes, to: path, replacing: true)
   }
 
-  /// Makes a file with these bytes, at once.
+  /// Creates a file with these bytes, atomically.
   ///
-  /// - Parameter replacing: whether a file that is there is replaced, as `save(_:to:)` does.
-  /// - Throws: `alreadyExists` unless it is replaced, and the errors of `save(_:to:)`.
+  /// - Parameter replacing: Whether an existing file is replaced, as `save(_:to:)` does.
+  /// - Throws: `alreadyExists` if an existing file is not replaced, and the errors of `save(_:to:)`.
   public func save(_ bytes: [UInt8], to path: FilePath, replacing: Bool) async throws(FileTreeError) {
     try await change(path) { [self] () throws(Fault) in
       let replacement = try Replacement(of: path.names, in: self, replacing: replacing)
@@ -30,13 +30,14 @@ extension FileTree {
     }
   }
 
-  /// Makes a file of chunks, or replaces the bytes of one that is there, at once when the last chunk is written.
+  /// Creates a file from chunks, or replaces the bytes of an existing one. The change is atomic and happens after the
+  /// last chunk.
   ///
-  /// The next chunk is asked for when the one before is written. If anything fails, or the task is cancelled before the last
-  /// chunk is written, the old file stays.
+  /// Each chunk is requested after the previous one is written. If an error occurs, or the task is cancelled before the
+  /// last chunk is written, the old file is kept.
   ///
-  /// - Parameter replacing: whether a file that is there is replaced, as `save(_:to:)` does.
-  /// - Throws: the errors of `save(_:to:replacing:)` and of the sequence.
+  /// - Parameter replacing: Whether an existing file is replaced, as `save(_:to:)` does.
+  /// - Throws: The errors of `save(_:to:replacing:)` and of the sequence.
   public func save<Chunks: AsyncSequence>(
     _ chunks: Chunks, to path: FilePath, replacing: Bool = true, isolation: isolated (any Actor)? = #isolation
   ) async throws where Chunks.Element == [UInt8] {
@@ -62,10 +63,10 @@ extension FileTree {
     }
   }
 
-  /// Writes bytes at a file's end, which is made if it is not there. They are not waited for to be on the disk.
+  /// Appends bytes to a file, which is created if it does not exist. Does not wait until they are on disk.
   ///
-  /// - Throws: `missingParent`, `isADirectory`, `readOnlyView`, `permissionDenied`; `noSpace`, after which some of the bytes
-  ///   may be there.
+  /// - Throws: `missingParent`, `isADirectory`, `readOnlyView`, `permissionDenied`; `noSpace`, after which some of the
+  ///   bytes may be written.
   public func append(_ bytes: [UInt8], to path: FilePath) async throws(FileTreeError) {
     try await change(path) { [self] () throws(Fault) in
       if let place = try existing(path.names) {
@@ -82,10 +83,10 @@ extension FileTree {
 }
 
 extension Tree.OpenFile {
-  /// The number of bytes that are written between two checks whether this is still wanted.
+  /// The number of bytes written between two checks for cancellation.
   private static let step = 8 << 20
 
-  /// Writes all bytes from `offset` on, or with nil at the end. Blocks.
+  /// Writes all bytes at `offset`, or at the end if it is `nil`. Blocks.
   func write(_ bytes: [UInt8], at offset: Int64?) throws(Fault) {
     var done = 0
     while done < bytes.count {

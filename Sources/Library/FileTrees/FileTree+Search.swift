@@ -4,39 +4,39 @@ public import SystemPackage
 internal import Tree
 
 extension FileTree {
-  /// What a search finds.
+  /// Returns the entries that match a query.
   ///
-  /// In a mailbox or a folder of mail these are the messages that a query finds, as `messages(matching:in:)` does, newest
-  /// first, each a folder with its text and what is attached. In a folder, the root as well, files and folders at any depth
-  /// follow whose names have all the query's words in them, whatever their case. What is in a view is not searched, unless
-  /// the folder is in one; the text of other files is not either.
+  /// In a mailbox or a mail directory, these are the messages found by `messages(matching:in:)`, newest first. Each is
+  /// a directory with its text and attachments. In any directory, including the root, files and directories at any
+  /// depth follow whose names contain all words of the query, regardless of case. Views are not searched unless the
+  /// directory is in one. The text of other files is not searched.
   ///
   /// - Parameters:
-  ///   - query: `from:anna invoice`, for example.
-  ///   - path: a mailbox or a folder; the root by default.
-  /// - Throws: while it is iterated: `unsupported` with what is wrong with the query, where there is mail; `notADirectory`,
-  ///   `notFound`.
+  ///   - query: A query such as `from:anna invoice`.
+  ///   - path: A mailbox or a directory. The root by default.
+  /// - Throws: While it is iterated: `unsupported` for an invalid query, with the reason, if there is mail;
+  ///   `notADirectory`, `notFound`.
   public func search(_ query: String, in path: FilePath = "") -> TreeStream<Entry> {
     TreeStream(SearchRows(self, path, query), of: path, on: bench)
   }
 }
 
-/// What a search finds, some at a time.
+/// The results of a search, in batches.
 package struct SearchRows: Producer {
   private let tree: FileTree
   private let path: FilePath
   private let query: String
   private let words: [String]
   private let limits: Limits?
-  /// When no more names are looked at.
+  /// The time at which the search of names ends.
   private var end: ContinuousClock.Instant?
   private var messages: FoundMessages?
-  /// Folders whose names are still to be looked at, the next one last; nil before the first.
+  /// The directories whose names have not been searched, the next one last. `nil` before the first one.
   private var folders: [FilePath]?
-  /// Whether all has been searched that a limit of time did not leave out.
+  /// Whether a time limit has not cut the search short so far.
   package private(set) var isComplete = true
 
-  /// How long is waited for messages to be indexed, and names are looked at after that.
+  /// The maximum time to wait until messages are indexed, and the time to search names after that.
   package struct Limits: Sendable {
     private(set) var messages: Duration
     private(set) var names: Duration
@@ -44,10 +44,10 @@ package struct SearchRows: Producer {
     package init(messages: Duration, names: Duration) { (self.messages, self.names) = (messages, names) }
   }
 
-  /// Components of a path; links are not followed, but folders may be mounted in each other.
+  /// The maximum number of path components. Links are not followed, but directories may be mounted in each other.
   private static let deepest = 256
 
-  /// - Parameter limits: nil for as long as it takes.
+  /// Creates a search with time limits.
   package init(_ tree: FileTree, _ names: [FileName], _ query: String, within limits: Limits) {
     self.init(tree, FilePath(names), query, limits)
   }
@@ -60,7 +60,7 @@ package struct SearchRows: Producer {
     words = query.lowercased().split(separator: " ").map(String.init)
   }
 
-  /// nil after the last. Blocks.
+  /// Returns the next entries. Returns `nil` after the last one. Blocks.
   package mutating func next() throws(Fault) -> [FileTree.Entry]? {
     if folders == nil { try begin() }
     while let found = try messages?.next() {
@@ -73,7 +73,7 @@ package struct SearchRows: Producer {
     messages = nil
     while folders != [], isInTime(), let folder = folders?.popLast() {
       try Interest.check()
-      // What cannot be read is passed over, but for where the search begins.
+      // Unreadable directories are skipped, except for the first one.
       let hits =
         folder == path ? try names(in: folder) : try unlessDelayed { () throws(Fault) in try names(in: folder) } ?? []
       if !hits.isEmpty { return hits }
@@ -94,14 +94,14 @@ package struct SearchRows: Producer {
     end = limits.map { .now + $0.names }
   }
 
-  /// Whether there is time for more names.
+  /// Returns whether there is time to search more names.
   private mutating func isInTime() -> Bool {
     guard let end, ContinuousClock.now > end else { return true }
     isComplete = false
     return false
   }
 
-  /// nil for what has gone.
+  /// Returns `nil` if the message has disappeared.
   private func entry(_ path: FilePath) throws(Fault) -> FileTree.Entry? {
     try unlessDelayed { () throws(Fault) in FileTree.Entry(try tree.place(path), at: path, view: nil) }
   }

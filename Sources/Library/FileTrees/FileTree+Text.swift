@@ -3,26 +3,26 @@ public import SystemPackage
 internal import Text
 
 extension FileTree {
-  /// How a file's bytes are read as text.
+  /// A text encoding.
   public enum TextEncoding: Sendable, Hashable, CaseIterable {
     /// UTF-8, RFC 3629.
     case utf8
-    /// In the order of bytes that a mark at its start says; without one, the least significant first.
+    /// UTF-16 in the byte order of the byte order mark, or little-endian without one.
     case utf16
     /// US-ASCII: bytes below 128.
     case ascii
-    /// ISO 8859-1: each byte is the character of its number.
+    /// ISO 8859-1: each byte is the number of its character.
     case latin1
-    /// UTF-8 or UTF-16 if it is that, else the likeliest character set.
+    /// UTF-8 or UTF-16 if the bytes are valid, otherwise the most likely character set.
     case detected
   }
 
-  /// A file's bytes as text, without a mark of the byte order at its start.
+  /// Returns the text of a file, without a byte order mark.
   ///
   /// - Parameters:
-  ///   - encoding: what the text is written in.
-  ///   - limit: in bytes; what is larger is not read.
-  /// - Throws: what `read(_:limit:)` throws; `damaged` if it is no such text.
+  ///   - encoding: The encoding of the text.
+  ///   - limit: The maximum size, in bytes. Larger files are not read.
+  /// - Throws: The errors of `read(_:limit:)`; `damaged` if the bytes are not valid in the encoding.
   public func text(
     _ path: FilePath, encoding: TextEncoding = .detected, limit: Int = 256 << 20
   ) async throws(FileTreeError) -> String {
@@ -37,9 +37,9 @@ extension FileTree {
 }
 
 extension FileTree.TextEncoding {
-  /// Bytes as text, without a mark of the byte order at their start; nil if they are no such text.
+  /// Returns the text of bytes, without a byte order mark. Returns `nil` if they are not valid in the encoding.
   ///
-  /// - Parameter isCut: whether more follows that is not there: then half a character at the end is left out.
+  /// - Parameter isCut: Whether the bytes are truncated. An incomplete character at the end is then left out.
   public func text(of bytes: ArraySlice<UInt8>, isCut: Bool = false) -> String? {
     let marks = self == .utf16 || self == .detected ? Self.utf16Marks : []
     let mark = marks.first { bytes.starts(with: $0) }
@@ -66,7 +66,7 @@ extension FileTree.TextEncoding {
   }
 
   private static let utf8Mark: [UInt8] = [0xef, 0xbb, 0xbf]
-  /// The least significant byte first, and last.
+  /// The byte order marks of little-endian and big-endian text.
   private static let utf16Marks: [[UInt8]] = [[0xff, 0xfe], [0xfe, 0xff]]
 
   private static func utf16(_ bytes: ArraySlice<UInt8>, isLittle: Bool, _ isCut: Bool) -> String? {
@@ -79,7 +79,7 @@ extension FileTree.TextEncoding {
     return String(validating: units, as: UTF16.self)
   }
 
-  /// For an error: `UTF-8`.
+  /// The name in error messages, such as `UTF-8`.
   fileprivate var name: String {
     switch self {
     case .utf8: "UTF-8"

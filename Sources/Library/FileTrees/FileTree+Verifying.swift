@@ -5,18 +5,18 @@ internal import Tree
 extension FileTree {
   /// The result of reading a file from its first byte to its last.
   package struct Verification: Sendable {
-    /// Whether some container has a checksum of the bytes, with which they agree.
+    /// Whether a container has a checksum of the bytes, and they match it.
     package let hasChecksum: Bool
-    /// Whether a checksum exists that could not be compared with.
+    /// Whether a checksum exists that could not be verified.
     package let isOpen: Bool
-    /// In bytes.
+    /// The size in bytes.
     package let size: Int64
   }
 
-  /// Reads all of a file, so that checksums are compared.
+  /// Reads all of a file to verify its checksums.
   ///
-  /// - Parameter progress: is called with the number of bytes read since the last call.
-  /// - Throws: what keeps the file from being read, such as a wrong checksum.
+  /// - Parameter progress: Called with the number of bytes read since the last call.
+  /// - Throws: The error of reading the file, such as a wrong checksum.
   package func verify(
     _ path: FilePath, progress: @escaping @Sendable (Int64) -> Void
   ) async throws(FileTreeError) -> Verification {
@@ -37,9 +37,9 @@ extension FileTree {
     }
   }
 
-  /// Reads the target of a symbolic link, so that its checksum is compared.
+  /// Reads the target of a symbolic link to verify its checksum.
   ///
-  /// - Throws: what keeps it from being read, such as a wrong checksum.
+  /// - Throws: The error of reading the target, such as a wrong checksum.
   package func verifyLink(_ path: FilePath) async throws(FileTreeError) {
     try await run(path) { [self] () throws(Fault) in
       let place = try place(path, followsLast: false)
@@ -49,7 +49,7 @@ extension FileTree {
 }
 
 extension Tree.OpenFile {
-  /// Reads bytes that no caller wants; returns their number.
+  /// Reads and discards bytes. Returns their number.
   fileprivate func skim(at offset: Int64) throws(Fault) -> Int {
     try reading(.blocking) { (source) throws(Fault) in
       var outcome = Result<Int, Fault>.success(0)

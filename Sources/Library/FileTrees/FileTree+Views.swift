@@ -4,31 +4,31 @@ public import SystemPackage
 package import Tree
 
 extension FileTree {
-  /// Something that a file or folder can be seen as.
+  /// A view of a file or directory.
   public struct ViewName: Sendable, Hashable {
-    /// Which view it is, such as `contents`.
+    /// The kind of view, such as `contents`.
     public let view: String
     /// The path of the view, from the root.
     public let path: FilePath
-    /// What the view is.
+    /// The type of the item.
     public let kind: Kind
-    /// Whether a listing shows it.
+    /// Whether listings show the view.
     public let isListed: Bool
 
-    /// The last name of its path, as it is.
+    /// The last name of the path, unchanged.
     package var fileName: FileName { path.names.last ?? "" }
   }
 
-  /// What a file or folder can be seen as, those first that a listing shows. Names with modifiers are not among them.
+  /// Returns the views of a file or directory, those shown by listings first. Names with modifiers are not included.
   ///
-  /// Looks at the file's first bytes, and makes nothing.
+  /// Reads the first bytes of the file, and makes nothing.
   ///
-  /// - Throws: `notFound`, and what keeps the file from being looked at.
+  /// - Throws: `notFound`, and the errors of reading the file.
   public func views(of path: FilePath) async throws(FileTreeError) -> [ViewName] {
     try await run(path) { [self] () throws(Fault) in try viewNames(of: place(path)) }
   }
 
-  /// The same of what has been found already. Blocks.
+  /// Returns the views of an item that has been found. Blocks.
   package func viewNames(of place: Place) throws(Fault) -> [ViewName] {
     guard let name = place.names.last else { return [] }
     let names = Array(place.names.dropLast())

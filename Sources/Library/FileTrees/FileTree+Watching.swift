@@ -4,50 +4,51 @@ public import SystemPackage
 internal import Tree
 
 extension FileTree {
-  /// A change in a watched folder.
+  /// A change in a watched directory.
   public struct Change: Sendable, Hashable {
     /// The kinds of changes.
     public enum Kind: Sendable, Hashable {
-      /// A file or folder was made in the folder, or moved into it. A file that had the name is replaced.
+      /// A file or directory was created in the directory, or moved into it. A file with the same name was replaced.
       case created
       /// The bytes of a file were changed.
       case modified
       /// Permissions, owner, times, extended attributes or the number of names were changed.
       case attributes
-      /// A file or folder was removed, or moved out of the folder.
+      /// A file or directory was removed, or moved out of the directory.
       case removed
-      /// A file or folder was renamed within the folder. A file that had the new name is replaced.
+      /// A file or directory was renamed within the directory. A file with the new name was replaced.
       case renamed
-      /// More was changed than could be noted: anything in the folder may be different.
+      /// Too many changes to record. Anything in the directory may be different.
       case unknown
     }
 
     /// The kind of the change.
     public let kind: Kind
-    /// The changed file or folder, from the root. The watched folder itself for `unknown`, and for its own attributes.
+    /// The path of the changed item, from the root. The watched directory itself for `unknown`, and for its own
+    /// attributes.
     public let path: FilePath
-    /// The path before. nil unless it was renamed.
+    /// The previous path. `nil` unless the item was renamed.
     public let oldPath: FilePath?
   }
 
-  /// Starts to watch a real folder. Changes from this call on are noted until they are taken.
+  /// Starts to watch a real directory. Changes are recorded from this call on until they are read.
   ///
-  /// Changes by this tree and by other programs are reported, those of other machines on a network file system are not. Folders
-  /// in the folder are not watched. The views of a file change with it, and are not reported.
+  /// Changes by this tree and by other programs are reported. Those made by other machines on a network file system are
+  /// not. Subdirectories are not watched. The views of a file change with it, and are not reported.
   ///
-  /// - Parameter path: the folder. The root by default.
-  /// - Throws: `notFound`, `notADirectory`, `permissionDenied`; `unsupported` for a folder of a view; `noSpace` if the user
-  ///   watches more folders than `fs.inotify.max_user_watches`.
+  /// - Parameter path: The directory. The root by default.
+  /// - Throws: `notFound`, `notADirectory`, `permissionDenied`; `unsupported` for a directory in a view; `noSpace` if
+  ///   the user watches more directories than `fs.inotify.max_user_watches`.
   public func watch(_ path: FilePath = "") async throws(FileTreeError) -> Changes {
     try await run(path) { [self] () throws(Fault) in
       let place = try place(path)
       let queue = ChangeQueue(path, place.names.last)
       try tree.withFolder(place.node) { (folder) throws(Fault) in try queue.watch(folder) }
       if let name = place.names.last {
-        // As long as a process has a removed folder open, nothing but its name tells.
+        // If a process has the removed directory open, only the removal of its name causes an event.
         let (above, _) = try parent(of: place.names)
         try tree.withFolder(above.node) { (folder) throws(Fault) in try queue.watchName(folder) }
-        // Removed before that was watched.
+        // The directory was removed before its name was watched.
         guard try unlessDelayed({ () throws(Fault) in try above.child(name, .blocking) })?.node == place.node else {
           throw Fault(.system(ENOENT))
         }
@@ -57,14 +58,14 @@ extension FileTree {
     }
   }
 
-  /// The changes in a watched folder, in order, as they are made.
+  /// The changes in a watched directory, in order.
   ///
-  /// The folder is watched until the last reference to this and its iterators is gone, or the tree is closed, which ends the
-  /// sequence. Several iterators share the changes: each is given to one of them.
+  /// The directory is watched until the last reference to this and its iterators is released, or the tree is closed,
+  /// which ends the sequence. Several iterators share the changes: each change is returned by one of them.
   public struct Changes: AsyncSequence, Sendable {
-    /// A change in the folder.
+    /// A change in the directory.
     public typealias Element = Change
-    /// The error when the folder is gone, or the task is cancelled.
+    /// The error if the directory is gone, or the task is cancelled.
     public typealias Failure = FileTreeError
 
     private let queue: ChangeQueue
@@ -75,13 +76,13 @@ extension FileTree {
       self.tree = tree
     }
 
-    /// Starts with the first change that is not taken yet.
+    /// Returns an iterator that starts with the first change that has not been read.
     public func makeAsyncIterator() -> Iterator { Iterator(queue, tree) }
 
-    /// Changes in order.
+    /// An iterator over the changes, in order.
     public struct Iterator: AsyncIteratorProtocol {
       private let queue: ChangeQueue
-      /// Is not closed as long as this is used.
+      /// Kept so that the tree is not closed.
       private let tree: FileTree
 
       fileprivate init(_ queue: ChangeQueue, _ tree: FileTree) {
@@ -89,14 +90,14 @@ extension FileTree {
         self.tree = tree
       }
 
-      /// Returns the next change. Returns nil when the tree is closed.
+      /// Returns the next change. Returns `nil` when the tree is closed.
       ///
-      /// - Throws: `directoryNotFound` when the folder is removed or renamed, and `cancelled`.
+      /// - Throws: `directoryNotFound` when the directory is removed or renamed, and `cancelled`.
       public mutating func next(isolation actor: isolated (any Actor)?) async throws(FileTreeError) -> Change? {
         try await queue.next(isolation: actor)
       }
 
-      /// Returns the next change. Returns nil when the tree is closed.
+      /// Returns the next change. Returns `nil` when the tree is closed.
       public mutating func next() async throws(FileTreeError) -> Change? { try await next(isolation: nil) }
     }
   }

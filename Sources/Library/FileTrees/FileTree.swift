@@ -7,16 +7,17 @@ public import SystemPackage
 internal import Threads
 package import Tree
 
-/// A folder, or a file such as an archive, with all that is inside its files.
+/// A directory, or a file such as an archive, including the contents of its files.
 ///
-/// What `ffmount` shows in a mount is read here without one: beside `a.zip` there is a folder `a.zip.contents`, beside
-/// `photo.heic` a file `photo.heic.as-jpeg`. Such a file or folder is a view; it is made when it is read.
+/// A tree provides the files of an `ffmount` mount without mounting anything. Beside `a.zip` there is a directory
+/// `a.zip.contents`, and beside `photo.heic` a file `photo.heic.as-jpeg`. Such a file or directory is a view. It is
+/// made when it is read.
 ///
-/// Paths are relative to the root; a leading slash stands for it. Symbolic links are followed as in a mount that is a file
-/// system by itself: none leads out of the tree, and neither does `..`.
+/// Paths are relative to the root, with or without a leading slash. Symbolic links are followed as in a separate file
+/// system: neither links nor `..` lead out of the tree.
 ///
-/// All work that may block is done by threads of the tree's own, so that no task keeps a thread from others. A task that is
-/// cancelled goes on at once, with a `FileTreeError` whose code is `cancelled`.
+/// Blocking work runs on the tree's own threads. A cancelled task continues at once, with a `FileTreeError` whose code
+/// is `cancelled`.
 public final class FileTree: Sendable {
   let tree: Tree
   let source: TreeSource
@@ -25,21 +26,22 @@ public final class FileTree: Sendable {
   let watches = WatchList()
   private let isClosed = Atomic<Bool>(false)
 
-  /// Jobs that run at a time, and all of them while some are held up by the disk or another job.
+  /// The maximum number of concurrent jobs: usually, and while some are blocked by the disk or other jobs.
   private static let jobs = (usual: max(4, 2 * sysconf(Int32(_SC_NPROCESSORS_ONLN))), most: 64)
-  /// Ends what trees have running once nobody uses them.
+  /// The threads that stop the work of trees after their last use.
   private static let ending = Workers(atMost: 1, evenHeldUp: 16)
-  /// How long what was found is waited for to be stored.
+  /// The maximum time to wait until results are stored in the index.
   private static let patience = Duration.seconds(2)
 
   /// Opens a tree.
   ///
-  /// Blocks for a few system calls, and for a file until its format is known; everything else waits until it is asked for.
+  /// Blocks for a few system calls and, for a file, until its format is known. All other work is done on demand.
   ///
   /// - Parameters:
-  ///   - path: a folder, or a file whose inside is to be the root; relative to the working directory, or absolute.
-  ///   - options: how it is read.
-  /// - Throws: `notFound` and `permissionDenied`; `unsupported` for what is neither a folder nor a file that has an inside.
+  ///   - path: A directory, or a file whose contents are the root. Relative to the working directory, or absolute.
+  ///   - options: The options of the tree.
+  /// - Throws: `notFound` and `permissionDenied`; `unsupported` if the path is neither a directory nor a file with
+  ///   contents.
   public init(at path: FilePath, options: Options = Options()) throws(FileTreeError) {
     do throws(Fault) {
       let source = try TreeSource(path.string)
@@ -59,7 +61,7 @@ public final class FileTree: Sendable {
     bench = Workers(atMost: Self.jobs.usual, evenHeldUp: Self.jobs.most)
   }
 
-  /// A tree that has been opened already, which is stopped with this.
+  /// Creates a tree from an open one, which stops together with this tree.
   package init(_ tree: Tree, of source: TreeSource) {
     self.tree = tree
     self.source = source
@@ -72,10 +74,10 @@ public final class FileTree: Sendable {
   /// The root's absolute path, with symbolic links resolved.
   public var root: FilePath { FilePath(source.path) }
 
-  /// Ends conversions and searches that are under way, and waits until what was found is stored for the next tree.
+  /// Cancels conversions and searches in progress, and waits until results are stored for later trees.
   ///
-  /// Not needed, but by programs that end right away. Calls that are under way or come later may fail with the code
-  /// `cancelled`.
+  /// Required only by programs that exit immediately afterwards. Calls in progress and later calls may fail with the
+  /// code `cancelled`.
   public func close() async {
     guard let ending = end() else { return }
     _ = try? await ending.value()
@@ -92,7 +94,7 @@ public final class FileTree: Sendable {
 
   // MARK: For all that is asked of it
 
-  /// Does what may block on a thread of the tree's own.
+  /// Runs blocking work on a thread of the tree.
   func run<Value: Sendable>(
     _ path: FilePath, isolation: isolated (any Actor)? = #isolation,
     _ body: @escaping @Sendable () throws(Fault) -> Value
@@ -101,9 +103,9 @@ public final class FileTree: Sendable {
     do throws(Fault) { return try await turn.value() } catch { throw FileTreeError(error, path) }
   }
 
-  /// The place that a path leads to. Blocks.
+  /// Returns the item at a path. Blocks.
   ///
-  /// - Parameter followsLast: whether a symbolic link in the last component is followed.
+  /// - Parameter followsLast: Whether a symbolic link in the last component is followed.
   func place(_ path: FilePath, followsLast: Bool = true) throws(Fault) -> Place {
     try place(path.names, followsLast: followsLast)
   }
@@ -116,7 +118,7 @@ public final class FileTree: Sendable {
 }
 
 extension FilePath {
-  /// The components, of which `.` and `..` are for the tree to judge.
+  /// The components, including `.` and `..`, which the tree interprets.
   var names: [FileName] {
     unsafe withPlatformString { bytes in
       unsafe FileName(bytes).bytes.split(separator: UInt8(ascii: "/")).map { FileName($0) }

@@ -2,62 +2,63 @@ internal import Bytes
 internal import Glibc
 public import SystemPackage
 
-/// Why something in a tree could not be read, made or changed.
+/// An error of reading, making or changing an item in a tree.
 public struct FileTreeError: Error, Sendable, Hashable {
-  /// What kind of thing went wrong.
+  /// The kind of an error.
   public enum Code: String, Sendable, Hashable, CaseIterable {
-    /// Nothing has this path.
+    /// The path does not exist.
     case notFound
-    /// A folder that was to be listed is not there.
+    /// A directory to list does not exist.
     case directoryNotFound
-    /// The folder that something was to be made in is not there.
+    /// The directory in which an item is to be created does not exist.
     case missingParent
-    /// Something has the path already.
+    /// The path exists already.
     case alreadyExists
-    /// The folder is not empty.
+    /// The directory is not empty.
     case notEmpty
-    /// It is a file, where a folder is needed.
+    /// A directory is required.
     case notADirectory
-    /// It is a folder, where a file is needed.
+    /// A file is required, but the item is a directory.
     case isADirectory
-    /// It is in a view, or is one: only real files and folders can be changed.
+    /// The item is a view or in a view. Only real files and directories can be changed.
     case readOnlyView
-    /// The file system, or the tree by its options, does not let anything be changed.
+    /// The file system, or the options of the tree, do not permit changes.
     case readOnly
-    /// This user may not do it.
+    /// The user lacks permission.
     case permissionDenied
-    /// The bytes break their format's rules.
+    /// The bytes violate the rules of their format.
     case damaged
     /// The file was changed while it was read.
     case changed
-    /// A password is missing, or none of those given fits.
+    /// A password is missing, or none of the given ones is right.
     case passwordNeeded
-    /// No space is left, or no quota.
+    /// The disk is full, or a quota is exhausted.
     case noSpace
-    /// It is larger than a limit allows: of the call, the options, or what keeps hostile files from harm.
+    /// A limit is exceeded: of the call, of the options, or for protection against hostile files.
     case limitExceeded
-    /// What is asked for is not supported of this file, or not installed.
+    /// The operation is not supported for this file, or not installed.
     case unsupported
-    /// The path has no such form, such as one that leads out of the tree.
+    /// The path is invalid, for example because it leads out of the tree.
     case invalidPath
     /// A name in the path is too long.
     case nameTooLong
-    /// The task was cancelled, or the tree closed.
+    /// The task was cancelled, or the tree was closed.
     case cancelled
-    /// Anything else: `underlying` says what.
+    /// Any other error, which `underlying` identifies.
     case system
   }
 
-  /// What kind of thing went wrong.
+  /// The kind of the error.
   public let code: Code
-  /// Where, relative to the tree's root; for an error about the root itself the path that was given.
+  /// The path that the error is about, relative to the tree's root. For an error about the root itself, the path as it
+  /// was given.
   public let path: FilePath
-  /// Why, as the end of a sentence that starts with the path.
+  /// The reason, as the end of a sentence that starts with the path.
   public let reason: String
-  /// What the system said, if it was a system call that failed.
+  /// The error number, if a system call failed.
   public let underlying: Errno?
 
-  /// Makes an error.
+  /// Creates an error.
   public init(_ code: Code, path: FilePath, reason: String, underlying: Errno? = nil) {
     self.code = code
     self.path = path
@@ -67,12 +68,12 @@ public struct FileTreeError: Error, Sendable, Hashable {
 }
 
 extension FileTreeError: CustomStringConvertible {
-  /// One sentence for people, with the path.
+  /// A user-visible sentence that starts with the path.
   public var description: String { "\(path.isEmpty ? "." : path.string): \(reason)" }
 }
 
 extension FileTreeError {
-  /// The error of a number or a name that no call takes.
+  /// Returns the error for an invalid number or name in a call.
   static func invalid(_ path: FilePath, _ reason: String) -> FileTreeError {
     FileTreeError(.system, path: path, reason: reason, underlying: .invalidArgument)
   }
@@ -89,7 +90,7 @@ extension FileTreeError {
     case .limit: code = .limitExceeded
     case .system(let number):
       underlying = Errno(rawValue: number)
-      // A reason is given where something is no real file.
+      // The tree gives a reason if the item is not a real file.
       code = number == EROFS && !fault.reason.isEmpty ? .readOnlyView : Self.codes[number] ?? .system
     }
     let said = fault.description
@@ -97,7 +98,7 @@ extension FileTreeError {
     self.init(code, path: path, reason: reason, underlying: underlying)
   }
 
-  /// The same where a folder was to be found.
+  /// Returns the error with `other` instead of `code`, if that is its code.
   func replacing(_ code: Code, by other: Code) -> FileTreeError {
     self.code == code ? FileTreeError(other, path: path, reason: reason, underlying: underlying) : self
   }

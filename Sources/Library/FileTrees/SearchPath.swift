@@ -2,18 +2,19 @@ internal import Glibc
 public import SystemPackage
 
 extension FileTree {
-  /// Folders that a user has for a purpose, as the XDG specifications have them.
+  /// The standard directories of a user, as in the XDG specifications.
   public enum SearchPath: Sendable, Hashable, CaseIterable {
-    /// What may be lost: `$XDG_CACHE_HOME`, else `.cache` at home.
+    /// The directory of data that may be deleted: `$XDG_CACHE_HOME`, or `.cache` in the home directory.
     case cache
-    /// `XDG_DOCUMENTS_DIR` in the user's `user-dirs.dirs`, else `Documents` at home.
+    /// `XDG_DOCUMENTS_DIR` in the user's `user-dirs.dirs`, or `Documents` in the home directory.
     case documents
-    /// `$HOME`, else what the system says of the user.
+    /// `$HOME`, or the home directory in the system's user database.
     case home
-    /// `$TMPDIR`, else `/tmp`.
+    /// `$TMPDIR`, or `/tmp`.
     case temporary
 
-    /// The absolute path, whether or not there is such a folder; nil for a user who has no home. May read a small file.
+    /// The absolute path, whether or not the directory exists. `nil` if the user has no home directory. May read a
+    /// small file.
     public var path: FilePath? {
       switch self {
       case .cache: Self.absolute("XDG_CACHE_HOME") ?? Self.inHome(".cache")
@@ -23,7 +24,7 @@ extension FileTree {
       }
     }
 
-    /// The path in an environment variable; a relative path is ignored.
+    /// Returns the path in an environment variable. Relative paths are ignored.
     private static func absolute(_ variable: String) -> FilePath? {
       guard let value = unsafe getenv(variable) else { return nil }
       let path = unsafe FilePath(platformString: value)
@@ -37,7 +38,7 @@ extension FileTree {
       return unsafe FilePath(platformString: folder)
     }
 
-    /// What user-dirs.dirs says: lines such as `XDG_DOCUMENTS_DIR="$HOME/Papers"`.
+    /// Returns a path in user-dirs.dirs, from a line such as `XDG_DOCUMENTS_DIR="$HOME/Papers"`.
     private static func named(_ name: String) -> FilePath? {
       guard let home = home.path, let folder = absolute("XDG_CONFIG_HOME") ?? inHome(".config"),
         let text = contents(of: folder.appending("user-dirs.dirs"))

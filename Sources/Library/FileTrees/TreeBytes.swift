@@ -1,20 +1,20 @@
 /// The bytes of a file, one by one.
 ///
-/// They come from chunks that are read ahead: only where one ends does a reader wait, or leave its actor.
+/// They come from chunks that are read ahead. A reader waits, or leaves its actor, only between chunks.
 public struct TreeBytes: AsyncSequence, Sendable {
-  /// One byte.
+  /// A byte of the file.
   public typealias Element = UInt8
-  /// What reading the file throws.
+  /// The error of reading the file.
   public typealias Failure = FileTreeError
 
   @usableFromInline let chunks: TreeStream<[UInt8]>
 
   init(_ chunks: TreeStream<[UInt8]>) { self.chunks = chunks }
 
-  /// Starts at the beginning.
+  /// Returns an iterator that starts with the first byte.
   @inlinable public func makeAsyncIterator() -> Iterator { Iterator(chunks.makeAsyncIterator()) }
 
-  /// Bytes in order, by one reader.
+  /// An iterator over the bytes, for one task.
   public struct Iterator: AsyncIteratorProtocol {
     @usableFromInline var chunks: TreeStream<[UInt8]>.Iterator
     @usableFromInline var chunk: [UInt8] = []
@@ -22,7 +22,7 @@ public struct TreeBytes: AsyncSequence, Sendable {
 
     @usableFromInline init(_ chunks: TreeStream<[UInt8]>.Iterator) { self.chunks = chunks }
 
-    /// The next byte; nil at the end, and after an error.
+    /// Returns the next byte. Returns `nil` at the end, and after an error.
     @inlinable public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(FileTreeError) -> UInt8? {
@@ -35,7 +35,7 @@ public struct TreeBytes: AsyncSequence, Sendable {
       return byte
     }
 
-    /// The next byte; nil at the end, and after an error.
+    /// Returns the next byte. Returns `nil` at the end, and after an error.
     @inlinable public mutating func next() async throws(FileTreeError) -> UInt8? { try await next(isolation: nil) }
   }
 }

@@ -1,23 +1,23 @@
 internal import Glibc
 
-/// Decides whether to poll for the next request for a moment before sleeping until it comes.
+/// The policy that decides whether a reader briefly polls for the next request before it sleeps.
 ///
-/// Waking a sleeping thread takes longer than answering most requests, in a virtual machine several times as long. So a
-/// reader that gets one request after the other polls between them; after one poll in vain it sleeps until requests
-/// come quickly again.
+/// Waking a sleeping thread takes longer than answering most requests, several times as long in a virtual machine. A
+/// reader that gets requests in quick succession therefore polls between them. After one poll without success, it
+/// sleeps until requests come quickly again.
 struct AdaptivePoll {
   private(set) var isWorthwhile = false
 
-  /// In nanoseconds: about the cost of sleeping and being woken.
+  /// The maximum polling time, in nanoseconds: about the cost of sleeping and waking.
   private static let longest: UInt64 = 50_000
-  /// A thread that does not run again after this time has yielded to another program.
+  /// The maximum time of a yield, in nanoseconds. A thread that takes longer has yielded to another program.
   private static let longestYield: UInt64 = 200_000
   private static let rest: UInt64 = 100_000_000
 
-  /// When the rest ends.
+  /// The time at which polling may resume.
   private var resumesAt: UInt64 = 0
 
-  /// Returns when `isThere` is true or the time is up.
+  /// Polls until `isThere` returns true or the maximum time has passed.
   mutating func wait(_ isThere: () -> Bool) {
     var now = Self.now
     let end = now + Self.longest
@@ -38,7 +38,7 @@ struct AdaptivePoll {
     }
   }
 
-  /// Measures how long a request took to arrive.
+  /// Calls `receive` and measures how long the request took to arrive.
   mutating func timing(_ receive: () -> Int32) -> Int32 {
     if isWorthwhile { return receive() }
     let start = Self.now

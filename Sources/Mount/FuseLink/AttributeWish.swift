@@ -1,10 +1,10 @@
 internal import CFuse3
 internal import Glibc
 
-/// What SETATTR asks for; nil stays as it is.
+/// The changes that SETATTR requests. `nil` leaves an attribute unchanged.
 public struct AttributeWish: Sendable {
   public enum Time: Sendable {
-    /// Of the clock of whoever carries it out.
+    /// The current time of the clock of the process that makes the change.
     case now
     case at(seconds: Int64, nanoseconds: Int32)
 
@@ -16,12 +16,12 @@ public struct AttributeWish: Sendable {
   public var permissions: UInt16?
   public var owner: UInt32?
   public var group: UInt32?
-  /// In bytes.
+  /// The size, in bytes.
   public var size: Int64?
   public var accessed: Time?
   public var modified: Time?
 
-  /// Those of `status` that the FUSE_SET_ATTR_… bits of `changes` name.
+  /// Creates the changes to the attributes in `status` that the FUSE_SET_ATTR_… bits of `changes` select.
   init(_ status: stat, changes: Int32) {
     func has(_ bit: Int32) -> Bool { changes & 1 << bit != 0 }
     if has(0) { permissions = UInt16(status.st_mode & 0o7777) }

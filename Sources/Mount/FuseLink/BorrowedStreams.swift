@@ -1,16 +1,16 @@
 internal import CPosix
 internal import Glibc
 
-/// Redirects standard output and error into memory while a helper is started.
+/// A redirection of standard output and error into memory while a helper is started.
 ///
-/// What it says becomes the reason of a failure. And it may outlive its start: a caller that waits for the end of these streams, as a shell does for `$(…)`, would otherwise wait for the helper to
-/// exit.
+/// The helper's output becomes the reason of a failure. The helper may also outlive its start. A caller that waits for
+/// the end of these streams, as a shell does for `$(…)`, would otherwise wait for the helper to exit.
 struct BorrowedStreams: ~Copyable {
   private let memory: Int32
   private let output: Int32
   private let errors: Int32
 
-  /// nil if the redirection fails: then the helper inherits the streams.
+  /// Redirects the streams. Returns `nil` if that fails. The helper then inherits the streams.
   init?() {
     memory = unsafe ffmount_memfd("ffmount-helper")
     // Neither one of the standard streams nor inherited by the helper.

@@ -1,21 +1,22 @@
 /// The handler of the kernel's requests. Each method is called on one of libfuse's threads, several at a time, and must
-/// not block; the request may be kept and answered from another thread.
+/// not block. A request may be kept and answered from another thread.
 public protocol FileSystem: AnyObject, Sendable {
   /// Called once the mount answers requests.
   func started()
 
-  /// Whether the kernel reads and enforces access control lists (`system.posix_acl_access`): one more request for each
-  /// node used by somebody other than its owner.
+  /// Whether the kernel reads and enforces access control lists (`system.posix_acl_access`). This costs one more
+  /// request for each node used by a user other than its owner.
   var hasAccessLists: Bool { get }
 
   /// Whether the kernel looks up `.` and `..` of nodes that it has forgotten, for NFS servers.
   var keepsHandles: Bool { get }
-  /// Whether it takes the requests of `WritableFileSystem`, which it then is; false by default.
+  /// Whether the file system handles the requests of `WritableFileSystem`, to which it must then conform. False by
+  /// default.
   var isWritable: Bool { get }
 
-  /// Answers LOOKUP: the node of a name in a folder.
+  /// Answers LOOKUP with the node of a name in a directory.
   func lookUp(_ request: consuming Request, _ name: UnsafePointer<CChar>, in folder: UInt64)
-  /// The kernel has dropped `count` lookups of a node; there is no reply.
+  /// Removes `count` lookups of a node. The kernel expects no reply.
   func forget(_ node: UInt64, _ count: UInt64)
   /// Answers GETATTR.
   func attributes(_ request: consuming Request, _ node: UInt64)
@@ -24,35 +25,37 @@ public protocol FileSystem: AnyObject, Sendable {
 
   /// Answers OPEN with a handle, which is released when the file is closed.
   func open(_ request: consuming Request, _ node: UInt64, flags: Int32)
-  /// Opens what an earlier process had open for reading, and calls `body` with it; or answers the request with a failure.
+  /// Opens a node that an earlier process had open for reading. Calls `body` with the result, or answers the request
+  /// with an error.
   func openAgain(
     _ request: consuming Request, _ node: UInt64, isFolder: Bool,
     _ body: @escaping @Sendable (consuming Request, AnyObject) -> Void)
-  /// Opens again what an earlier process had open by its descriptors, and calls `body` with each and the kernel's number of
-  /// it. Called before any request is answered, but for those about names that an earlier process has left. May block.
+  /// Reopens the files that an earlier process had open, from its descriptors. Calls `body` with the kernel's handle
+  /// and each file. Called before any request is answered, except requests about names that an earlier process left.
+  /// May block.
   func inherit(_ body: (UInt64, AnyObject) -> Void)
-  /// Answers READ: `count` bytes at `offset`, fewer only at the end of the file.
+  /// Answers READ with `count` bytes at `offset`, or fewer at the end of the file.
   func read(_ request: consuming Request, _ handle: AnyObject, offset: Int64, count: Int)
-  /// Finds the next data or hole of a file from `offset` on, as SEEK_DATA and SEEK_HOLE of lseek(2).
+  /// Answers LSEEK with the next data or hole of a file from `offset` on, as for SEEK_DATA and SEEK_HOLE of lseek(2).
   func seek(_ request: consuming Request, _ handle: AnyObject, offset: Int64, toHole: Bool)
 
-  /// Answers OPENDIR with a handle, which is released when the folder is closed.
+  /// Answers OPENDIR with a handle, which is released when the directory is closed.
   func openFolder(_ request: consuming Request, _ node: UInt64)
   /// Answers READDIR, or READDIRPLUS if `wantsNodes`, with the entries after `cookie` that fit into `capacity` bytes.
   func readFolder(
     _ request: consuming Request, _ handle: AnyObject, after cookie: UInt64, capacity: Int, wantsNodes: Bool)
 
-  /// Answers GETXATTR; a `capacity` of 0 asks for the size only.
+  /// Answers GETXATTR. A `capacity` of 0 requests only the size.
   func extendedAttribute(_ request: consuming Request, _ name: UnsafePointer<CChar>, of node: UInt64, capacity: Int)
-  /// Answers LISTXATTR; a `capacity` of 0 asks for the size only.
+  /// Answers LISTXATTR. A `capacity` of 0 requests only the size.
   func extendedAttributeNames(_ request: consuming Request, _ node: UInt64, capacity: Int)
   /// Answers STATFS.
   func statistics(_ request: consuming Request)
 }
 
-/// An open file that the next process is told of.
+/// An open file that is recorded for the next process.
 public protocol NumberedHandle: AnyObject {
-  /// The kernel is about to be told of the file, by this number. `lent`: what it has of the file itself.
+  /// Records the handle that the kernel is about to receive. `lent` is the ID of its backing file.
   func note(_ number: UInt64, lent: Int32?)
 }
 

@@ -13,10 +13,10 @@ internal import Glibc
     self.isWritable = isWritable
   }
 
-  /// Answers it, and adds the flag that libfuse 3.14 omits: that several lookups in a folder may run in parallel, so that
-  /// one that blocks does not hold up the others. A process that takes a mount over answers what the first one got, which
-  /// the kernel ignores if it has an answer. `told` gets whether the kernel reads and writes files that it is lent by
-  /// itself.
+  /// Answers the request and adds the flag for parallel lookups in a directory, which libfuse 3.14 omits. A blocked
+  /// lookup then does not delay the others. A process that takes over a mount sends the first process's reply, which
+  /// the kernel ignores if it already has one. `told` is called with whether the kernel accesses backing files
+  /// directly.
   func answer(_ told: (_ borrows: Bool) -> Void) {
     var buffer = unsafe fuse_buf()
     defer { unsafe free(buffer.mem) }
@@ -26,7 +26,7 @@ internal import Glibc
     let type = Int32(SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue)
     _ = unsafe socketpair(AF_UNIX, type, 0, &ends)
     defer { for descriptor in ends + [saved] where descriptor >= 0 { close(descriptor) } }
-    // If this fails, the readers answer.
+    // If this fails, the readers answer the request.
     guard saved >= 0, ends[0] >= 0, unsafe receive(&buffer) else { return }
     let offer = unsafe KernelOffer(buffer)
     _ = dup2(ends[0], wire)
@@ -40,9 +40,9 @@ internal import Glibc
     guard count > 0 else { return }
     let parallelFolders: UInt32 = 1 << 18
     if count >= 32 { answer[30] |= UInt8(parallelFolders >> 16) }
-    // FUSE_HANDLE_KILLPRIV_V2, which it does not know: the kernel does not ask for an attribute before each write.
+    // FUSE_HANDLE_KILLPRIV_V2, which libfuse does not know: the kernel does not request an attribute before each write.
     if count >= 32, isWritable, offer.clearsSetIds { answer[31] |= 1 << 4 }
-    // FUSE_INIT_EXT and FUSE_PASSTHROUGH, for files of file systems that stand on no other.
+    // FUSE_INIT_EXT and FUSE_PASSTHROUGH, for files of file systems that are not stacked on another.
     let borrows = count >= 56 && isWritable && offer.borrows && geteuid() == 0
     if borrows {
       answer[31] |= 1 << 6
@@ -53,7 +53,7 @@ internal import Glibc
     _ = unsafe write(wire, answer, count)
   }
 
-  /// The request: recorded, or from the kernel.
+  /// Receives the request from the record or from the kernel.
   private func receive(_ buffer: inout fuse_buf) -> Bool {
     if let legacy, legacy.connection != nil, let greeting = legacy.slots.greeting {
       unsafe buffer.mem = malloc(greeting.count)

@@ -1,30 +1,30 @@
 internal import CFuse3
 internal import Synchronization
 
-/// What the kernel calls open files and folders by.
+/// The numbers by which the kernel identifies open files and directories.
 ///
-/// A handle is the address of an object, and above it the ordinal of the process that gave it. The next process cannot
-/// read that address: it opens the file again, and finds it here by the same number.
+/// A handle is the address of an object, with the ordinal of its process in the upper bits. The next process cannot use
+/// that address. It reopens the file and stores it here under the same number.
 @safe final class Handles: Sendable {
-  /// Addresses have 47 bits; the ordinal is above them.
+  /// The position of the ordinal, in bits. Addresses have 47 bits.
   private static let shift: UInt64 = 48
   private let ordinal: UInt16
   private let inherited = Mutex<[UInt64: Reference]>([:])
 
-  /// An object that is passed on, whichever thread asks.
+  /// An object that is returned on any thread.
   private struct Reference: @unchecked Sendable {
     let object: AnyObject
   }
 
   init(ordinal: UInt16) { self.ordinal = ordinal }
 
-  /// The number for an object, retained until `release`.
+  /// Returns the number of an object, which is retained until `release`.
   func number(_ object: AnyObject) -> UInt64 {
     let address = unsafe UInt64(UInt(bitPattern: Unmanaged<AnyObject>.passRetained(object).toOpaque()))
     return address | UInt64(ordinal) << Self.shift
   }
 
-  /// The object of a number that this process gave; nil for another's.
+  /// Returns the object of a number from this process. Returns `nil` for another process's number.
   private func own(_ number: UInt64) -> Unmanaged<AnyObject>? {
     guard UInt16(number >> Self.shift) == ordinal else { return nil }
     let address = UInt(number & (1 << Self.shift - 1))
@@ -32,13 +32,13 @@ internal import Synchronization
     return unsafe Unmanaged.fromOpaque(pointer)
   }
 
-  /// The object; nil if an earlier process has opened it and it has not been opened again.
+  /// The object of a number. `nil` if an earlier process opened it and it has not been reopened.
   subscript(number: UInt64) -> AnyObject? {
     if let own = unsafe own(number) { return unsafe own.takeUnretainedValue() }
     return inherited.withLock { $0[number] }?.object
   }
 
-  /// What an earlier process has opened is open again.
+  /// Stores a reopened object under the number from an earlier process.
   func adopt(_ number: UInt64, _ object: AnyObject) {
     let reference = Reference(object: object)
     inherited.withLock { $0[number] = reference }

@@ -1,26 +1,27 @@
-/// Finds out that a mount has not been used for a while, from the number of requests so far, looked at now and then.
+/// A detector of unused mounts, which periodically checks the number of requests.
 struct IdleWatch {
   private let time: Duration
   private var requests: Int
-  /// No request has come since, at least.
+  /// The start of a period without requests.
   private var quietSince: ContinuousClock.Instant
 
   init(time: Duration, requests: Int, now: ContinuousClock.Instant) {
     (self.time, self.requests, quietSince) = (time, requests, now)
   }
 
-  /// Takes a look. Returns whether it is time to unmount: there was no request for `time`, and at most a tenth more.
+  /// Checks the number of requests. Returns whether to unmount: no request has arrived for `time`, or up to a tenth
+  /// longer.
   mutating func isDue(requests: Int, now: ContinuousClock.Instant) -> Bool {
     guard requests == self.requests, now - quietSince >= time else {
       if requests != self.requests { (self.requests, quietSince) = (requests, now) }
       return false
     }
-    // In use after all, if there is another look.
+    // If there is another check, the mount is still in use.
     quietSince = now
     return true
   }
 
-  /// How long to wait before the next look.
+  /// Returns the time to wait before the next check.
   func pause(now: ContinuousClock.Instant) -> Duration {
     max(.milliseconds(1), min(time / 10, quietSince + time - now))
   }

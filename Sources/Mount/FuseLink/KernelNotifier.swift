@@ -3,14 +3,15 @@ internal import Files
 internal import Glibc
 internal import Synchronization
 
-/// A helper process that tells the kernel what to forget.
+/// A helper process that sends invalidations to the kernel.
 ///
-/// The kernel takes a folder's lock for it, which a program may hold that waits for a reply of the daemon: a thread of the
-/// daemon's could not be ended then, nor with it the daemon, whose connection would stay open for ever. The helper's can wait:
-/// when the daemon dies, either another answers, or the helper's other thread ends the connection.
+/// The kernel locks the directory for an invalidation. A program that waits for a reply of the daemon may hold this
+/// lock. A waiting thread of the daemon could not be killed, so the daemon could not end and its connection would stay
+/// open. The helper can wait. When the daemon dies, either another process answers, or the helper's other thread aborts
+/// the connection.
 public final class KernelNotifier: Sendable {
   private let wire: Int32
-  /// The number of the connection for fusectl(5), if it is to end with the daemon; 0 otherwise.
+  /// The connection's number in fusectl(5) if it must end with the daemon. 0 otherwise.
   private let connection: UInt32
   private let state = Mutex(State())
 
@@ -28,7 +29,7 @@ public final class KernelNotifier: Sendable {
     self.connection = connection
   }
 
-  /// Sends a message. Blocks while many are waiting. Returns false if there is no helper.
+  /// Sends a message. Blocks while many are queued. Returns `false` without a helper.
   func send(_ message: [UInt8]) -> Bool {
     let process = state.withLock { state -> HelperProcess? in
       if let process = state.process { return process }
@@ -45,7 +46,7 @@ public final class KernelNotifier: Sendable {
     return unsafe ffmount_send(process.socket.raw, message, message.count, nil, 0) == message.count
   }
 
-  /// Does not wait for the helper, which may wait for the mount.
+  /// Kills the helper. Does not wait for it, since it may wait for the mount.
   func stop() {
     let process = state.withLock { state in
       state.isStopped = true
@@ -59,7 +60,7 @@ public final class KernelNotifier: Sendable {
 
   // MARK: The helper
 
-  /// Runs the helper and does not return, if this process was started as one; otherwise does nothing.
+  /// Runs the helper and does not return, if this process was started as one. Otherwise, does nothing.
   public static func serveAsHelper(_ arguments: [String]) {
     guard arguments == [program] else { return }
     var number: UInt32 = 0
@@ -84,7 +85,7 @@ public final class KernelNotifier: Sendable {
 
   private static let watched = Atomic<UInt32>(0)
 
-  /// Waits for the end of the daemon, and ends the connection if the helper's other thread cannot.
+  /// Waits until the daemon ends, then aborts the connection if the helper's other thread is blocked.
   private static func watch() -> UnsafeMutableRawPointer? {
     var end = pollfd(fd: HelperProcess.socket, events: 0, revents: 0)
     while unsafe poll(&end, 1, -1) < 0, errno == EINTR {}
@@ -96,12 +97,13 @@ public final class KernelNotifier: Sendable {
     return nil
   }
 
-  /// In microseconds.
+  /// The time before the connection is aborted, in microseconds.
   private static let patience: UInt32 = 300_000
 }
 
 extension KernelNotifier {
-  /// The number that fusectl(5) has for the file system on a mountpoint, which is asked nothing; 0 if it is not known.
+  /// Returns the number in fusectl(5) of the file system on a mountpoint. Does not access the file system. 0 if
+  /// unknown.
   static func connection(on mountpoint: String) -> UInt32 {
     let escapes = [UInt8(ascii: " "): "\\040", 9: "\\011", 10: "\\012", UInt8(ascii: "\\"): "\\134"]
     let path = mountpoint.utf8.reduce(into: [UInt8]()) { path, byte in
@@ -116,7 +118,7 @@ extension KernelNotifier {
     while unsafe getline(&line, &room, file) > 0, let text = unsafe line {
       let fields = unsafe String(cString: text).utf8.split(separator: UInt8(ascii: " "), maxSplits: 5)
       guard fields.count > 5, fields[4].elementsEqual(path) else { continue }
-      // MAJOR:MINOR, of a file system without a device 0:NUMBER.
+      // MAJOR:MINOR, which is 0:NUMBER for a file system without a device.
       found = fields[2].split(separator: UInt8(ascii: ":")).last.flatMap { UInt32(String($0) ?? "") } ?? 0
     }
     return found

@@ -1,14 +1,14 @@
-/// What a session has from the process before it, and leaves to the one after: see the article on the keeper.
+/// The handover of a session from the previous process and to the next: see Keeping.md.
 public struct Legacy: Sendable {
-  /// Which process of this mount it is, from 0.
+  /// The ordinal of the process among those of this mount, from 0.
   public var ordinal: UInt16
-  /// The kernel's connection; nil for the first process, which mounts.
+  /// The kernel's connection. `nil` for the first process, which mounts.
   public var connection: Int32?
-  /// The kernel's requests that it has not answered.
+  /// The kernel's unanswered requests.
   public var slots: RequestSlots
   /// Called with the connection as soon as it is mounted.
   public var handOver: @Sendable (Int32) -> Void
-  /// Unmounts what another process mounted. Blocks until it has.
+  /// Unmounts a mount of another process. Blocks until unmounted.
   public var unmount: @Sendable () -> Void
 
   public init(

@@ -3,7 +3,7 @@ internal import CPosix
 internal import Glibc
 internal import Synchronization
 
-/// Captures libfuse's log, so that its reasons appear in ffmount's own error messages.
+/// The capture of libfuse's log, so that its reasons appear in ffmount's own error messages.
 enum LibfuseLog {
   private static let lastLine = Mutex<String?>(nil)
   private static let printsAll = Mutex(false)
@@ -23,7 +23,7 @@ enum LibfuseLog {
 
   private static func take(_ line: String, isDebug: Bool) {
     if isDebug {
-      // `-d`: the protocol, as every FUSE program shows it.
+      // `-d`: the protocol, as printed by every FUSE program.
       _ = unsafe line.withCString { unsafe write(STDERR_FILENO, $0, strlen($0)) }
       return
     }
@@ -35,7 +35,7 @@ enum LibfuseLog {
 }
 
 extension String {
-  /// The range of `prefix` if the string starts with it; avoids Foundation's range(of:).
+  /// Returns the range of `prefix` if the string starts with it. Avoids Foundation's range(of:).
   fileprivate func range(of prefix: String) -> Range<String.Index>? {
     hasPrefix(prefix) ? startIndex..<index(startIndex, offsetBy: prefix.count) : nil
   }

@@ -3,7 +3,7 @@ internal import Glibc
 
 /// The callbacks of `WritableFileSystem`.
 extension Operations {
-  /// Adds them to the table of a mount that can be written.
+  /// Adds the callbacks to the table of a writable mount.
   static func addWriting(to table: inout fuse_lowlevel_ops) {
     addNames(to: &table)
     addFiles(to: &table)
@@ -80,9 +80,9 @@ extension Operations {
     unsafe table.write = { request, _, bytes, count, offset, info in
       guard let request = unsafe request, let info = unsafe info else { return }
       let bytes = unsafe UnsafeRawBufferPointer(start: bytes, count: count)
-      // Those of this write: the flags of an open file can be changed, and what a map wrote has none.
+      // The flags of this write: those of an open file can change, and a write from a mapping has none.
       let appends = unsafe info.pointee.flags & O_APPEND != 0
-      // A real file that cannot be opened again is not written.
+      // A real file that cannot be reopened is not written.
       guard let handle = unsafe Operations.handle(request, info) else {
         return unsafe Request(request).reply(error: EIO)
       }
@@ -139,7 +139,7 @@ extension Operations {
     }
   }
 
-  /// As `withOpened`, of a file system that can be written.
+  /// Calls `body` like `withOpened`, for a writable file system.
   private static func withWritable(
     _ request: fuse_req_t, _ node: UInt64, _ info: UnsafeMutablePointer<fuse_file_info>, isFolder: Bool = false,
     _ body: @escaping @Sendable (any WritableFileSystem, consuming Request, AnyObject) -> Void
@@ -150,7 +150,7 @@ extension Operations {
     }
   }
 
-  /// The file system, which is one that can be written if these callbacks are in the table.
+  /// Returns the file system, which is writable if these callbacks are in the table.
   private static func writable(_ request: fuse_req_t) -> (any WritableFileSystem)? {
     let fileSystem = unsafe fileSystem(request)
     if let writable = fileSystem as? any WritableFileSystem { return writable }

@@ -1,9 +1,9 @@
 internal import CFuse3
 internal import Glibc
 
-/// The C callbacks of `FileSystem`: each finds the file system in libfuse's user pointer and calls one method.
+/// The C callbacks of `FileSystem`. Each finds the file system in libfuse's user pointer and calls one method.
 enum Operations {
-  /// `isWritable`: with those of `WritableFileSystem`.
+  /// Returns the callbacks, including those of `WritableFileSystem` if `isWritable`.
   static func table(isWritable: Bool) -> fuse_lowlevel_ops {
     var table = fuse_lowlevel_ops()
     unsafe table.`init` = { user, connection in
@@ -98,7 +98,7 @@ enum Operations {
 
   private static func negotiate(_ connection: UnsafeMutablePointer<fuse_conn_info>, with fileSystem: any FileSystem) {
     let capable = unsafe connection.pointee.capable
-    // A default access list takes the umask's place, which only the file system can tell.
+    // A default access list overrides the umask, which only the file system can determine.
     let unmasked = fileSystem.hasAccessLists && fileSystem.isWritable
     let own =
       (fileSystem.hasAccessLists ? [FUSE_CAP_POSIX_ACL] : []) + (unmasked ? [FUSE_CAP_DONT_MASK] : [])
@@ -109,10 +109,10 @@ enum Operations {
     ] where capable & UInt32(wanted) != 0 {
       unsafe connection.pointee.want |= UInt32(wanted)
     }
-    // The kernel's own heuristic, nodes with the first entries of a folder only, is worse than the file system's.
+    // The kernel's own heuristic returns nodes only with the first entries of a directory. The file system's is better.
     unsafe connection.pointee.want &= ~UInt32(FUSE_CAP_READDIRPLUS_AUTO)
-    // Readahead requests in flight; the default of 12 leaves the connection idle, and those to a source that hangs must
-    // leave room for others.
+    // The maximum number of readahead requests in flight. The default of 12 leaves the connection idle. Requests to a
+    // source that hangs must leave room for others.
     unsafe connection.pointee.max_background = 1024
   }
 
@@ -131,7 +131,7 @@ enum Operations {
 
   static func handles(_ request: fuse_req_t) -> Handles { unsafe anchor(fuse_req_userdata(request)!).handles }
 
-  /// Calls `body` with what a request is about, which is opened again if an earlier process had it open.
+  /// Calls `body` with the object of a handle. Reopens it if an earlier process had it open.
   static func withOpened(
     _ request: fuse_req_t, _ node: UInt64, _ info: UnsafeMutablePointer<fuse_file_info>, isFolder: Bool = false,
     _ body: @escaping @Sendable (any FileSystem, consuming Request, AnyObject) -> Void
@@ -146,7 +146,7 @@ enum Operations {
     }
   }
 
-  /// What is open; nil for what an earlier process has opened and this one has not.
+  /// Returns the object of a handle. Returns `nil` if an earlier process opened it and this one has not.
   static func handle(_ request: fuse_req_t, _ info: UnsafeMutablePointer<fuse_file_info>) -> AnyObject? {
     unsafe handles(request)[info.pointee.fh]
   }

@@ -6,21 +6,22 @@ internal import Threads
 
 /// A request that is answered later, from another thread.
 public final class ParkedRequest: Sendable {
-  /// What is done when a signal reaches the calling process.
+  /// The action when a signal reaches the calling process.
   public enum Interruption: Sendable {
-    /// EINTR is answered at once.
+    /// Replies EINTR immediately.
     case answered
-    /// EINTR is answered at once if the signal ends the process. Others are ignored: file systems on disks do not interrupt a
-    /// call for them, and programs do not expect it.
+    /// Replies EINTR immediately if the signal ends the process. Other signals are ignored, since disk file systems do
+    /// not interrupt a call for them and programs do not expect it.
     case answeredIfFatal
-    /// `isWaiting` tells of it, and the owner answers: for what must be either done or interrupted, and not both.
+    /// Sets `isWaiting` to false and leaves the reply to the owner. For a request that must be either completed or
+    /// interrupted, but not both.
     case left
   }
 
   private struct State: ~Copyable {
     var request: Request?
-    /// Whether the registration has returned. libfuse may call back from within it, when the request must not be answered
-    /// yet; `init` then answers.
+    /// Whether the registration has returned. libfuse may call back before that, when the request must not be answered
+    /// yet. `init` then answers it.
     var isRegistered = false
     var isInterrupted = false
     var interrupted: (@Sendable () -> Void)?
@@ -36,12 +37,12 @@ public final class ParkedRequest: Sendable {
     self.init(request, interruption) {}
   }
 
-  /// Calls `registered` as soon as an interruption can be answered from another thread. For tests.
+  /// Parks a request. Calls `registered` as soon as an interruption can be answered from another thread. For tests.
   init(_ request: consuming Request, _ interruption: Interruption = .answered, registered: () -> Void) {
     self.interruption = interruption
     thread = request.process
     record = request.record
-    // libfuse passes the request to its callback itself. Only valid until an interruption can be answered.
+    // libfuse passes the request to its callback. Valid only until an interruption can be answered.
     let raw = unsafe request.raw
     state = Mutex(State(request: consume request))
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
@@ -62,14 +63,14 @@ public final class ParkedRequest: Sendable {
 
   deinit { _ = take() }
 
-  /// The request, once; nil if it was already taken or its process was interrupted.
+  /// Returns the request, once. Returns `nil` if it was already taken or its process was interrupted.
   public func take() -> Request? {
     let taken: Request? = state.withLock { state in
       state.interrupted = nil
       return state.request.take()
     }
     guard let request = taken else { return nil }
-    // Waits for a callback that is running; it finds nothing to answer.
+    // Waits for a running callback, which finds nothing to answer.
     unsafe fuse_req_interrupt_func(request.raw, nil, nil)
     return request
   }
@@ -77,7 +78,7 @@ public final class ParkedRequest: Sendable {
   /// Whether a reply is still wanted.
   public var isWaiting: Bool { state.withLock { !$0.isInterrupted } }
 
-  /// Calls `body` when the calling process is interrupted, at once if it already is. Replaces an earlier `body`.
+  /// Calls `body` when the calling process is interrupted, or immediately if it already is. Replaces an earlier `body`.
   public func whenInterrupted(_ body: @escaping @Sendable () -> Void) {
     let isInterrupted = state.withLock { state in
       state.interrupted = body

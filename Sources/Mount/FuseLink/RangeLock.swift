@@ -1,14 +1,14 @@
 internal import CFuse3
 
-/// A lock of a range of a file, as fcntl(2) has it.
+/// A lock on a range of a file, as in fcntl(2).
 public struct RangeLock: Sendable {
-  /// F_RDLCK, F_WRLCK or F_UNLCK.
+  /// The type: F_RDLCK, F_WRLCK or F_UNLCK.
   public var kind: Int16
-  /// In bytes.
+  /// The offset of the range, in bytes.
   public var start: Int64
-  /// 0: to the end, wherever that is.
+  /// The size of the range, in bytes. 0 extends it to the end of the file, even if that moves.
   public var count: Int64
-  /// Whose it is; −1 if that is unknown.
+  /// The process that owns the lock. −1 if unknown.
   public var process: Int32
 
   public init(kind: Int16, start: Int64, count: Int64, process: Int32) {

@@ -5,15 +5,15 @@ internal import Glibc
 
 /// A request of the kernel that waits for its reply.
 ///
-/// Each reply method consumes the request; a request that is dropped is answered with EIO. So none is forgotten or
-/// answered twice.
+/// Each reply method consumes the request. A request that is dropped is answered with EIO. No request is therefore
+/// forgotten or answered twice.
 @safe public struct Request: ~Copyable, @unchecked Sendable {
   // Sendable: libfuse allows any thread to reply.
   let raw: fuse_req_t
-  /// Where it is for the next process.
+  /// The slot in which the next process finds the request.
   let slot: Int32
 
-  /// On the thread that received it.
+  /// Creates a request. Must be called on the thread that received it.
   init(_ raw: fuse_req_t) {
     unsafe self.raw = raw
     slot = ffmount_take_slot()
@@ -21,13 +21,13 @@ internal import Glibc
 
   deinit { _ = unsafe Request.send(raw, slot) { unsafe fuse_reply_err($0, EIO) } }
 
-  /// The record of a change that it asks for; nil if no other process goes on after this one.
+  /// The record of the requested change. `nil` if no other process continues after this one.
   public var record: ChangeRecord? {
     guard slot != RequestSlots.none else { return nil }
     return unsafe Operations.slots(raw)?.journal?.record(slot)
   }
 
-  /// Records the answer to a request that must not be done again.
+  /// Records the reply to a request that must not be repeated.
   private func note(_ error: Int32, _ bytes: () -> [UInt8]) {
     guard slot != RequestSlots.none, let slots = unsafe Operations.slots(raw), let journal = slots.journal,
       RequestHead.isUnrepeatable(slots.operation(slot))
@@ -35,7 +35,8 @@ internal import Glibc
     journal.setAnswer(slot, error: error, bytes())
   }
 
-  /// Calls `body`, which replies, and gives the slot back. Returns 0, or the negative errno if nobody waits any more.
+  /// Calls `body`, which replies, and releases the slot. Returns 0, or the negative errno if the caller no longer
+  /// waits.
   @discardableResult
   consuming func send(_ body: (fuse_req_t) -> Int32) -> Int32 {
     let (raw, slot) = unsafe (raw, slot)
@@ -57,23 +58,23 @@ internal import Glibc
   /// The user and group IDs of that thread for file access.
   public var user: UInt32 { unsafe fuse_req_ctx(raw).pointee.uid }
   public var group: UInt32 { unsafe fuse_req_ctx(raw).pointee.gid }
-  /// Its umask, of a request that makes something.
+  /// The umask of that thread, for a request that creates an item.
   public var umask: UInt32 { unsafe fuse_req_ctx(raw).pointee.umask }
 
-  /// Replies with an errno; 0 is success without a value.
+  /// Replies with an errno. 0 is success without a value.
   public consuming func reply(error: Int32) {
     note(error) { [] }
     unsafe send { unsafe fuse_reply_err($0, error) }
   }
 
-  /// What the kernel may cache of a node.
+  /// The information about a node that the kernel may cache.
   public struct Node: Sendable {
     public var id: UInt64
     public var generation: UInt64
     public var status: stat
-    /// How long the name is valid, in seconds.
+    /// The time for which the name is valid, in seconds.
     public var lifetime: Double
-    /// How long the status is valid, in seconds.
+    /// The time for which the status is valid, in seconds.
     public var statusLifetime: Double
 
     public init(id: UInt64, generation: UInt64, status: stat, lifetime: Double, statusLifetime: Double) {
@@ -95,14 +96,14 @@ internal import Glibc
     }
   }
 
-  /// Answers lookup. Returns false if nobody waits any more: then the kernel has not counted the lookup.
+  /// Answers lookup. Returns `false` if the caller no longer waits. The kernel has then not counted the lookup.
   public consuming func reply(_ node: Node) -> Bool {
     var entry = node.parameters
     note(0) { node.bytes }
     return unsafe send { unsafe fuse_reply_entry($0, &entry) } == 0
   }
 
-  /// Answers getattr; the kernel may cache the status for `seconds`.
+  /// Answers getattr. The kernel may cache the status for `seconds`.
   public consuming func reply(_ status: stat, lifetime seconds: Double) {
     var status = status
     note(0) { Node(id: 0, generation: 0, status: status, lifetime: 0, statusLifetime: seconds).statusBytes }
@@ -115,18 +116,18 @@ internal import Glibc
     unsafe send { unsafe fuse_reply_readlink($0, terminated) }
   }
 
-  /// What the kernel may do with an opened file or folder.
+  /// The options of an open file or directory.
   public struct OpenOptions: Sendable {
-    /// The cached pages are still valid.
+    /// Whether the cached pages are still valid.
     public var keepsCache = false
-    /// The kernel may cache the folder's listing.
+    /// Whether the kernel may cache the directory's listing.
     public var cachesListing = false
-    /// Reads do not end at the size, which is an estimate; so nothing of the file is cached.
+    /// Whether reads may continue beyond the size, which is an estimate. Nothing of the file is then cached.
     public var hasOpenEnd = false
-    /// Closing a descriptor is to be told: FLUSH.
+    /// Whether closing a descriptor sends FLUSH.
     public var flushes = false
-    /// What the kernel reads and writes itself, without requests and a cache of its own: must be the same for all who have
-    /// the node open at a time, and live as long as the handle.
+    /// The backing file that the kernel reads and writes directly, without requests and without its own cache. Must be
+    /// the same for all handles of the node that are open at a time, and must live as long as the handle.
     public var lent: LentFile?
 
     public init(
@@ -141,13 +142,13 @@ internal import Glibc
     }
   }
 
-  /// Answers open; `handle` is passed with each request for the open file until it is released.
+  /// Answers open. `handle` is passed with each request for the open file until it is released.
   public consuming func reply(handle: AnyObject, _ options: OpenOptions) {
     let handles = unsafe Operations.handles(raw)
     var info = options.information(handles.number(handle))
     if record != nil { (handle as? any NumberedHandle)?.note(info.fh, lent: options.lent?.id) }
     note(0) { options.opened(info.fh) }
-    // The caller was interrupted: no release will come.
+    // The caller was interrupted, so no release will follow.
     let isOpened =
       if options.lent != nil {
         reply(all: options.opened(info.fh))
@@ -157,7 +158,7 @@ internal import Glibc
     if !isOpened { handles.release(info.fh) }
   }
 
-  /// Answers create. Returns false if nobody waits any more: then the kernel has not counted the lookup.
+  /// Answers create. Returns `false` if the caller no longer waits. The kernel has then not counted the lookup.
   public consuming func reply(_ node: Node, handle: AnyObject, _ options: OpenOptions) -> Bool {
     let handles = unsafe Operations.handles(raw)
     var info = options.information(handles.number(handle))
@@ -217,14 +218,14 @@ internal import Glibc
     unsafe send { unsafe fuse_reply_statfs($0, &statistics) }
   }
 
-  /// Answers statfs for what is on no disk of this machine: only how long names may be is known.
+  /// Answers statfs for a file system that is not on a disk of this machine. Only the maximum length of names is known.
   public consuming func replyWithoutDisk() {
     var none = statvfs()
     (none.f_bsize, none.f_frsize, none.f_namemax) = (4096, 4096, 255)
     reply(none)
   }
 
-  /// Answers getxattr and listxattr: the value, or its size if the caller passed a capacity of 0.
+  /// Answers getxattr and listxattr with the value, or with its size if the caller passed a capacity of 0.
   public consuming func reply(attribute value: [UInt8], capacity: Int) {
     if capacity == 0 {
       unsafe send { unsafe fuse_reply_xattr($0, value.count) }
@@ -242,17 +243,18 @@ extension Request.OpenOptions {
     info.keep_cache = keepsCache ? 1 : 0
     info.cache_readdir = cachesListing ? 1 : 0
     info.direct_io = hasOpenEnd ? 1 : 0
-    // A file that is only read has nothing to flush: saves one request per close.
+    // A file that is only read has nothing to flush. This saves one request per close.
     info.noflush = flushes ? 0 : 1
     info.fh = handle
     return info
   }
 
-  /// struct fuse_open_out: u64 handle, u32 flags, s32 file. libfuse before 3.17 cannot reply with a file.
+  /// Returns struct fuse_open_out: u64 handle, u32 flags, s32 backing ID. libfuse before 3.17 cannot reply with a
+  /// backing file.
   fileprivate func opened(_ handle: UInt64) -> [UInt8] {
-    // FOPEN_NOFLUSH, and FOPEN_DIRECT_IO, which leaves lent files maps alone.
+    // FOPEN_NOFLUSH, and FOPEN_DIRECT_IO, which does not affect mappings of backing files.
     var flags: UInt64 = (flushes ? 0 : 1 << 5) | (hasOpenEnd ? 1 : 0)
-    // FOPEN_PASSTHROUGH; FOPEN_KEEP_CACHE and FOPEN_CACHE_DIR.
+    // FOPEN_PASSTHROUGH, or FOPEN_KEEP_CACHE and FOPEN_CACHE_DIR.
     flags |= lent != nil ? 1 << 7 : (keepsCache ? 1 << 1 : 0) | (cachesListing ? 1 << 3 : 0)
     let words = [handle, flags | UInt64(UInt32(bitPattern: lent?.id ?? 0)) << 32]
     return unsafe words.withUnsafeBytes { unsafe Array($0) }
@@ -260,15 +262,15 @@ extension Request.OpenOptions {
 }
 
 extension Request.Node {
-  /// struct fuse_attr_out: u64 seconds, u32 nanoseconds, u32 padding, and the attributes, which are the last 88 bytes of an
-  /// entry.
+  /// The bytes of struct fuse_attr_out: u64 seconds, u32 nanoseconds, u32 padding, and the attributes, which are the
+  /// last 88 bytes of an entry.
   fileprivate var statusBytes: [UInt8] {
     let entry = bytes
     // struct fuse_entry_out: at 24 bytes the seconds, at 36 the nanoseconds.
     return entry[24..<32] + entry[36..<40] + [0, 0, 0, 0] + entry[40...]
   }
 
-  /// struct fuse_entry_out, which an entry of readdirplus begins with.
+  /// The bytes of struct fuse_entry_out, with which an entry of readdirplus begins.
   fileprivate var bytes: [UInt8] {
     var (entry, memory) = (parameters, [UInt8](repeating: 0, count: 160))
     unsafe memory.withUnsafeMutableBytes {

@@ -3,13 +3,12 @@ internal import CPosix
 internal import Files
 internal import Glibc
 
-/// Where a reader has the kernel put its requests, one at a time: in memory of its own, or in slots that the next process
-/// finds.
+/// The memory in which a reader receives requests, one at a time: its own, or slots that the next process can read.
 @safe struct RequestBuffer: ~Copyable {
   private let slots: RequestSlots?
-  /// The own memory, once there is a request.
+  /// The reader's own memory. Allocated with the first request.
   private var own = unsafe fuse_buf()
-  /// The present request.
+  /// The current request.
   private var buffer = unsafe fuse_buf()
   private var slot = RequestSlots.none
 
@@ -25,8 +24,8 @@ internal import Glibc
 
   var head: RequestHead { unsafe RequestHead(buffer) }
 
-  /// Waits for the next request, or takes one that an earlier process has left. Returns its size, 0 at the end of the mount,
-  /// or a negative errno.
+  /// Waits for the next request, or takes one that an earlier process left. Returns its size, 0 at the end of the
+  /// mount, or a negative errno.
   mutating func receive(_ session: OpaquePointer) -> Int32 {
     guard let slots else { return unsafe receiveIntoOwn(session) }
     if let size = unsafe receiveInherited(session) { return size }
@@ -36,9 +35,9 @@ internal import Glibc
     return unsafe fuse_session_receive_buf(session, &buffer)
   }
 
-  /// Takes a request that an earlier process has left. Returns its size; nil if there is none.
+  /// Takes a request that an earlier process left. Returns its size. Returns `nil` if there is none.
   ///
-  /// - Parameter isWanted: takes the code of its operation.
+  /// - Parameter isWanted: returns whether to take a request with this operation code.
   mutating func receiveInherited(
     _ session: OpaquePointer, where isWanted: (UInt32) -> Bool = { _ in true }
   ) -> Int32? {
@@ -69,7 +68,7 @@ internal import Glibc
     return unsafe fuse_session_receive_buf(session, &own)
   }
 
-  /// Has the request answered, or parked.
+  /// Processes the request, which is then answered or parked.
   mutating func process(_ session: OpaquePointer) {
     guard let slots, slot != RequestSlots.none else { return unsafe fuse_session_process_buf(session, &buffer) }
     let head = head
@@ -81,7 +80,7 @@ internal import Glibc
       ffmount_offer_slot(slot)
       unsafe fuse_session_process_buf(session, &buffer)
       ffmount_work_on(ffmount_work())
-      // Taken by a `Request`, which gives it back.
+      // Taken by a `Request`, which releases it.
       if ffmount_take_slot() == RequestSlots.none {
         slot = RequestSlots.none
         return

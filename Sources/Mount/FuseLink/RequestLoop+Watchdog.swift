@@ -1,24 +1,23 @@
 internal import Glibc
 internal import Synchronization
 
-/// The thread that sees to requests whose readers are blocked.
+/// The thread that handles requests whose readers are blocked.
 extension RequestLoop {
-  /// How long a request may wait for a reader, in microseconds, and after how many rounds without a request the watch
-  /// ends.
+  /// The time that a request may wait for a reader, in microseconds, and the number of rounds without a request after
+  /// which the watchdog sleeps.
   private static let round: UInt32 = 1000
   private static let quietRounds = 20
 
-  /// How long the reply to an interrupted request may still come, in rounds.
+  /// The time allowed for the reply to an interrupted request, in rounds.
   private static let grace = 50
 
   /// Replies EINTR for a reader that is blocked on an interrupted request, so that the calling process can be killed.
-  /// When the reader's own reply comes, the kernel no longer knows the request and rejects it, as for every interrupted
-  /// request.
+  /// The kernel then no longer knows the request and rejects the reader's own reply, as for every interrupted request.
   private func releaseInterrupted() {
     let overdue = withLock { () -> [UInt64] in
       if interrupted.isEmpty { return [] }
       let answering = Set(threads.values.map { $0.question.load(ordering: .acquiring) })
-      // Other requests have been answered, or are parked where libfuse finds them.
+      // Other requests have been answered, or are parked, where libfuse finds them.
       interrupted = interrupted.filter { answering.contains($0.key) }.mapValues { $0 + 1 }
       let overdue = interrupted.filter { $0.value > Self.grace }.map(\.key)
       for number in overdue { interrupted[number] = nil }
@@ -31,7 +30,7 @@ extension RequestLoop {
     }
   }
 
-  /// Wakes another reader whenever a request is queued and no reader waits for it; sleeps while there are no requests.
+  /// Wakes another reader whenever a request is queued and no reader waits for it. Sleeps while no requests arrive.
   func runWatchdog() {
     var seen = questions.load(ordering: .relaxed)
     var quiet = 0

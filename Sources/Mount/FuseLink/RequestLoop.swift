@@ -5,14 +5,14 @@ internal import Threads
 
 /// The threads that receive the kernel's requests.
 ///
-/// A single thread reads while requests come one at a time, as from `tar` or `cp`: passing requests around several
-/// sleeping threads costs a context switch and cold caches each, a third of the time in all. A reader that finds
-/// another request already queued wakes a second reader, and so on; one that finds none goes back to sleep, unless it
-/// is the last. The last one spins for a moment while requests come quickly. If all awake readers are blocked, by a
-/// slow disk for example, the watchdog wakes another. Blocked readers do not count towards the limit: others are
-/// started in their place, which end when they are not needed.
+/// A single thread reads while requests come one at a time, as from `tar` or `cp`. Distributing requests among several
+/// sleeping threads costs a context switch and cold caches each, a third of the total time. A reader that finds another
+/// request already queued wakes a second reader, and so on. A reader that finds none sleeps, unless it is the last. The
+/// last one polls briefly while requests come quickly. If all awake readers are blocked, for example by a slow disk,
+/// the watchdog wakes another. Blocked readers do not count towards the limit. Additional readers replace them and end
+/// when they are not needed.
 @safe final class RequestLoop: @unchecked Sendable {
-  // Sendable: mutable state below `mutex` is accessed with it held, or is atomic; the rest is set once. libfuse's
+  // Sendable: mutable state below `mutex` is accessed with it held, or is atomic. The rest is set once. libfuse's
   // session may be read and answered by any thread.
   private let session: OpaquePointer
   let descriptor: Int32
@@ -26,12 +26,12 @@ internal import Threads
   private var watchdog: pthread_t?
   private var sleeping = 0
   private var wakings = 0
-  /// How many started threads have not registered yet.
+  /// The number of started threads that have not registered yet.
   private var beginning = 0
   private var result: Int32 = 0
-  /// How many threads wait for a request.
+  /// The number of threads that wait for a request.
   let receiving = Atomic<Int>(0)
-  /// Incremented with each request.
+  /// The number of received requests.
   let questions = Atomic<Int>(0)
   let watchdogSleeps = Atomic<Bool>(false)
   let watchdogWakes: UnsafeMutablePointer<pthread_cond_t>
@@ -39,22 +39,22 @@ internal import Threads
 
   final class Reader: Sendable {
     let thread = pthread_self()
-    /// The unique number of the request being answered; 0 if none.
+    /// The unique number of the request being answered. 0 if none.
     let question = Atomic<UInt64>(0)
   }
 
-  /// Tells the thread in `waitForEnd` that a reader saw the end of the mount.
+  /// The signal to the thread in `waitForEnd` that a reader saw the end of the mount.
   private static let endSignal = SIGUSR1
-  /// The upper limit of threads, however many are blocked.
+  /// The maximum number of threads, including blocked ones.
   private let most: Int
 
-  /// Interrupts a reader's read.
+  /// The signal that interrupts a reader's read.
   private static let interruptSignal = SIGUSR2
   private static let endingSignals = [SIGINT, SIGTERM, SIGHUP, endSignal]
 
-  /// Whether there are requests that change something.
+  /// Whether requests can change something.
   private let isWritable: Bool
-  /// Where requests are for the next process; nil if there is none.
+  /// The slots in which the next process finds requests. `nil` if there will be none.
   let slots: RequestSlots?
 
   init(_ session: OpaquePointer, limit: Int, evenHeldUp most: Int, isWritable: Bool, slots: RequestSlots?) {
@@ -85,7 +85,7 @@ internal import Threads
     for signal in endingSignals + [interruptSignal] { _ = unsafe sigaddset(&set, signal) }
     _ = unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
     _ = signal(SIGPIPE, SIG_IGN)
-    // Without SA_RESTART, so that the read ends.
+    // Without SA_RESTART, so that the signal interrupts the read.
     var action = sigaction()
     unsafe action.__sigaction_handler.sa_handler = { _ in }
     _ = unsafe sigaction(interruptSignal, &action, nil)
@@ -98,8 +98,8 @@ internal import Threads
     }
   }
 
-  /// Waits for a signal or the end of the mount; returns the signal, or 0. Meanwhile calls `idleness.unmount` when there
-  /// is no request for long.
+  /// Waits for a signal or the end of the mount. Returns the signal, or 0. Meanwhile, calls `idleness.unmount` after a
+  /// long time without requests.
   func waitForEnd(_ idleness: Session.Idleness?) -> Int32 {
     var set = sigset_t()
     _ = unsafe sigemptyset(&set)
@@ -116,8 +116,8 @@ internal import Threads
     }
   }
 
-  /// Ends all readers and waits for them, except for those blocked for longer than `seconds`. Returns 0 or the negative
-  /// errno that the connection failed with, and whether all have ended.
+  /// Ends all readers and waits for them, except for those blocked longer than `seconds`. Returns 0 or the negative
+  /// errno with which the connection failed, and whether all have ended.
   func stop(within seconds: Double) -> (result: Int32, isDone: Bool) {
     isEnding.store(true, ordering: .sequentiallyConsistent)
     let end = ContinuousClock.now + .seconds(seconds)
@@ -242,7 +242,7 @@ internal import Threads
     }
   }
 
-  /// As `wakeAnother`, but when all permitted readers are awake, those that are blocked do not count.
+  /// Wakes another reader, like `wakeAnother`. If all permitted readers are awake, blocked readers do not count.
   func replaceHeldUp() {
     let all = withLock { sleeping == 0 && beginning == 0 ? Array(threads.keys) : [] }
     guard all.count >= limit, all.count < most else { return wakeAnother() }
@@ -251,8 +251,8 @@ internal import Threads
     withLock { spawnReader() }
   }
 
-  /// Sleeps until the reader is needed; returns at once if nobody else reads. Returns whether to continue: a reader
-  /// that replaced a blocked one ends.
+  /// Sleeps until the reader is needed. Returns immediately if no other thread reads. Returns whether to continue: a
+  /// reader that replaced a blocked one ends.
   private func sleep() -> Bool {
     withLock {
       guard receiving.load(ordering: .relaxed) > 0 else { return true }

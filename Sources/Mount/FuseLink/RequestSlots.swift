@@ -4,22 +4,22 @@ public import Files
 internal import Glibc
 internal import Synchronization
 
-/// The kernel's requests that nobody has answered, in memory that outlives the process: the next one answers them. The kernel
-/// writes each straight into its slot, so that none is only in a process.
+/// The kernel's unanswered requests, in memory that outlives the process, so that the next process can answer them. The
+/// kernel writes each request directly into its slot, so that none exists only in a process.
 ///
-/// Linux 6.9 could be asked for them, with FUSE_NOTIFY_RESEND; this works on all.
+/// Linux 6.9 can send them again with FUSE_NOTIFY_RESEND. This works with all versions.
 public final class RequestSlots: Sendable {
-  /// In bytes: what libfuse has room for, a page of heads and 1 MiB.
+  /// The size of a slot, in bytes. libfuse needs a page of headers and 1 MiB.
   private static let size = 4096 + 1 << 20 + 4096
   private static let count: Int32 = 8192
   private enum Place {
     static let version = 0
-    /// The length of the kernel's INIT request, and the request.
+    /// The length of the kernel's INIT request, followed by the request.
     static let greeting = 8
     static let mostGreeting = 4000
-    /// The first slot that was never used: memory is taken by a look at what lies beyond.
+    /// The first slot that was never used. Slots beyond it are not read, since that would allocate memory.
     static let end = 4088
-    /// For each slot, how many processes have died with its request.
+    /// For each slot, the number of processes that died with its request.
     static let deaths = 4096
     static let traps = deaths + Int(RequestSlots.count) * 8
     static let slots = traps + 16 * 4096
@@ -32,44 +32,46 @@ public final class RequestSlots: Sendable {
   private struct State {
     var free: [Int32]
     var inherited: [Int32] = []
-    /// The slots below this have been mapped, as far as `prepare` maps them.
+    /// The first slot that `prepare` has not mapped.
     var prepared: Int32 = 0
   }
 
-  /// Of a request that stays in a process: there are more than slots.
+  /// The slot of a request that stays in a process, since there are more requests than slots.
   static let none: Int32 = -1
-  /// After so many processes that died with it a request is taken for the reason, even if no trap says so.
+  /// The maximum number of processes that may die with a request. If more do, the request is considered the cause, even
+  /// if no trap was recorded.
   private static let mostDeaths: UInt64 = 2000
-  /// A process that was replaced for its memory counts for so many.
+  /// The number of deaths for which a process counts that was replaced because of its memory use.
   private static let deathsForMemory: UInt64 = 200
   private let weight: UInt64
-  /// What has become of those that change something; nil if none does.
+  /// The outcomes of requests that change something. `nil` if none does.
   let journal: ChangeJournal?
-  /// What is not worked on again, and in which generation of its node: it has ended two processes.
+  /// The operations that have ended two processes and are refused, with the generations of their nodes.
   private let poison: [UInt64: UInt64]
   private let generation: @Sendable (UInt64) -> UInt64?
-  /// What ended the process before this one, if that trapped.
+  /// The traps that ended the previous process.
   public let traps: [Trap]
-  /// How many processes have trapped in the last minute in work that nobody had asked for.
+  /// The number of processes that trapped in the last minute in work that was not part of a request.
   public let idleTraps: Int
 
-  /// A process's end.
+  /// A trap that ended a process.
   public struct Trap: Sendable {
-    /// What it worked on; 0 for nothing that was asked.
+    /// The node of the request in progress. 0 if there was none.
     public let node: UInt64
     public let signal: Int32
-    /// Of the Unix epoch.
+    /// The time, in seconds since 1970.
     public let seconds: Int
   }
 
   /// Maps `capacity` bytes of a file from `offset` on.
   ///
   /// - Parameters:
-  ///   - depth: of a node: what is asked of folders is done before what is asked of others in them.
-  ///   - generation: of a node that the process before has given to the kernel; nil if it has not.
-  ///   - journal: what has become of those that change something; nil if none does.
-  ///   - followsLarge: whether that process was replaced because it had too much memory.
-  /// - Throws: the errno of mapping it; `unsupported` if another version has written it.
+  ///   - journal: the outcomes of requests that change something. `nil` if none does.
+  ///   - followsLarge: whether the previous process was replaced because of its memory use.
+  ///   - depth: returns the depth of a node. Requests for directories are processed before those for their entries.
+  ///   - generation: returns the generation of a node that the previous process gave to the kernel. Returns `nil` for
+  ///     any other node.
+  /// - Throws: the errno of the mapping, or `unsupported` if another version has written the file.
   public init(
     _ file: borrowing Descriptor, at offset: Int, journal: ChangeJournal? = nil, followsLarge: Bool = false,
     depth: (UInt64) -> Int = { _ in 0 },
@@ -82,7 +84,7 @@ public final class RequestSlots: Sendable {
     let version = memory.load(Place.version, as: UInt64.self)
     guard version == 0 || version == Self.version else { throw Fault(.unsupported, "requests of version \(version)") }
     memory.store(Self.version, at: Place.version)
-    // The lowest last: they are taken first, so that little memory is used.
+    // The lowest slots are last and taken first, so that little memory is used.
     var state = State(free: [])
     let end = Int32(memory.load(Place.end, as: UInt64.self))
     state.free = (end..<Self.count).reversed()
@@ -93,7 +95,7 @@ public final class RequestSlots: Sendable {
         state.free.append(slot)
       }
     }
-    // Where none lives for long, each gets its turn to be the first.
+    // If no process lives for long, each request is eventually the first.
     state.inherited.shuffle()
     if let journal { Self.prepare(&state.inherited, memory, journal, depth) }
     self.state = Mutex(state)
@@ -102,11 +104,12 @@ public final class RequestSlots: Sendable {
     idleTraps = record.idle
   }
 
-  /// Sorts the inherited requests, the first last; those that wait for a lock and were interrupted are answered so.
+  /// Sorts the inherited requests so that the first is last. Marks interrupted requests that wait for a lock.
   private static func prepare(
     _ inherited: inout [Int32], _ memory: LastingMemory, _ journal: ChangeJournal, _ depth: (UInt64) -> Int
   ) {
-    // struct fuse_in_header: u32 length, opcode, u64 unique, nodeid; of INTERRUPT, the unique number of another at 40 bytes.
+    // struct fuse_in_header: u32 length, opcode, u64 unique, nodeid. INTERRUPT has the unique number of another request
+    // at offset 40.
     let operations = inherited.map { memory.load(start($0) + 4, as: UInt32.self) }
     let waiting = zip(inherited, operations).filter { $1 == 33 }.map(\.0)
     for (slot, _) in zip(inherited, operations).filter({ $1 == 36 }) where !waiting.isEmpty {
@@ -124,7 +127,7 @@ public final class RequestSlots: Sendable {
       .assumingMemoryBound(to: ffmount_traps.self)
   }
 
-  /// Has this process's traps recorded. Before it starts threads.
+  /// Starts recording this process's traps. Must be called before threads are started.
   public func recordTraps() {
     unsafe ffmount_record_traps(Self.record(memory))
   }
@@ -134,7 +137,7 @@ public final class RequestSlots: Sendable {
 
   // MARK: The first request
 
-  /// The kernel's INIT request; nil if there was none yet.
+  /// The kernel's INIT request. `nil` if it has not arrived yet.
   public var greeting: [UInt8]? {
     let count = Int(memory.load(Place.greeting, as: UInt64.self))
     return count > 0 && count <= Place.mostGreeting ? memory.bytes(at: Place.greeting + 8, count: count) : nil
@@ -148,7 +151,7 @@ public final class RequestSlots: Sendable {
 
   // MARK: Slots
 
-  /// A slot for the next request, and where the kernel is to put it; nil if there are none left.
+  /// Takes a slot for the next request. Returns `nil` if there are none left.
   func take() -> Int32? {
     state.withLock { state in
       guard let slot = state.free.popLast() else { return nil }
@@ -159,11 +162,11 @@ public final class RequestSlots: Sendable {
     }
   }
 
-  /// How many slots have room that is mapped for a long request: most take the lowest.
+  /// The number of slots that are mapped for a long request. Most requests use the lowest slots.
   private static let longSlots: Int32 = 16
 
-  /// Maps the memory of the slots up to one. The kernel would do so when it puts a request there, but a process that is killed
-  /// just then gets no more memory, and the request is answered with EIO.
+  /// Maps the memory of all slots up to this one. The kernel would do so when it stores a request there. A process that
+  /// is killed at that time gets no more memory, though, and the request would be answered with EIO.
   private func prepare(_ slot: Int32, _ state: inout State) {
     for next in state.prepared...slot {
       let isLong = journal != nil && next < Self.longSlots
@@ -176,7 +179,7 @@ public final class RequestSlots: Sendable {
     unsafe memory.address(of: Self.start(slot), count: Self.size)
   }
 
-  /// The request has been answered, or there is none.
+  /// Releases a slot whose request has been answered or never arrived.
   func release(_ slot: Int32) {
     guard slot != Self.none else { return }
     memory.store(UInt64(0), at: Self.start(slot))
@@ -184,9 +187,9 @@ public final class RequestSlots: Sendable {
     state.withLock { $0.free.append(slot) }
   }
 
-  /// A request of an earlier process that it has not answered; nil if there is none left.
+  /// Takes an unanswered request of an earlier process. Returns `nil` if there are none left.
   ///
-  /// - Parameter isWanted: takes the code of its operation.
+  /// - Parameter isWanted: returns whether to take a request with this operation code.
   func takeInherited(where isWanted: (UInt32) -> Bool = { _ in true }) -> Int32? {
     state.withLock { state in
       guard let index = state.inherited.lastIndex(where: { isWanted(operation($0)) }) else { return nil }
@@ -194,28 +197,28 @@ public final class RequestSlots: Sendable {
     }
   }
 
-  /// The code of the operation that the request in a slot asks for.
+  /// Returns the operation code of the request in a slot.
   func operation(_ slot: Int32) -> UInt32 { memory.load(Self.start(slot) + 4, as: UInt32.self) }
 
   var hasInherited: Bool { state.withLock { !$0.inherited.isEmpty } }
 
   // MARK: Requests that end processes
 
-  /// Whether a request of an earlier process is taken for what ends processes, as so many have ended with it. Counts the
-  /// last.
+  /// Returns whether more than the permitted number of processes have died with an inherited request. Counts the last
+  /// one.
   func hasSeenTooMuch(_ slot: Int32) -> Bool {
     let deaths = memory.load(Self.deaths(slot), as: UInt64.self) + weight
     memory.store(deaths, at: Self.deaths(slot))
     return deaths > Self.mostDeaths
   }
 
-  /// Whether this has ended processes.
+  /// Returns whether an operation has ended processes.
   func isPoison(_ subject: UInt64, of node: UInt64) -> Bool {
     guard !poison.isEmpty, let condemned = poison[subject] else { return false }
     return generation(node) == condemned
   }
 
-  /// Whether something that can be asked of a node has ended processes.
+  /// Returns whether any operation on a node has ended processes.
   public func hasEndedProcesses(_ node: UInt64) -> Bool {
     poison.keys.contains { RequestHead.node(ofSubject: $0) == node && isPoison($0, of: node) }
   }

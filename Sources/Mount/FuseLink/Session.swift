@@ -7,7 +7,7 @@ internal import Synchronization
 @safe public final class Session: @unchecked Sendable {
   // Sendable: libfuse's session may be ended and sent notifications from any thread.
 
-  /// Keeps the file system alive while C code holds a pointer.
+  /// An object that keeps the file system alive while C code holds a pointer.
   final class Anchor: Sendable {
     let fileSystem: any FileSystem
     let handles: Handles
@@ -24,17 +24,17 @@ internal import Synchronization
   private let legacy: Legacy?
   private let isMounted = Mutex(false)
   private let notifier = Mutex<KernelNotifier?>(nil)
-  /// Whether the kernel takes files of this process: Linux 6.9, from root.
+  /// Whether the kernel accepts backing files of this process. Requires Linux 6.9 and root.
   private let borrows = Atomic<Bool>(false)
 
   /// A failure of libfuse or its mount helper.
   public struct Failure: Error, Sendable {
-    /// libfuse's reason, one line.
+    /// The reason from libfuse, in one line.
     public let reason: String
   }
 
-  /// Prepares a session; `options` are those of libfuse and the kernel, as for `-o`. `legacy`: nil if no other process
-  /// serves the mount after this one.
+  /// Prepares a session. `options` are those of libfuse and the kernel, as for `-o`. `legacy` is `nil` if no other
+  /// process serves the mount after this one.
   public init(
     _ fileSystem: any FileSystem, options: [String], isDebugging: Bool, legacy: Legacy? = nil
   ) throws(Failure) {
@@ -58,24 +58,24 @@ internal import Synchronization
     self.anchor = anchor
   }
 
-  /// Mounts, or takes over a mount; the kernel's requests are queued until `run`.
+  /// Mounts, or takes over a mount. The kernel's requests are queued until `run`.
   public func mount(at path: String) throws(Failure) {
     if let connection = legacy?.connection {
-      // libfuse's name for a connection that there is.
+      // libfuse's name for an existing connection.
       guard unsafe fuse_session_mount(raw, "/dev/fd/\(connection)") == 0 else {
         throw Failure(reason: LibfuseLog.last ?? "libfuse refused the connection")
       }
       prepareNotifier(0)
       return isMounted.withLock { $0 = true }
     }
-    // A helper tells on them why it refuses.
+    // The mount helper writes the reason of a failure to these streams.
     let streams = BorrowedStreams()
     let status = unsafe fuse_session_mount(raw, path)
     let said = streams?.giveBack()
     guard status == 0 else { throw Failure(reason: said ?? LibfuseLog.last ?? "mount failed") }
     isMounted.withLock { $0 = true }
     legacy?.handOver(unsafe fuse_session_fd(raw))
-    // Another process goes on with the connection of a mount that is kept.
+    // The connection of a supervised mount must not end with this process.
     prepareNotifier(legacy == nil ? KernelNotifier.connection(on: path) : 0)
   }
 
@@ -84,24 +84,25 @@ internal import Synchronization
     notifier.withLock { $0 = prepared }
   }
 
-  /// Blocks the signals that end a mount in the calling thread and those it starts: must be called before any is
+  /// Blocks the signals that end a mount in the calling thread and those it starts. Must be called before any thread is
   /// started.
   public static func blockSignals() { RequestLoop.blockSignals() }
 
-  /// How the mount ended.
+  /// The result of serving a mount.
   public struct Ending: Sendable {
-    /// 0, or the negative errno that the connection failed with.
+    /// 0, or the negative errno with which the connection failed.
     public let status: Int32
-    /// Whether no reader thread is left: one that a hanging file system blocks may be, and may still use the session
-    /// later.
+    /// Whether all reader threads have ended. A thread that is blocked by a hanging file system may still use the
+    /// session later.
     public let isClean: Bool
   }
 
-  /// What happens to a mount that nobody uses.
+  /// The action for a mount that is not used.
   public struct Idleness: Sendable {
-    /// How long there must have been no request; whole seconds.
+    /// The required time without requests, in whole seconds.
     let time: Duration
-    /// Called then, and again after as long: unmounts, unless the mount is in use. Blocks until it has.
+    /// Unmounts, unless the mount is in use. Called after this time, and again each time it has passed. Blocks until
+    /// unmounted.
     let unmount: @Sendable () -> Void
 
     public init(time: Duration, unmount: @escaping @Sendable () -> Void) {
@@ -113,8 +114,8 @@ internal import Synchronization
   /// libfuse's version.
   public static var libraryVersion: String { unsafe String(cString: fuse_pkgversion()) }
 
-  /// Answers the kernel until the mount is gone or SIGINT, SIGTERM or SIGHUP arrives, then calls `ending` and unmounts.
-  /// Blocks. `threads` limits how many answer at a time; those that are blocked do not count.
+  /// Answers requests until the mount is gone or SIGINT, SIGTERM or SIGHUP arrives, then calls `ending` and unmounts.
+  /// Blocks. `threads` is the maximum number of reader threads, without those that are blocked.
   public func run(
     threads: Int, evenHeldUp most: Int = 192, idleness: Idleness? = nil, _ ending: () -> Void
   ) -> Ending {
@@ -133,8 +134,8 @@ internal import Synchronization
     return Ending(status: status, isClean: isDone)
   }
 
-  /// Does what an earlier process has left of changes of names, one after the other, since all other requests depend on them;
-  /// then opens its files again.
+  /// Executes the requests about names that an earlier process left, one at a time, since all other requests depend on
+  /// them. Then reopens its files.
   private func inherit() {
     guard let legacy, legacy.connection != nil, anchor.fileSystem.isWritable else { return }
     var buffer = RequestBuffer(legacy.slots)
@@ -142,10 +143,10 @@ internal import Synchronization
     anchor.fileSystem.inherit { anchor.handles.adopt($0, $1) }
   }
 
-  /// How long blocked readers delay the unmount, in seconds.
+  /// The maximum time that blocked readers delay the unmount, in seconds.
   private static let patience = 0.5
 
-  /// Unmounts; does nothing if the mount is already gone.
+  /// Unmounts. Does nothing if the mount is already gone.
   public func unmount() {
     notifier.withLock { $0 }?.stop()
     let was = isMounted.withLock { mounted in
@@ -153,7 +154,7 @@ internal import Synchronization
       return mounted
     }
     guard was else { return }
-    // libfuse unmounts what it has mounted itself.
+    // libfuse unmounts only its own mounts.
     if let legacy, legacy.connection != nil { legacy.unmount() } else { unsafe fuse_session_unmount(raw) }
   }
 
@@ -162,32 +163,32 @@ internal import Synchronization
     unsafe fuse_session_destroy(raw)
   }
 
-  /// Whether the kernel reads and writes files by itself that it is lent.
+  /// Whether the kernel accepts backing files and accesses them directly.
   public var canLend: Bool { borrows.load(ordering: .relaxed) }
 
-  /// Lends an open regular file to the kernel; nil if it does not take it. Keeps this process's credentials of now. Does not
-  /// block.
+  /// Registers an open regular file as a backing file. Returns `nil` if the kernel does not accept it. The kernel keeps
+  /// this process's current credentials. Does not block.
   public func lend(_ file: Int32) -> LentFile? {
     guard canLend else { return nil }
     let id = unsafe ffmount_lend_file(fuse_session_fd(raw), file)
     if id > 0 { return LentFile(id, self) }
-    // It takes none; all else is about this file, or passes.
+    // These errors mean that the kernel accepts no backing files. All others concern this file or are temporary.
     if [EOPNOTSUPP, ENOSYS, ENOTTY, EPERM].contains(errno) { borrows.store(false, ordering: .relaxed) }
     return nil
   }
 
-  /// A file that an earlier process has lent.
+  /// Returns a backing file that an earlier process registered.
   public func lentBefore(_ id: Int32) -> LentFile { LentFile(id, self) }
 
   fileprivate func takeBack(_ id: Int32) { unsafe ffmount_take_back_file(fuse_session_fd(raw), id) }
 
   // MARK: Notifications
 
-  /// Makes the kernel forget a name; a helper does it.
+  /// Makes the kernel forget a name, by the helper process.
   public func invalidate(_ name: UnsafePointer<CChar>, in folder: UInt64) {
-    // Written here, since libfuse's function has other parameters in each version. struct fuse_out_header: u32 length,
-    // s32 FUSE_NOTIFY_INVAL_ENTRY, u64 0; struct fuse_notify_inval_entry_out: u64 folder, u32 length, u32 flags; the name
-    // and a NUL.
+    // Encoded here, since libfuse's function has other parameters in each version. struct fuse_out_header: u32 length,
+    // s32 FUSE_NOTIFY_INVAL_ENTRY, u64 0; struct fuse_notify_inval_entry_out: u64 parent, u32 length, u32 flags; the
+    // name and a NUL.
     let length = unsafe strlen(name)
     guard length <= 255 else { return }
     var message = [UInt8]()
@@ -197,7 +198,7 @@ internal import Synchronization
     for index in 0...length { message.append(UInt8(bitPattern: unsafe name[index])) }
     let notifier = notifier.withLock { $0 }
     if notifier?.send(message) ?? false { return }
-    // Without a helper, as far as it goes.
+    // Without a helper, the message is sent directly.
     _ = unsafe write(fuse_session_fd(raw), message, message.count)
   }
 
@@ -208,16 +209,16 @@ internal import Synchronization
   /// Makes the kernel forget the cached bytes and attributes of a node. Blocks while some of them are being read.
   public func invalidateContent(of node: UInt64) { _ = unsafe fuse_lowlevel_notify_inval_inode(raw, node, 0, 0) }
 
-  /// Makes the kernel ask for a node's attributes before it reports them again. Does not block: the kernel takes no
-  /// lock for it that a request could hold.
+  /// Makes the kernel request a node's attributes before it reports them again. Does not block: the kernel takes no
+  /// lock that a request could hold.
   public func invalidateAttributes(of node: UInt64) {
     // A negative offset leaves the cached pages valid.
     _ = unsafe fuse_lowlevel_notify_inval_inode(raw, node, -1, 0)
   }
 }
 
-/// A file that the kernel has of this process: it reads and writes it by itself for those who have it open. Taken back when
-/// this is released.
+/// A backing file, which the kernel reads and writes directly while it is open. Unregistered when this object is
+/// released.
 public final class LentFile: Sendable {
   let id: Int32
   private let session: Session

@@ -1,21 +1,22 @@
 internal import CPosix
 internal import Glibc
 
-/// The traps that have ended this mount's processes, as the handler has recorded them.
+/// The recorded traps that have ended this mount's processes.
 @safe struct TrapRecord {
   private let record: UnsafeMutablePointer<ffmount_traps>
-  /// Traps of one thing before it is refused.
+  /// The number of traps after which an operation is refused.
   private static let most = 2
 
   init(_ record: UnsafeMutablePointer<ffmount_traps>) { unsafe self.record = record }
 
-  /// Those since the last call, and what is refused because of all: subjects, and the generations of their nodes.
+  /// Returns the traps since the last call, and the operations that are refused because of all traps, with the
+  /// generations of their nodes.
   ///
-  /// - Parameter generation: of a node; nil if there is none any more.
+  /// - Parameter generation: returns the generation of a node. Returns `nil` if it no longer exists.
   func read(_ generation: (UInt64) -> UInt64?) -> (new: [RequestSlots.Trap], poison: [UInt64: UInt64]) {
     let count = unsafe record.pointee.count
     let room = UInt64(FFMOUNT_TRAPS)
-    // As many as there are: older ones have been overwritten.
+    // Older traps have been overwritten.
     let first = count > room ? count - room : 0
     let read = unsafe min(max(record.pointee.read, first), count)
     var new: [RequestSlots.Trap] = []
@@ -24,7 +25,7 @@ internal import Glibc
     for number in first..<count {
       let place = Int(number % room)
       if number >= read {
-        // Nobody has changed the table since.
+        // The table has not changed since the trap.
         unsafe all[place].generation = generation(all[place].node) ?? .max
         unsafe new.append(RequestSlots.Trap(all[place]))
       }
@@ -37,7 +38,7 @@ internal import Glibc
     return (new, poison)
   }
 
-  /// How many of the last minute were in no work that somebody had asked for.
+  /// The number of traps in the last minute that were not part of a request.
   var idle: Int {
     let now = UInt64(time(nil))
     return unsafe all.count { $0.signal != 0 && $0.subject == 0 && $0.seconds &+ 60 > now }

@@ -1,37 +1,38 @@
 internal import Glibc
 internal import Synchronization
 
-/// Tracks which processes are about to read the files they stat.
+/// The policy that decides which stat calls get an exact size.
 ///
 /// The size of a file that has not been generated yet is an estimate until it is opened. Programs that stat a file and
-/// then read that many bytes need the exact size, for which the file has to be generated; programs that list folders do
-/// not. A stat does not tell which kind of program it comes from, so this is inferred from what the process did before.
+/// then read that many bytes need the exact size, for which the file has to be generated. Programs that list
+/// directories do not. A stat does not reveal which kind of program it comes from, so this is inferred from the
+/// process's earlier requests.
 final class ExactSizePolicy: Sendable {
   private struct Habit {
-    /// The program that listed a folder; nil if none did.
+    /// The program that listed a directory. `nil` if none did.
     var lister: String?
-    /// Whether it opened a file after asking for a size.
+    /// Whether the process opened a file after requesting a size.
     var opens = false
-    /// How many sizes it has asked for since.
+    /// The number of sizes requested since then.
     var asked = 0
   }
 
   private let habits = Mutex<[Int32: Habit]>([:])
-  /// Whether any size was asked for; checked without the lock at each open.
+  /// Whether any size was requested. Checked without the lock at each open.
   private let isUsed = Atomic<Bool>(false)
   private let program: @Sendable (Int32) -> String
 
   private static let remembered = 256
-  /// How many exact sizes a process that has not listed a folder gets before it opens something. More would convert a
-  /// whole folder for `ls -l *`.
+  /// The maximum number of exact sizes for a process that has neither listed a directory nor opened a file. More would
+  /// convert a whole directory for `ls -l *`.
   private static let trust = 1
-  /// The same for a process that was seen to open a file after a stat: some stat twice before they do.
+  /// The maximum number for a process that has opened a file after a stat. Some processes stat twice before they open.
   private static let provenTrust = 2
 
-  /// `program` returns the name of the program that a process runs.
+  /// Creates a policy. `program` returns the name of the program that a process runs.
   init(program: @escaping @Sendable (Int32) -> String = { ExactSizePolicy.program(of: $0) }) { self.program = program }
 
-  /// Whether a size that `process` asks for must be exact.
+  /// Returns whether a size requested by `process` must be exact.
   func wantsExactSize(_ process: Int32) -> Bool {
     isUsed.store(true, ordering: .relaxed)
     return habits.withLock { habits in
@@ -68,7 +69,7 @@ final class ExactSizePolicy: Sendable {
     habits[process] = habit
   }
 
-  /// The process's name from proc(5); empty if it cannot be read.
+  /// Returns the process's name from proc(5). Empty if it cannot be read.
   static func program(of process: Int32) -> String {
     let descriptor = unsafe open("/proc/\(process)/comm", O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return "" }

@@ -3,7 +3,7 @@ internal import Logging
 internal import Synchronization
 internal import Tree
 
-/// Logs one line per failure: which file, the offset in it, what was expected.
+/// A log of failures. Each line contains the file, the offset and the expected value.
 final class FailureLog: Sendable {
   private let logger: Logger
   /// The lines already logged, so that a program that retries causes only one.

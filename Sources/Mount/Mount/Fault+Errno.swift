@@ -3,7 +3,7 @@ internal import Glibc
 internal import Tree
 
 extension Fault {
-  /// Whether the failure is logged: damaged content, a full or failing disk, but not missing names.
+  /// Whether the failure is logged: damaged content or a full or failing disk, but not missing names.
   var shouldLog: Bool {
     switch kind {
     case .system(let code): !reason.isEmpty && [ENOSPC, EDQUOT, EIO].contains(code)
@@ -11,7 +11,7 @@ extension Fault {
     }
   }
 
-  /// The errno for a failure; the only such conversion.
+  /// The errno of a failure. All conversions to an errno happen here.
   var errno: Int32 {
     switch kind {
     case .system(let code): code

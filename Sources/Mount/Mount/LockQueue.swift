@@ -4,10 +4,10 @@ internal import Glibc
 internal import Synchronization
 internal import Threads
 
-/// Requests that wait for a lock, without a thread each.
+/// A queue of requests that wait for a lock, without a thread for each.
 ///
-/// Nothing tells when somebody outside the mount gives a lock up, so those that wait are asked again in short rounds, and
-/// at once when a lock is given up within the mount.
+/// Unlocks outside the mount cause no event, so waiting requests are retried every 0.5 to 20 ms. An unlock within the
+/// mount shortens the interval again.
 final class LockQueue: Sendable {
   private struct Waiter: Sendable {
     let parked: ParkedRequest
@@ -20,12 +20,12 @@ final class LockQueue: Sendable {
   }
 
   private let state = Mutex(State())
-  /// Rings when a lock was given up.
+  /// Whether a lock was released within the mount since the last round.
   private let bell = Mutex(false)
   private let worker = Workers(atMost: 1)
   private let ending: Ending
 
-  /// In microseconds.
+  /// The limits of the pause between rounds, in microseconds.
   private static let shortestPause: UInt32 = 500
   private static let longestPause: UInt32 = 20_000
 
@@ -33,9 +33,9 @@ final class LockQueue: Sendable {
 
   func stop() { worker.stop() }
 
-  /// Calls `attempt`, which returns whether it got the lock, until it does or the request is interrupted; once if the request does
-  /// not wait. An interrupted request that got the lock is answered as one that got it: it is never given up again, which could
-  /// take away another lock of the same owner.
+  /// Calls `attempt`, which returns whether it got the lock, until it does, or once if the request does not wait. An
+  /// interrupted request that got the lock is answered with success. Releasing the lock again could release another
+  /// lock of the same owner.
   func answer(
     _ request: consuming Request, waits: Bool, _ attempt: @escaping @Sendable () throws(Fault) -> Bool
   ) {
@@ -52,7 +52,7 @@ final class LockQueue: Sendable {
     if mustStart { worker.submit { [self] in run() } }
   }
 
-  /// A lock was given up within the mount.
+  /// Records that a lock was released within the mount.
   func lookAgain() { bell.withLock { $0 = true } }
 
   private func run() {
@@ -75,7 +75,8 @@ final class LockQueue: Sendable {
       defer { state.waiting = [] }
       return state.waiting
     }
-    // As the kernel says it of what it ends. It takes EINTR for a signal's, and passes ERESTARTSYS on where there is none.
+    // The kernel's own error for requests that it aborts. It would attribute EINTR to a signal, and would
+    // return ERESTARTSYS to a caller that got no signal.
     for waiter in left { waiter.parked.take()?.reply(error: ECONNABORTED) }
   }
 

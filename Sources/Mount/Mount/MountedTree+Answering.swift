@@ -5,9 +5,10 @@ internal import Glibc
 internal import Threads
 internal import Tree
 
-/// How requests are answered, at once or by a worker.
+/// Answering of requests, immediately or by a worker.
 extension MountedTree {
-  /// `mayWaitForViews`: whether it may take long although the node is of the source.
+  /// Answers a request, immediately or by a worker if that would block. `mayWaitForViews` is whether it may take long
+  /// even if the node is real. `undo` is called instead of `reply` if the caller no longer waits.
   func answer<Value>(
     _ request: consuming Request, _ node: UInt64, mayWaitForViews: Bool = false,
     _ work: @escaping @Sendable (Patience) throws(Fault) -> Value,
@@ -26,7 +27,7 @@ extension MountedTree {
     }
   }
 
-  /// Has a worker retry, as often as needed: at once, or when the pending result is available.
+  /// Retries on a worker until the request succeeds or fails: immediately, or when the pending result is available.
   func again(
     _ asker: WaitingReader, after delay: Fault, _ node: UInt64, _ attempt: @escaping @Sendable () throws(Fault) -> Void
   ) {
@@ -34,10 +35,10 @@ extension MountedTree {
     let work = ffmount_present_work()
     let submit: @Sendable () -> Void = { [self] in
       workers.submit { [self] in
-        // It may be another's thread that has made the result available.
+        // The thread that submits may belong to another request.
         ffmount_work_on(work)
         asker.interest.run {
-          // Does no work for a caller that no longer waits.
+          // No work is done for a caller that no longer waits.
           if asker.interest.isLost { return asker.giveUp() }
           do throws(Fault) { try attempt() } catch {
             if error.isDelay {
@@ -60,7 +61,7 @@ extension MountedTree {
     request.reply(error: fault.errno)
   }
 
-  /// The caller's identity, where access depends on it; otherwise nil.
+  /// Returns the caller's credentials. Returns `nil` if access does not depend on them.
   func asker(_ request: borrowing Request) -> Asker? {
     tree.isShared ? Asker(user: request.user, group: request.group, thread: request.process) : nil
   }

@@ -12,7 +12,7 @@ extension MountedTree {
     let (tree, asker) = (tree, asker(request))
     let thread = request.process
     let players = options.players
-    // The kernel's own FMODE_EXEC: execve(2) needs no right to read.
+    // The kernel's internal FMODE_EXEC. execve(2) does not require read permission.
     let isExecuted = flags & 0x20 != 0
     answer(request, node) { (patience) throws(Fault) in
       try tree.open(
@@ -33,7 +33,7 @@ extension MountedTree {
         keepsCache: file.keepsCache, hasOpenEnd: file.hasOpenEnd, flushes: file.mayEndLocks, lent: lend(file)))
   }
 
-  /// Replies once the kernel has refreshed the file's size.
+  /// Replies after the kernel has refreshed the file's size.
   private func replyRefreshed(_ request: consuming Request, _ file: Tree.OpenFile, _ node: UInt64) {
     guard let witness, let path = tree.pathBytes(node) else { return reply(request, file) }
     let parked = ParkedRequest(request)
@@ -57,7 +57,8 @@ extension MountedTree {
     }
   }
 
-  /// Shorter reads are copied: splicing pages costs more system calls than it saves.
+  /// The minimum size of a read that is spliced, in bytes. Shorter reads are copied, since splicing costs more system
+  /// calls than it saves.
   private static let smallestMove = 64 << 10
 
   public func read(_ request: consuming Request, _ handle: AnyObject, offset: Int64, count: Int) {

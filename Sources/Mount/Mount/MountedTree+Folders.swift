@@ -3,7 +3,7 @@ public import FuseLink
 internal import Glibc
 internal import Tree
 
-/// Opening and listing folders.
+/// Opening and listing directories.
 extension MountedTree {
   public func openFolder(_ request: consuming Request, _ node: UInt64) {
     let tree = tree
@@ -63,8 +63,8 @@ extension MountedTree {
       var named = stat()
       named.st_ino = ino_t(row.inode)
       named.st_mode = row.kind.mode
-      // `.`, `..` and names in a directory that cannot be searched come without a node; a name that has just disappeared is
-      // left out.
+      // `.`, `..` and names in a directory that cannot be searched have no node. A name that has just vanished is
+      // omitted.
       var isOnlyNamed = row.cookie <= 2 || !choice.givesNode(to: row.kind)
       var found: Tree.Entry?
       if !isOnlyNamed {

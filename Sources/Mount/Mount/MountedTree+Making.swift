@@ -2,8 +2,8 @@ internal import Bytes
 public import FuseLink
 internal import Tree
 
-/// Making, removing and renaming real files and folders: only in a mount that can be written. These wait for nothing but
-/// the source's file system.
+/// Creation, removal and renaming of real files and directories, only in a writable mount. Waits only for the source's
+/// file system.
 extension MountedTree {
   public func makeFolder(
     _ request: consuming Request, _ name: UnsafePointer<CChar>, in folder: UInt64, mode: UInt32

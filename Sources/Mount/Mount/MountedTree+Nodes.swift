@@ -4,7 +4,7 @@ internal import Glibc
 internal import Synchronization
 internal import Tree
 
-/// Names and what they stand for.
+/// Lookups, attributes and statistics.
 extension MountedTree {
   public func lookUp(_ request: consuming Request, _ name: UnsafePointer<CChar>, in folder: UInt64) {
     let name = unsafe FileName(name)
@@ -80,7 +80,8 @@ extension MountedTree {
     do throws(Fault) { request.reply(try root.statistics()) } catch { request.reply(error: error.errno) }
   }
 
-  /// What is done for the sizes that a process asks for; decided at most once, however often the request is retried.
+  /// Returns the effort for the sizes that a process requests. It is decided at most once, even if the request is
+  /// retried.
   private func sizeEffort(for process: Int32) -> @Sendable () -> Tree.SizeEffort {
     if options.sizesAreExact { return { .any } }
     let answer = Mutex<Tree.SizeEffort?>(nil)

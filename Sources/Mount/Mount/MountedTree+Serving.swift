@@ -2,22 +2,22 @@ internal import Files
 public import FuseLink
 internal import Tree
 
-/// A mount from its beginning to its end.
+/// Serving a mount until it ends.
 extension MountedTree {
-  /// How a mount is served.
+  /// The parameters for serving a mount.
   public struct Service: Sendable {
-    /// Where.
+    /// The path of the mountpoint.
     public var mountpoint: String
-    /// Those of libfuse and the kernel.
+    /// The mount options of libfuse and the kernel.
     public var options: [String]
     public var isDebugging = false
     public var threads = 10
-    /// After how many seconds without use `unmount` is called; nil for never.
+    /// The time without use after which `unmount` is called, in seconds. `nil` for never.
     public var idleTime: Int?
-    /// Unmounts, unless the mount is in use. Blocks until it has.
+    /// Unmounts, unless the mount is in use. Blocks until unmounted.
     public var unmount: @Sendable () -> Void = {}
 
-    /// What there is of the process before, and goes to the one after; nil if this one is alone.
+    /// The handover from the previous process and to the next. `nil` if this process is the only one.
     public var legacy: Legacy?
 
     public init(mountpoint: String, options: [String]) {
@@ -26,10 +26,11 @@ extension MountedTree {
     }
   }
 
-  /// Whether there are so few descriptors that they are left to files: each thread that has spliced keeps a pipe.
+  /// Whether the descriptor limit permits additional threads. Each thread that has spliced keeps a pipe. Otherwise,
+  /// descriptors are left to files.
   public static var hasDescriptors: Bool { DescriptorPool.processLimit >= 1024 }
 
-  /// Mounts, and answers until the mount is gone or a signal ends it; then calls `ending`. Blocks.
+  /// Mounts and answers requests until the mount is gone or a signal ends it, then calls `ending`. Blocks.
   public func serve(_ service: Service, _ ending: () -> Void) throws(Session.Failure) -> Session.Ending {
     let session = try Session(
       self, options: service.options, isDebugging: service.isDebugging,

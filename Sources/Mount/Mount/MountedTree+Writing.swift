@@ -6,7 +6,7 @@ internal import Synchronization
 internal import Threads
 internal import Tree
 
-/// Changes of real files and of their attributes: only in a mount that can be written.
+/// Changes of real files and their attributes, only in a writable mount.
 extension MountedTree: WritableFileSystem {
   public var isWritable: Bool { tree.isWritable }
 
@@ -19,10 +19,11 @@ extension MountedTree: WritableFileSystem {
     }
   }
 
-  /// How a file that may be written is opened.
+  /// Returns the options for opening a file that may be written.
   func opening(_ file: Tree.OpenFile, _ flags: Int32) -> Request.OpenOptions {
     let lent = lend(file)
-    // By itself the kernel would append even when O_APPEND has been taken away: those writes come here, uncached.
+    // With a backing file, the kernel would append even after O_APPEND was cleared. These writes are requested uncached
+    // instead.
     return .init(
       keepsCache: file.keepsCache, hasOpenEnd: lent != nil && flags & O_APPEND != 0, flushes: true, lent: lent)
   }
@@ -63,7 +64,7 @@ extension MountedTree: WritableFileSystem {
     }
   }
 
-  /// Has the kernel ask for the times of a file that may have been changed by a mapping.
+  /// Makes the kernel request the times of a file that may have been changed through a mapping.
   private func noteMapping(_ file: Tree.OpenFile) {
     if file.mayBeMapped { session.withLock { $0 }?.invalidateAttributes(of: file.id) }
   }

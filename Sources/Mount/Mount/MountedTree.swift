@@ -6,15 +6,15 @@ internal import Synchronization
 internal import Threads
 public import Tree
 
-/// Answers the kernel's requests from a tree: the thin layer between FuseLink and Tree.
+/// The file system of a tree: the thin layer between FuseLink and Tree.
 ///
-/// A request is first tried on libfuse's thread. If it takes long, it is parked and answered by a worker thread.
+/// A request is first tried on libfuse's thread. If it would block, it is parked and answered by a worker thread.
 public final class MountedTree: FileSystem {
   let tree: Tree
   let options: Options
   let failures: FailureLog
   let workers: Workers
-  /// Sends notifications on a single thread, because each may block in the kernel.
+  /// The thread for notifications. There is only one, because each notification may block in the kernel.
   private let notifier = Workers(atMost: 1)
   let lockQueue: LockQueue
   private let sourceFollower: SourceFollower
@@ -26,27 +26,27 @@ public final class MountedTree: FileSystem {
   let witness: SizeWitness?
 
   public struct Options: Sendable {
-    /// How many changeable nodes the kernel may know before it is asked to forget some.
+    /// The maximum number of changeable nodes that the kernel may know before it is asked to forget some.
     public var nodeLimit = 20_480
-    /// How many long-running requests are processed at a time; those that are blocked, as by a disk that does not
-    /// respond, do not count.
+    /// The maximum number of long-running requests processed concurrently. Requests blocked, for example, by an
+    /// unresponsive disk do not count.
     public var workers = 32
-    /// The limit of threads when some are blocked by a disk that does not respond.
+    /// The maximum number of threads when some are blocked by an unresponsive disk.
     public var workersEvenHeldUp = 224
     /// Called when the mount answers requests.
     public var started: @Sendable () -> Void = {}
-    /// The absolute path of the mountpoint; nil if this process cannot access it.
+    /// The absolute path of the mountpoint. `nil` if this process cannot access it.
     public var mountpoint: String?
-    /// The programs that are given what there is of a film that is being made.
+    /// The programs that can read a film while it is being generated.
     public var players = Players()
     /// Whether every stat returns the exact size, even if content has to be generated for it.
     public var sizesAreExact = false
-    /// The root of the source, whose file system statfs(2) is about.
+    /// The root of the source, whose file system statfs(2) describes.
     public var root: RealRoot?
-    /// Attributes of the mount itself, by name: only its user and root get them, and listings of names omit them. Must
-    /// not wait.
+    /// Attributes of the mount itself, by name. Only its user and root can read them, and listings of names omit them.
+    /// Must not block.
     public var ownAttribute: @Sendable (FileName) -> [UInt8]? = { _ in nil }
-    /// Why requests about a node are refused; nil if they are not. Must not wait.
+    /// The reason why requests about a node are refused. `nil` if they are not. Must not block.
     public var refusal: @Sendable (UInt64) -> String? = { _ in nil }
 
     public init() {}
@@ -65,16 +65,16 @@ public final class MountedTree: FileSystem {
     workers = Workers(atMost: options.workers, evenHeldUp: max(options.workers, options.workersEvenHeldUp))
   }
 
-  /// Sets the session that notifications are sent through.
+  /// Sets the session through which notifications are sent.
   public func attach(_ session: Session) {
     self.session.withLock { $0 = session }
     tree.whenOutdated { nodes in for node in nodes { session.invalidateAttributes(of: node) } }
   }
 
-  /// Cancels all work in progress: nobody will read its result.
+  /// Cancels all work in progress, since its results will not be read.
   public func end() { ending.come() }
 
-  /// Stops the threads and waits for them; must be called before the session is released.
+  /// Stops the threads and waits for them. Must be called before the session is released.
   public func stop() {
     end()
     sourceFollower.stop()
@@ -89,7 +89,7 @@ public final class MountedTree: FileSystem {
 
   public func started() { options.started() }
 
-  /// Runs the mount helper and does not return, if this process was started as one; otherwise does nothing.
+  /// Runs the mount helper and does not return, if this process was started as one. Otherwise, does nothing.
   public static func serveAsHelper(_ arguments: [String]) {
     if arguments == [SizeWitness.program] { SizeWitness.serve() }
     KernelNotifier.serveAsHelper(arguments)
@@ -98,7 +98,7 @@ public final class MountedTree: FileSystem {
   public var hasAccessLists: Bool { tree.isShared }
   public var keepsHandles: Bool { tree.keepsHandles }
 
-  /// The real file that the kernel gets for an open one, which is followed from now on.
+  /// Returns the backing file of an open file, if any. Starts following the file's changes.
   func lend(_ file: Tree.OpenFile) -> LentFile? {
     if file.isReal { sourceFollower.add(file) }
     guard let session = session.withLock({ $0 }), session.canLend else { return nil }

@@ -1,30 +1,31 @@
 internal import Synchronization
 internal import Tree
 
-/// Tracks which processes stat the entries they list.
+/// The policy that decides which directory entries are returned with their nodes.
 ///
-/// An entry with its node costs a few microseconds here and in the kernel; a node that the kernel has to look up
-/// afterwards costs a round trip, ten times as much. `find` wants names and the nodes of folders, `ls -l` wants all
-/// nodes, `ls` none. So a process gets its first entries with nodes, except for a few probes, and later ones according
-/// to what it looked up.
+/// An entry with its node costs a few microseconds here and in the kernel. A node that the kernel has to look up
+/// afterwards costs a round trip, ten times as much. `find` needs names and the nodes of directories, `ls -l` needs all
+/// nodes, `ls` needs none. A process therefore gets its first entries with nodes, except for a few probes. Later
+/// entries depend on what it looked up.
 final class ReaddirPlusPolicy: Sendable {
-  /// Which entries of a reply come with nodes, and how many did.
+  /// The entries of a reply that are returned with nodes, and the number that were.
   struct Choice {
     fileprivate var files = false
     fileprivate var folders = false
-    /// Whether the process was seen to look up attributes. If not, as for a shell that expands `*`, it may start other
-    /// programs that would take estimates from the kernel's cache.
+    /// Whether the process was seen to look up attributes. Otherwise, like a shell that expands `*`, it may start other
+    /// programs, which would use estimates from the kernel's cache.
     fileprivate(set) var isProven = false
-    /// How many files come without a node although the others have one: a process that wants nodes looks these up.
+    /// The number of files returned without a node although the others have one. A process that needs nodes looks these
+    /// up.
     fileprivate var probes = 0
-    /// Files returned without and with a node.
+    /// The numbers of files returned without and with a node.
     fileprivate(set) var bare = 0
     fileprivate(set) var nodes = 0
 
-    /// No entry with a node.
+    /// The choice of names without nodes.
     static let names = Choice()
 
-    /// Whether the next entry comes with its node.
+    /// Returns whether the next entry gets its node. Counts files.
     mutating func givesNode(to kind: Kind) -> Bool {
       if kind == .folder { return folders }
       guard files, probes == 0 else {
@@ -40,16 +41,16 @@ final class ReaddirPlusPolicy: Sendable {
   private struct Habit {
     var bare = 0
     var nodes = 0
-    /// How many nodes the process looked up.
+    /// The numbers of nodes that the process looked up.
     var files = 0
     var folders = 0
     var isFirstFolder = true
-    /// The process continued with another folder without looking up what it was shown.
+    /// Whether the process continued with another directory without looking up entries of the previous one.
     var wantsNamesOnly = false
 
-    /// Whether it looks up more than one of `share` files.
+    /// Returns whether the process looks up more than one of `share` files.
     func wantsNodes(share: Int) -> Bool { files > 4 && files * share > bare }
-    /// Whether it walks a tree.
+    /// Whether the process walks a tree.
     var entersFolders: Bool { folders > 4 }
 
     mutating func add(_ given: Choice) {
@@ -57,21 +58,21 @@ final class ReaddirPlusPolicy: Sendable {
       nodes += given.nodes
     }
 
-    /// The choice for a process that has not been seen to want nodes.
+    /// Returns the choice for a process that has not been seen to need nodes.
     func choice(isStart: Bool, _ cost: AttributeCost) -> Choice {
       let isUnjudged = bare < probes
       let files =
         switch cost {
         case .none: !wantsNamesOnly
         case .small:
-          // A process that walks a tree shows in the next folder what it wants.
+          // A process that walks a tree reveals its needs in the next directory.
           isUnjudged ? isStart : isFirstFolder && bare >= bareLimit && nodes < stakeLimit
         case .large: false
         }
       let folders =
         switch cost {
         case .none: files || entersFolders
-        // In a large folder only the first ones: others may be evicted before the process gets to them.
+        // Only the first ones in a large directory: others may be evicted before the process reaches them.
         case .small: files || entersFolders && isStart
         case .large: false
         }
@@ -82,18 +83,18 @@ final class ReaddirPlusPolicy: Sendable {
   private let habits = Mutex<[Int32: Habit]>([:])
 
   private static let probes = 8
-  /// After this many files without nodes in one folder, nodes are returned: a process that looks them up later would
-  /// lose too much.
+  /// The number of files without nodes in one directory after which nodes are returned. Looking up each of them
+  /// later would cost the process too much.
   private static let bareLimit = 4096
-  /// At most this many nodes for a process that has not looked up any: nodes take memory.
+  /// The maximum number of nodes for a process that has not looked up any, since nodes use memory.
   private static let stakeLimit = 65_536
   private static let remembered = 256
-  /// A process that looks up one in eight files wants nodes, or one in two where they are expensive.
+  /// The share of files that a process must look up to get nodes: one in eight, or one in two if nodes are expensive.
   private static let usualShare = 8
   private static let dearShare = 2
 
-  /// The choice for the next entries. Expensive attributes are returned only to processes that look up most of them:
-  /// `ls -l` and `cp` want all sizes of a message's files, `grep --include` one of them.
+  /// Returns the choice for the next entries. Expensive attributes are returned only to processes that use most of
+  /// them. `ls -l` and `cp` need all sizes of a message's files, `grep --include` needs one.
   func choice(for process: Int32, isStart: Bool, _ cost: AttributeCost) -> Choice {
     habits.withLock { habits in
       guard let index = habits.index(forKey: process) else { return Habit().choice(isStart: isStart, cost) }
@@ -118,7 +119,7 @@ final class ReaddirPlusPolicy: Sendable {
 
   func noteLookup(of kind: Kind, by process: Int32) {
     habits.withLock { habits in
-      // Only for processes that list folders: lookups of others are not evidence.
+      // Only for processes that list directories: lookups of others are not evidence.
       guard let index = habits.index(forKey: process) else { return }
       if kind == .folder { habits.values[index].folders += 1 } else { habits.values[index].files += 1 }
     }

@@ -7,22 +7,22 @@ internal import Threads
 
 /// A helper process that makes the kernel refresh a file's size before the file is read.
 ///
-/// The kernel caches the size from the last stat, an estimate for a file that has not been generated yet, and some ways
-/// to read (sendfile(2), splice(2), mmap(2)) stop there without an error. Only statx(2) with AT_STATX_FORCE_SYNC on the
-/// path refreshes it for all of them. So the reply to `open` is delayed until that is done. A thread of the daemon
-/// cannot do it: a thread that waits for its own mount inside the kernel cannot be killed, and blocks the end of the
-/// mount.
+/// The kernel caches the size from the last stat, which is an estimate for a file that has not been generated yet. Some
+/// operations (sendfile(2), splice(2), mmap(2)) stop there without an error. Only statx(2) with AT_STATX_FORCE_SYNC on
+/// the path refreshes it for all of them. The reply to `open` is therefore delayed until that is done. A thread of the
+/// daemon cannot do this. A thread that waits for its own mount inside the kernel cannot be killed and blocks the
+/// unmount.
 final class SizeWitness: Sendable {
   private let mountpoint: [UInt8]
   private let state = Mutex(State())
-  /// Receives the helper's replies.
+  /// The thread that receives the helper's replies.
   private let listener = Workers(atMost: 1)
 
   private struct State {
     var process: HelperProcess?
     var waiters: [UInt64: @Sendable () -> Void] = [:]
     var lastToken: UInt64 = 0
-    /// When the helper was last started: limits restarts of one that cannot run.
+    /// The time of the helper's last start. Limits restarts of a helper that cannot run.
     var startedAt: UInt64?
     var isStopped = false
   }
@@ -31,7 +31,7 @@ final class SizeWitness: Sendable {
 
   init(mountpoint: String) { self.mountpoint = Array(mountpoint.utf8) }
 
-  /// Makes the kernel refresh the size of a file, given by its path below the mountpoint; calls `done`, on any thread,
+  /// Makes the kernel refresh the size of a file, given by its path below the mountpoint. Calls `done`, on any thread,
   /// when that has happened or cannot happen.
   func look(at path: [UInt8], done: @escaping @Sendable () -> Void) {
     let message: (HelperProcess, [UInt8])? = state.withLock { state in
@@ -93,10 +93,10 @@ final class SizeWitness: Sendable {
   private func finish(_ token: UInt64) { state.withLock { $0.waiters.removeValue(forKey: token) }?() }
 }
 
-/// A token; in a request followed by the path.
+/// The format of messages: a token, followed by the path in a request.
 private enum WitnessMessage {
   static let headSize = 8
-  /// The maximum size of a message with its path.
+  /// The maximum size of a message with its path, in bytes.
   static let longest = 128 << 10
 
   static func bytes(token: UInt64) -> [UInt8] { [UInt8](littleEndian: token) }
@@ -107,24 +107,24 @@ private enum WitnessMessage {
 // MARK: The helper's side
 
 extension SizeWitness {
-  /// The helper's name: the first and only word of its command line.
+  /// The helper's name, which is its entire command line.
   static let program = "ffmount-witness"
-  /// More than one, because a path may lead through a folder that hangs.
+  /// The number of threads. There are several, because a path may lead through a directory that hangs.
   private static let threads = 8
 
-  /// Processes the daemon's requests until the daemon is gone.
+  /// Processes the daemon's requests until the daemon ends. Does not return.
   static func serve() {
     let workers = Workers(atMost: threads)
-    // Each receives for itself: handing a question on would cost a switch between threads.
+    // Each thread receives for itself, since passing a request to another costs a context switch.
     for _ in 1..<threads { workers.submit { answerQuestions() } }
     answerQuestions()
-    // What hangs ends with the process.
+    // Threads that hang end with the process.
     _exit(0)
   }
 
-  /// Returns when the daemon is gone.
+  /// Answers requests until the daemon ends.
   private static func answerQuestions() {
-    // Not initialized: most questions touch one page of it.
+    // Not initialized, since most requests use one page of it.
     let message = UnsafeMutableRawBufferPointer.allocate(byteCount: WitnessMessage.longest, alignment: 16)
     defer { unsafe message.deallocate() }
     while true {
@@ -139,7 +139,7 @@ extension SizeWitness {
   private static func look(at path: ArraySlice<UInt8>) {
     var folder: Descriptor?
     var rest = path
-    // A system call takes a path shorter than PATH_MAX.
+    // A system call accepts only paths shorter than PATH_MAX.
     while rest.count >= Int(PATH_MAX) {
       let start = rest.prefix(Int(PATH_MAX) - 1)
       guard let end = start.lastIndex(of: UInt8(ascii: "/")), end > rest.startIndex else { return }

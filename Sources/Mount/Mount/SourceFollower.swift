@@ -5,20 +5,20 @@ internal import Synchronization
 internal import Threads
 internal import Tree
 
-/// Has the kernel learn that open files have changed in the source.
+/// A watcher that makes the kernel notice when open files have changed in the source.
 ///
-/// The kernel asks for the size of a file when somebody reads or stats it, but sendfile(2), splice(2) and copy_file_range(2) end
-/// where the file ended when it was last asked. So files that stay open are watched, or looked at where the source's file system
-/// does not tell. Those that are soon closed cost nothing more than to be noted.
+/// The kernel requests the size of a file that is read or statted, but sendfile(2), splice(2) and copy_file_range(2)
+/// stop at the last known size. Files that stay open are therefore watched, or polled if the source's file system does
+/// not report changes. A file that is soon closed is only recorded.
 ///
-/// Only changes of the bytes count: if the kernel asked for the attributes just after a name was removed through the mount, and
-/// before it has read the reply to that, it would count the link as removed twice.
+/// Only changes of the bytes count. If a name was removed through the mount, the kernel might request the attributes
+/// before it reads the reply to the removal. It would then count the removed link twice.
 final class SourceFollower: Sendable {
   private struct Watched {
     var files: [WeakFile]
-    /// The number of the watch; nil if the file is looked at.
+    /// The number of the watch. `nil` if the file is polled.
     var number: Int32?
-    /// The state that the kernel has been told, or is about to be.
+    /// The state that the kernel knows or is about to learn.
     var revision: UInt64
 
     var open: Tree.OpenFile? { files.lazy.compactMap(\.file).first }
@@ -29,32 +29,32 @@ final class SourceFollower: Sendable {
   }
 
   private struct State {
-    /// Opened since the last round.
+    /// The files opened since the last round.
     var fresh: [WeakFile] = []
     var isRunning = false
     var isStopped = false
-    /// Made for the first file that stays open.
+    /// The notification queue. Created for the first file that stays open.
     var notices: NoticeQueue?
   }
 
   private let state = Mutex(State())
   private let worker = Workers(atMost: 1)
-  /// Makes the kernel ask for the attributes of an open file.
+  /// Makes the kernel request the attributes of an open file.
   private let refresh: @Sendable (Tree.OpenFile) -> Void
 
-  /// How long a file has to be open before it is watched, and how long at least it is between two looks, in microseconds.
+  /// The time that a file must be open before it is watched, and the minimum interval between polls, in microseconds.
   private static let round: UInt32 = 250_000
-  /// How soon watches of closed files are ended, in milliseconds.
+  /// The maximum delay before watches of closed files end, in milliseconds.
   private static let longRound: Int32 = 5000
 
   init(_ refresh: @escaping @Sendable (Tree.OpenFile) -> Void) { self.refresh = refresh }
 
-  /// Follows a file as long as it is open.
+  /// Follows a file while it is open.
   func add(_ file: Tree.OpenFile) {
     let mustStart = state.withLock { state -> Bool in
       if state.isStopped { return false }
       state.fresh.append(WeakFile(file: file))
-      // The thread looks at what is fresh in its next round, unless it is in a long one.
+      // The thread handles new files in its next round, but may have to be woken from a long one.
       guard state.fresh.count == 1 else { return false }
       state.notices?.wake()
       defer { state.isRunning = true }
@@ -72,10 +72,10 @@ final class SourceFollower: Sendable {
   }
 
   private func run() {
-    /// By generation.
+    /// The watched files, by generation.
     var watched: [UInt64: Watched] = [:]
     while true {
-      // Also while there is much to be told of.
+      // Also pauses if there are many changes.
       _ = usleep(Self.round)
       let (fresh, isEnding) = state.withLock { state -> ([WeakFile], Bool) in
         defer { state.fresh = [] }
@@ -120,7 +120,7 @@ final class SourceFollower: Sendable {
       file.isDistant ? nil : file.withDescriptor { try? notices.watch(bytesOf: $0) }
     }
     watched[file.generation] = Watched(files: [reference], number: number, revision: file.openedRevision)
-    // What has changed until now.
+    // The file may have changed since it was opened.
     guard let revision = file.presentRevision, revision != file.openedRevision else { return }
     watched[file.generation]?.revision = revision
     refresh(file)

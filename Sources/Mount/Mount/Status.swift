@@ -27,7 +27,7 @@ extension stat {
     st_gid = attributes.group
     st_rdev = dev_t(attributes.device)
     st_size = off_t(attributes.size)
-    // The C library's readdir buffer for a folder: a thousand names per request instead of two hundred.
+    // The size of the C library's readdir buffer for a directory: a thousand names per request instead of two hundred.
     st_blksize = attributes.kind == .folder ? 256 << 10 : 4096
     st_blocks = blkcnt_t(attributes.allocated)
     st_atim = attributes.accessed.timespec

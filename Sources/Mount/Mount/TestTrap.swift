@@ -2,9 +2,9 @@
   internal import Glibc
   internal import Threads
 
-  /// What a test has the process die of: reading a file whose path ends with the name in FFMOUNT_TEST_TRAP, by a trap, or with
-  /// `deep:` in front by a stack that is full, on a worker's thread, with `later:` after the reply; with `large:` it takes
-  /// 400 MB for good.
+  /// A crash that a test triggers by reading a file whose path ends with the name in FFMOUNT_TEST_TRAP. The read traps
+  /// by default. With the prefix `deep:`, it overflows the stack of a worker thread. With `later:`, a worker thread
+  /// traps after the reply. With `large:`, the process permanently takes 400 MB.
   struct TestTrap {
     private let name: String
     private let kind: String?

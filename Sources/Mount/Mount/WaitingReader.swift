@@ -4,27 +4,28 @@ internal import Glibc
 internal import Synchronization
 internal import Threads
 
-/// Whether the mount is being ended.
+/// A flag that is set when the mount ends.
 final class Ending: Sendable {
   private let flag = Atomic<Bool>(false)
   var hasCome: Bool { flag.load(ordering: .relaxed) }
   func come() { flag.store(true, ordering: .relaxed) }
 }
 
-/// The process behind a long-running request, and whether it still waits for the reply.
+/// The caller of a long-running request, and whether it still waits for the reply.
 final class WaitingReader: Sendable {
   private let parked: ParkedRequest
   private let thread: Int32
   private let isReal: Bool
   private let ending: Ending
-  /// When to check next whether the calling thread is alive, in nanoseconds of the monotonic clock.
+  /// The time of the next check whether the calling thread is alive, in nanoseconds of the monotonic clock.
   private let nextLook: Atomic<UInt64>
   private let hasDied = Atomic<Bool>(false)
 
-  /// The kernel reports an interrupted request, but not readahead for a process that is killed.
+  /// The interval of these checks, in nanoseconds. The kernel reports an interrupted request, but not readahead for a
+  /// killed process.
   private static let round: UInt64 = 250_000_000
 
-  /// `isReal`: whether it asks for something of the source itself.
+  /// Parks a request. `isReal` is whether it concerns the source itself.
   init(_ request: consuming Request, _ ending: Ending, isReal: Bool) {
     thread = request.process
     parked = ParkedRequest(request, isReal ? .answeredIfFatal : .answered)
@@ -33,7 +34,7 @@ final class WaitingReader: Sendable {
     nextLook = Atomic(WaitingReader.now + WaitingReader.round)
   }
 
-  /// The interest that the work on the reply is done for.
+  /// The cancellation token for the work on the reply.
   var interest: Interest { Interest { [self] in waits } }
 
   private var waits: Bool {
@@ -41,19 +42,19 @@ final class WaitingReader: Sendable {
     let now = WaitingReader.now
     if now < nextLook.load(ordering: .relaxed) { return true }
     nextLook.store(now + WaitingReader.round, ordering: .relaxed)
-    // The kernel tells of one signal: one that ends the process may have followed it.
+    // The kernel reports only one signal. A fatal one may have followed it.
     guard KernelThread.hasEnded(thread) || isReal && KernelThread.isBeingKilled(thread) else { return true }
     hasDied.store(true, ordering: .relaxed)
     return false
   }
 
-  /// The request, once; nil if it was already taken or its process was interrupted.
+  /// Returns the request, once. Returns `nil` if it was already taken or its process was interrupted.
   func take() -> Request? { parked.take() }
 
-  /// Replies EINTR.
+  /// Replies EINTR to a request that was not taken.
   func giveUp() { parked.take()?.reply(error: EINTR) }
 
-  /// Calls `body` when the calling process is interrupted, at once if it already is. Replaces an earlier `body`.
+  /// Calls `body` when the calling process is interrupted, or immediately if it already is. Replaces an earlier `body`.
   func whenInterrupted(_ body: @escaping @Sendable () -> Void) { parked.whenInterrupted(body) }
 
   private static var now: UInt64 {

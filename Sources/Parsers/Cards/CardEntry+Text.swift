@@ -1,11 +1,11 @@
-/// What is readable of an entry.
+/// The text of an entry for users.
 extension CardScanner.Entry {
   func first(_ name: String) -> ContentLine? { lines.first { $0.name == name } }
 
-  /// The text of the first line of a name that has any.
+  /// Returns the first nonempty text of the lines with a name.
   func text(_ name: String) -> String? { lines.lazy.filter { $0.name == name }.map(\.text).first { !$0.isEmpty } }
 
-  /// nil for what is no entry for people.
+  /// The title. Nil for an entry that is not shown to users.
   var title: String? {
     switch kind {
     case "VCARD": contactName
@@ -15,7 +15,7 @@ extension CardScanner.Entry {
     }
   }
 
-  /// What to call somebody.
+  /// The display name of a contact.
   var contactName: String {
     if let name = text("FN") { return name }
     let parts = first("N")?.parts ?? []
@@ -24,7 +24,7 @@ extension CardScanner.Entry {
     return first("ORG")?.parts.first { !$0.isEmpty } ?? text("NICKNAME") ?? text("EMAIL") ?? "unnamed"
   }
 
-  /// When it begins or is due; nil for what has no date.
+  /// The date at which the entry begins or is due. Nil if it has no date.
   var start: CardMoment? {
     for name in ["DTSTART", "DUE", "COMPLETED"] {
       if let line = first(name), let moment = CardMoment(line) { return moment }
@@ -32,7 +32,7 @@ extension CardScanner.Entry {
     return nil
   }
 
-  /// As text for people: a title, a line for each thing that is known, and a description.
+  /// The entry as text for users: a title, a line for each known property, and a description.
   public var readable: String {
     guard let title else { return "" }
     var text = Self.line(title) + "\n"
@@ -49,7 +49,7 @@ extension CardScanner.Entry {
     return text
   }
 
-  /// In one line, without controls.
+  /// Returns a text in one line, without control characters.
   private static func line(_ text: String) -> String {
     String(String.UnicodeScalarView(text.unicodeScalars.map { isControl($0) ? " " : $0 }))
   }
@@ -130,14 +130,14 @@ extension CardScanner.Entry {
     let text = line.text
     return text.hasPrefix("tel:") ? String(text.dropFirst(4)) : text
   }
-  /// Street, place, region, code and country; before them a box and a flat.
+  /// Returns an address as street, box, extension, code, locality, region and country.
   static func address(_ line: ContentLine) -> String {
     let parts = line.parts
     return [2, 0, 1, 5, 3, 4, 6].compactMap { parts.indices.contains($0) && !parts[$0].isEmpty ? parts[$0] : nil }
       .joined(separator: ", ").replacing("\n", with: ", ")
   }
 
-  /// With what each is of its kind: its group's label, or its types.
+  /// Returns the values of lines with their kinds: the label of the line's group, or else the line's types.
   private func labelled(
     _ title: String, _ name: String, _ value: (ContentLine) -> String
   ) -> [(String, String?)] {

@@ -1,32 +1,32 @@
 public import Bytes
 internal import Text
 
-/// The entries of a file of calendars or cards, each as a file by itself.
+/// The entries of a file of calendars or cards, each as a separate file.
 public struct CardFolder: Sendable {
   public struct File: Sendable {
-    /// Safe, not unique.
+    /// The name, which is safe but not unique.
     public let name: [UInt8]
-    /// In bytes.
+    /// The size in bytes.
     public let size: Int64
     fileprivate let content: Content
   }
 
   fileprivate enum Content: Sendable {
-    /// What is in front, ranges of the source, what is behind.
+    /// A prefix, ranges of the source, and a suffix.
     case entry([UInt8], [Range<Int64>], [UInt8])
-    /// The line in a range of the source that has it.
+    /// A picture: the range of its entry in the source, and the name of its line.
     case picture(Range<Int64>, name: String)
   }
 
   public private(set) var files: [File] = []
-  /// Why there are no more files: the source ends within an entry, or a picture is too large.
+  /// The fault because of which files are missing: the source ends within an entry, or a picture is too large.
   public let fault: Fault?
 
   private static let piece: Int64 = 256 << 10
   private static let most = 1 << 20
   private static let longestName = 120
 
-  /// Reads all of the source. Blocks. Throws a damaged fault if it has none.
+  /// Reads the whole source. Blocks. Throws `damaged` if it has no entries.
   public init(_ source: any ByteSource) throws(Fault) {
     var reading = Reading()
     var scanner = CardScanner()
@@ -74,7 +74,7 @@ public struct CardFolder: Sendable {
       SafeName.safe(ArraySlice(words.utf8)) + Array(ending.utf8), keepingExtensionTo: SafeName.longest)
   }
 
-  /// The bytes of a file, which are those of the source as it was read. Blocks.
+  /// Opens a file. `source` must be unchanged since it was listed. Blocks.
   public func open(_ index: Int, of source: any ByteSource) throws(Fault) -> any ByteSource {
     switch files[index].content {
     case .entry(let front, let ranges, let back):
@@ -96,13 +96,13 @@ public struct CardFolder: Sendable {
   }
 }
 
-/// What was found so far.
+/// The entries found so far.
 private struct Reading {
   struct Entry {
     let name: String
     let calendar: Int
     let isCard: Bool
-    /// Those of one series are together.
+    /// The ranges of the entry, or of all entries of its series.
     var ranges: [Range<Int64>]
     var zones: Set<String>
     var pictures: [(name: String, ending: String, size: Int)] = []

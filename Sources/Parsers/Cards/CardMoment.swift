@@ -1,11 +1,11 @@
-/// A date, or a date and a time, as calendars have it: `20240503`, `20240503T100000Z` (RFC 5545, section 3.3.4 and 3.3.5).
+/// A date, or a date and a time, as in calendars: `20240503`, `20240503T100000Z` (RFC 5545, sections 3.3.4 and 3.3.5).
 struct CardMoment: Equatable {
   let year: Int
   let month: Int
   let day: Int
-  /// Hour and minute; nil for a day.
+  /// The hour and minute. Nil for a whole day.
   let time: (hour: Int, minute: Int)?
-  /// `UTC`, or what the zone is called; nil for any.
+  /// The zone: `UTC` or a name. Nil if unspecified.
   let zone: String?
 
   static func == (one: CardMoment, other: CardMoment) -> Bool { one.text == other.text }
@@ -27,7 +27,7 @@ struct CardMoment: Equatable {
     }
   }
 
-  /// Of the start or end of an entry.
+  /// Parses the start or end of an entry.
   init?(_ line: ContentLine) { self.init(line.text, zone: line.values(of: "TZID").first) }
 
   private static func digits(_ number: Int, _ count: Int) -> String {
@@ -40,7 +40,7 @@ struct CardMoment: Equatable {
   private var place: String { zone.map { " (\($0))" } ?? "" }
   var text: String { clock.map { "\(date) \($0)\(place)" } ?? date }
 
-  /// From here to an end; that of days is the day after the last.
+  /// Returns the range from this moment to an end. The end of whole days is the day after the last.
   func text(to end: CardMoment?) -> String {
     guard let end, end != self else { return text }
     if time == nil, end.time == nil {
@@ -73,7 +73,7 @@ enum RepeatRule {
   ]
   private static let units = ["DAILY": "day", "WEEKLY": "week", "MONTHLY": "month", "YEARLY": "year", "HOURLY": "hour"]
 
-  /// In words; as it stands if these do not say all of it.
+  /// Describes a rule in words. Returns the rule unchanged if words cannot express all of it.
   static func words(_ rule: String) -> String {
     var parts: [String: String] = [:]
     for part in rule.uppercased().split(separator: ";") {

@@ -1,76 +1,76 @@
 public import Bytes
 
-/// Finds the entries of a file of calendars or cards (RFC 5545, RFC 6350, vCard 2.1), in pieces as they come.
+/// An incremental scanner for the entries of a file of calendars or cards (RFC 5545, RFC 6350, vCard 2.1).
 ///
 /// Memory is bounded by the longest line that is kept, and by the lines of one entry.
 public struct CardScanner: Sendable {
-  /// An event, a task, a card, or what else a calendar has.
+  /// An event, a task, a card, or another component of a calendar.
   public struct Entry: Sendable {
-    /// `VEVENT`, `VCARD`, …
+    /// The name of the component: `VEVENT`, `VCARD`, …
     public let kind: String
-    /// Where it is in the file, in bytes, its first and its last line included.
+    /// The range in the file, in bytes, including the first and last line.
     public internal(set) var range: Range<Int64>
-    /// Which of the file's calendars it is in.
+    /// The index of the entry's calendar in the file.
     public let calendar: Int
-    /// Those that are not of something within it.
+    /// The lines, without those of nested components.
     var lines: [ContentLine] = []
   }
 
-  /// What was found.
+  /// An item of the file.
   public enum Found: Sendable {
     case entry(Entry)
-    /// A line of a calendar itself.
+    /// A line of the calendar itself.
     case head(calendar: Int, Range<Int64>)
   }
 
-  /// The physical line at the end of the last piece.
+  /// The incomplete physical line at the end of the last piece.
   private var line: [UInt8] = []
-  /// The lines that it may go on, unfolded.
+  /// The preceding lines, unfolded, which the current line may continue.
   private var folded: [UInt8] = []
   private var foldedRange: Range<Int64> = 0..<0
   private var place: Int64 = 0
   private var endsAtCR = false
-  /// Of more of these than are kept, the first and the last one stay.
+  /// Whether bytes are omitted. The first ones and the last one are kept.
   private var isLineTooLong = false
   private var isFoldTooLong = false
   private var entry: Entry?
   private var kept = 0
-  /// How deep within the entry.
+  /// The nesting level within the entry.
   private var depth = 0
   private var isInCalendar = false
   private var calendars = 0
 
-  /// That the file ends within an entry or a calendar; known at the end.
+  /// The fault of a file that ends within an entry or a calendar. Known at the end.
   public private(set) var cut: Fault?
-  /// The first text of an entry that was passed over, and the first picture.
+  /// The faults of the first text and the first picture of an entry that were skipped.
   public private(set) var lostText: Fault?
   public private(set) var lostPicture: Fault?
 
-  /// Of a line, and of the lines of an entry, in bytes; what is beyond is passed over.
+  /// The maximum sizes of a line and of the lines of an entry, in bytes. Lines beyond them are skipped.
   private static let longest = 16 << 20
   private static let mostKept = 24 << 20
   private static let mostLines = 4096
-  /// Enough for a name and its parameters, in bytes.
+  /// A size that suffices for a name and its parameters, in bytes.
   private static let headSize = 4096
   static let pictures = ["PHOTO", "LOGO"]
-  /// Shown nowhere.
+  /// The lines that are never shown.
   private static let attachments: Set = ["ATTACH", "SOUND", "KEY"]
 
   public init() {}
 
-  /// Whether a file starts as one of these.
+  /// Returns whether a file with this start is a file of calendars or cards.
   public static func isStart(_ head: some Sequence<UInt8>) -> Bool {
     let text = head.drop { $0 == 0xef || $0 == 0xbb || $0 == 0xbf || $0 <= 0x20 }.prefix(15).map { $0 & 0xdf }
     return text.starts(with: "BEGIN:VCARD".utf8.map { $0 & 0xdf })
       || text.starts(with: "BEGIN:VCALENDAR".utf8.map { $0 & 0xdf })
   }
 
-  /// Calls `take` with what ends in the next piece of the file.
+  /// Reads the next piece of the file and calls `take` for each item that ends in it.
   public mutating func read(_ piece: some Sequence<UInt8>, isLast: Bool, _ take: (Found) -> Void) {
     for byte in piece {
       place += 1
       if byte == 0x0a || byte == 0x0d {
-        // CRLF is one end.
+        // CRLF is one line end.
         if byte == 0x0a, endsAtCR {
           endsAtCR = false
           foldedRange = foldedRange.lowerBound..<place
@@ -97,7 +97,7 @@ public struct CardScanner: Sendable {
     }
   }
 
-  /// At the end of a physical line, whose end is at `place`.
+  /// Ends a physical line, whose end is at `place`.
   private mutating func endLine(_ take: (Found) -> Void) {
     defer {
       line.removeAll(keepingCapacity: true)
@@ -124,13 +124,13 @@ public struct CardScanner: Sendable {
     if !isFoldTooLong {
       folded += more
     } else if let last = more.last {
-      // Whether it goes on depends on it.
+      // The last byte determines whether the line continues.
       folded.append(last)
       folded.removeSubrange(min(Self.headSize, folded.count - 1)..<(folded.count - 1))
     }
   }
 
-  /// At the end of a line with all that was folded.
+  /// Ends a logical line with all of its folded parts.
   private mutating func endFold(_ take: (Found) -> Void) {
     defer {
       folded.removeAll(keepingCapacity: true)
@@ -152,7 +152,7 @@ public struct CardScanner: Sendable {
     entry?.lines.append(line)
   }
 
-  /// Notes what is lost with a line that is not kept.
+  /// Records the loss of a line that is not kept.
   private mutating func passOver() {
     guard let line = ContentLine(folded.prefix(Self.headSize)), !Self.attachments.contains(line.name) else { return }
     let isPicture = Self.pictures.contains(line.name)

@@ -3,7 +3,7 @@ public enum ContactTable {
   public static let header =
     "Name,Given name,Family name,Organization,Title,E-mail,Phone,Address,Birthday,Web,Categories,Note\r\n"
 
-  /// nil for what is no contact.
+  /// Returns the row of a contact. Returns `nil` for other entries.
   public static func row(_ entry: CardScanner.Entry) -> String? {
     guard entry.kind == "VCARD" else { return nil }
     func all(_ name: String, _ value: (ContentLine) -> String) -> String {

@@ -1,19 +1,19 @@
 internal import Text
 
-/// A line of a calendar or a card, unfolded: `item1.TEL;TYPE=work,voice:+49 30 1` (RFC 5545, section 3.1; RFC 6350, section 3.3;
-/// vCard 2.1).
+/// An unfolded line of a calendar or a card: `item1.TEL;TYPE=work,voice:+49 30 1` (RFC 5545, section 3.1; RFC 6350,
+/// section 3.3; vCard 2.1).
 public struct ContentLine: Sendable {
-  /// What lines that belong together have in front of their names.
+  /// The prefix that lines of a group have before their names.
   let group: String
-  /// In capitals.
+  /// The name, in capitals.
   let name: String
-  /// Names in capitals; in vCard 2.1, a value may have none.
+  /// The parameters, with names in capitals. In vCard 2.1, a parameter can lack a name.
   private let parameters: [(name: String, value: String)]
   private let value: [UInt8]
 
   private static let mostParameters = 64
 
-  /// nil for what is no such line.
+  /// Parses a line. Returns `nil` if it is malformed.
   init?(_ line: ArraySlice<UInt8>) {
     // A colon in quotes belongs to a parameter.
     var isQuoted = false
@@ -55,12 +55,12 @@ public struct ContentLine: Sendable {
 
   private static func text(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
 
-  /// The values of a parameter, parted at commas.
+  /// Returns the values of a parameter, split at commas.
   func values(of parameter: String) -> [String] {
     parameters.filter { $0.name == parameter }.flatMap { $0.value.split(separator: ",").map { String($0) } }
   }
 
-  /// What it is of its kind, in small letters: `work`, `cell`.
+  /// The types of the value, in lower case: `work`, `cell`.
   var types: [String] {
     let bare = parameters.filter { $0.name.isEmpty }.map(\.value).filter { Self.encoding($0) == nil }
     return (values(of: "TYPE") + bare).map { $0.lowercased() }
@@ -100,7 +100,7 @@ public struct ContentLine: Sendable {
   /// The value as text.
   var text: String { Self.unescaped(escaped[...]) }
 
-  /// The parts of a value between semicolons.
+  /// The parts of the value, split at semicolons.
   var parts: [String] { Self.parts(escaped[...], at: ";") }
 
   static func parts(_ text: Substring, at separator: Character) -> [String] {
@@ -130,7 +130,7 @@ public struct ContentLine: Sendable {
         switch sign {
         case "n", "N": plain.append("\n")
         case ",", ";", ":", "\\": plain.append(sign)
-        // In vCard 2.1, it stands for itself.
+        // In vCard 2.1, the backslash stands for itself.
         default: plain += "\\\(sign)"
         }
       } else if sign == "\\" {
@@ -162,7 +162,7 @@ public struct ContentLine: Sendable {
 
   // MARK: Pictures
 
-  /// The bytes that the value has in Base64, and what kind of file they are; nil if it has none.
+  /// The bytes of a Base64 value and their file type. Nil if the value is not in Base64.
   var picture: (bytes: [UInt8], kind: String)? {
     var data = value[...]
     var kind = types.first { !["pref", "home", "work"].contains($0) } ?? ""
@@ -195,7 +195,7 @@ public struct ContentLine: Sendable {
   }
 }
 
-/// Text of calendars and cards, which are in UTF-8 by their standards and in anything by their programs.
+/// A decoder for text of calendars and cards. Their standards require UTF-8, but programs write any encoding.
 enum CardCharset {
   static func text(_ bytes: [UInt8], declared: [UInt8]?) -> String {
     if bytes.span.isUTF8 { return String(decoding: bytes, as: UTF8.self) }

@@ -3,18 +3,18 @@ internal import Files
 internal import Glibc
 
 extension Content {
-  /// The bytes of a file, which stays open. Blocks.
+  /// Opens a file, which stays open. Blocks.
   ///
-  /// - Parameter path: Absolute, or relative to the working directory; symbolic links are followed.
+  /// - Parameter path: An absolute path, or one relative to the working directory. Symbolic links are followed.
   /// - Throws: ``ReadingError`` with ``ReadingError/Code/system`` if the file cannot be opened, with
-  ///   ``ReadingError/Code/unsupported`` if it is a folder or anything else than a file. Reading throws
-  ///   ``ReadingError/Code/changed`` once the file has been written to.
+  ///   ``ReadingError/Code/unsupported`` if it is not a regular file. Reads throw ``ReadingError/Code/changed`` after
+  ///   the file has been written to.
   public init(at path: String) throws(ReadingError) {
     let file = try ReadingError.of { () throws(Fault) in
       let descriptor = try Descriptor.open(path: path, for: .reading)
       let status = try FileStatus(of: descriptor.raw)
       guard status.type == S_IFREG else { throw Fault(.unsupported, "expected a file, found something else") }
-      // Alone in its pool, it is never closed to make room.
+      // The pool's only descriptor is never closed to free a slot.
       let held = PooledDescriptor(DescriptorPool(capacity: 1), opened: descriptor) { () throws(Fault) in
         throw Fault(.changed, "the file is no longer open")
       }

@@ -3,56 +3,56 @@ package import Bytes
 /// Bytes that can be read as a whole, in chunks, or at any offset: a file, a member of an archive, an attachment, an
 /// array.
 ///
-/// What has to be decoded is decoded as it is read. Safe to use from several threads at once. A file is closed with the
-/// last value that reads from it.
+/// Encoded bytes are decoded as they are read. Safe to use from several threads at once. A file is closed with the last
+/// value that reads from it.
 public struct Content: Sendable {
   package let source: any ByteSource
 
-  /// In bytes, exact.
+  /// The exact size in bytes.
   public let size: Int64
 
-  /// Finds the size if it is not known yet. Blocks.
+  /// Creates content and determines its size if it is unknown. Blocks.
   package init(_ source: any ByteSource) throws(ReadingError) {
     try ReadingError.of { () throws(Fault) in try source.findSize(.blocking) }
     self.source = source
     size = source.size
   }
 
-  /// Bytes in memory.
+  /// Creates content from bytes in memory.
   public init(_ bytes: [UInt8]) {
     source = ByteArraySource(bytes)
     size = source.size
   }
 
-  /// Bytes of the program's own: of a database, say, or of a network.
+  /// Creates content whose bytes the program provides, for example from a database or a network.
   ///
   /// - Parameters:
-  ///   - size: In bytes.
-  ///   - reading: Gives the bytes of a range that lies within `size`, exactly as many. May be called on any thread, by
-  ///     several at once, and may block. What it throws becomes a ``ReadingError`` with the code
-  ///     ``ReadingError/Code/source`` and the description of what was thrown, unless it is a ``ReadingError``.
+  ///   - size: The size in bytes.
+  ///   - reading: Returns exactly the bytes of a range within `size`. It can be called on any thread, by several
+  ///     threads at once, and may block. An error that it throws becomes a ``ReadingError`` with the code
+  ///     ``ReadingError/Code/source`` and the error's description, unless it is a ``ReadingError``.
   public init(size: Int64, reading: @escaping @Sendable (Range<Int64>) throws -> [UInt8]) {
     source = GivenSource(size: size, reading)
     self.size = source.size
   }
 
-  /// All bytes. Blocks.
+  /// Returns all bytes. Blocks.
   ///
-  /// - Parameter limit: In bytes: a few kilobytes of an archive may claim to be a terabyte.
-  /// - Throws: ``ReadingError`` with ``ReadingError/Code/tooLarge`` if there are more than `limit`, with
+  /// - Parameter limit: The maximum number of bytes. A few kilobytes of an archive can claim to be a terabyte.
+  /// - Throws: ``ReadingError`` with ``ReadingError/Code/tooLarge`` if there are more than `limit` bytes, with
   ///   ``ReadingError/Code/damaged`` if a recorded checksum is wrong, or another code if they cannot be read.
   public func bytes(limit: Int = 1 << 30) throws(ReadingError) -> [UInt8] {
     guard size <= limit else { throw ReadingError(.tooLarge, "it has \(size) bytes, over the limit of \(limit)") }
     return try bytes(in: 0..<size)
   }
 
-  /// The bytes of a range. Blocks.
+  /// Returns the bytes of a range. Blocks.
   ///
-  /// What is before the range may have to be decoded, too: to read all, ``chunks(of:)`` is faster.
+  /// Bytes before the range may have to be decoded, too. To read all bytes, ``chunks(of:)`` is faster.
   ///
-  /// - Parameter range: In bytes; what is beyond the end is left out.
-  /// - Throws: ``ReadingError`` if they cannot be read. A recorded checksum is verified only when all is read from the
-  ///   start on.
+  /// - Parameter range: The range in bytes. Bytes beyond the end are omitted.
+  /// - Throws: ``ReadingError`` if the bytes cannot be read. A recorded checksum is verified only if all bytes are read
+  ///   from the start.
   public func bytes(in range: Range<Int64>) throws(ReadingError) -> [UInt8] {
     let range = range.clamped(to: 0..<size)
     return try ReadingError.of { () throws(Fault) in
@@ -60,8 +60,8 @@ public struct Content: Sendable {
     }
   }
 
-  /// All bytes from the first to the last, a chunk at a time: memory is bounded whatever the size. Reads nothing yet.
+  /// Returns all bytes sequentially in chunks, with bounded memory for any size. Reads nothing yet.
   ///
-  /// - Parameter size: Of each chunk but the last, in bytes; at least 1.
+  /// - Parameter size: The size of each chunk except the last, in bytes. At least 1.
   public func chunks(of size: Int = 256 << 10) -> ContentChunks { ContentChunks(of: self, size: max(1, size)) }
 }

@@ -1,6 +1,6 @@
 /// The bytes of a content, chunk by chunk: `while let chunk = try chunks.next() { … }`.
 ///
-/// A value of its own that reads from the start; copies go on from where they were made.
+/// Each value reads from the start. A copy continues from the position of the original.
 public struct ContentChunks: Sendable {
   private let content: Content
   private let size: Int64
@@ -11,10 +11,10 @@ public struct ContentChunks: Sendable {
     self.size = Int64(size)
   }
 
-  /// The next chunk; nil after the last. Blocks.
+  /// Returns the next chunk. Returns `nil` after the last. Blocks.
   ///
-  /// - Throws: ``ReadingError`` if it cannot be read; with ``ReadingError/Code/damaged``, at the last chunk, if a
-  ///   recorded checksum is wrong. The same chunk is tried again by the next call.
+  /// - Throws: ``ReadingError`` if the chunk cannot be read, with ``ReadingError/Code/damaged`` at the last chunk if a
+  ///   recorded checksum is wrong. The next call tries the same chunk again.
   public mutating func next() throws(ReadingError) -> [UInt8]? {
     guard place < content.size else { return nil }
     let end = place + min(size, content.size - place)

@@ -1,6 +1,6 @@
 internal import Bytes
 
-/// Bytes that the program gives which uses the package.
+/// A source whose bytes the program that uses the package provides.
 final class GivenSource: ByteSource {
   let size: Int64
   private let reading: @Sendable (Range<Int64>) throws -> [UInt8]
@@ -29,7 +29,7 @@ final class GivenSource: ByteSource {
 }
 
 extension Fault {
-  /// An error that went through a source.
+  /// Creates a fault from an error that is passed through a source.
   fileprivate init(_ error: ReadingError) {
     let kind: Kind =
       switch error.code {

@@ -1,6 +1,6 @@
-/// A line of a sheet: a command, and what follows it.
+/// A line of a sheet: a command and its arguments.
 struct CueLine {
-  /// In capitals.
+  /// The command, in capitals.
   let command: String
   private let rest: Substring
 
@@ -19,17 +19,17 @@ struct CueLine {
     return text
   }
 
-  /// All that follows, without the quotes around it: those in it are nobody's, since nothing escapes them.
+  /// The arguments without their enclosing quotes. Inner quotes are literal, because the format has no escapes.
   var text: String {
     guard rest.first == "\"" else { return String(rest) }
     let inner = rest.dropFirst()
     return String(inner.last == "\"" ? inner.dropLast() : inner)
   }
 
-  /// The words that follow.
+  /// The arguments, split into words.
   var words: [Substring] { rest.split(whereSeparator: Self.isSpace) }
 
-  /// A name with one word behind it, as of `FILE`.
+  /// The name before a final word, as in `FILE`.
   var nameBeforeWord: String {
     if rest.first == "\"", let end = rest.lastIndex(of: "\""), end > rest.startIndex {
       return String(rest[rest.index(after: rest.startIndex)..<end])
@@ -39,10 +39,10 @@ struct CueLine {
     return String(Self.trimmed(rest.dropLast(last.count)))
   }
 
-  /// What stands behind `REM`: a word, and what follows it.
+  /// The content of a `REM` command: a word and its arguments.
   var remark: CueLine { CueLine(rest) }
 
-  /// `mm:ss:ff`, in frames; nil for other text.
+  /// Parses `mm:ss:ff` into frames. Returns `nil` for other text.
   static func time(_ text: Substring) -> Int64? {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
     guard parts.count == 3, let minutes = number(parts[0], below: 100_000), let seconds = number(parts[1], below: 60),

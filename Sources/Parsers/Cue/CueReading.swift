@@ -1,4 +1,4 @@
-/// What has been read of a sheet.
+/// The state of parsing a sheet.
 struct CueReading {
   private struct Place: Hashable {
     let file: Int
@@ -8,17 +8,17 @@ struct CueReading {
   private struct Entry {
     let number: Int
     let isSound: Bool
-    /// Where its index 01 is.
+    /// The position of index 01.
     var start: Place?
     var words: [String: String] = [:]
   }
 
   private(set) var files: [String] = []
   private var entries: [Entry] = []
-  /// What is said of the record.
+  /// The properties of the record.
   private var words: [String: String] = [:]
 
-  /// In characters; of a longer text the start is kept.
+  /// The maximum length of a text, in characters. Longer texts are cut.
   private static let longestText = 250
 
   mutating func take(_ line: CueLine) {
@@ -46,9 +46,9 @@ struct CueReading {
     if entries.isEmpty { words[name] = value } else { entries[entries.count - 1].words[name] = value }
   }
 
-  // MARK: What comes of it
+  // MARK: Result
 
-  /// The parts of the files, each to where the next one starts.
+  /// The tracks, each of which extends to the start of the next one.
   var result: [CueSheet.Track] {
     let places = entries.compactMap(\.start)
     let starts = Dictionary(grouping: Set(places), by: \.file).mapValues { $0.map(\.frame).sorted() }
@@ -62,7 +62,7 @@ struct CueReading {
     for entry in entries where entry.isSound {
       guard let place = entry.start, seen.insert(place).inserted, let all = starts[place.file] else { continue }
       let end = all.first { $0 > place.frame }
-      // What precedes the first track of a further file belongs to it: there is nothing before.
+      // The part before the first track of a further file belongs to that track.
       let isFirst = place.frame == all.first && place.file != first?.file
       tracks.append(track(entry.number, place.file, from: isFirst ? 0 : place.frame, to: end, entry.words, of: last))
     }

@@ -1,20 +1,20 @@
-/// A cue sheet: which part of which file each track of a record is, and what it is called.
+/// A cue sheet, which maps the tracks of a record to parts of files and names them.
 ///
-/// As programs that copy records write them; CDRWIN's manual is the only description. What is no command, or has no
-/// meaning where it stands, is passed over.
+/// The format is the one written by programs that copy records; CDRWIN's manual is the only description. Unknown and
+/// misplaced commands are ignored.
 public struct CueSheet: Hashable, Sendable {
-  /// A part of a file, from one track's beginning to the next one's.
+  /// A part of a file, from the start of one track to the start of the next.
   public struct Track: Hashable, Sendable {
-    /// As the sheet counts; 0 for what precedes the first track.
+    /// The number in the sheet. 0 for the part before the first track.
     public let number: Int
-    /// Which of `files`.
+    /// The index in `files`.
     public let file: Int
-    /// Where it starts, in frames of 1/75 second.
+    /// The start, in frames of 1/75 second.
     public let start: Int64
-    /// nil: at the file's end.
+    /// The end, in frames. Nil for the file's end.
     public let end: Int64?
     public let title: String?
-    /// By FFmpeg's names for them, in one order.
+    /// The tags under FFmpeg's names, sorted by name.
     public let tags: [Tag]
   }
 
@@ -23,19 +23,19 @@ public struct CueSheet: Hashable, Sendable {
     public let value: String
   }
 
-  /// What the sheet calls its files.
+  /// The names of the files.
   public let files: [String]
-  /// Those of sound, in the sheet's order; no two overlap.
+  /// The audio tracks, in the sheet's order. They do not overlap.
   public let tracks: [Track]
 
-  /// A longer text is no sheet, in bytes.
+  /// The maximum size of a sheet, in bytes.
   public static let longest = 1 << 20
-  /// Frames a second.
+  /// The number of frames per second.
   public static let rate: Int64 = 75
-  /// Neither tracks nor files are more.
+  /// The maximum number of tracks, and of files.
   static let most = 999
 
-  /// nil for a text without a track. O(n).
+  /// Parses a sheet. Returns `nil` if the text has no track or is too long. O(n).
   public init?(_ bytes: [UInt8]) {
     guard bytes.count <= Self.longest else { return nil }
     var reading = CueReading()
@@ -45,7 +45,7 @@ public struct CueSheet: Hashable, Sendable {
     if tracks.isEmpty { return nil }
   }
 
-  /// Whether a file that starts so is a sheet: it names a file, and a track in it.
+  /// Returns whether a file that starts with `head` is a sheet: it names a file and a track.
   public static func isHead(_ head: ArraySlice<UInt8>) -> Bool {
     var words: Set<String> = []
     for line in CueText.lines(of: Array(head)) { words.insert(CueLine(line).command) }

@@ -1,6 +1,6 @@
-/// What a sheet says of a record and its tracks, as FFmpeg names it.
+/// The tags of a record and its tracks under FFmpeg's names.
 enum CueTags {
-  /// What is said of each, the record's name for it first; nil where it is said of the other alone.
+  /// The tag names of each command, for the record and for a track. Nil if the command does not apply there.
   private static let known: [(word: String, record: String?, track: String?)] = [
     ("TITLE", "album", "title"), ("PERFORMER", "album_artist", "artist"), ("SONGWRITER", "composer", "composer"),
     ("ISRC", nil, "ISRC"), ("DATE", "date", "date"), ("GENRE", "genre", "genre"), ("DISCID", "DISCID", nil),
@@ -12,7 +12,7 @@ enum CueTags {
 
   static let all = Set(known.map(\.word))
 
-  /// `count`: how many tracks there are; nil for what is none.
+  /// Returns the tags of a track. `count` is the number of tracks, or nil for the part before the first track.
   static func tags(
     _ number: Int, of count: Int?, _ own: [String: String], record: [String: String]
   ) -> [CueSheet.Tag] {

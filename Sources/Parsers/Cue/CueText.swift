@@ -1,8 +1,9 @@
 internal import Text
 
-/// The text of a sheet.
+/// A decoder for the text of a sheet.
 enum CueText {
-  /// In any encoding that programs write: UTF-8 and UTF-16, with or without a byte order mark, or a set that is detected.
+  /// Splits a text into lines. The text is UTF-8 or UTF-16, with or without a byte order mark, or in a detected
+  /// character set.
   static func lines(of bytes: [UInt8]) -> [Substring] {
     text(of: bytes).split { $0.isNewline || $0 == "\0" }
   }
@@ -11,7 +12,7 @@ enum CueText {
     if bytes.starts(with: [0xef, 0xbb, 0xbf]) { return String(decoding: bytes.dropFirst(3), as: UTF8.self) }
     if bytes.starts(with: [0xff, 0xfe]) { return wide(bytes.dropFirst(2), isBigEndian: false) }
     if bytes.starts(with: [0xfe, 0xff]) { return wide(bytes.dropFirst(2), isBigEndian: true) }
-    // A command's letters have a byte of 0 each.
+    // In UTF-16, each letter of a command has a zero byte.
     if bytes.count >= 4, bytes[1] == 0, bytes[3] == 0 { return wide(bytes[...], isBigEndian: false) }
     if bytes.count >= 4, bytes[0] == 0, bytes[2] == 0 { return wide(bytes[...], isBigEndian: true) }
     if let text = String(validating: bytes, as: UTF8.self) { return text }

@@ -1,19 +1,19 @@
 public import Bytes
 public import Threads
 
-/// The memory of a tree, during and after its construction: counted before it is allocated, so that a hostile archive
-/// cannot exceed the limit, whatever it contains most of.
+/// The memory of a tree, during and after its construction. Memory is counted before it is allocated so that a hostile
+/// archive cannot exceed the budget.
 public struct CountedMemory: Sendable {
   private let share: MemoryShare
-  /// In bytes.
+  /// The counted memory, in bytes.
   public private(set) var count = 0
 
-  /// The share grows by this step.
+  /// The step by which the share grows, in bytes.
   private static let step = 64 << 10
 
   public init(_ share: MemoryShare) { self.share = share }
 
-  /// Reserves capacity in an array for `more` elements. Throws when the budget is exhausted.
+  /// Reserves capacity in an array for `more` elements. Throws `limit` if the budget is exhausted.
   public mutating func makeRoom<Element: BitwiseCopyable>(in array: inout [Element], for more: Int = 1) throws(Fault) {
     if array.capacity - array.count < more {
       try resize(&array, to: max(array.count + more, array.count / 2 * 3, 16))
@@ -23,7 +23,7 @@ public struct CountedMemory: Sendable {
   /// Reserves `capacity` elements in total.
   public mutating func resize<Element: BitwiseCopyable>(_ array: inout [Element], to capacity: Int) throws(Fault) {
     let before = array.capacity * MemoryLayout<Element>.stride
-    // Both copies exist while one is copied.
+    // Both copies exist during the reallocation.
     try take(capacity, of: MemoryLayout<Element>.stride)
     array.reserveCapacity(capacity)
     count -= before
@@ -42,10 +42,10 @@ public struct CountedMemory: Sendable {
 
   public mutating func giveBack(_ number: Int, of size: Int) { count -= number * size }
 
-  /// The most objects of a size that fit in the whole budget.
+  /// Returns the maximum number of objects of `size` bytes that fit in the whole budget.
   public func most(of size: Int) -> Int { share.budget.capacity / size }
 
-  /// Sets the count to the final size, and returns the rest to the budget.
+  /// Sets the count to the final size and returns the rest to the budget.
   public mutating func settle(at count: Int) {
     self.count = count
     share.set(to: count)

@@ -1,12 +1,12 @@
 internal import Text
 
-/// Makes recorded names safe: valid components, nothing outside the tree.
+/// Functions that make recorded names safe: valid components, nothing outside the tree.
 public enum EntryName {
-  /// PATH_MAX, less its NUL.
+  /// The maximum length of a path, in bytes: PATH_MAX without its NUL.
   public static let longestPath = 4095
 
-  /// Splits a UTF-8 path at `/`: leading `/`, `./` and `../` are stripped; an inner `.`, `..` or empty component, and
-  /// each NUL or control character, becomes `?`; long components are cut. `isFolder` is whether the path ends in `/`.
+  /// Splits a UTF-8 path at `/`. Leading `/`, `./` and `../` are stripped. An inner `.`, `..` or empty component, and
+  /// each NUL or control character, becomes `?`. Long components are cut. `isFolder` is whether the path ends in `/`.
   public static func components(of path: ArraySlice<UInt8>) -> (components: [ArraySlice<UInt8>], isFolder: Bool) {
     var rest = path
     stripping: while true {

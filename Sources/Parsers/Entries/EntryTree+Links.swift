@@ -1,13 +1,13 @@
 public import Bytes
 
 extension EntryTree {
-  /// Whether a symbolic link's target is a relative path that never leaves the archive's root, or the folder `top`, which
-  /// `folder` is in.
+  /// Returns whether a symbolic link's target is a relative path that never leaves the archive's root, or the directory
+  /// `top` that contains `folder`.
   ///
-  /// `..` is followed only through folders of the tree: after another link it may lead anywhere.
+  /// `..` is followed only through directories of the tree, because after another link it can lead anywhere.
   public func staysInside(_ target: some Collection<UInt8>, from folder: UInt32, below top: UInt32 = root) -> Bool {
     if target.first == 0x2f { return false }
-    // nil after a link or a missing name.
+    // Nil after a link or a missing name.
     var place: UInt32? = folder
     for component in target.split(separator: 0x2f) where !component.elementsEqual([0x2e]) {
       if component.elementsEqual([0x2e, 0x2e]) {
@@ -24,7 +24,8 @@ extension EntryTree {
     return true
   }
 
-  /// The only thing in the root, if it is a folder, whatever the Finder has left beside it.
+  /// The only entry of the root if that entry is a directory. Files that the Finder leaves (`__MACOSX`, `.DS_Store`)
+  /// are ignored.
   public var onlyFolder: UInt32? {
     let things = children(of: Self.root).filter { node in
       !["__MACOSX", ".DS_Store"].contains { name(of: node).elementsEqual($0.utf8) }
@@ -33,14 +34,14 @@ extension EntryTree {
     return only
   }
 
-  /// The node at a recorded path, from the root; nil if there is none.
+  /// Returns the node at a recorded path, from the root. Returns `nil` if it does not exist.
   public func node(at path: ArraySlice<UInt8>) -> UInt32? {
     EntryName.components(of: path).components.reduce(Self.root as UInt32?) { place, name in
       place.flatMap { child(of: $0, named: name) }
     }
   }
 
-  /// Makes a file another name of `file`, whose size it has; of a symbolic link, an equal link.
+  /// Makes a file a hard link of `file`, with its size. If `file` is a symbolic link, the node becomes an equal link.
   public mutating func link(_ node: UInt32, to file: UInt32) throws(Fault) {
     let primary = primary(of: file)
     let other = nodes[Int(primary)]
@@ -56,13 +57,13 @@ extension EntryTree {
     }
   }
 
-  /// The first of the names of a node's file; the node itself if it is a folder or has no other.
+  /// Returns the first name of a node's file. Returns the node itself for a directory or a file with one name.
   public func primary(of node: UInt32) -> UInt32 {
     let entry = nodes[Int(node)]
     return entry.kind == .folder || entry.count == 0 ? node : entry.count
   }
 
-  /// How many names a node's file has.
+  /// Returns the number of names of a node's file.
   public func linkCount(of node: UInt32) -> UInt32 {
     linkCounts.isEmpty ? 1 : linkCounts[primary(of: node)] ?? 1
   }

@@ -1,28 +1,28 @@
 public import Bytes
 internal import Text
 
-/// The tree of an archive's entries, during and after its construction: safe names, each of them once in its folder.
+/// The tree of an archive's entries, during and after its construction. Names are safe and unique in their directory.
 ///
-/// Folders are added first, so that a folder keeps a name that a file has, too; then every file whose name is free;
-/// then the others, under numbered names.
+/// Name conflicts are resolved in this order: directories keep their names, then each file whose name is free. Other
+/// files get numbered names.
 public struct EntryTree: Sendable {
   public private(set) var nodes: [EntryNode]
   private var names: [UInt8] = []
-  /// The children of all folders, folder by folder.
+  /// The children of all directories, directory by directory.
   private var order: [UInt32] = []
   private var table = NameTable(expecting: 0)
-  /// The memory of everything in here, of what the format records, and of temporaries during construction.
+  /// The memory of the tree, of the format's metadata, and of temporaries during construction.
   public var memory: CountedMemory
-  /// The number of names of files that have several, by the first of them.
+  /// The number of names of each file that has several, by the node of its first name.
   var linkCounts: [UInt32: UInt32] = [:]
-  /// The folder of the last file added, and its recorded path.
+  /// The directory of the last file added, and its recorded path.
   private var lastFolder = root
   private var lastFolderPath: [UInt8]?
-  /// Whether a file has the name that earlier files have, rather than the first one.
+  /// Whether the last of several files with the same name keeps it, instead of the first.
   private let lastWins: Bool
-  /// Whether files are in the table, in addition to folders.
+  /// Whether files are in the table, in addition to directories.
   private var areFilesKnown = false
-  /// The files whose names belong to others.
+  /// The files whose names belong to other nodes.
   private var clashing: [UInt32] = []
 
   public static let root: UInt32 = 0
@@ -30,10 +30,10 @@ public struct EntryTree: Sendable {
 
   /// The memory of a name counter.
   static let counterSize = 48
-  /// The most entries to reserve memory for in advance.
+  /// The maximum number of entries to reserve memory for in advance.
   public static let mostExpected = 2 << 20
 
-  /// Of files of one name the first one keeps it, or the last one with `lastWins`.
+  /// Creates a tree. Of several files with the same name, the first one keeps it, or the last one with `lastWins`.
   public init(rootModified: Timestamp, lastWins: Bool = false, _ memory: CountedMemory) {
     self.memory = memory
     self.lastWins = lastWins
@@ -53,14 +53,14 @@ public struct EntryTree: Sendable {
     table.find(hash) { nodes[Int($0)].parent == parent && self.name(of: $0) == name }
   }
 
-  /// In the archive's order. O(1).
+  /// Returns the children of a directory in the archive's order. O(1).
   public func children(of folder: UInt32) -> ArraySlice<UInt32> {
     let node = nodes[Int(folder)]
     guard node.kind == .folder else { return [] }
     return order[Int(node.place)..<Int(node.place) + Int(node.count)]
   }
 
-  /// The entry after this one in its folder, in the archive's order. O(log n).
+  /// Returns the next entry of the same directory in the archive's order. O(log n).
   public func sibling(after index: UInt32) -> UInt32? {
     let siblings = children(of: nodes[Int(index)].parent)
     // Children are in the order of their numbers.
@@ -70,7 +70,7 @@ public struct EntryTree: Sendable {
 
   // MARK: Building
 
-  /// Reserves memory for `count` entries and their names, if the budget permits: growing later costs twice as much.
+  /// Reserves memory for `count` entries and their names if the budget permits. Growing later costs twice as much.
   public mutating func expect(_ count: Int, nameBytes: Int) {
     let most = min(memory.most(of: MemoryLayout<EntryNode>.stride) / 4 * 3, Self.mostExpected)
     let count = min(count, most)
@@ -78,13 +78,13 @@ public struct EntryTree: Sendable {
     try? memory.resize(&names, to: min(nameBytes, count * 64))
   }
 
-  /// Adds an entry by its UTF-8 path; throws when the budget is exhausted.
+  /// Adds an entry by its UTF-8 path. Throws `limit` if the budget is exhausted.
   public mutating func add(_ node: EntryNode, path: ArraySlice<UInt8>) throws(Fault) {
     if node.kind != .folder, let lastFolderPath, let slash = path.lastIndex(of: 0x2f),
       path[..<slash] == lastFolderPath[...],
       SafeName.isSafe(path[(slash + 1)...])
     {
-      // The common case: the folder of the preceding entry.
+      // The common case: the directory of the preceding entry.
       var node = node
       node.parent = lastFolder
       try addFile(node, named: path[(slash + 1)...])
@@ -96,7 +96,7 @@ public struct EntryTree: Sendable {
     }
     if node.kind == .folder {
       let folder = try folder(at: components, modified: node.modified)
-      // An entry of its own overrides what was assumed when a file inside came first.
+      // The directory's own entry overrides the defaults that were assumed for a file inside it.
       nodes[Int(folder)].modified = node.modified
       nodes[Int(folder)].permissions = node.permissions
       return
@@ -110,7 +110,7 @@ public struct EntryTree: Sendable {
     }
   }
 
-  /// Finds or creates a folder, including its ancestors.
+  /// Finds or creates a directory, including its ancestors.
   private mutating func folder(at components: some Sequence<ArraySlice<UInt8>>, modified: Timestamp) throws(Fault)
     -> UInt32
   {
@@ -156,8 +156,8 @@ public struct EntryTree: Sendable {
     memory.giveBack(1, of: before)
   }
 
-  /// Adds a node under its final name to a tree that was finished before: after its folder, and in the former order.
-  /// Returns false if that cannot be.
+  /// Adds a node with its final name to restore a finished tree. Nodes must follow their directory and keep their
+  /// former order. Returns false if the parent is not a directory or the name is unsafe.
   public mutating func restore(
     _ node: EntryNode, in parent: UInt32, named name: ArraySlice<UInt8>
   ) throws(Fault) -> Bool {
@@ -171,8 +171,8 @@ public struct EntryTree: Sendable {
     return true
   }
 
-  /// Makes the files that were added, and those that will be, known to `child` before `finish`, each by the name that it
-  /// has so far. Takes time proportional to the number of entries, the first time.
+  /// Makes `child` find files before `finish`, including files that are added later, each by its current name. The
+  /// first call is O(n) in the number of entries.
   public mutating func makeFilesKnown() throws(Fault) {
     if areFilesKnown { return }
     areFilesKnown = true
@@ -180,7 +180,7 @@ public struct EntryTree: Sendable {
     for index in nodes.indices.dropFirst() where nodes[index].kind != .folder { try claimName(UInt32(index)) }
   }
 
-  /// Enters a file under its name, or notes that the name belongs to another node.
+  /// Enters a file under its name, or records that the name belongs to another node.
   private mutating func claimName(_ file: UInt32) throws(Fault) {
     let (parent, name) = (nodes[Int(file)].parent, name(of: file))
     let hash = NameTable.hash(parent, name)
@@ -197,14 +197,14 @@ public struct EntryTree: Sendable {
     clashing.append(file)
   }
 
-  /// Gives every file its final name and every folder its children.
+  /// Assigns each file its final name and each directory its children.
   public mutating func finish() throws(Fault) {
     try makeFilesKnown()
     // Later versions of a file have lower numbers.
     if lastWins { clashing.sort(by: >) } else { clashing.sort() }
-    // The next number to try, by folder and the name with a number, as cut for number 1: a hundred thousand equal names
-    // must not take quadratic time, nor long names that differ only in what is cut off. Keyed by hash: on a collision a
-    // name gets a higher number than necessary.
+    // The next number to try, keyed by the hash of the directory and the name as cut for number 1. This avoids
+    // quadratic time for many equal names, and for long names that differ only in the part that is cut off. After a
+    // hash collision, a name gets a higher number than necessary.
     var counters: [Int: Int] = [:]
     for node in clashing {
       let parent = nodes[Int(node)].parent
@@ -235,12 +235,12 @@ public struct EntryTree: Sendable {
     names.append(contentsOf: name)
   }
 
-  /// Groups the nodes by folder, in the archive's order within each.
+  /// Groups the nodes by directory, in the archive's order within each.
   public mutating func arrange() throws(Fault) {
     lastFolderPath = nil
     try memory.take(nodes.count - 1, of: MemoryLayout<UInt32>.stride)
     for index in nodes.indices.dropFirst() { nodes[Int(nodes[index].parent)].count += 1 }
-    // First the index for the next child, finally the end of the folder's children.
+    // First the index for the next child, finally the end of the directory's children.
     var start: UInt32 = 0
     for index in nodes.indices where nodes[index].kind == .folder {
       nodes[index].place = start
@@ -255,13 +255,13 @@ public struct EntryTree: Sendable {
     for index in nodes.indices where nodes[index].kind == .folder { nodes[index].place -= nodes[index].count }
   }
 
-  /// Releases temporary memory, when the tree is final; `details` is the size of what the format records, in bytes.
+  /// Releases temporary memory after the tree is final. `details` is the size of the format's metadata, in bytes.
   public mutating func settle(details: Int) {
     memory.settle(
       at: nodes.count * MemoryLayout<EntryNode>.stride + names.count + order.count * MemoryLayout<UInt32>.stride
         + table.memorySize + details)
   }
 
-  /// Changes a node in place, except its name and folder.
+  /// Changes a node in place, except its name and directory.
   public mutating func update(_ node: UInt32, _ change: (inout EntryNode) -> Void) { change(&nodes[Int(node)]) }
 }

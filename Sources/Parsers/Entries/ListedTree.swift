@@ -1,19 +1,19 @@
 public import Bytes
 
-/// The tree of an archive that something else has listed: files with numbers, other names of files, links, and text files
-/// for all else.
+/// The tree of an archive that is listed by other code: numbered files, hard links, symbolic links, and text files for
+/// all other entries.
 public struct ListedTree: Sendable {
-  /// What is known of a file or link.
+  /// The metadata of a file or link.
   public struct Detail: BitwiseCopyable, Sendable {
-    /// The start of its bytes, or, if it `isText`, among the tree's texts.
+    /// The offset of the file's bytes, or of its text in the tree's texts if `isText`.
     public var place: Int64
-    /// In the list, from 0.
+    /// The index in the list, from 0.
     public var number: UInt32
     public var mark: UInt8
-    /// A link's target, or what a device is.
+    /// Whether the content is a text: a link's target or the description of a device.
     public internal(set) var isText = false
 
-    /// `mark` is the caller's.
+    /// Creates metadata. `mark` is for the caller's use.
     public init(place: Int64, number: UInt32, mark: UInt8) {
       self.place = place
       self.number = number
@@ -33,10 +33,10 @@ public struct ListedTree: Sendable {
     entries = EntryTree(rootModified: rootModified, lastWins: true, memory)
   }
 
-  /// nil for a folder.
+  /// Returns the metadata of a file or link. Returns `nil` for a directory.
   public func detail(_ index: UInt32) -> Detail? { entries.nodes[Int(index)].detail.map { details[$0] } }
 
-  /// A link's target, or what a device is.
+  /// Returns a link's target or the description of a device.
   public func text(_ index: UInt32) -> ArraySlice<UInt8>? {
     guard let detail = detail(index), detail.isText else { return nil }
     return texts[Int(detail.place)..<Int(detail.place) + Int(entries.nodes[Int(index)].size)]
@@ -53,7 +53,7 @@ public struct ListedTree: Sendable {
     try entries.add(node, path: path + [0x2f])
   }
 
-  /// `otherNameOf` is the path of a file that it is another name of.
+  /// Adds a file. If `otherNameOf` is not nil, the file is a hard link of the file at that path.
   public mutating func addFile(
     _ path: [UInt8], modified: Timestamp, permissions: UInt16, size: Int64, _ detail: Detail,
     otherNameOf file: [UInt8]? = nil
@@ -68,7 +68,7 @@ public struct ListedTree: Sendable {
     hardLinks.append((UInt32(entries.nodes.count - 1), file))
   }
 
-  /// A symbolic link, or with `isLink` false a text file.
+  /// Adds a symbolic link, or a text file if `isLink` is false.
   public mutating func addText(
     _ path: [UInt8], _ text: [UInt8], isLink: Bool, modified: Timestamp, permissions: UInt16
   ) throws(Fault) {
@@ -94,15 +94,15 @@ public struct ListedTree: Sendable {
     return path
   }
 
-  /// Gives everything its final name. A later file of the same name has it. Links that lead out of the tree become text
-  /// files, unless `showingAllLinks`.
+  /// Assigns final names. The last of several files with the same name keeps it. Links that lead out of the tree become
+  /// text files unless `showingAllLinks`.
   public mutating func finish(showingAllLinks: Bool) throws(Fault) {
     try entries.finish()
     for (node, path) in hardLinks {
       guard let file = entries.node(at: path[...]), file != node, entries.nodes[Int(file)].kind == .file else {
         continue
       }
-      // In some formats the last name has the bytes.
+      // In some formats, the last name has the bytes.
       let own = entries.nodes[Int(node)]
       if own.size > 0, entries.nodes[Int(file)].size == 0, let place = own.detail {
         entries.update(entries.primary(of: file)) {

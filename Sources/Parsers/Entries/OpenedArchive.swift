@@ -1,44 +1,47 @@
 public import Bytes
 
-/// An archive that has been listed: the bytes of its entries, by node.
+/// A listed archive that provides the bytes of its entries by node.
 public protocol OpenedArchive: AnyObject, Sendable {
   var entries: EntryTree { get }
 
-  /// The fault that kept some of the archive from being listed.
+  /// The fault that prevented a complete listing of the archive.
   var fault: Fault? { get }
 
-  /// Whether only the last of several files is present.
+  /// Whether only the last of several volumes is present.
   var lacksParts: Bool { get }
 
-  /// The bytes of a file or of a symbolic link's target; takes one small read. Throws when they cannot be read.
+  /// Opens a file or a symbolic link's target. Takes one small read. Throws if the bytes cannot be read.
   func open(_ index: UInt32, _ patience: Patience) throws(Fault) -> any ByteSource
 
-  /// The bytes of a file for who reads them from the first to the last, and may wait in between.
+  /// Opens a file for a client that reads it sequentially and can block between reads.
   func openEarly(_ index: UInt32, _ patience: Patience) throws(Fault) -> any ByteSource
 
-  /// The fault of opening a file; nil if there is none.
+  /// Returns the fault that opening a file throws. Returns `nil` if it can be opened.
   func fault(of index: UInt32, _ patience: Patience) throws(Fault) -> Fault?
 
-  /// The assurance of a file's bytes, as far as it is known. Nil if reading them to their end compares them with a
-  /// checksum that the archive has of them.
+  /// Returns the assurance of a file's bytes, as far as it is known. Returns `nil` if reading the file to its end
+  /// compares it with a checksum in the archive.
   func assurance(of index: UInt32) -> Assurance?
 
-  /// Identifies an entry's content, wherever it is stored; 0 for every folder. nil if nothing recorded does.
+  /// Returns an identifier of an entry's content that is independent of its location. Returns 0 for every directory and
+  /// `nil` if no recorded value identifies the content.
   func identity(_ index: UInt32) -> UInt64?
 
-  /// Whether an entry is decoded on opening.
+  /// Returns whether an entry is decoded on opening.
   func isPrompt(_ index: UInt32) -> Bool
 
-  /// Whether an entry's bytes are verified as they are decoded; others are by reading all of them.
+  /// Returns whether an entry's bytes are verified as they are decoded. Other entries are verified by reading all of
+  /// their bytes.
   func isDecoded(_ index: UInt32) -> Bool
 
-  /// The extended attributes of the user's name space that are recorded of an entry.
+  /// Returns an entry's recorded extended attributes of the user namespace.
   func extendedAttributes(_ index: UInt32, _ patience: Patience) throws(Fault) -> [(name: FileName, value: [UInt8])]
 
-  /// The present size of a file whose size is only estimated until it has been read; nil if its node has it.
+  /// Returns the current size of a file whose size is an estimate until it has been read. Returns `nil` if the node has
+  /// the size.
   func size(of index: UInt32) -> (size: Int64, isExact: Bool)?
 
-  /// Finds such a size. Blocks.
+  /// Determines such a size. Blocks.
   func findSize(of index: UInt32, _ patience: Patience) throws(Fault)
 }
 

@@ -3,16 +3,16 @@ public import Bytes
 /// A message file of Apple Mail, `123.emlx` or `123.partial.emlx`: a line with the length of the message in bytes, the
 /// message, and a property list that has its flags.
 public struct AppleMessage: Sendable {
-  /// Where the message is in the file, in bytes.
+  /// The message's range in the file, in bytes.
   public let range: Range<Int64>
   public let state: MessageState
 
-  /// The longest first line, in bytes.
+  /// The maximum length of the first line, in bytes.
   private static let longestLine = 32
-  /// How much of the property list is read, in bytes.
+  /// The maximum number of bytes of the property list that are read.
   private static let mostOfList = 16 << 10
 
-  /// A file that does not start with a length is all message. Blocks; rethrows what the source throws.
+  /// Parses a file. If it does not start with a length, all of it is the message. Blocks. Rethrows the source's faults.
   public init(_ source: any ByteSource) throws(Fault) {
     let head = try source.bytes(at: 0, count: Int(min(source.size, Int64(Self.longestLine))))
     guard let lineEnd = head.firstIndex(of: 0x0a), let length = Self.number(head[..<lineEnd]),
@@ -31,15 +31,15 @@ public struct AppleMessage: Sendable {
     return start..<start + length
   }
 
-  /// A decimal number with spaces around it.
+  /// Parses a decimal number with spaces around it.
   private static func number(_ text: ArraySlice<UInt8>) -> UInt64? {
     let digits = text.drop { $0 == 0x20 }.prefix { $0.isAsciiDigit }
     guard text[digits.endIndex...].allSatisfy(\.isMailSpace) else { return nil }
     return MessageHead.number(Array(digits).span)
   }
 
-  /// From `<key>flags</key> <integer>8590195713</integer>`: bit 0 says that it was read, 1 deleted, 2 answered, 4 flagged, 6
-  /// a draft, 8 forwarded.
+  /// Parses `<key>flags</key> <integer>8590195713</integer>`. Bit 0 means read, 1 deleted, 2 answered, 4 flagged, 6
+  /// draft, 8 forwarded.
   private static func state(in list: [UInt8]) -> MessageState {
     let text = String(decoding: list, as: UTF8.self)
     guard let key = text.firstRange(of: "<key>flags</key>"),

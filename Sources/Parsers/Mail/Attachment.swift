@@ -17,7 +17,7 @@ public struct Attachment: Sendable {
     case inline(part: Int, InlineFile)
     /// A range of the decoded bytes of a `winmail.dat` part.
     case tnef(part: Int, Range<Int64>)
-    /// The same for an embedded message; the header precedes it.
+    /// The range of an embedded message in a `winmail.dat` part, which `header` precedes.
     case tnefMessage(part: Int, Range<Int64>, header: [UInt8])
   }
 }

@@ -1,12 +1,12 @@
 internal import Bytes
 internal import Text
 
-/// Names the attachments of a message: safe and unique.
+/// Assigns safe and unique names to the attachments of a message.
 struct AttachmentNames {
   private var names = UniqueNames()
 
-  /// A name for the `index`-th part, counted from 1. `raw` is the recorded name, in UTF-8; only the last component of a
-  /// path is used. If nothing is left of it, `stem` and the extension of `contentType` are used instead.
+  /// Returns a name for the `index`-th part, counted from 1. `raw` is the recorded name, in UTF-8, of which only the
+  /// last path component is used. If nothing is left of it, `stem` and the extension of `contentType` are used instead.
   mutating func name(_ raw: [UInt8]?, stem: String? = nil, index: Int, contentType: String, isMessage: Bool = false)
     -> FileName
   {
@@ -24,8 +24,8 @@ struct AttachmentNames {
     return names.unique(SafeName.safe(name[...]))
   }
 
-  /// The last component of a possible path, without anything deceptive: control characters, bidi overrides and
-  /// isolates, surrounding spaces. Empty when only dots are left.
+  /// Returns the last component of a possible path, without deceptive characters: control characters, bidi overrides
+  /// and isolates, surrounding spaces. Empty if only dots are left.
   private static func cleaned(_ raw: [UInt8]) -> [UInt8] {
     var components = raw[...]
     while let last = components.last, last == 0x2f || last == 0x5c { components.removeLast() }

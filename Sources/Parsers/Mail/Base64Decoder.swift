@@ -1,9 +1,9 @@
 /// Decodes base64 (RFC 2045 §6.8).
 ///
-/// Characters outside the alphabet are skipped, as the RFC demands, be they line ends or junk. Padding ends the data,
-/// unless a run of whole groups of four and a line end follow: some programs encode in pieces, each with its own
-/// padding. (Python's `email` and others stop at the first padding and lose the rest; others continue into the footer
-/// that a mailing list appended.) Missing padding is tolerated; a single leftover character is dropped.
+/// Characters outside the alphabet are skipped, as the RFC requires. Padding ends the data, unless a run of whole
+/// groups of four and a line end follow: some programs encode in pieces, each with its own padding. (Python's `email`
+/// and others stop at the first padding and lose the rest; others continue into the footer that a mailing list
+/// appended.) Missing padding is tolerated. A single leftover character is dropped.
 public struct Base64Decoder: TransferDecoder {
   public static var number: UInt64 { 1 }
 
@@ -76,7 +76,7 @@ public struct Base64Decoder: TransferDecoder {
 
   private static func isSpace(_ byte: UInt8) -> Bool { byte <= 0x20 || byte == 0x3d }
 
-  /// Whether the bytes from `start`, after padding, are base64 again; nil if more input is needed.
+  /// Returns whether the bytes from `start`, after padding, are base64 again. Returns `nil` if more input is needed.
   private static func goesOn(_ input: UnsafeRawBufferPointer, _ start: Int, isLast: Bool) -> Bool? {
     let longestRun = 1024
     var end = start

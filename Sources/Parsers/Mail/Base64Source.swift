@@ -14,7 +14,7 @@ final class Base64Source: ByteSource {
     size = Self.size(of: source.size)
   }
 
-  /// Of so many bytes, encoded.
+  /// Returns the encoded size of `count` bytes.
   static func size(of count: Int64) -> Int64 {
     let (lines, rest) = count.quotientAndRemainder(dividingBy: bytesInLine)
     return Bounds.size(lines * line + (rest == 0 ? 0 : (rest + 2) / 3 * 4 + 1))
@@ -22,7 +22,7 @@ final class Base64Source: ByteSource {
 
   func verify() throws(Fault) { try source.verify() }
 
-  /// Whole lines are encoded at a time.
+  /// The number of lines that are encoded at a time.
   private static let linesAtATime: Int64 = 256
 
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {

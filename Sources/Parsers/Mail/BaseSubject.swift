@@ -2,10 +2,10 @@
 public struct BaseSubject: Sendable, Equatable {
   /// With its original case; may be empty.
   public let text: String
-  /// Whether the subject marks the message as a reply or forwarded.
+  /// Whether the subject marks the message as a reply or a forward.
   public let isReply: Bool
 
-  /// O(n).
+  /// Parses a subject. O(n).
   public init(_ subject: String) {
     var reader = SubjectReader(subject)
     reader.read()
@@ -13,7 +13,7 @@ public struct BaseSubject: Sendable, Equatable {
     isReply = reader.isReply
   }
 
-  /// Its low 63 bits compare base subjects, ignoring case; they are 0 for an empty one.
+  /// A key whose low 63 bits identify the base subject, ignoring case. They are 0 if it is empty.
   var key: UInt64 { text.isEmpty ? 0 : MessageRow.hash(ofID: Array(text.lowercased().utf8)[...]) | 1 }
 }
 
@@ -31,7 +31,7 @@ private struct SubjectReader {
     轉寄 返信 転送 回信 회신 답장 전달
     """.split(separator: " ").map { String($0) })
 
-  /// In bytes; no mark is longer.
+  /// The maximum length of a mark, in bytes.
   private static let longestMark = 40
 
   init(_ subject: String) {
@@ -97,14 +97,14 @@ private struct SubjectReader {
     text[index].isAsciiLetter || text[index] >= 0x80 && colonEnd(index) == nil
   }
 
-  /// The end of the colon at `index`, which may be full-width; nil if there is none.
+  /// Returns the end of the colon at `index`, which may be full-width. Returns `nil` if there is none.
   private func colonEnd(_ index: Int) -> Int? {
     guard index < range.upperBound else { return nil }
     if text[index] == 0x3a { return index + 1 }
     return text.span.matches("\u{ff1a}", at: index) && index + 3 <= range.upperBound ? index + 3 : nil
   }
 
-  /// The end of `(2)`, `^2` or `2` at `start`.
+  /// Returns the end of `(2)`, `^2` or `2` at `start`, or `start` if there is none.
   private func behindNumber(_ start: Int) -> Int {
     var index = start
     let isOpen = index < range.upperBound && text[index] == 0x28
@@ -143,7 +143,7 @@ private struct SubjectReader {
     return index
   }
 
-  /// The end of the `[…]` at `start` and the following spaces; nil if there is none.
+  /// Returns the end of the `[…]` at `start` and the following spaces. Returns `nil` if there is none.
   private func blobEnd(_ start: Int) -> Int? {
     guard start < range.upperBound, text[start] == 0x5b else { return nil }
     var index = start + 1

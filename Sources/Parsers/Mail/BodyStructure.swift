@@ -3,7 +3,7 @@ struct BodyStructure {
   /// The indices of the parts to show as text, and as HTML, in order.
   private(set) var text: [Int] = []
   private(set) var html: [Int] = []
-  /// All other leaves, and the pictures and sounds among those shown, which are files, too.
+  /// The indices of all other leaves, and of the pictures and sounds among those shown, which are also files.
   private(set) var files: [Int] = []
 
   private struct Frame {
@@ -12,14 +12,14 @@ struct BodyStructure {
     let isRelated: Bool
     /// Whether an enclosing part is a multipart/alternative.
     let isInAlternative: Bool
-    /// Whether following parts may still be shown as text, as HTML.
+    /// Whether following parts may still be shown as text or as HTML.
     var takesText: Bool
     var takesHTML: Bool
     let textCount: Int
     let htmlCount: Int
   }
 
-  /// O(n); each of `parts` must follow the multipart that contains it.
+  /// Classifies the parts, each of which must follow the multipart that contains it. O(n).
   init(_ parts: [Part]) {
     var frames = [
       Frame(
@@ -45,8 +45,8 @@ struct BodyStructure {
     while frames.count > 1 { leave(&frames) }
   }
 
-  /// The indices of the parts that are the root of their multipart/related (RFC 2387): the one that `start` names; else the
-  /// first one if it can be shown, else the first of the type that `type` names, else the first page.
+  /// Returns the indices of the parts that are the root of their multipart/related (RFC 2387): the part that `start`
+  /// names, else the first part if it can be shown, else the first of the type that `type` names, else the first page.
   private static func roots(of parts: [Part]) -> Set<Int> {
     var roots: [Int: (number: Int, rank: Int)] = [:]
     for (number, part) in parts.enumerated() {
@@ -77,7 +77,8 @@ struct BodyStructure {
       return
     }
     if frame.isAlternative {
-      // Each for its own form; if that is not shown any more, it is a file, so that nothing is lost.
+      // Each part is shown in its own form. If that form is no longer shown, the part is a file, so that nothing is
+      // lost.
       if part.kind == .plain, frame.takesText { return text.append(number) }
       if part.kind == .html, frame.takesHTML { return html.append(number) }
       return files.append(number)
@@ -90,7 +91,7 @@ struct BodyStructure {
     if !frame.takesText, !frame.takesHTML { files.append(number) }
   }
 
-  /// A multipart/alternative of only one form is used for the other, too.
+  /// Leaves a multipart. If a multipart/alternative has only one form, that is also used for the other.
   private mutating func leave(_ frames: inout [Frame]) {
     guard let frame = frames.popLast(), frame.isAlternative, frame.takesText, frame.takesHTML else { return }
     if text.count == frame.textCount {

@@ -3,8 +3,8 @@ internal import Text
 
 /// Decoding of text in the character sets that mail declares: correctly, incorrectly or not at all.
 public enum Charset {
-  /// Decodes `bytes`. Never fails: for an unknown, missing or wrong label the set is detected, UTF-8 or else the
-  /// likeliest set, Windows-1252 with little evidence. O(n); takes a lock unless the bytes are UTF-8.
+  /// Decodes `bytes`. Never fails: if the label is unknown, missing or wrong, the set is detected. That is UTF-8 or
+  /// else the likeliest set, Windows-1252 with little evidence. O(n). Takes a lock unless the bytes are UTF-8.
   public static func text(_ bytes: ArraySlice<UInt8>, named label: ArraySlice<UInt8>? = nil) -> String {
     if let name = label.flatMap({ CharsetLabel.converterName(of: $0) }) {
       if name == CharsetLabel.utf8 || DeclaredText.isUTF8(bytes, declaredAs: name) {
@@ -18,7 +18,7 @@ public enum Charset {
       ?? String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Decodes unencoded text of a header field, whose set only other parts of the message may declare.
+  /// Decodes unencoded text of a header field, whose character set may be declared elsewhere in the message.
   static func raw(_ bytes: ArraySlice<UInt8>, declared: ArraySlice<UInt8>?) -> String {
     if let text = bytes.span.validText { return text }
     if let name = declared.flatMap({ CharsetLabel.converterName(of: $0) }), name != CharsetLabel.utf8,
@@ -29,7 +29,7 @@ public enum Charset {
     return text(bytes)
   }
 
-  /// The converter's name of the likeliest set of a text that is not UTF-8.
+  /// Returns the converter's name of the likeliest set of a text that is not UTF-8.
   static func guess(_ text: ArraySlice<UInt8>) -> String {
     CharsetDetector.charset(of: text.split { $0 == 0x0a || $0 == 0x0d }, in: .text)
   }
@@ -40,17 +40,18 @@ extension Charset {
   static var converterCount: Int { Converters.shared.count }
 }
 
-/// A cache of converters, as iconv_open is slow.
+/// A cache of converters, because iconv_open is slow.
 private final class Converters: Sendable {
   static let shared = Converters()
-  /// By iconv's name; nil for one that iconv does not know.
+  /// The converters by iconv's name. Nil for a name that iconv does not know.
   private let opened = Mutex<[String: CharsetConverter?]>([:])
-  /// Bounded, as names may be hostile.
+  /// The maximum number of entries, because names may be hostile.
   private static let limit = 200
 
   var count: Int { opened.withLock { $0.count } }
 
-  /// nil for a name that iconv does not know, and, unless `isRepaired`, for bytes that are mostly invalid.
+  /// Converts bytes to UTF-8. Returns `nil` for a name that iconv does not know and, unless `isRepaired`, for bytes
+  /// that are mostly invalid.
   func utf8(_ bytes: ArraySlice<UInt8>, from name: String, isRepaired: Bool = false) -> String? {
     opened.withLock { opened in
       if opened[name] == nil {
@@ -64,7 +65,7 @@ private final class Converters: Sendable {
     }
   }
 
-  /// With a wrong label most of a text is invalid.
+  /// Returns whether most of a text is valid. With a wrong label, most of it is invalid.
   private static func isMostlySound(_ text: String) -> Bool {
     var others = 0
     var bad = 0

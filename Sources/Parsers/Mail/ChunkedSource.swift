@@ -1,14 +1,14 @@
 internal import Bytes
 
-/// Text that is generated a chunk at a time, each of which starts at a known offset.
+/// Text that is generated block by block. Each block starts at a known offset.
 protocol ChunkedSource: ByteSource {
   associatedtype Chunk
   var chunks: [Chunk] { get }
-  /// The offset of a chunk's first byte.
+  /// Returns the offset of a block's first byte.
   static func start(of chunk: Chunk) -> Int64
-  /// Generates a chunk, or throws `later`.
+  /// Generates a block, or throws `later`.
   func bytes(of number: Int, _ patience: Patience) throws(Fault) -> [UInt8]
-  /// For chunks that no longer have the size that they had.
+  /// The fault for a block whose size has changed.
   static var changed: Fault { get }
 }
 

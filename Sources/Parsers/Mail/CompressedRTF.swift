@@ -1,8 +1,9 @@
 package import Bytes
 
-/// RTF as Outlook keeps it ([MS-OXRTFCP]).
+/// RTF as Outlook stores it ([MS-OXRTFCP]).
 package enum CompressedRTF {
-  /// The RTF itself, with its exact size, at any offset; nil for other data (§2.1.3.1). Decodes it once; blocks.
+  /// Returns the RTF itself, with its exact size and random access. Returns `nil` for other data (§2.1.3.1). Decodes it
+  /// once. Blocks.
   package static func plain(_ source: any ByteSource) throws(Fault) -> (any ByteSource)? {
     guard source.size >= 16 else { return nil }
     let kind = try source.bytes(at: 8, count: 4)

@@ -1,6 +1,7 @@
-/// How a part is to be presented (RFC 2183).
+/// The requested presentation of a part (RFC 2183).
 public struct ContentDisposition: Sendable {
-  /// Lower case: `inline`, `attachment`, or another, which is to be treated as `attachment` (§2.8); empty if missing.
+  /// The kind in lower case: `inline`, `attachment`, or another, which is treated as `attachment` (§2.8). Empty if
+  /// missing.
   public let kind: String
   public let parameters: Parameters
 
@@ -13,9 +14,9 @@ public struct ContentDisposition: Sendable {
     parameters = isKind ? Parameters(cursor.rest) : Parameters(value)
   }
 
-  /// Decoded, as recorded: not yet a safe file name.
+  /// The decoded name, as recorded, which is not a safe file name.
   public var filename: String? { filename(declared: nil) }
 
-  /// The same; `declared` is the declared character set of unencoded text.
+  /// Returns the decoded name. `declared` is the declared character set of unencoded text.
   func filename(declared: ArraySlice<UInt8>?) -> String? { parameters.text("filename", declared: declared) }
 }

@@ -1,22 +1,22 @@
 internal import Bytes
 internal import Text
 
-/// Rewrites the links of an HTML part: to the message's files, by content id (RFC 2392) or location (RFC 2557), or
+/// Rewrites the links of an HTML part: to the message's files, by content ID (RFC 2392) or location (RFC 2557), or
 /// elsewhere.
 struct ContentLinks: Sendable {
-  /// Names in the attachments folder, by content id.
+  /// The names in the attachments directory, by content ID.
   var names: [[UInt8]: FileName] = [:]
-  /// The same, by location: absolute, or relative without a base.
+  /// The names by location: absolute, or relative without a base.
   var locations: [[UInt8]: FileName] = [:]
-  /// The base of relative links; empty if there is none.
+  /// The base of relative links. Empty if there is none.
   var base: [UInt8] = []
-  /// Whether what lies beside the page may be loaded: relative links stay as they are.
+  /// Whether files beside the page may be loaded. Relative links then stay unchanged.
   var keepsRelative = false
 
-  /// Replaces a link that must not be followed: about:invalid loads nothing.
+  /// The replacement for a link that must not be followed. about:invalid loads nothing.
   static let nowhere = Array("about:invalid".utf8)
 
-  /// The URL to load for `url` in the page: a file of the message, or a data URL; else `nowhere`.
+  /// Returns the URL to load for `url` in the page: a file of the message, or a data URL, otherwise `nowhere`.
   func picture(_ url: [UInt8]) -> [UInt8] {
     let url = WebAddress.cleaned(url)
     if let file = file(url) { return file }
@@ -24,7 +24,8 @@ struct ContentLinks: Sendable {
     return WebAddress.scheme(of: url) == "data" && Self.isPassive(url) ? url : Self.nowhere
   }
 
-  /// The target of a link to `url`: a file of the message, a fragment of the page, or the web; else `nowhere`.
+  /// Returns the target of a link to `url`: a file of the message, a fragment of the page, or the web, otherwise
+  /// `nowhere`.
   func link(_ url: [UInt8]) -> [UInt8] {
     let url = WebAddress.cleaned(url)
     if url.first == 0x23 { return url }
@@ -34,7 +35,7 @@ struct ContentLinks: Sendable {
     return url
   }
 
-  /// Whether it leads to the same server.
+  /// Returns whether a URL leads to the same server.
   private static func isRelative(_ url: [UInt8]) -> Bool {
     WebAddress.scheme(of: url) == nil && !WebAddress.leadsAway(url)
   }
@@ -45,7 +46,7 @@ struct ContentLinks: Sendable {
     "magnet", "webcal", "feed",
   ]
 
-  /// Pictures, sounds, films and fonts execute nothing.
+  /// Returns whether a data URL is a picture, sound, film or font, which execute nothing.
   private static func isPassive(_ url: [UInt8]) -> Bool {
     let type = String(decoding: url.dropFirst(5).prefix(40).map(\.asciiLowercase), as: UTF8.self)
     return ["image/", "audio/", "video/", "font/", "application/font", "application/x-font"].contains {
@@ -53,7 +54,7 @@ struct ContentLinks: Sendable {
     }
   }
 
-  /// The path of the message's file for a URL.
+  /// Returns the path of the message's file for a URL.
   private func file(_ url: [UInt8]) -> [UInt8]? {
     if names.isEmpty, locations.isEmpty { return nil }
     if WebAddress.scheme(of: url) == "cid" {
@@ -69,7 +70,7 @@ struct ContentLinks: Sendable {
 
   // MARK: Original HTML
 
-  /// `html` with each `cid:` URL of an existing part replaced by `attachments/NAME`, percent-encoded. O(n).
+  /// Returns `html` with each `cid:` URL of an existing part replaced by `attachments/NAME`, percent-encoded. O(n).
   func resolved(_ html: [UInt8]) -> [UInt8] {
     guard !names.isEmpty else { return html }
     var result: [UInt8] = []

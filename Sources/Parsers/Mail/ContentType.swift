@@ -9,7 +9,7 @@ public struct ContentType: Sendable {
   /// The default for a body without a declared type (RFC 2045 §5.2).
   public static let plainText = ContentType("text/plain".utf8.map { $0 }[...])
 
-  /// Parses a field's value; without a valid type it is text/plain.
+  /// Parses a field's value. Without a valid type it is text/plain.
   public init(_ value: ArraySlice<UInt8>) {
     var cursor = ParameterCursor(value.span.unfolded)
     let type = cursor.token()
@@ -26,18 +26,18 @@ public struct ContentType: Sendable {
   public var name: String { "\(type)/\(subtype)" }
   public var isMultipart: Bool { type == "multipart" }
 
-  /// The delimiter of a multipart without its dashes (RFC 2046 §5.1.1); nil if there is none.
+  /// The delimiter of a multipart without its dashes (RFC 2046 §5.1.1). Nil if there is none.
   public var boundary: [UInt8]? {
     guard var boundary = parameters.bytes("boundary") else { return nil }
     while let last = boundary.last, last.isMailSpace { boundary.removeLast() }
     return boundary
   }
 
-  /// The character set that a field's value declares; nil if none.
+  /// Returns the character set that a field's value declares. Returns `nil` if none.
   static func charset(of value: ArraySlice<UInt8>?) -> ArraySlice<UInt8>? {
     value.flatMap { ContentType($0).charset }.map { Array($0.utf8)[...] }
   }
 
-  /// As declared; nil if not.
+  /// The declared character set. Nil if there is none.
   public var charset: String? { parameters["charset"] }
 }

@@ -6,17 +6,17 @@ struct DateParts {
   private(set) var hour = 0
   private(set) var minute = 0
   private(set) var second = 0
-  /// In minutes east of Greenwich.
+  /// The zone, in minutes east of Greenwich.
   private(set) var zone: Int?
   private var hasTime = false
   private var index = 0
 
-  /// Longer texts are not dates; the rest is ignored.
+  /// The maximum length of a date, in bytes. The rest of a longer text is ignored.
   private static let limit = 200
 
   init() {}
 
-  /// Parses all of `text`; returns whether it may be a date.
+  /// Parses all of `text`. Returns whether it may be a date.
   mutating func read(_ text: Span<UInt8>) -> Bool {
     let count = min(text.count, DateParts.limit)
     while index < count {
@@ -39,7 +39,7 @@ struct DateParts {
     return true
   }
 
-  /// The digits at `index`; at most nine are used.
+  /// Reads the digits at `index`, at most nine of which are used.
   private mutating func digits(_ text: Span<UInt8>, _ count: Int) -> (value: Int, count: Int) {
     let start = index
     var value = 0
@@ -72,10 +72,10 @@ struct DateParts {
     return true
   }
 
-  /// Of a short year, RFC 5322 §4.3.
+  /// Returns the full year of a short one (RFC 5322 §4.3).
   private static func fullYear(_ short: Int) -> Int { short < 50 ? 2000 + short : 1900 + short }
 
-  /// `20240506T100000`, after the day (ISO 8601's basic format).
+  /// Reads `20240506T100000` after the day (ISO 8601's basic format).
   private mutating func readBasic(_ text: Span<UInt8>, _ count: Int, _ value: Int) -> Bool {
     (year, month, day) = (value / 10_000, value / 100 % 100, value % 100)
     guard (1...12).contains(value / 100 % 100) else { return false }
@@ -92,7 +92,7 @@ struct DateParts {
     return true
   }
 
-  /// After the hour; a colon or a dot follows.
+  /// Reads a time after the hour, where a colon or a dot follows.
   private mutating func readTime(_ text: Span<UInt8>, _ count: Int, hour: Int) {
     hasTime = true
     self.hour = hour
@@ -109,7 +109,7 @@ struct DateParts {
     }
   }
 
-  /// `1-Jan-2018`, `2018-01-01`, `2018/01/01`, `5/6/2018`, `6.5.2018`; after the first number.
+  /// Reads `1-Jan-2018`, `2018-01-01`, `2018/01/01`, `5/6/2018` or `6.5.2018` after the first number.
   private mutating func readJoined(_ text: Span<UInt8>, _ count: Int, _ value: Int, _ length: Int) {
     let mark = text[index]
     index += 1
@@ -136,8 +136,8 @@ struct DateParts {
     if last.count > 0 { year = year ?? (last.count <= 2 ? DateParts.fullYear(last.value) : last.value) }
   }
 
-  /// After the first number and its separator: with slashes the month is first, as in American usage, unless it would
-  /// be invalid.
+  /// Reads a numeric date after the first number and its separator. With slashes the month is first, as in American
+  /// usage, unless it would be invalid.
   private mutating func readNumeric(_ text: Span<UInt8>, _ count: Int, _ first: Int, _ mark: UInt8) {
     let second = digits(text, count).value
     guard index < count, text[index] == mark else {
@@ -153,7 +153,7 @@ struct DateParts {
     year = year ?? (last.count == 2 ? DateParts.fullYear(last.value) : last.value)
   }
 
-  /// `+0100`, `+01:00`, `+01`; after the sign.
+  /// Reads `+0100`, `+01:00` or `+01` after the sign.
   private mutating func readZone(_ text: Span<UInt8>, _ count: Int, isWest: Bool) -> Int {
     var (value, length) = digits(text, count)
     if length <= 2 {
@@ -199,8 +199,8 @@ struct DateParts {
     }
   }
 
-  /// English names, in full or abbreviated to at least three letters, and three-byte abbreviations of related
-  /// languages.
+  /// Returns the number of a month from its English name, in full or abbreviated to at least three letters, or from a
+  /// three-byte abbreviation in a related language.
   static func month(_ word: Span<UInt8>) -> Int? {
     guard word.count >= 3, word.count <= 10 else { return nil }
     let key = (0..<3).reduce(0) { $0 << 8 | UInt32(word[$1].asciiLowercase) }
@@ -221,7 +221,7 @@ struct DateParts {
     }
   }()
 
-  /// RFC 5322 §4.3, and others in use; unknown ones are treated as UTC. In minutes.
+  /// The zones of RFC 5322 §4.3, and others in use, in minutes. Unknown zones are treated as UTC.
   private static let zones: [(name: StaticString, minutes: Int)] = [
     ("gmt", 0), ("utc", 0), ("ut", 0), ("z", 0), ("wet", 0), ("est", -300), ("edt", -240), ("cst", -360), ("cdt", -300),
     ("mst", -420), ("mdt", -360), ("pst", -480), ("pdt", -420), ("cet", 60), ("cest", 120), ("met", 60), ("mest", 120),

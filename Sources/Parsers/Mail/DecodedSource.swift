@@ -1,18 +1,18 @@
 public import Bytes
 internal import Synchronization
 
-/// The decoded bytes of a range of a source, at any offset, never entirely in memory.
+/// The decoded bytes of a range of a source, with random access and never entirely in memory.
 ///
-/// One pass over the range, on init, determines the exact size and records a checkpoint every 256 KiB of output; a read
-/// starts at the nearest one, or where the last read ended. A very large part has wider spacing: never more than 4,096
-/// checkpoints.
+/// One pass over the range, on init, determines the exact size and records a restart point every 256 KiB of output. A
+/// read starts at the nearest restart point, or where the last read ended. A very large part has wider spacing, so that
+/// there are never more than 4,096 restart points.
 public final class DecodedSource<Decoder: TransferDecoder>: ByteSource {
   private let source: any ByteSource
   private let range: Range<Int64>
   public let size: Int64
-  /// In ascending order; the first is the start.
+  /// The restart points, in ascending order. The first is the start.
   private let checkpoints: [Checkpoint]
-  /// Where the last read ended, or shortly before.
+  /// The state where the last read ended, or shortly before.
   private let latest: Mutex<Checkpoint>
 
   private struct Checkpoint: Sendable {
@@ -23,7 +23,7 @@ public final class DecodedSource<Decoder: TransferDecoder>: ByteSource {
     var decoder: Decoder
   }
 
-  /// Decodes `range` of `source` once, sequentially. Blocks; rethrows what `source` throws.
+  /// Decodes `range` of `source` once, sequentially. Blocks. Rethrows the faults of `source`.
   public init(decoding range: Range<Int64>, of source: any ByteSource, with decoder: Decoder) throws(Fault) {
     let start = Checkpoint(input: range.lowerBound, output: 0, decoder: decoder)
     var checkpoints = [start]
@@ -86,15 +86,15 @@ public final class DecodedSource<Decoder: TransferDecoder>: ByteSource {
     return wanted
   }
 
-  /// The nearest checkpoint at or before `offset`.
+  /// Returns the nearest restart point at or before `offset`.
   private func checkpoint(before offset: Int64) -> Checkpoint {
     let kept = checkpoints[max(0, checkpoints.partitionIndex { $0.output <= offset } - 1)]
     let latest = latest.withLock { $0 }
     return latest.output <= offset && latest.output > kept.output ? latest : kept
   }
 
-  /// Decodes from `place` on, block by block, and advances it. `take` gets each block with the position of its start,
-  /// and returns the size of the next, in bytes of the source; 0 to stop.
+  /// Decodes from `place` on, block by block, and advances it. `take` receives each block with the state at its start.
+  /// It returns the size of the next block, in bytes of the source, or 0 to stop.
   private static func decode(
     _ source: any ByteSource, _ range: Range<Int64>, from place: inout Checkpoint, _ patience: Patience,
     _ take: (Checkpoint, UnsafeRawBufferPointer) -> Int

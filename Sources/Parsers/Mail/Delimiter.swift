@@ -1,7 +1,7 @@
 /// Delimiter lines of a multipart (RFC 2046 §5.1.1), as far as they matter for mailbox separators.
 enum Delimiter {
-  /// Whether the multipart's closing delimiter, `--boundary--`, starts a line in `range`. Searched for from the end,
-  /// where it usually is.
+  /// Returns whether the multipart's closing delimiter, `--boundary--`, starts a line in `range`. Searches from the
+  /// end, where it usually is.
   static func isClosed(_ bytes: Span<UInt8>, _ range: Range<Int>, _ boundary: [UInt8]) -> Bool {
     var end = range.upperBound
     while end > range.lowerBound {
@@ -14,7 +14,8 @@ enum Delimiter {
     return false
   }
 
-  /// Whether a delimiter line is the first occurrence of the boundary in `range`, before any field that declares it.
+  /// Returns whether a delimiter line is the first occurrence of the boundary in `range`, before any field that
+  /// declares it.
   static func comesFirst(_ bytes: Span<UInt8>, _ range: Range<Int>, _ boundary: [UInt8]) -> Bool {
     var index = range.lowerBound
     while let found = bytes.firstIndex(of: boundary[0], in: index..<range.upperBound) {

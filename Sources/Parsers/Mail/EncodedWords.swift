@@ -5,9 +5,9 @@ public enum EncodedWords {
   /// Decodes a value, unfolded and trimmed.
   ///
   /// Words are decoded anywhere, also inside quoted strings and next to other characters. Adjacent words in one
-  /// character set are joined before conversion, so that a character may be split across them. Text outside words that
-  /// is not ASCII is UTF-8, or else in the set `declared`, which the message declares elsewhere, or else in a detected
-  /// one. Never fails; O(n).
+  /// character set are joined before conversion, so that a character may be split across them. Non-ASCII text outside
+  /// words is UTF-8, or else in the set `declared`, which the message declares elsewhere, or else in a detected one.
+  /// Never fails. O(n).
   public static func decode(_ raw: ArraySlice<UInt8>, declared: ArraySlice<UInt8>? = nil) -> String {
     decode(raw.span, declared: declared)
   }
@@ -19,7 +19,7 @@ public enum EncodedWords {
     return decoder.decode(value.unfolded)
   }
 
-  /// Whether it is ASCII without encoded words.
+  /// Returns whether a value is ASCII without encoded words.
   private static func isPlain(_ value: Span<UInt8>) -> Bool {
     for index in value.indices {
       let byte = value[index]
@@ -31,7 +31,7 @@ public enum EncodedWords {
 }
 
 extension EncodedWords {
-  /// The character set of the first encoded word in `raw`; nil if there is none.
+  /// Returns the character set of the first encoded word in `raw`. Returns `nil` if there is none.
   static func charset(in raw: Span<UInt8>) -> ArraySlice<UInt8>? {
     var index = 0
     while index + 1 < raw.count, let start = raw.firstIndex(of: 0x3d, in: index..<raw.count - 1) {
@@ -52,10 +52,10 @@ private struct WordDecoder {
   /// The decoded bytes of the words since the last text outside a word, in `charset`.
   private var joined: [UInt8] = []
   private var charset: ArraySlice<UInt8> = []
-  /// Set once there is no further `?=`, so that the search is not repeated.
+  /// Whether no further `?=` follows, so that the search is not repeated.
   private var isWithoutEnd = false
 
-  /// In bytes, including the preceding `=?`.
+  /// The maximum length of a character set, in bytes, including the preceding `=?`.
   static let longestCharset = 80
 
   init(declared: ArraySlice<UInt8>?) { self.declared = declared }
@@ -104,7 +104,7 @@ private struct WordDecoder {
     charset = []
   }
 
-  /// The word that starts at `start`: `=?charset?encoding?text?=`; spaces in the text are tolerated.
+  /// Returns the word that starts at `start`: `=?charset?encoding?text?=`. Spaces in the text are tolerated.
   private mutating func word(_ bytes: [UInt8], at start: Int) -> Word? {
     guard !isWithoutEnd, start + 6 < bytes.count, bytes[start + 1] == 0x3f else { return nil }
     var index = start + 2
@@ -131,7 +131,7 @@ extension EncodedWords {
     one.count == other.count && zip(one, other).allSatisfy { $0.asciiLowercase == $1.asciiLowercase }
   }
 
-  /// Decodes the Q encoding (§4.2); invalid hexadecimal is kept as it is.
+  /// Decodes the Q encoding (§4.2). Invalid hexadecimal is kept.
   static func quoted(_ text: ArraySlice<UInt8>) -> [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(text.count)
@@ -151,15 +151,14 @@ extension EncodedWords {
     return result
   }
 
-  /// Decodes the B encoding (§4.1); other characters are skipped, padding may be missing, bytes after padding are
-  /// decoded.
+  /// Decodes the B encoding (§4.1). Skips other characters, tolerates missing padding, and decodes bytes after padding.
   static func base64(_ text: ArraySlice<UInt8>) -> [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(text.count / 4 * 3 + 3)
     var joined = Base64.Joined()
     for byte in text {
       switch byte {
-      // Of the alphabet for file names (RFC 4648 §5).
+      // The alphabet for file names (RFC 4648 §5).
       case 0x2d: if let whole = joined.take(62) { result.append(whole) }
       case 0x5f: if let whole = joined.take(63) { result.append(whole) }
       case 0x3d: joined = Base64.Joined()

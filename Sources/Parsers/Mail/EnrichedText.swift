@@ -1,7 +1,7 @@
 /// Extracts the text of `text/enriched` (RFC 1896), and of its predecessor `text/richtext` (RFC 1341 §7.1.3).
 enum EnrichedText {
-  /// The text without commands and their parameters: `<<` becomes `<`, one line break a space, of several there is one
-  /// less. O(n).
+  /// Returns the text without commands and their parameters. `<<` becomes `<`, a single line break becomes a space, and
+  /// of several line breaks one is removed. O(n).
   static func text(of enriched: [UInt8]) -> [UInt8] {
     var result: [UInt8] = []
     var index = 0

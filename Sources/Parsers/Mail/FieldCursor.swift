@@ -1,6 +1,6 @@
 /// A sequential, in-place parser of the fields of a header section (RFC 5322 §2.2).
 ///
-/// Lines end with LF or CRLF; with CR alone, too, if the first line of the section does. Lines that are not fields
+/// Lines end with LF or CRLF, and also with CR alone if the first line of the section does. Lines that are not fields
 /// (without a colon, or `From ` and `>From ` lines in between) are skipped. O(n).
 struct FieldCursor: ~Escapable {
   /// A field: its name, and its value as folded, both trimmed.
@@ -16,12 +16,13 @@ struct FieldCursor: ~Escapable {
   let endsAtCR: Bool
   /// Whether the empty line that ends the section was found.
   private(set) var hasEnded = false
-  /// How to recognize separator lines, which end the section, too; nil for a standalone message.
+  /// The rules for separator lines, which also end the section. Nil for a standalone message.
   var separators: (isAtEnd: Bool, dialect: SeparatorLine.Dialect)?
   /// Whether such a line was found, at `position`.
   private(set) var hasMetSeparator = false
 
-  /// Reads the bytes in `range`; `endsAtCR` says whether a lone CR ends a line, nil to infer it from the first line.
+  /// Reads the bytes in `range`. `endsAtCR` says whether a lone CR ends a line. If it is nil, the first line determines
+  /// that.
   @_lifetime(copy bytes)
   init(_ bytes: Span<UInt8>, _ range: Range<Int>, endsAtCR: Bool? = nil) {
     self.bytes = bytes
@@ -30,7 +31,7 @@ struct FieldCursor: ~Escapable {
     self.endsAtCR = endsAtCR ?? FieldCursor.endsAtCR(bytes, range)
   }
 
-  /// Whether the first line ends with a CR without a following LF.
+  /// Returns whether the first line ends with a CR without a following LF.
   static func endsAtCR(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
     let newline = bytes.firstIndex(of: 0x0a, in: range) ?? range.upperBound
     guard let cr = bytes.firstIndex(of: 0x0d, in: range.lowerBound..<newline) else { return false }
@@ -40,7 +41,8 @@ struct FieldCursor: ~Escapable {
     return next != newline || newline == range.upperBound
   }
 
-  /// The end of the line that starts at `start`, and the start of the next; nil if the end is not in the range.
+  /// Returns the end of the line that starts at `start`, and the start of the next. Returns `nil` if the end is not in
+  /// the range.
   @inline(__always)
   private func line(from start: Int) -> (end: Int, next: Int)? {
     if endsAtCR { return lineEndingAtCR(from: start) }
@@ -58,7 +60,7 @@ struct FieldCursor: ~Escapable {
     return (index, isPair ? index + 2 : index + 1)
   }
 
-  /// The next field; nil at the empty line, and at the end of the range.
+  /// Returns the next field. Returns `nil` at the empty line, at a separator, and at the end of the range.
   @_lifetime(self: copy self)
   mutating func next() -> Field? {
     while position < end, !hasEnded, !hasMetSeparator {
@@ -89,8 +91,8 @@ struct FieldCursor: ~Escapable {
     return nil
   }
 
-  /// The end of the name of the field that starts at `start`; nil if there is no field. A colon follows, possibly after
-  /// spaces.
+  /// Returns the end of the name of the field that starts at `start`. A colon follows, possibly after spaces. Returns
+  /// `nil` if none of this is a field.
   @inline(__always)
   static func name(_ bytes: Span<UInt8>, _ start: Int, _ end: Int) -> Int? {
     var index = start

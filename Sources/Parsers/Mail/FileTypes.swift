@@ -1,12 +1,12 @@
 /// File extensions and names by MIME type.
 enum FileTypes {
-  /// The usual extension; `bin` if none is known.
+  /// Returns the usual extension. If none is known, returns `txt` for text and `bin` otherwise.
   static func fileExtension(of contentType: String) -> String {
     if let known = extensions[contentType] { return known }
     return contentType.hasPrefix("text/") ? "txt" : "bin"
   }
 
-  /// The name of a part without one: `image.png`, `message.eml`, `part-3.html`.
+  /// Returns the name of a part without one, such as `image.png`, `message.eml` or `part-3.html`.
   static func fallbackName(_ contentType: String, index: Int) -> String {
     let tail = fileExtension(of: contentType)
     switch contentType.prefix(while: { $0 != "/" }) {

@@ -1,7 +1,7 @@
 /// Joins flowed lines into paragraphs (RFC 3676).
 enum FlowedText {
-  /// `text` must have LF line ends: lines that end with a space are joined with the next of the same quote depth, and
-  /// space-stuffing is removed. `deletesSpace` is DelSp=yes. The signature's `-- ` stays a separate line. O(n).
+  /// Joins lines that end with a space with the next line of the same quote depth, and removes space-stuffing. `text`
+  /// must have LF line ends. `deletesSpace` is DelSp=yes. The signature's `-- ` stays a separate line. O(n).
   static func unflowed(_ text: [UInt8], deletesSpace: Bool) -> [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(text.count)

@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// The quoting of `From ` lines in mailboxes (mboxrd): a line that looks like a separator is prefixed with `>`.
+/// The quoting of `From ` lines in mailboxes (mboxrd): a line that resembles a separator is prefixed with `>`.
 enum FromQuoting {
-  /// A run of more `>` than this is not quoting.
+  /// The maximum number of `>` that is treated as quoting.
   static let longestRun = 64
   private static let word = Array("From ".utf8)
 
-  /// Whether a line is quoted; nil if more input is needed.
+  /// Returns whether a line is quoted. Returns `nil` if more input is needed.
   static func isQuoted(_ line: Slice<UnsafeRawBufferPointer>, isLast: Bool) -> Bool? {
     var index = unsafe line.startIndex
     while unsafe index < line.endIndex, unsafe line[index] == 0x3e, unsafe index - line.startIndex < longestRun {
@@ -68,11 +68,11 @@ public struct UnquotingDecoder: TransferDecoder {
 }
 
 extension UnsafeRawBufferPointer {
-  /// The first index of a byte at or after `start`.
+  /// Returns the first index of a byte at or after `start`.
   @inline(__always)
   func firstIndex(of byte: UInt8, from start: Int) -> Int? { unsafe firstIndex(of: byte, in: start..<count) }
 
-  /// The first index of a byte in a range.
+  /// Returns the first index of a byte in a range.
   @inline(__always)
   func firstIndex(of byte: UInt8, in range: Range<Int>) -> Int? {
     guard let base = baseAddress, range.lowerBound >= 0, range.upperBound <= count, !range.isEmpty,

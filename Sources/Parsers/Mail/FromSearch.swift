@@ -1,7 +1,7 @@
 /// Finds lines that start with `From `, at memory bandwidth.
 enum FromSearch {
-  /// The start of the next such line whose five bytes are all present; a line starts after LF or CR, and at 0 if the
-  /// source does.
+  /// Returns the start of the next such line whose five bytes are all present. A line starts after LF or CR, and at 0
+  /// if the source does.
   static func next(_ bytes: Span<UInt8>, from start: Int, isSourceStart: Bool) -> Int? {
     var index = start
     while let found = pair(bytes, from: index) {
@@ -13,7 +13,7 @@ enum FromSearch {
     return nil
   }
 
-  /// The next `Fr`: two bytes that are rarely adjacent, in text and in base64. The caller checks the rest.
+  /// Returns the next `Fr`, two bytes that are rarely adjacent, in text and in base64. The caller checks the rest.
   private static func pair(_ bytes: Span<UInt8>, from start: Int) -> Int? {
     guard start >= 0, start < bytes.count else { return nil }
     return unsafe bytes.withUnsafeBytes { buffer in
@@ -41,7 +41,7 @@ enum FromSearch {
     }
   }
 
-  /// Which of the sixteen offsets from `index` on have `first` followed by `second`.
+  /// Returns which of the sixteen offsets from `index` on have `first` followed by `second`.
   @inline(__always)
   private static func mask(
     _ buffer: UnsafeRawBufferPointer, _ index: Int, _ first: SIMD16<UInt8>, _ second: SIMD16<UInt8>

@@ -2,7 +2,8 @@ internal import Text
 
 /// HTML character references.
 enum HTMLEntity {
-  /// The character of the reference at `start` (a `&`), and the index after it; nil if there is no reference.
+  /// Returns the character of the reference at `start` (a `&`), and the index after it. Returns `nil` if it is not a
+  /// reference.
   ///
   /// Numeric references may lack the `;`, named ones may not. The names are those of Latin-1 and the most common
   /// others.
@@ -16,7 +17,7 @@ enum HTMLEntity {
     return named[name].map { ($0, index + 1) }
   }
 
-  /// `html` with all references resolved. O(n).
+  /// Returns `html` with all references resolved. O(n).
   static func resolved(_ html: ArraySlice<UInt8>) -> [UInt8] {
     let html = Array(html)
     guard var next = html.firstIndex(of: 0x26) else { return html }

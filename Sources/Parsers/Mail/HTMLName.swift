@@ -4,13 +4,13 @@ struct HTMLName: Hashable, Sendable {
 
   static let longest = 24
 
-  /// nil if a name is empty or longer than any known one.
+  /// Returns `nil` if a name is empty or longer than any known one.
   init?(_ name: ArraySlice<UInt8>) {
     guard !name.isEmpty, name.count <= Self.longest else { return nil }
     for byte in name { add(byte.asciiLowercase) }
   }
 
-  /// From a name in a table.
+  /// Creates a name from a table.
   init(_ name: Substring) { for byte in name.utf8 { add(byte) } }
 
   private mutating func add(_ byte: UInt8) {

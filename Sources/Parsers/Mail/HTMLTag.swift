@@ -2,7 +2,7 @@
 struct HTMLTag {
   struct Attribute {
     let name: Range<Int>
-    /// As written, without quotes; empty if there is none.
+    /// The value as written, without quotes. Empty if there is none.
     let value: Range<Int>
   }
 
@@ -12,11 +12,11 @@ struct HTMLTag {
   /// The index after its `>`.
   private(set) var end: Int
 
-  /// Only this many attributes are used, the first ones.
+  /// The maximum number of attributes. The rest are ignored.
   private static let attributesAtMost = 500
 
-  /// Parses the tag at `start`, a `<` followed by a letter, or by a slash and a letter. nil if the document ends within
-  /// it: then it is not a tag. O(n).
+  /// Parses the tag at `start`, a `<` followed by a letter, or by a slash and a letter. Returns `nil` if the document
+  /// ends within it, which is then not a tag. O(n).
   init?(_ html: [UInt8], at start: Int) {
     isEnd = html[start + 1] == 0x2f
     var index = start + (isEnd ? 2 : 1)
@@ -46,7 +46,7 @@ struct HTMLTag {
     end = index + 1
   }
 
-  /// The value after a `=`.
+  /// Parses the value after a `=`.
   private static func value(_ html: [UInt8], _ index: inout Int) -> Range<Int>? {
     while index < html.count, isSpace(html[index]) { index += 1 }
     guard index < html.count else { return nil }
@@ -74,7 +74,7 @@ extension HTMLTag {
     case quoted(UInt8)
     case unquoted
 
-    /// Continues from `start`; returns the index after the tag's `>`, nil if that is not in the window.
+    /// Continues from `start`. Returns the index after the tag's `>`, or `nil` if that is not in the window.
     mutating func pass(_ html: [UInt8], from start: Int) -> Int? {
       for index in start..<html.count {
         let byte = html[index]

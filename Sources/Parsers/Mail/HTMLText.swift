@@ -2,9 +2,9 @@ internal import Bytes
 
 /// The plain text of an HTML document (UTF-8).
 ///
-/// Blocks start on new lines, and paragraphs are separated by an empty one; items start with `- `, cells with a tab.
+/// Blocks start on new lines, and paragraphs are separated by an empty one. Items start with `- `, cells with a tab.
 /// White space collapses into one space except in `<pre>`. Invisible content (`<style>`, `<script>`, `<title>`,
-/// comments) is left out. O(n), without recursion, and no input is an error.
+/// comments) is left out. O(n), without recursion. No input is an error.
 struct HTMLText {
   private let html: [UInt8]
   private var output: [UInt8] = []
@@ -15,8 +15,8 @@ struct HTMLText {
   private var preDepth = 0
   /// The next indices of `"`, `'`, `>` and `<`, cached so that each byte is searched once.
   private var nextPlaces = [-1, -1, -1, -1]
-  /// The number of unterminated tags so far; beyond a limit, quotes no longer hide `>`, as searching past them is not
-  /// linear.
+  /// The number of unterminated tags so far. Beyond a limit, quotes no longer hide `>`, because searching past them is
+  /// not linear.
   private var unendedTags = 0
 
   static func text(of html: [UInt8]) -> [UInt8] {
@@ -91,7 +91,7 @@ struct HTMLText {
 
   // MARK: Tags
 
-  /// Parses markup that starts with `<`; returns the index after it.
+  /// Parses markup that starts with `<`. Returns the index after it.
   private mutating func markup(at start: Int) -> Int {
     var index = start + 1
     guard index < html.count else {
@@ -154,7 +154,7 @@ struct HTMLText {
     }
   }
 
-  /// The index after a tag's `>`, ignoring those in quotes; nil if there is none.
+  /// Returns the index after a tag's `>`, ignoring those in quotes. Returns `nil` if there is none.
   private mutating func tagEnd(from start: Int) -> Int? {
     var index = start
     while index < html.count {
@@ -173,7 +173,7 @@ struct HTMLText {
     return nil
   }
 
-  /// The next index of a byte; each byte of the document is searched once per kind.
+  /// Returns the next index of a byte. Each byte of the document is searched once per kind.
   private mutating func next(_ byte: UInt8, from index: Int) -> Int? {
     let kind = byte == 0x22 ? 0 : byte == 0x27 ? 1 : byte == 0x3e ? 2 : 3
     if nextPlaces[kind] >= index { return nextPlaces[kind] < html.count ? nextPlaces[kind] : nil }
@@ -195,7 +195,7 @@ struct HTMLText {
     return next(0x3e, from: start).map { $0 + 1 } ?? html.count
   }
 
-  /// The index after `</name…>`; the end of the document if it is missing.
+  /// Returns the index after `</name…>`, or the end of the document if it is missing.
   private mutating func endOfElement(_ name: String, from start: Int) -> Int {
     let name = Array(name.utf8)
     var index = start

@@ -1,11 +1,11 @@
-/// An HTML page of anybody's, as it can be shown.
+/// Sanitizes untrusted HTML pages.
 public enum HarmlessPage {
-  /// The page without what runs, redirects, sends, loads from elsewhere, or has a browser connect to elsewhere. Pictures
-  /// and links that lie beside it stay. O(n).
+  /// Returns the page without anything that runs, redirects, sends, or makes a browser load from or connect to
+  /// elsewhere. Pictures and links beside it stay. O(n).
   ///
-  /// - Parameter html: in UTF-8. No input is an error.
+  /// - Parameter html: The page in UTF-8. No input is an error.
   public static func made(_ html: [UInt8]) -> [UInt8] {
-    // As browsers count line ends; what follows expects it.
+    // Converts line ends as browsers do, which the sanitizer expects.
     var lines: [UInt8] = []
     lines.reserveCapacity(html.count)
     var isAfterReturn = false

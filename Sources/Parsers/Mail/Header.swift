@@ -3,7 +3,7 @@
 /// Tolerant: lines end with LF, CRLF or CR, spaces may precede the colon, lines that are not fields are skipped. At
 /// most `limit` bytes and `fieldLimit` fields are read; the rest is ignored.
 public struct Header: Sendable {
-  /// In bytes.
+  /// The maximum size of a section that is read, in bytes.
   public static let limit = 1 << 20
   public static let fieldLimit = 16 << 10
 
@@ -21,7 +21,7 @@ public struct Header: Sendable {
   /// Whether the empty line was found: otherwise the section is truncated or the message has no body.
   public let isWhole: Bool
   /// The declared character set of unencoded text in the section, from the body's content type or else from an encoded
-  /// word; nil if none, or if all text is encoded.
+  /// word. Nil if none, or if all text is encoded.
   public private(set) var declaredCharset: ArraySlice<UInt8>?
 
   /// Parses the section at the start of `message`. Copies the section; O(n) in its size.
@@ -41,7 +41,7 @@ public struct Header: Sendable {
     isWhole = cursor.hasEnded
     bytes = Array(head.prefix(cursor.position))
     self.fields = fields
-    // Once: each of very many fields may need it.
+    // Searched once, because each of very many fields may need it.
     if bytes.span.isRaw { declaredCharset = findCharset() }
   }
 
@@ -51,8 +51,8 @@ public struct Header: Sendable {
     return names.lazy.compactMap { first($0).flatMap { EncodedWords.charset(in: $0.span) } }.first
   }
 
-  /// The offset of the body that follows the section at the start of `section`, in bytes; nil if the empty line is not
-  /// within the first `limit` bytes.
+  /// Returns the offset of the body that follows the section at the start of `section`, in bytes. Returns `nil` if the
+  /// empty line is not within the first `limit` bytes.
   public static func end(of section: ArraySlice<UInt8>) -> Int? {
     let head = section.prefix(limit)
     let span = head.span
@@ -63,20 +63,20 @@ public struct Header: Sendable {
 
   public func name(of field: Field) -> ArraySlice<UInt8> { bytes[Int(field.nameStart)..<Int(field.nameEnd)] }
 
-  /// As folded, trimmed.
+  /// Returns the value of a field, folded, trimmed.
   public func value(of field: Field) -> ArraySlice<UInt8> { bytes[Int(field.valueStart)..<Int(field.valueEnd)] }
 
-  /// The value, as folded, of the first field with this name; `name` in lower case.
+  /// Returns the folded value of the first field with this name, which is in lower case.
   public func first(_ name: StaticString) -> ArraySlice<UInt8>? {
     fields.first { self.name(of: $0).span.equalsIgnoringCase(name) }.map { value(of: $0) }
   }
 
-  /// The values, as folded, of all fields with this name, in order; `name` in lower case.
+  /// Returns the folded values of all fields with this name, which is in lower case, in order.
   public func all(_ name: StaticString) -> [ArraySlice<UInt8>] {
     fields.filter { self.name(of: $0).span.equalsIgnoringCase(name) }.map { value(of: $0) }
   }
 
-  /// The decoded value of the first field with this name (RFC 2047); `name` in lower case.
+  /// Returns the decoded value of the first field with this name (RFC 2047), which is in lower case.
   public func text(_ name: StaticString) -> String? { first(name).map { text(of: $0) } }
 
   /// Decodes a value of this section (RFC 2047).
@@ -84,21 +84,21 @@ public struct Header: Sendable {
     EncodedWords.decode(value, declared: value.span.isRaw ? declaredCharset : nil)
   }
 
-  /// A value without the line breaks of its folds (RFC 5322 §2.2.3).
+  /// Returns a value without the line breaks of its folds (RFC 5322 §2.2.3).
   public static func unfolded(_ value: ArraySlice<UInt8>) -> [UInt8] { value.span.unfolded }
 }
 
 extension Header {
-  /// The body's content type (RFC 2045 §5); nil if not declared.
+  /// The body's content type (RFC 2045 §5). Nil if not declared.
   public var contentType: ContentType? { first("content-type").map { ContentType($0) } }
 
-  /// How the part is to be presented (RFC 2183); nil if not declared.
+  /// The requested presentation of the part (RFC 2183). Nil if not declared.
   public var contentDisposition: ContentDisposition? {
     first("content-disposition").map { ContentDisposition($0) }
   }
 
-  /// Whether a file that starts with `head` is likely a message: its first lines are fields, at least two of them with
-  /// names that mail uses (RFC 5322 §3.6, RFC 2045).
+  /// Returns whether a file that starts with `head` is likely a message: its first lines are fields, at least two of
+  /// them with names that mail uses (RFC 5322 §3.6, RFC 2045).
   public static func looksLikeMessage(startingWith head: ArraySlice<UInt8>) -> Bool {
     let start = head.prefix(4 << 10)
     let span = start.span

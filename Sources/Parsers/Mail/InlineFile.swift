@@ -7,19 +7,19 @@ struct InlineFile: Sendable, Equatable {
   let encoding: Encoding
   /// As written, in an unknown character set.
   let name: [UInt8]
-  /// From the start of the line `begin` or `=ybegin` to the end of the line `end` or `=yend`, as a range of the text's
-  /// bytes.
+  /// The range in the text's bytes, from the start of the line `begin` or `=ybegin` to the end of the line `end` or
+  /// `=yend`.
   let range: Range<Int64>
   /// The range of the encoded data.
   let data: Range<Int64>
   /// Damage of the encoding: an invalid line, or a missing end.
   var damage: Fault?
 
-  /// Finds the files in a text, whether it is UTF-8, ASCII or neither: one pass in bounded memory. Blocks.
+  /// Finds the files in a text in any encoding, in one pass in bounded memory. Blocks.
   ///
-  /// A line `begin 644 x` is only prose unless a line of uuencode follows; so is `=ybegin` without a name. A file
-  /// without an end line ends before the first line that cannot belong to it, unless valid lines follow soon: then that
-  /// line is damaged. At most 10,000 files are found.
+  /// A line `begin 644 x` is only prose unless a line of uuencode follows, as is `=ybegin` without a name. A file
+  /// without an end line ends before the first line that cannot belong to it. If valid lines follow soon, that line is
+  /// damaged instead. At most 10,000 files are found.
   static func find(in text: any ByteSource) throws(Fault) -> [InlineFile] {
     var finder = InlineFileFinder()
     var window = SourceWindow(text, 0..<text.size)
@@ -51,7 +51,7 @@ private struct InlineFileFinder {
   /// The damage of the current file.
   private var damage: Fault?
 
-  /// The most consecutive damaged lines.
+  /// The maximum number of consecutive damaged lines.
   private static let doubtfulLines = 4
 
   private enum State {
@@ -59,7 +59,7 @@ private struct InlineFileFinder {
     /// After a line that may begin a file.
     case begun(InlineFile.Encoding, name: [UInt8], start: Int64, data: Int64)
     case inUU(name: [UInt8], start: Int64, data: Int64)
-    /// After lines that are not the file's, or damaged: `lines` of them, the first at `end`.
+    /// After lines that do not belong to the file or are damaged: `lines` of them, the first at `end`.
     case doubtful(name: [UInt8], start: Int64, data: Int64, end: Int64, lines: Int)
     /// After the zero-length line, before `end`.
     case afterUU(name: [UInt8], start: Int64, data: Range<Int64>)
@@ -72,7 +72,7 @@ private struct InlineFileFinder {
     unsafe take(Self.text(of: line), at: offset, end)
   }
 
-  /// Takes a line without its line end; `end` is the offset after that.
+  /// Takes a line without its line end. `end` is the offset after the line end.
   private mutating func take(_ text: Slice<UnsafeRawBufferPointer>, at offset: Int64, _ end: Int64) {
     switch state {
     case .text: unsafe begin(text, offset, end)
@@ -129,8 +129,7 @@ private struct InlineFileFinder {
     damage = damage ?? Fault(.damaged, "expected the end of a uuencoded file, found none", atByte: offset)
   }
 
-  /// Decides whether a file continues after invalid lines: with the next line that has the length required of a first
-  /// line.
+  /// Decides whether a file continues after invalid lines: at the next line with the length required of a first line.
   private mutating func doubt(_ text: Slice<UnsafeRawBufferPointer>, _ offset: Int64, _ end: Int64) {
     guard case .doubtful(let name, let start, let data, let last, let lines) = state else { return }
     let isEnd = unsafe text.elementsEqual(Self.end)
@@ -180,14 +179,14 @@ private struct InlineFileFinder {
   private static let yPart = Array("=ypart ".utf8)
   private static let yEnd = Array("=yend".utf8)
 
-  /// A line without its line end.
+  /// Returns a line without its line end.
   private static func text(of line: Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer> {
     var end = unsafe line.endIndex
     while unsafe end > line.startIndex, unsafe line[end - 1] == 0x0a || line[end - 1] == 0x0d { end -= 1 }
     return unsafe line[line.startIndex..<end]
   }
 
-  /// `644 name`: three or four octal digits and a name.
+  /// Parses `644 name`: three or four octal digits and a name.
   private static func uuName(_ text: [UInt8]) -> [UInt8]? {
     let mode = text.prefix { (0x30...0x37).contains($0) }
     guard (3...4).contains(mode.count), text.count > mode.count + 1, text[mode.count] == 0x20 else { return nil }
@@ -195,7 +194,7 @@ private struct InlineFileFinder {
     return name.isEmpty ? nil : name
   }
 
-  /// The name after `name=`, which is the last parameter.
+  /// Returns the name after `name=`, which is the last parameter.
   private static func yName(_ text: [UInt8]) -> [UInt8]? {
     let key = Array(" name=".utf8)
     guard let start = text.indices.first(where: { text[$0...].starts(with: key) }) else { return nil }

@@ -1,6 +1,6 @@
 /// Decodes compressed RTF ([MS-OXRTFCP] §2), without its header.
 ///
-/// A reference to the write position ends the data, as does the end of the input, wherever it is.
+/// A reference to the write position ends the data, as does the end of the input at any point.
 struct LZFuDecoder: TransferDecoder {
   static var number: UInt64 { 6 }
   /// A two-byte reference expands to up to 17 bytes.

@@ -1,14 +1,14 @@
 /// A mailbox in an address field (RFC 5322 §3.4).
 public struct MailAddress: Sendable, Equatable {
-  /// Decoded; nil if there is none.
+  /// The decoded name. Nil if there is none.
   public var displayName: String?
-  /// As written, without brackets, comments and spaces; empty if there is none.
+  /// The address as written, without brackets, comments and spaces. Empty if there is none.
   public var address: String
 
-  /// The first mailbox of an address list; nil if there is nothing like one.
+  /// Parses the first mailbox of an address list. Returns `nil` if there is nothing like one.
   ///
-  /// The first member is used for a group; a comment replaces a missing display name; brackets may be missing or
-  /// unterminated; a comma in a name is tolerated. O(n).
+  /// For a group, the first member is used. A comment replaces a missing display name. Missing or unterminated brackets
+  /// are tolerated, as is a comma in a name. O(n).
   public init?(firstOf list: ArraySlice<UInt8>) { self.init(firstOf: list.span) }
 
   /// `declared` is the declared character set of unencoded text.
@@ -30,7 +30,7 @@ private struct AddressReader {
   private var index = 0
   /// The text outside brackets and comments, unquoted.
   private var phrase: [UInt8] = []
-  /// The same, as written.
+  /// The text outside brackets and comments, as written.
   private var verbatim: [UInt8] = []
   private var comment: [UInt8] = []
   /// Whether the phrase contains an `@`.
@@ -73,7 +73,7 @@ private struct AddressReader {
     verbatim.append(plain)
   }
 
-  /// After a quote: reads up to the next.
+  /// Reads from after a quote up to the next.
   private mutating func quoted() {
     verbatim.append(0x22)
     while index < bytes.count, bytes[index] != 0x22 {
@@ -93,7 +93,7 @@ private struct AddressReader {
     index += 1
   }
 
-  /// After a parenthesis: reads up to the closing one. Only the first comment is kept.
+  /// Reads from after a parenthesis up to the closing one. Only the first comment is kept.
   private mutating func parenthesis() {
     let isFirst = comment.isEmpty
     var depth = 1
@@ -113,7 +113,7 @@ private struct AddressReader {
     }
   }
 
-  /// After `<`: reads the address, up to `>`, without a route (§4.4) and spaces.
+  /// Reads the address from after `<` up to `>`, without a route (§4.4) and spaces.
   private mutating func bracket() -> [UInt8] {
     var address: [UInt8] = []
     var isQuoted = false
@@ -131,7 +131,7 @@ private struct AddressReader {
     return address
   }
 
-  /// The result without brackets: the last word with an `@` is the address, the rest a name.
+  /// Returns the result without brackets: the last word with an `@` is the address, the rest a name.
   private func bare() -> (name: [UInt8], address: [UInt8])? {
     guard !phrase.isEmpty || !comment.isEmpty else { return nil }
     // A quoted local part belongs to the address.

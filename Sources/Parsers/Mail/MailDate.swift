@@ -4,12 +4,12 @@
 /// digits, named zones, comments, seconds or the whole time missing; in an encoded word, or as seconds since the Unix
 /// epoch.
 public struct MailDate: Sendable, Equatable {
-  /// Since the Unix epoch, in UTC.
+  /// The seconds since the Unix epoch, in UTC.
   public var seconds: Int64
-  /// East of Greenwich as written; 0 if the zone is missing or invalid.
+  /// The zone as written, in minutes east of Greenwich. 0 if it is missing or invalid.
   public var zoneMinutes: Int
 
-  /// nil if day, month and year cannot be determined. O(n).
+  /// Parses a date. Returns `nil` if day, month and year cannot be determined. O(n).
   public init?(_ text: ArraySlice<UInt8>) { self.init(text.span) }
 
   init?(_ text: Span<UInt8>) {
@@ -36,14 +36,14 @@ public struct MailDate: Sendable, Equatable {
     seconds = Int64(local + parts.second - 60 * zoneMinutes)
   }
 
-  /// Days from 1970-01-01 to a day; nil if it does not exist or the year is not within 0 to 9999.
+  /// Returns the days from 1970-01-01 to a day. Returns `nil` if it does not exist or the year is not within 0 to 9999.
   public static func daysSince1970(year: Int, month: Int, day: Int) -> Int? {
     guard (0...9999).contains(year), (1...12).contains(month), (1...31).contains(day) else { return nil }
     let days = days(year: year, month: month, day: day)
     return civil(days) == (year, month, day) ? days : nil
   }
 
-  /// Days from 1970-01-01 to a day of the Gregorian calendar; years from 0 to 9999.
+  /// Returns the days from 1970-01-01 to a day of the Gregorian calendar, in the years 0 to 9999.
   static func days(year: Int, month: Int, day: Int) -> Int {
     // In a year that starts in March the leap day is the last.
     let year = month <= 2 ? year - 1 : year
@@ -53,7 +53,7 @@ public struct MailDate: Sendable, Equatable {
     return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
   }
 
-  /// The Gregorian date of a number of days since 1970-01-01; for days within a million years.
+  /// Returns the Gregorian date of a number of days since 1970-01-01, within a million years.
   static func civil(_ days: Int) -> (year: Int, month: Int, day: Int) {
     let shifted = days + 719_468
     let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097

@@ -3,7 +3,7 @@ internal import Bytes
 /// A window of a source in memory, moved sequentially.
 struct MailWindow: ~Copyable {
   private let source: any ByteSource
-  /// The size of a read.
+  /// The size of a read, in bytes.
   private let readSize: Int
   let size: Int64
   /// The window's offset in the source.
@@ -11,7 +11,7 @@ struct MailWindow: ~Copyable {
   private(set) var count = 0
   private var storage: [UInt8]
 
-  /// How many bytes before the requested offset stay in memory.
+  /// The number of bytes before the requested offset that stay in memory.
   static let kept = 4 << 10
 
   init(_ source: any ByteSource, readSize: Int) {
@@ -30,10 +30,10 @@ struct MailWindow: ~Copyable {
     borrowing get { storage.span.extracting(first: count) }
   }
 
-  /// The index in `bytes` of an offset in the source.
+  /// Returns the index in `bytes` of an offset in the source.
   func place(_ offset: Int64) -> Int { Int(offset - base) }
 
-  /// Makes `wanted` bytes from `offset` on available, or as many as there are, and `kept` bytes before them. Blocks.
+  /// Makes `wanted` bytes from `offset` on available, or as many as exist, and `kept` bytes before them. Blocks.
   mutating func move(to offset: Int64, wanted: Int) throws(Fault) {
     let (sum, isOver) = offset.addingReportingOverflow(Int64(wanted))
     let target = isOver ? size : min(size, sum)

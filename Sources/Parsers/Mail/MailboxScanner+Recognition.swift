@@ -1,7 +1,7 @@
 extension MailboxScanner {
-  /// Whether a file that starts with `head`, some 4 KiB of it, is a mailbox: a separator followed by a header line at
-  /// the very start, except for a byte order mark and empty lines; or after a few lines of something else, if the
-  /// header line is a known field of mail.
+  /// Returns whether a file that starts with `head`, some 4 KiB of it, is a mailbox. It has a separator followed by a
+  /// header line at the very start, except for a byte order mark and empty lines. A few lines of something else may
+  /// precede if the header line is a known mail field.
   public static func isMailbox(startingWith head: ArraySlice<UInt8>) -> Bool {
     let first = head.prefix(SeparatorLine.lookAhead)
     let bytes = first.span
@@ -28,7 +28,7 @@ extension MailboxScanner {
 }
 
 extension MailboxScanner {
-  /// Whether a name is that of a mailbox of a mailing list's archive: a year, and a month, a quarter or a week.
+  /// Returns whether a name is that of a mailbox of a mailing list's archive: a year, and a month, a quarter or a week.
   public static func isArchiveName(_ name: ArraySlice<UInt8>) -> Bool {
     let rest = name.drop { (0x30...0x39).contains($0) }
     if name.count - rest.count == 4, let mark = rest.first { return mark == 0x2d || mark == 0x71 || mark == 0x2e }

@@ -3,15 +3,13 @@ internal import Codecs
 
 /// Finds the messages of a mailbox (RFC 4155, and its variants in practice), sequentially in one pass.
 ///
-/// Memory is bounded whatever the mailbox contains: a window of the source, and at most `Header.limit` bytes of a
-/// header section. Bytes before the first separator are a message without one, unless they are a byte order mark and empty
-/// lines. `Content-Length` is used if a separator or
-/// the end follows at that offset. A separator inside an open multipart counts, unless the multipart's delimiter
-/// follows it, within 64 KiB and before the next separator.
+/// Memory is bounded regardless of the mailbox's content: a window of the source, and at most `Header.limit` bytes of a
+/// header section. Bytes before the first separator are a message without one, unless they are a byte order mark and
+/// empty lines. `Content-Length` is used if a separator or the end follows at that offset. A separator inside an open
+/// multipart counts, unless the multipart's delimiter follows it, within 64 KiB and before the next separator.
 ///
-/// A mailbox that has grown is continued at the separator of its last row, which may have been truncated; if there is
-/// no separator any more, as a `From ` line at the end of the file may turn out to be prose, it has to be scanned from
-/// 0.
+/// To continue with a mailbox that has grown, start at the separator of its last row, which may have been truncated. A
+/// `From ` line at the end of the file may turn out to be prose: if the separator no longer exists, scan from 0.
 ///
 /// Not thread-safe. O(n) in the size of the mailbox.
 public struct MailboxScanner: ~Copyable {
@@ -24,9 +22,9 @@ public struct MailboxScanner: ~Copyable {
   private let first: Int64
   private var hasStarted = false
   private var upcoming: Found?
-  /// What precedes the first separator.
+  /// The message that precedes the first separator.
   private var leading: MessageRow?
-  /// Of the current message's bytes up to `summed`.
+  /// The checksum of the current message's bytes up to `summed`.
   private var sum = CRC32()
   private var summed: Int64 = 0
 
@@ -35,13 +33,13 @@ public struct MailboxScanner: ~Copyable {
     var line: SeparatorLine
   }
 
-  /// What is found at the end that a `Content-Length` declares.
+  /// The result of checking the end that a `Content-Length` declares.
   private enum DeclaredEnd {
     case separator(Found)
     case sourceEnd
   }
 
-  /// What determines the end of a message, from its head.
+  /// The data from a message's head that determine its end.
   private struct Bounds {
     /// The offset of the body.
     var body: Int64
@@ -51,13 +49,13 @@ public struct MailboxScanner: ~Copyable {
     var boundary: [UInt8]
   }
 
-  /// Starts at `offset`: 0, or the offset of a known separator, in bytes. The rows from there on are the same as in a
+  /// Starts at `offset`, in bytes: 0, or the offset of a known separator. The rows from there on are the same as in a
   /// scan of the whole mailbox. Reads nothing yet.
   public init(_ source: any ByteSource, from offset: Int64 = 0) {
     self.init(source, from: offset, readSize: MailboxScanner.readSize)
   }
 
-  /// Blocks of this size stay in the L2 cache while they are searched.
+  /// The size of a read, in bytes. Blocks of this size stay in the L2 cache while they are searched.
   private static let readSize = 192 << 10
 
   init(_ source: any ByteSource, from offset: Int64, readSize: Int) {
@@ -66,10 +64,10 @@ public struct MailboxScanner: ~Copyable {
     window = MailWindow(source, readSize: readSize)
   }
 
-  /// The next message; nil after the last. Blocks.
+  /// Returns the next message. Returns `nil` after the last. Blocks.
   ///
-  /// Rethrows what the source throws; throws a changed fault when there is no separator at the start offset, after
-  /// which there are no messages.
+  /// Rethrows the source's faults. Throws a changed fault if the start offset is not that of a separator, and returns
+  /// `nil` afterwards.
   public mutating func next() throws(Fault) -> MessageRow? {
     if !hasStarted {
       hasStarted = true
@@ -124,7 +122,7 @@ public struct MailboxScanner: ~Copyable {
     return true
   }
 
-  /// How to parse a mailbox that starts with `head`, and the length of its byte order mark.
+  /// Returns the dialect of a mailbox that starts with `head`, and the length of its byte order mark.
   private static func start(_ head: Span<UInt8>) -> (SeparatorLine.Dialect, mark: Int64) {
     (
       SeparatorLine.dialect(of: head.extracting(first: SeparatorLine.lookAhead)),
@@ -132,8 +130,8 @@ public struct MailboxScanner: ~Copyable {
     )
   }
 
-  /// The separator at `offset`, the start of a line. One that is known, by a `Content-Length`, may be dateless and
-  /// without an empty line before it.
+  /// Returns the separator at `offset`, the start of a line. A separator known by a `Content-Length` may be dateless
+  /// and without an empty line before it.
   private mutating func separator(
     at offset: Int64, isKnown: Bool = false, isFirst: Bool = false
   ) throws(Fault) -> SeparatorLine? {
@@ -148,7 +146,7 @@ public struct MailboxScanner: ~Copyable {
       dialect)
   }
 
-  /// Whether an empty line or nothing precedes `place`, the start of a line.
+  /// Returns whether an empty line or nothing precedes `place`, the start of a line.
   private static func isBehindEmpty(_ bytes: Span<UInt8>, _ place: Int) -> Bool {
     var index = place
     if index > 0, bytes[index - 1] == 0x0a {
@@ -173,7 +171,8 @@ public struct MailboxScanner: ~Copyable {
       let limit = min(bytes.count, place + Header.limit)
       let head = MessageHead(
         bytes, place..<limit, endsAtCR: found.line.endsAtCR, isAtEnd: window.isAtEnd, dialect)
-      // A separator line that ends the section may cross the window's end: the section is read again, with more bytes.
+      // A separator line that ends the section may cross the window's end. The section is then read again, with more
+      // bytes.
       if head.isCut, !window.isAtEnd, wanted < Header.limit {
         // The window may already contain more than was wanted.
         wanted = min(Header.limit, max(wanted, limit - place) * 4)
@@ -192,7 +191,7 @@ public struct MailboxScanner: ~Copyable {
 
   // MARK: Checksum
 
-  /// Adds what is in memory of the message before `end`, which the window is about to leave behind.
+  /// Adds the message's bytes in memory before `end`, which the window is about to leave behind.
   private mutating func addToSum(upTo end: Int64) {
     guard summed < end, summed >= window.base, summed < window.end else { return }
     let end = min(end, window.end)
@@ -206,7 +205,7 @@ public struct MailboxScanner: ~Copyable {
     return sum
   }
 
-  /// The checksum of the message's bytes; those that were skipped are read.
+  /// Returns the checksum of the message's bytes. Reads those that were skipped.
   private mutating func checksum(upTo end: Int64) throws(Fault) -> UInt32 {
     addToSum(upTo: end)
     while summed < end {
@@ -220,7 +219,7 @@ public struct MailboxScanner: ~Copyable {
 
   // MARK: Message end
 
-  /// The separator that ends a message; nil if the message extends to the end.
+  /// Returns the separator that ends a message. Returns `nil` if the message extends to the end.
   private mutating func nextSeparator(_ bounds: Bounds) throws(Fault) -> Found? {
     if let declared = bounds.declaredEnd, let end = try declaredEnd(declared) {
       guard case .separator(let found) = end else { return nil }
@@ -236,7 +235,7 @@ public struct MailboxScanner: ~Copyable {
     return nil
   }
 
-  /// The start of the next line that begins with `From `.
+  /// Returns the start of the next line that begins with `From `.
   private mutating func nextLine(from offset: Int64) throws(Fault) -> Int64? {
     var offset = offset
     while offset < window.size {
@@ -252,7 +251,8 @@ public struct MailboxScanner: ~Copyable {
     return nil
   }
 
-  /// What is at the declared end: a separator, possibly after empty lines, or the end of the source; nil if neither.
+  /// Checks the declared end. Returns the separator there, possibly after empty lines, or the end of the source.
+  /// Returns `nil` if neither is found.
   private mutating func declaredEnd(_ end: Int64) throws(Fault) -> DeclaredEnd? {
     if end == window.size { return .sourceEnd }
     let start = end - 1
@@ -266,7 +266,7 @@ public struct MailboxScanner: ~Copyable {
     return MailboxScanner.declared(bytes.span, start, size: window.size, dialect)
   }
 
-  /// `bytes` start with the last byte that a `Content-Length` counts, at `offset`.
+  /// Checks a declared end. `bytes` start with the last byte that a `Content-Length` counts, at `offset`.
   private static func declared(
     _ bytes: Span<UInt8>, _ offset: Int64, size: Int64, _ dialect: SeparatorLine.Dialect
   ) -> DeclaredEnd? {
@@ -281,8 +281,8 @@ public struct MailboxScanner: ~Copyable {
     return .separator(Found(offset: offset + Int64(index), line: line))
   }
 
-  /// Whether a separator is inside the message's multipart: the multipart is open, and its delimiter follows the
-  /// separator, before the next one and before another message declares the same delimiter.
+  /// Returns whether a separator is inside the message's multipart: the multipart is open, and its delimiter follows
+  /// the separator, before the next one and before another message declares the same delimiter.
   private mutating func isInside(_ offset: Int64, _ line: SeparatorLine, _ bounds: Bounds) throws(Fault) -> Bool {
     guard !bounds.boundary.isEmpty else { return false }
     // These ranges do not depend on the window, so that every scan yields the same result.

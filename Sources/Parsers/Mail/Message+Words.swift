@@ -9,8 +9,8 @@ extension Message {
     public var sender: [UInt8] = []
     /// Names and addresses of `To`, `Cc` and `Bcc`.
     public var recipients: [UInt8] = []
-    /// The text as in `body.txt`, followed by that of HTML alternatives if they say more, the other text parts that are
-    /// not attachments, and the header and text of attached messages; at most `bodyLimit` bytes of each.
+    /// The text as in `body.txt`, followed by that of HTML alternatives if they say more, other text parts that are not
+    /// attachments, and the header and text of attached messages. At most `bodyLimit` bytes of each.
     public var body: [UInt8] = []
     /// The names of attachments, including those of attached messages, one per line.
     public var files: [UInt8] = []
@@ -18,29 +18,30 @@ extension Message {
     public init() {}
   }
 
-  /// In bytes: text beyond that is a log or a dump rather than prose.
+  /// The maximum size of a text, in bytes. Text beyond that is a log or a dump rather than prose.
   public static let bodyLimit = 1 << 20
-  /// Of all files of a message, in bytes.
+  /// The maximum size of the text of all files of a message, in bytes.
   private static let textLimit = 4 << 20
-  /// For other fields, in bytes.
+  /// The maximum size of other fields, in bytes.
   fileprivate static let fieldLimit = 64 << 10
 
-  /// The most attached messages of one message, at all nesting depths together.
+  /// The maximum number of attached messages of one message, at all nesting depths together.
   private static let attachedMessages = 100
 
-  /// Makes text of a file that is not text. Takes the file's path from the message's folder `attachments`. Returns `nil`
-  /// if none can be made.
+  /// A function that extracts the text of a file that is not text. It takes the file's path below the message's
+  /// `attachments` directory. It returns `nil` if there is none.
   public typealias TextMaker = (_ path: [FileName]) throws(Fault) -> [UInt8]?
 
-  /// Reads the header again, and makes the text. Blocks.
+  /// Reads the header again, and extracts the text. Blocks.
   ///
-  /// - Parameter maker: If given, the body includes the text of all attachments: their own, or else what it makes of them.
+  /// - Parameter maker: If given, the body includes the text of all attachments: their own, or else the result of
+  ///   `maker`.
   public func words(with maker: TextMaker? = nil) throws(Fault) -> Words {
     var room = Self.attachedMessages
     return try words(&room, at: [], maker)
   }
 
-  /// The words of a message's header only, without its body and its files. Blocks.
+  /// Returns the words of a message's header only, without its body and its files. Blocks.
   public static func headerWords(reading source: any ByteSource) throws(Fault) -> Words {
     var scanner = PartScanner(source)
     return Words(try scanner.header())
@@ -72,7 +73,7 @@ extension Message {
     return words
   }
 
-  /// The text of a file: if it is not an attachment, or else with a `maker`.
+  /// Returns the text of a file if it is not an attachment, or if there is a `maker`.
   private func text(
     of attachment: Attachment, at path: [FileName], _ maker: TextMaker?
   ) throws(Fault) -> [UInt8] {
@@ -86,7 +87,7 @@ extension Message {
     return false
   }
 
-  /// The first `bodyLimit` bytes of a file's text; nil if its bytes are not text.
+  /// Returns the first `bodyLimit` bytes of a file's text. Returns `nil` if its bytes are not text.
   private func ownText(of attachment: Attachment) throws(Fault) -> [UInt8]? {
     let bytes = try open(attachment)
     let head = try bytes.bytes(at: 0, count: Int(min(bytes.size, 4096)))
@@ -111,7 +112,7 @@ extension Message {
     return try text.bytes(at: 0, count: Int(min(text.size, Int64(Self.bodyLimit))))
   }
 
-  /// Whether more than one in eight words of a text are not in the other.
+  /// Returns whether more than one in eight words of a text are not in the other.
   static func says(_ text: [UInt8], moreThan other: [UInt8]) -> Bool {
     if text.isEmpty { return false }
     var known: Set<UInt64> = []
@@ -140,7 +141,7 @@ extension Message {
     if hash != start { body(hash) }
   }
 
-  /// The HTML that `body` is not made from, as text.
+  /// The HTML that is not part of `body`, as text.
   private var htmlBeside: TextBody {
     let shown = Set(body.pieces.map(\.place))
     let pieces = (html?.pieces ?? []).compactMap { piece in shown.contains(piece.place) ? nil : piece.readAsText }
@@ -167,7 +168,7 @@ extension Message.Words {
 }
 
 extension Attachment {
-  /// The part and the start of the file in it, as of a `TextBody.Piece`.
+  /// The part, and the start of the file in it, as in a `TextBody.Piece`.
   fileprivate var place: [Int64] {
     switch origin {
     case .part(let number): [Int64(number), 0]
@@ -176,7 +177,7 @@ extension Attachment {
     }
   }
 
-  /// How its text is read.
+  /// Returns the form in which its text is read.
   fileprivate func textShape(startingWith head: [UInt8]) -> TextForm.Shape {
     switch contentType {
     case "text/html", "application/xhtml+xml": return .readHTML
@@ -189,7 +190,7 @@ extension Attachment {
 }
 
 extension TextBody.Piece {
-  /// The part and the start of the text in it.
+  /// The part, and the start of the text in it.
   fileprivate var place: [Int64] {
     switch self {
     case .part(let number, _), .plainRTF(let number): [Int64(number), 0]
@@ -197,7 +198,7 @@ extension TextBody.Piece {
     }
   }
 
-  /// HTML rendered as plain text; nil for plain text.
+  /// The HTML rendered as plain text. Nil for plain text.
   fileprivate var readAsText: TextBody.Piece? {
     switch self {
     case .part(let number, let form): form.readAsText.map { .part(number, $0) }

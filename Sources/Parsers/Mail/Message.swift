@@ -8,25 +8,25 @@ internal import Text
 /// at any offset, and are never entirely in memory.
 public final class Message: Sendable {
   private let source: any ByteSource
-  /// The source of the parts: `source`, unless something is signed.
+  /// The source of the parts: `source`, unless parts are signed.
   private let opened: any ByteSource
   private let isQuoted: Bool
   let parts: [Part]
   /// The files inline in the text of parts, by part.
   private let inlineFiles: [Int: [InlineFile]]
-  /// Decoded sources by part and attachment: sizes and checkpoints.
+  /// The decoded sources by part and attachment, which keep sizes and restart points.
   private let decoded = Mutex<[Key: any ByteSource]>([:])
 
   /// `body.txt`: the best plain text; may be empty.
   public let body: TextBody
-  /// `body.html`: the HTML without anything that would run, or load from outside the message; nil if there is none.
+  /// `body.html`: the HTML without anything that would run, or load from outside the message. Nil if there is none.
   public let html: TextBody?
-  /// The unmodified HTML, which is not safe to open; nil if there is none.
+  /// The unmodified HTML, which is not safe to open. Nil if there is none.
   public var originalHTML: TextBody? { html.map { TextBody(pieces: $0.pieces, kind: .original) } }
-  /// In the order of the message.
+  /// The attachments, in the order of the message.
   public let attachments: [Attachment]
   private let attachmentNumbers: [FileName: Int]
-  /// Why a part of the message is not shown: a limit was exceeded, or a part could not be parsed.
+  /// The fault that hides a part of the message: a limit was exceeded, or a part could not be parsed.
   public let fault: Fault?
 
   private enum Key: Hashable {
@@ -36,10 +36,10 @@ public final class Message: Sendable {
   }
 
   /// Parses the structure of the message in `source`. `isQuoted` says that it is from a mailbox, where lines `>From `,
-  /// `>>From ` … have one `>` too many (mboxrd), which is removed except in base64.
+  /// `>>From ` … have an extra `>` (mboxrd). It is removed except in base64.
   ///
-  /// Decodes text parts once, to find files in them. Blocks; memory is bounded except for the record of each part.
-  /// Throws only what `source` throws: no message is rejected.
+  /// Decodes text parts once, to find files in them. Blocks. Memory is bounded except for the record of each part.
+  /// Throws only the faults of `source`: no message is rejected.
   public init(reading source: any ByteSource, isQuoted: Bool) throws(Fault) {
     let message = try OpenedMessage(source, isQuoted: isQuoted)
     var contents = MessageContents(message.source, isQuoted: message.isQuoted, message.parts, message.fault)
@@ -56,8 +56,8 @@ public final class Message: Sendable {
     fault = contents.fault
   }
 
-  /// `headers.txt`: each field decoded and unfolded, `Name: value` and LF, in UTF-8; at most 1 MiB. Terminal control
-  /// characters become U+FFFD. Reads the header again; blocks.
+  /// Returns `headers.txt`: each field decoded and unfolded, `Name: value` and LF, in UTF-8, at most 1 MiB. Terminal
+  /// control characters become U+FFFD. Reads the header again. Blocks.
   public func headersText() throws(Fault) -> [UInt8] {
     let header = try header()
     var text: [UInt8] = []
@@ -74,7 +74,8 @@ public final class Message: Sendable {
     return text
   }
 
-  /// The date of the message, in seconds since 1970; nil if there is none. Reads the header again; blocks.
+  /// Returns the date of the message, in seconds since 1970. Returns `nil` if there is none. Reads the header again.
+  /// Blocks.
   public func date() throws(Fault) -> Int64? {
     try header().first("date").flatMap { MailDate($0) }?.seconds
   }
@@ -91,11 +92,11 @@ public final class Message: Sendable {
     }
   }
 
-  /// The index of an attachment in `attachments`. O(1).
+  /// Returns the index of an attachment in `attachments`. O(1).
   public func attachment(named name: FileName) -> Int? { attachmentNumbers[name] }
 
-  /// The bytes of an attachment of this message: exact size, any offset. Decodes it once, to determine its size.
-  /// Blocks.
+  /// Returns the bytes of an attachment of this message, with exact size and random access. Decodes it once, to
+  /// determine its size. Blocks.
   public func open(_ attachment: Attachment) throws(Fault) -> any ByteSource {
     switch attachment.origin {
     case .part(let number): try decoded(number)
@@ -107,13 +108,13 @@ public final class Message: Sendable {
     }
   }
 
-  /// A message with its body in base64.
+  /// Returns a message with its body in base64.
   private static func message(_ header: [UInt8], _ body: any ByteSource) -> any ByteSource {
     let parts: [any ByteSource] = [ByteArraySource(header), Base64Source(body)]
     return SplicedSource(parts.map { SplicedSource.Piece(source: $0, range: 0..<$0.size) })
   }
 
-  /// Evident damage of an attachment's bytes; nil if there is none. Blocks.
+  /// Returns evident damage of an attachment's bytes. Returns `nil` if there is none. Blocks.
   public func damage(of attachment: Attachment) throws(Fault) -> Fault? {
     switch attachment.origin {
     case .inline(_, let file): return file.damage
@@ -125,16 +126,16 @@ public final class Message: Sendable {
     }
   }
 
-  /// The bytes of `body`, `html` or `originalHTML`: exact size, any offset. Makes them once, to determine the size.
-  /// Blocks.
+  /// Returns the bytes of `body`, `html` or `originalHTML`, with exact size and random access. Generates them once, to
+  /// determine the size. Blocks.
   ///
-  /// Text over 1 MiB (HTML rendered as text: 8 MiB) is made in chunks that end at a line's end; a tag or a flowed
-  /// paragraph across a chunk's end is visibly split. Chunks of a safe page, of up to 8 MiB, end at a tag's end.
+  /// Text over 1 MiB (HTML rendered as text: 8 MiB) is generated in blocks that end at a line's end. A tag or a flowed
+  /// paragraph across a block's end is visibly split. Blocks of a safe page, of up to 8 MiB, end at a tag's end.
   public func open(_ body: TextBody) throws(Fault) -> any ByteSource {
     try once(.body(body.kind)) { () throws(Fault) in try made(body) }
   }
 
-  /// The same, without the cache.
+  /// Returns the bytes of a body, without the cache.
   func made(_ body: TextBody) throws(Fault) -> any ByteSource {
     var pieces: [TextSource.Piece] = []
     for piece in body.pieces {
@@ -169,7 +170,7 @@ public final class Message: Sendable {
     ByteRange(of: try decoded(number), start: range.lowerBound, size: range.upperBound - range.lowerBound)
   }
 
-  /// The cached result of `make`, which may be called several times.
+  /// Returns the cached result of `make`, which may be called several times.
   private func once(_ key: Key, _ make: () throws(Fault) -> any ByteSource) throws(Fault) -> any ByteSource {
     if let known = decoded.withLock({ $0[key] }) { return known }
     let made = try make()
@@ -183,7 +184,7 @@ public final class Message: Sendable {
 }
 
 extension Part {
-  /// The part's decoded bytes. Decodes all of it once. Blocks.
+  /// Returns the part's decoded bytes. Decodes all of it once. Blocks.
   func decoded(from source: any ByteSource, isQuoted: Bool) throws(Fault) -> any ByteSource {
     let size = body.upperBound - body.lowerBound
     switch try isMislabelled(source) ? .identity : encoding {
@@ -204,7 +205,7 @@ extension Part {
 }
 
 extension Part {
-  /// Whether a part declared as base64 is plain text: words separated by spaces.
+  /// Returns whether a part declared as base64 is plain text: words separated by spaces.
   private func isMislabelled(_ source: any ByteSource) throws(Fault) -> Bool {
     guard encoding == .base64 else { return false }
     let head = try source.bytes(at: body.lowerBound, count: Int(min(1024, body.upperBound - body.lowerBound)))
@@ -214,7 +215,7 @@ extension Part {
 }
 
 extension InlineFile {
-  /// The file's bytes; `text` is what it was found in. Blocks.
+  /// Returns the file's bytes. `text` is the text that contains it. Blocks.
   func decoded(from text: any ByteSource) throws(Fault) -> any ByteSource {
     switch encoding {
     case .uuencode: try DecodedSource(decoding: data, of: text, with: UUDecoder())

@@ -12,9 +12,9 @@ struct MessageContents {
   private(set) var html: TextBody?
 
   private var names = AttachmentNames()
-  /// For each part, the one whose location is its base.
+  /// The part whose location is the base, for each part.
   private let baseParts: [Int?]
-  /// Without a base, which differs by part.
+  /// The links without a base, which differs by part.
   private var links = ContentLinks()
   /// Text from a `winmail.dat`, for a message without its own.
   private var tnefText: TextBody.Piece?
@@ -87,11 +87,11 @@ struct MessageContents {
     return links
   }
 
-  /// The base of relative links in a part (RFC 2557 §5): its own location, or else an enclosing part's; empty if there
-  /// is none.
+  /// Returns the base of relative links in a part (RFC 2557 §5): its own location, or else an enclosing part's. Empty
+  /// if there is none.
   private func base(of number: Int) -> [UInt8] { baseParts[number].flatMap { parts[$0].location } ?? [] }
 
-  /// Whether a text part is only white space: long ones are not checked.
+  /// Returns whether a text part is only white space. Long parts are not checked.
   private func isBlank(_ number: Int) throws(Fault) -> Bool {
     let part = parts[number]
     guard part.kind == .plain, inlineFiles[number] == nil, part.body.upperBound - part.body.lowerBound <= 1024 else {
@@ -102,7 +102,7 @@ struct MessageContents {
     return Charset.text(bytes[...], named: part.charset.map { Array($0.utf8)[...] }).allSatisfy(\.isWhitespace)
   }
 
-  /// Text of another type, for a message without any of the usual ones. It is a file as well.
+  /// Returns text of another type, for a message without any of the usual ones. It is a file as well.
   private func otherText(_ number: Int) -> TextBody.Piece {
     let part = parts[number]
     switch part.contentType {
@@ -160,7 +160,7 @@ struct MessageContents {
     if part.kind == .tnef { try addTNEF(number) }
   }
 
-  /// The subject of a part that is a message.
+  /// Returns the subject of a part that is a message.
   private func innerSubject(_ part: Part) throws(Fault) -> String? {
     let text = try part.decoded(from: source, isQuoted: false)
     let head = try text.bytes(at: 0, count: Int(min(text.size, 8 << 10)))

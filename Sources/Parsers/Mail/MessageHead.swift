@@ -13,14 +13,14 @@ struct MessageHead {
   private(set) var contentLength: Range<Int>?
   private(set) var contentType: Range<Int>?
 
-  /// Including the empty line that ends it.
+  /// The header section, including the empty line that ends it.
   private(set) var section: Range<Int>
   /// Whether neither the empty line nor a separator ends it: more bytes may contain more fields.
   private(set) var isCut: Bool
 
   /// Parses the section in `range`, up to its empty line or a separator line.
   ///
-  /// - Parameter isAtEnd: whether the source ends where `bytes` do.
+  /// - Parameter isAtEnd: Whether the source ends where `bytes` do.
   init(
     _ bytes: Span<UInt8>, _ range: Range<Int>, endsAtCR: Bool, isAtEnd: Bool, _ dialect: SeparatorLine.Dialect
   ) {
@@ -43,7 +43,7 @@ struct MessageHead {
     isCut = !cursor.hasEnded
   }
 
-  /// The first field of each name is used.
+  /// Records the location of a field. The first field of each name is used.
   @inline(__always)
   private mutating func note(_ name: Span<UInt8>, _ value: Range<Int>) {
     switch name.count {
@@ -66,14 +66,14 @@ struct MessageHead {
     }
   }
 
-  /// The declared length of the body, in bytes.
+  /// Returns the declared length of the body, in bytes.
   func declaredLength(_ bytes: Span<UInt8>) -> Int64? {
     guard let contentLength, contentLength.count <= 18, !contentLength.isEmpty else { return nil }
     return MessageHead.number(bytes.extracting(contentLength)).map { Int64($0) }
   }
 
-  /// The declared character set of unencoded text in `From`, `Sender` and `Subject`; nil if there is no such text, or
-  /// none is declared.
+  /// Returns the declared character set of unencoded text in `From`, `Sender` and `Subject`. Returns `nil` without such
+  /// text, or if none is declared.
   func declaredCharset(_ bytes: Span<UInt8>) -> ArraySlice<UInt8>? {
     let texts = [subject, from, sender]
     guard texts.contains(where: { $0.map { bytes.extracting($0).isRaw } ?? false }) else { return nil }
@@ -84,7 +84,7 @@ struct MessageHead {
     return said
   }
 
-  /// The delimiter of a multipart, without its dashes; empty for any other message.
+  /// Returns the delimiter of a multipart, without its dashes. Empty for any other message.
   func boundary(_ bytes: Span<UInt8>) -> [UInt8] {
     guard let contentType, contentType.count > 20 else { return [] }
     let value = bytes.extracting(contentType)
@@ -109,7 +109,7 @@ struct MessageHead {
     return []
   }
 
-  /// A decimal number; nil if there are other characters, or too many digits.
+  /// Parses a decimal number. Returns `nil` if there are other characters, or too many digits.
   static func number(_ digits: Span<UInt8>) -> UInt64? {
     var value: UInt64 = 0
     for index in digits.indices {

@@ -1,9 +1,10 @@
 public import Bytes
 
 extension MessageRow {
-  /// The row of a file that is one message, whose bytes are those from `start` to `end`, without a checksum. Blocks.
+  /// Reads the row of a file that is one message, whose bytes are those from `start` to `end`, without a checksum.
+  /// Blocks.
   ///
-  /// Reads the header section, at most `Header.limit` bytes. Rethrows what the source throws.
+  /// Reads the header section, at most `Header.limit` bytes. Rethrows the source's faults.
   public init(ofFile source: any ByteSource, from start: Int64, to end: Int64) throws(Fault) {
     self.init(separator: start, start: start, end: end)
     var wanted = 8 << 10

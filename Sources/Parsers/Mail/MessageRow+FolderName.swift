@@ -1,17 +1,17 @@
 public import Bytes
 
-/// The name of a message's folder: `000123 2024-05-03 Example Sender - Q3 numbers`.
+/// The name of a message's directory: `000123 2024-05-03 Example Sender - Q3 numbers`.
 extension MessageRow {
-  /// In characters.
+  /// The maximum length of a name, in characters.
   private static let longestName = 120
   /// NAME_MAX, in bytes.
   private static let nameLimit = 255
-  /// In characters, so that space is left for the subject.
+  /// The maximum length of a sender, in characters, so that space is left for the subject.
   private static let longestSender = 60
 
-  /// The name of the folder of the `position`th message of a mailbox; the first is 1.
+  /// Returns the name of the directory of the `position`th message of a mailbox. The first is 1.
   ///
-  /// The date is in the zone of the sender. At most 120 characters and 255 bytes, cut at a character boundary; UTF-8,
+  /// The date is in the zone of the sender. At most 120 characters and 255 bytes, cut at a character boundary. UTF-8,
   /// without `/`, control characters and bidi controls.
   public func folderName(position: Int) -> FileName {
     let digits = String(position)
@@ -24,7 +24,7 @@ extension MessageRow {
     return FileName(MessageRow.cut(name, MessageRow.longestName, MessageRow.nameLimit))
   }
 
-  /// The position at the start of a folder's name; nil if there is none.
+  /// Returns the position at the start of a directory's name. Returns `nil` if there is none.
   public static func position(inFolderName name: FileName) -> Int? {
     let digits = name.bytes.prefix { $0.isAsciiDigit }
     guard (6...15).contains(digits.count), digits.count == 6 || digits.first != 0x30,
@@ -33,17 +33,17 @@ extension MessageRow {
     return digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
   }
 
-  /// `2024-05-03`; nil if there is no date, or its year does not have four digits.
+  /// The date, as `2024-05-03`. Nil if it is missing or its year does not have four digits.
   public var day: String? {
     civil.map { "\(MessageRow.padded($0.year, 4))-\(MessageRow.padded($0.month, 2))-\(MessageRow.padded($0.day, 2))" }
   }
 
-  /// `2024/05`, for the same date.
+  /// The month of that date, as `2024/05`.
   public var month: String? {
     civil.map { "\(MessageRow.padded($0.year, 4))/\(MessageRow.padded($0.month, 2))" }
   }
 
-  /// The month of a number of days since 1970-01-01.
+  /// Returns the month of a number of days since 1970-01-01.
   public static func month(ofDay day: Int) -> String? {
     let civil = MailDate.civil(day)
     guard (0...9999).contains(civil.year) else { return nil }
@@ -61,7 +61,7 @@ extension MessageRow {
     return (0...9999).contains(civil.year) ? civil : nil
   }
 
-  /// Days from 1970-01-01 to the day of writing, in the zone of the sender.
+  /// The days from 1970-01-01 to the day of writing, in the zone of the sender.
   public var localDay: Int? {
     guard let date else { return nil }
     let (local, isOver) = date.addingReportingOverflow(Int64(zone) * 60)
@@ -70,21 +70,21 @@ extension MessageRow {
     return Int((Double(local) / 86400).rounded(.down))
   }
 
-  /// The sender as in the folder's name; empty if there is none.
+  /// The sender as in the directory's name. Empty if there is none.
   public var shownSender: String {
     MessageRow.cut(MessageRow.clean(sender), MessageRow.longestSender, MessageRow.nameLimit)
   }
 
-  /// The subject, without invisible characters; may be empty.
+  /// The subject, without invisible characters. May be empty.
   public var shownSubject: String { MessageRow.clean(subject, isName: false) }
 
-  /// Text for a folder's name, with space for a number after it; empty if nothing visible is left.
+  /// Returns text for a directory's name, with space for a number after it. Empty if nothing visible is left.
   public static func folderText(_ text: String) -> String {
     cut(clean(text), longestName - 10, nameLimit - 15)
   }
 
-  /// Text for a file name, where `/` becomes `-`, or for a line: spaces are collapsed, and invisible characters
-  /// removed.
+  /// Returns text for a file name, where `/` becomes `-`, or for a line. Collapses spaces, and removes invisible
+  /// characters.
   private static func clean(_ text: String, isName: Bool = true) -> String {
     if isClean(text, isName) { return text }
     var result: [UInt8] = []
@@ -107,7 +107,7 @@ extension MessageRow {
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// Whether ASCII text is clean as it is, which most is.
+  /// Returns whether ASCII text is already clean, which most is.
   private static func isClean(_ text: String, _ isName: Bool) -> Bool {
     var last: UInt8 = 0x20
     for byte in text.utf8 {
@@ -117,7 +117,7 @@ extension MessageRow {
     return last != 0x20 || text.isEmpty
   }
 
-  /// The property White_Space, for most text without the standard library's tables.
+  /// Returns the property White_Space, for most text without the standard library's tables.
   private static func isSpace(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0x09...0x0d, 0x20, 0x85, 0xa0: true
@@ -126,7 +126,7 @@ extension MessageRow {
     }
   }
 
-  /// Control characters, bidi controls (UAX 9), and the byte order mark.
+  /// Returns whether a scalar is a control character, a bidi control (UAX 9) or the byte order mark.
   private static func isUnseen(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0..<0x20, 0x7f...0x9f, 0x202a...0x202e, 0x2066...0x2069, 0xfeff: true
@@ -134,7 +134,7 @@ extension MessageRow {
     }
   }
 
-  /// The first characters, without trailing spaces.
+  /// Returns the first characters, without trailing spaces.
   private static func cut(_ text: String, _ characters: Int, _ bytes: Int) -> String {
     if text.utf8.count <= characters, text.utf8.last != 0x20 { return text }
     var end = text.startIndex

@@ -117,7 +117,7 @@ extension ByteReader {
     return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
   }
 
-  /// An offset recorded as the distance from `other`.
+  /// Reads an offset recorded as the distance from `other`.
   @_lifetime(self: copy self)
   fileprivate mutating func packedOffset(after other: Int64) throws(Fault) -> Int64 {
     guard let distance = Int64(exactly: try packed()), Bounds.holds(distance), Bounds.holds(other + distance) else {

@@ -1,7 +1,7 @@
 internal import Bytes
 internal import Text
 
-/// The indexed data of a message in a mailbox: its location, and what folders, threads and labels are derived from.
+/// The indexed data of a message in a mailbox: its location, and the source data of directories, threads and labels.
 public struct MessageRow: Sendable, Equatable {
   /// The offset of its separator line, in bytes from the start of the mailbox.
   public var separator: Int64
@@ -9,33 +9,34 @@ public struct MessageRow: Sendable, Equatable {
   public var start: Int64
   /// The end of the message: the next separator, or the end of the mailbox.
   public var end: Int64
-  /// The CRC-32 of all that, including the separator; 0 if not computed yet.
+  /// The CRC-32 of the message, including the separator. 0 if not computed yet.
   public var sum: UInt32 = 0
 
-  /// From the field `Date`, or else the separator line; since the Unix epoch. nil if there is neither.
+  /// The date from the field `Date`, or else the separator line, in seconds since the Unix epoch. Nil if there is
+  /// neither.
   public var date: Int64?
   /// The zone of the date, in minutes east of Greenwich.
   public var zone = 0
-  /// The decoded name of the sender, or else the address; empty if there is none. At most `textLimit` bytes.
+  /// The decoded name of the sender, or else the address. Empty if there is none. At most `textLimit` bytes.
   public var sender = ""
-  /// Empty if there is none. At most `textLimit` bytes.
+  /// The address of the sender. Empty if there is none. At most `textLimit` bytes.
   public var address = ""
-  /// Decoded. At most `textLimit` bytes.
+  /// The decoded subject. At most `textLimit` bytes.
   public var subject = ""
 
-  /// A hash of the id in `Message-ID`, without brackets and spaces; nil if there is none.
+  /// A hash of the ID in `Message-ID`, without brackets and spaces. Nil if there is none.
   public var messageID: UInt64?
-  /// Hashes of the ids in `References`, oldest first, and of the first one in `In-Reply-To` if it is not among them;
-  /// beyond `listLimit`, the first and the last ones.
+  /// Hashes of the IDs in `References`, oldest first, and of the first one in `In-Reply-To` if it is not among them.
+  /// Beyond `listLimit`, the first and the last ones.
   public var references: [UInt64] = []
   /// Gmail's thread, from `X-GM-THRID`.
   public var thread: UInt64?
   /// Gmail's labels, from `X-Gmail-Labels`, decoded, in order. At most `listLimit`, each of at most `textLimit` bytes.
   public var labels: [String] = []
-  /// Whether a Mozilla program has marked it as deleted (`X-Mozilla-Status`); it is still there.
+  /// Whether a mail program has marked it as deleted, for instance by `X-Mozilla-Status`. It is still present.
   public var isDeleted = false
 
-  /// In bytes of UTF-8.
+  /// The maximum size of a text, in bytes of UTF-8, and the maximum length of a list.
   public static let textLimit = 512
   public static let listLimit = 64
 
@@ -45,12 +46,12 @@ public struct MessageRow: Sendable, Equatable {
     self.end = end
   }
 
-  /// The message's bytes, without the separator line.
+  /// The size of the message without the separator line, in bytes.
   public var size: Int64 { end - start }
 }
 
 extension MessageRow {
-  /// The hash for comparing ids.
+  /// Returns the hash for comparing IDs.
   public static func hash(ofID id: ArraySlice<UInt8>) -> UInt64 {
     let span = id.span
     return hash(span)
@@ -92,7 +93,7 @@ extension MessageRow {
     if let field = head.mozillaStatus { isDeleted = MessageRow.isDeleted(bytes.extracting(field)) }
   }
 
-  /// The first `textLimit` bytes, cut at a code point boundary.
+  /// Returns the first `textLimit` bytes, cut at a code point boundary.
   static func cut(_ text: String) -> String {
     guard text.utf8.count > textLimit else { return text }
     var end = text.utf8.index(text.startIndex, offsetBy: textLimit)
@@ -100,7 +101,7 @@ extension MessageRow {
     return String(text[..<end])
   }
 
-  /// Hashes of the ids in `<>`, or else of the words; beyond `limit`, the first and the last ones.
+  /// Returns hashes of the IDs in `<>`, or else of the words. Beyond `limit`, the first and the last ones.
   private static func ids(_ value: Span<UInt8>, atMost limit: Int) -> [UInt64] {
     var ids: [UInt64] = []
     var dropped = 0
@@ -134,7 +135,7 @@ extension MessageRow {
     return [ids[0]] + ids[oldest...] + ids[1..<oldest]
   }
 
-  /// Hashes an id without the white space of a fold inside.
+  /// Hashes an ID without the white space of a fold inside.
   private static func id(_ value: Span<UInt8>, _ range: Range<Int>) -> UInt64 {
     for index in range where value[index].isMailSpace {
       let tight = range.compactMap { value[$0].isMailSpace ? nil : value[$0] }
@@ -143,7 +144,7 @@ extension MessageRow {
     return hash(value.extracting(range))
   }
 
-  /// Splits at commas outside quotes.
+  /// Splits labels at commas outside quotes.
   static func labels(in text: String) -> [String] {
     var labels: [String] = []
     var label: [UInt8] = []
@@ -166,7 +167,7 @@ extension MessageRow {
     return labels
   }
 
-  /// Bit 3 of a hexadecimal number.
+  /// Returns bit 3 of a hexadecimal number.
   private static func isDeleted(_ status: Span<UInt8>) -> Bool {
     guard !status.isEmpty, let last = status[status.count - 1].hexValue else { return false }
     return last & 8 != 0

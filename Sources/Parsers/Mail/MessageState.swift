@@ -1,4 +1,4 @@
-/// What a mail program has noted of a message, outside its header.
+/// The state of a message that a mail program records outside its header.
 public struct MessageState: OptionSet, Hashable, Sendable {
   public let rawValue: UInt8
 
@@ -12,7 +12,7 @@ public struct MessageState: OptionSet, Hashable, Sendable {
   public static let draft = MessageState(rawValue: 16)
   public static let deleted = MessageState(rawValue: 32)
 
-  /// From the letters after `:2,` in the name of a file of a Maildir; those that are not known mean nothing.
+  /// Parses the letters after `:2,` in the name of a Maildir's file. Unknown letters are ignored.
   public init(maildirFlags flags: some Sequence<UInt8>) {
     self = .unread
     for flag in flags {
@@ -28,7 +28,7 @@ public struct MessageState: OptionSet, Hashable, Sendable {
     }
   }
 
-  /// The labels that they are shown as, which are notmuch's tags.
+  /// The labels that the states are shown as, which are notmuch's tags.
   public var labels: [String] {
     let names: [(state: MessageState, label: String)] = [
       (.draft, "draft"), (.flagged, "flagged"), (.passed, "passed"), (.replied, "replied"), (.unread, "unread"),
@@ -38,7 +38,7 @@ public struct MessageState: OptionSet, Hashable, Sendable {
 }
 
 extension MessageRow {
-  /// Adds what a mail program has noted: labels, and whether the message is deleted.
+  /// Adds a recorded state: labels, and whether the message is deleted.
   public mutating func note(_ state: MessageState) {
     for label in state.labels where labels.count < MessageRow.listLimit && !labels.contains(label) {
       labels.append(label)

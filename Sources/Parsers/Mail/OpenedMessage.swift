@@ -2,8 +2,8 @@ internal import Bytes
 
 /// A message with each opaque S/MIME part (RFC 8551 §3.5.2) replaced by its signed content.
 ///
-/// Such a part contains another one with a header of its own, which replaces it; then the result is parsed again, as
-/// signed content may itself be signed.
+/// Such a part contains another part with its own header, which replaces it. The result is parsed again, because signed
+/// content may itself be signed.
 struct OpenedMessage {
   /// The source of the parts.
   private(set) var source: any ByteSource
@@ -11,10 +11,10 @@ struct OpenedMessage {
   private(set) var parts: [Part]
   private(set) var fault: Fault?
 
-  /// The deepest nesting of signed parts.
+  /// The maximum nesting depth of signed parts.
   private static let deepest = 8
 
-  /// Blocks. Throws only what `source` throws.
+  /// Parses a message. Blocks. Throws only the faults of `source`.
   init(_ source: any ByteSource, isQuoted: Bool) throws(Fault) {
     self.source = source
     self.isQuoted = isQuoted
@@ -27,7 +27,7 @@ struct OpenedMessage {
     }
   }
 
-  /// Replaces all signed parts; returns whether there were any.
+  /// Replaces all signed parts. Returns whether there were any.
   private mutating func openAll() throws(Fault) -> Bool {
     var pieces: [SplicedSource.Piece] = []
     var from: Int64 = 0

@@ -1,12 +1,13 @@
 public import Bytes
 
-/// A message of which the files that are attached are encoded when they are read: its text, with each file in Base64 at
-/// its place, in lines of 76 characters that end with LF.
+/// A message whose attached files are encoded when they are read: its text, with each file inserted in Base64, in lines
+/// of 76 characters that end with LF.
 ///
-/// A reader that only looks for the parts need not read them: nothing in Base64 looks like the start of a part.
+/// A reader that only searches for parts does not have to read the files: nothing in Base64 looks like the start of a
+/// part.
 public final class OutlinedMessage: ByteSource {
   public struct File: Sendable {
-    /// In bytes from the start of the text.
+    /// The offset in the text, in bytes.
     let place: Int64
     let bytes: any ByteSource
 
@@ -18,12 +19,12 @@ public final class OutlinedMessage: ByteSource {
 
   private let text: any ByteSource
   private let spliced: SplicedSource
-  /// Where the files are, in ascending order.
+  /// The ranges of the files, in ascending order.
   private let encoded: [Range<Int64>]
   public var size: Int64 { spliced.size }
   public var identity: ByteIdentity? { text.identity }
 
-  /// - Parameter files: in the order of their places, which are in the text.
+  /// - Parameter files: The files, in the order of their offsets in the text.
   public init(_ text: any ByteSource, _ files: [File]) {
     self.text = text
     var pieces: [SplicedSource.Piece] = []
@@ -43,7 +44,7 @@ public final class OutlinedMessage: ByteSource {
     self.encoded = encoded
   }
 
-  /// The size of a file as it is encoded, in bytes.
+  /// Returns the size of an encoded file, in bytes.
   public static func encodedSize(of size: Int64) -> Int64 { Base64Source.size(of: size) }
 
   public func read(
@@ -54,7 +55,7 @@ public final class OutlinedMessage: ByteSource {
 
   public func verify() throws(Fault) { try text.verify() }
 
-  /// The first file that ends behind an offset.
+  /// Returns the range of the first file that ends after an offset.
   func file(endingAfter offset: Int64) -> Range<Int64>? {
     let index = encoded.partitionIndex { $0.upperBound <= offset }
     return index < encoded.count ? encoded[index] : nil

@@ -27,7 +27,7 @@ struct ParameterCursor {
     }
   }
 
-  /// The bytes up to a space or one of `;/=(`, lower-cased.
+  /// Returns the bytes up to a space or one of `;/=(`, in lower case.
   mutating func token() -> [UInt8] {
     skipSpace()
     var token: [UInt8] = []
@@ -38,7 +38,7 @@ struct ParameterCursor {
     return token
   }
 
-  /// Whether `wanted` is next; consumes it if so.
+  /// Returns whether `wanted` is next, and consumes it if so.
   mutating func take(_ wanted: UInt8) -> Bool {
     skipSpace()
     guard byte == wanted else { return false }
@@ -46,7 +46,7 @@ struct ParameterCursor {
     return true
   }
 
-  /// The next parameter, its name in lower case; anything else is skipped.
+  /// Returns the next parameter, with its name in lower case. Skips anything else.
   mutating func next() -> (name: [UInt8], value: [UInt8])? {
     while true {
       skipSpace()
@@ -76,7 +76,7 @@ struct ParameterCursor {
     return value
   }
 
-  /// Whether one of the known names, with `=`, follows the space at `start`.
+  /// Returns whether one of the known names, with `=`, follows the space at `start`.
   private func startsParameter(behind start: Int) -> Bool {
     let span = bytes.span
     let names: [StaticString] = ["charset=", "name=", "filename=", "boundary=", "format=", "type="]
@@ -86,8 +86,8 @@ struct ParameterCursor {
     }
   }
 
-  /// A quoted string (RFC 5322 §3.2.4). A backslash escapes only quotes and backslashes: others are literal, as in
-  /// Windows paths.
+  /// Reads a quoted string (RFC 5322 §3.2.4). A backslash escapes only quotes and backslashes. Others are literal, as
+  /// in Windows paths.
   private mutating func quoted() -> [UInt8] {
     var value: [UInt8] = []
     index += 1

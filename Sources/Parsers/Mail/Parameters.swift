@@ -20,7 +20,7 @@ public struct Parameters: Sendable {
   private struct Value {
     var name: [UInt8]
     var bytes: [UInt8]
-    /// The declared character set; nil for a plain value, which may contain encoded words.
+    /// The declared character set. Nil for a plain value, which may contain encoded words.
     var charset: ArraySlice<UInt8>?
   }
 
@@ -28,7 +28,7 @@ public struct Parameters: Sendable {
 
   public init() {}
 
-  /// Parses what follows a field's first token. O(n) except for sorting.
+  /// Parses the text after a field's first token. O(n) except for sorting.
   public init(_ text: ArraySlice<UInt8>) {
     var cursor = ParameterCursor(text.span.unfolded)
     var pieces: [Piece] = []
@@ -52,17 +52,18 @@ public struct Parameters: Sendable {
     }
   }
 
-  /// The decoded value of a parameter; `name` in lower case.
+  /// The decoded value of a parameter. `name` is in lower case.
   public subscript(_ name: StaticString) -> String? { text(name, declared: nil) }
 
-  /// The same; `declared` is the declared character set of unencoded text.
+  /// Returns the decoded value of a parameter. `declared` is the declared character set of unencoded text.
   func text(_ name: StaticString, declared: ArraySlice<UInt8>?) -> String? {
     guard let value = values.first(where: { $0.name.span.equalsIgnoringCase(name) }) else { return nil }
     guard let charset = value.charset else { return EncodedWords.decode(value.bytes[...], declared: declared) }
     return Charset.text(value.bytes[...], named: charset)
   }
 
-  /// The bytes of a parameter, unquoted but not decoded further, for example a boundary; `name` in lower case.
+  /// Returns the bytes of a parameter, unquoted but not decoded further, for example a boundary. `name` is in lower
+  /// case.
   public func bytes(_ name: StaticString) -> [UInt8]? {
     values.first { $0.name.span.equalsIgnoringCase(name) }?.bytes
   }
@@ -122,7 +123,7 @@ public struct Parameters: Sendable {
     return value
   }
 
-  /// Splits charset'language'text (RFC 2231 §4); without both apostrophes everything is text.
+  /// Splits charset'language'text (RFC 2231 §4). Without both apostrophes everything is text.
   private static func extended(_ value: [UInt8]) -> (charset: ArraySlice<UInt8>, text: ArraySlice<UInt8>) {
     guard let first = value.firstIndex(of: 0x27), let second = value[(first + 1)...].firstIndex(of: 0x27) else {
       return ([], value[...])

@@ -12,14 +12,14 @@ struct Part: Sendable {
     /// Another message, which is not parsed.
     case message
     case tnef
-    /// Signed content together with its signatures (S/MIME), or what may be that.
+    /// Signed content together with its signatures (S/MIME), or a part that may be that.
     case signed
     case other
   }
 
   enum Encoding: Sendable { case identity, base64, quotedPrintable, uuencode }
 
-  /// The index of the enclosing multipart; nil for the message itself.
+  /// The index of the enclosing multipart. Nil for the message itself.
   let parent: Int?
   /// The index among the parts of its multipart, from 0.
   let position: Int
@@ -29,24 +29,24 @@ struct Part: Sendable {
   let encoding: Encoding
   /// Whether the header requests presentation as a file (RFC 2183 §2.2, §2.8).
   let isAttachment: Bool
-  /// Decoded, as recorded.
+  /// The decoded name, as recorded.
   let name: String?
-  /// As declared.
+  /// The declared character set.
   let charset: String?
   let isFlowed: Bool
   let deletesSpace: Bool
-  /// Without the angle brackets.
+  /// The content ID, without the angle brackets.
   let contentID: [UInt8]?
   /// The part's original location (RFC 2557 §4), by which links may refer to it.
   let location: [UInt8]?
-  /// Which part of a multipart/related is its root (RFC 2387 §3.1, §3.2): a content id, and a content type, in lower case.
+  /// The root of a multipart/related (RFC 2387 §3.1, §3.2): a content ID, and a content type in lower case.
   let rootID: [UInt8]?
   let rootType: String?
   /// The offset of its header.
   let start: Int64
   var body: Range<Int64>
 
-  /// Reads the header section; `isInDigest` changes the default content type (RFC 2046 §5.1.5), and `declared` is the
+  /// Reads the header section. `isInDigest` changes the default content type (RFC 2046 §5.1.5). `declared` is the
   /// character set that preceding parts declare.
   init(
     _ header: Header, at start: Int64, parent: Int?, position: Int, isInDigest: Bool, declared: String?,
@@ -75,7 +75,7 @@ struct Part: Sendable {
     kind = Self.kind(type, name)
   }
 
-  /// An id without its angle brackets.
+  /// Returns an ID without its angle brackets.
   private static func bareID(_ value: ArraySlice<UInt8>) -> [UInt8] {
     let isOutside: (UInt8) -> Bool = { $0 == 0x3c || $0 == 0x3e || $0 <= 0x20 }
     return Array(value.drop(while: isOutside).prefix { !isOutside($0) })
@@ -84,7 +84,7 @@ struct Part: Sendable {
   /// The maximum size of a URL, in bytes: each link in the message may be resolved against it.
   private static let longestLocation = 4096
 
-  /// A URL, which may be folded (RFC 2557 §4.4.2), quoted, or an encoded word.
+  /// Parses a URL, which may be folded (RFC 2557 §4.4.2), quoted, or an encoded word.
   private static func location(_ value: ArraySlice<UInt8>) -> [UInt8]? {
     let text = value.starts(with: [0x3d, 0x3f]) ? Array(EncodedWords.decode(value).utf8)[...] : value
     let location = text.filter { $0 > 0x20 && $0 != 0x22 }
@@ -98,7 +98,7 @@ struct Part: Sendable {
   var isRelated: Bool { contentType == "multipart/related" }
   var isDigest: Bool { contentType == "multipart/digest" }
 
-  /// For a multipart without parts: its content is treated as text.
+  /// Treats the content of a multipart without parts as text.
   mutating func becomePlain() {
     kind = .plain
     contentType = "text/plain"
@@ -119,7 +119,7 @@ struct Part: Sendable {
     }
   }
 
-  /// Unknown encodings are treated as none.
+  /// Returns the encoding. Unknown encodings are treated as none.
   private static func encoding(_ value: ArraySlice<UInt8>?) -> Encoding {
     guard let value else { return .identity }
     let isOfToken: (UInt8) -> Bool = { $0.isAsciiLetter || $0.isAsciiDigit || $0 == 0x2d }

@@ -2,13 +2,13 @@ internal import Bytes
 
 /// Finds the parts of a message (RFC 2046 §5.1) in one sequential pass, in a bounded buffer.
 ///
-/// A delimiter is a line of `--`, the boundary, optionally `--`, and white space; it counts wherever its multipart is
+/// A delimiter is a line of `--`, the boundary, optionally `--`, and white space. It counts wherever its multipart is
 /// open, and closes nested ones. Multiparts are on an explicit stack, and delimiters are looked up in a table, so
-/// neither depth nor number of parts makes it slower. Attached messages are not parsed.
+/// neither the depth nor the number of parts slows the scan. Attached messages are not parsed.
 struct PartScanner: ~Copyable {
   static let depthLimit = 20_000
   static let partLimit = 200_000
-  /// In bytes.
+  /// The maximum length of a boundary, in bytes.
   static let boundaryLimit = 1024
 
   private struct Multipart {
@@ -34,7 +34,7 @@ struct PartScanner: ~Copyable {
 
   private let size: Int64
   private var window: SourceWindow
-  /// The source, if it tells where no part can start.
+  /// The source, if it has known ranges where no part can start.
   private let outline: OutlinedMessage?
   private(set) var parts: [Part] = []
   /// The limit that was exceeded, if any.
@@ -51,7 +51,7 @@ struct PartScanner: ~Copyable {
     outline = source as? OutlinedMessage
   }
 
-  /// Moves the window, up to where no part can start.
+  /// Moves the window, up to the next range where no part can start.
   private mutating func move(to offset: Int64) throws(Fault) {
     if let file = outline?.file(endingAfter: offset), file.lowerBound > offset {
       try window.move(to: offset, before: file.lowerBound)
@@ -60,7 +60,7 @@ struct PartScanner: ~Copyable {
     }
   }
 
-  /// Fills `parts`; the message itself is first, and each part follows the multipart that contains it. Blocks.
+  /// Fills `parts`. The message itself is first, and each part follows the multipart that contains it. Blocks.
   mutating func scan() throws(Fault) {
     var leaf = try add(at: 0, parent: nil)
     var place = parts[0].body.lowerBound
@@ -82,10 +82,10 @@ struct PartScanner: ~Copyable {
     close(downTo: 0, at: size)
   }
 
-  /// The header section at the start of the source.
+  /// Reads the header section at the start of the source.
   mutating func header() throws(Fault) -> Header { Header(try section(at: 0).bytes[...]) }
 
-  /// Reads a part's header; returns the part's index unless it is a multipart.
+  /// Reads a part's header. Returns the part's index unless it is a multipart.
   private mutating func add(at place: Int64, parent level: Int?) throws(Fault) -> Int? {
     let (bytes, body) = try section(at: place)
     let header = Header(bytes[...])
@@ -124,7 +124,7 @@ struct PartScanner: ~Copyable {
 
   // MARK: Delimiters
 
-  /// The next delimiter at or after `place`, the start of a line.
+  /// Returns the next delimiter at or after `place`, the start of a line.
   private mutating func nextDelimiter(from place: Int64) throws(Fault) -> Delimiter? {
     guard !stack.isEmpty else { return nil }
     let longest = Self.boundaryLimit + 1024
@@ -169,7 +169,7 @@ struct PartScanner: ~Copyable {
     }
   }
 
-  /// The delimiter in the line at `start` of the window; nil if it is none.
+  /// Returns the delimiter in the line at `start` of the window. Returns `nil` if the line is not a delimiter.
   private func delimiter(_ bytes: UnsafeRawBufferPointer, at start: Int, _ place: Int64) -> Delimiter? {
     let limit = min(bytes.count, start + Self.boundaryLimit + 1024)
     var end = start + 2
@@ -208,10 +208,11 @@ struct PartScanner: ~Copyable {
 
   // MARK: Headers
 
-  /// The fields of the section at `place`, and the offset of the body.
+  /// Returns the fields of the section at `place`, and the offset of the body.
   ///
-  /// The section ends at an empty line, at a delimiter, also of the multipart that it declares, and at a line that is not a field, unless a field follows that:
-  /// a fold without its space, or a quoted separator in between. Beyond `Header.limit` a section is truncated.
+  /// The section ends at an empty line or at a delimiter, also of the multipart that it declares. It also ends at a
+  /// line that is not a field, unless a field follows: that line is a fold without its space, or a quoted separator.
+  /// Beyond `Header.limit` a section is truncated.
   private mutating func section(at place: Int64) throws(Fault) -> (bytes: [UInt8], body: Int64) {
     var bytes: [UInt8] = []
     var hasField = false
@@ -270,7 +271,7 @@ struct PartScanner: ~Copyable {
     return unsafe end == bytes.count || bytes[end] != 0x0a
   }
 
-  /// The line that starts at `place`, truncated to `limit` bytes.
+  /// Reads the line that starts at `place`, truncated to `limit` bytes.
   private mutating func line(at place: Int64, endsAtCR: Bool, limit: Int) throws(Fault) -> Line {
     var text: [UInt8] = []
     var from = place
@@ -302,16 +303,16 @@ struct PartScanner: ~Copyable {
 
 /// The boundary that a header section declares, found while the section is read.
 private struct OwnBoundary {
-  /// Where the first `Content-Type` starts.
+  /// The offset of the first `Content-Type`.
   private var field: Int?
-  /// Nil until it is needed; empty if there is none.
+  /// Nil until it is needed. Empty if there is none.
   private var boundary: [UInt8]?
 
   mutating func note(_ name: Span<UInt8>, at offset: Int) {
     if field == nil, name.equalsIgnoringCase("content-type") { field = offset }
   }
 
-  /// Whether a line that starts with `--` is the delimiter; `section` is what precedes it.
+  /// Returns whether a line that starts with `--` is the delimiter. `section` contains the preceding lines.
   mutating func starts(_ line: [UInt8], in section: [UInt8]) -> Bool {
     guard let field else { return false }
     // The field has ended before this line.

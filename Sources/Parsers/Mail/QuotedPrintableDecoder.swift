@@ -2,9 +2,9 @@ internal import Text
 
 /// Decodes quoted-printable (RFC 2045 §6.7).
 ///
-/// Trailing white space of a line is removed, up to 1,000 bytes of it; a `=` before that joins the line with the next
-/// one. A `=` not followed by two hexadecimal digits, of either case, is kept, as are bytes that should have been
-/// encoded and line ends.
+/// Up to 1,000 bytes of trailing white space of a line are removed. A `=` before that joins the line with the next one.
+/// A `=` not followed by two hexadecimal digits, of either case, is kept, as are line ends and bytes that should have
+/// been encoded.
 public struct QuotedPrintableDecoder: TransferDecoder {
   public static var number: UInt64 { 3 }
   private static let longestTail = 1000
@@ -40,7 +40,7 @@ public struct QuotedPrintableDecoder: TransferDecoder {
         _ = unsafe Self.decode(input, text, endsLine: true, into: output, &to)
         from = input.count
       } else {
-        // What may be the end of a line, or the start of an escape, is deferred until more follows.
+        // Bytes that may be the end of a line, or the start of an escape, are deferred until more follow.
         var end = unsafe input[input.count - 1] == 0x0d ? input.count - 1 : input.count
         let trimmed = unsafe Self.trimmed(input, from..<end)
         if trimmed == input.count, trimmed - from >= 2, unsafe input[trimmed - 2] == 0x3d {
@@ -56,7 +56,7 @@ public struct QuotedPrintableDecoder: TransferDecoder {
     return (from, to)
   }
 
-  /// The end of a range without trailing white space.
+  /// Returns the end of a range without trailing white space.
   private static func trimmed(_ input: UnsafeRawBufferPointer, _ range: Range<Int>) -> Int {
     let limit = max(range.lowerBound, range.upperBound - longestTail)
     var end = range.upperBound
@@ -73,7 +73,7 @@ public struct QuotedPrintableDecoder: TransferDecoder {
     to += range.count
   }
 
-  /// Decodes a line's text; true if the line continues in the next.
+  /// Decodes a line's text. Returns true if the line continues in the next.
   private static func decode(
     _ input: UnsafeRawBufferPointer, _ text: Range<Int>, endsLine: Bool,
     into output: UnsafeMutableRawBufferPointer, _ to: inout Int

@@ -22,14 +22,14 @@ struct RTFDecoder: TransferDecoder {
 
   private var group = Group()
   private var outer: [Group] = []
-  /// Groups beyond those in `outer`.
+  /// The number of groups beyond those in `outer`.
   private var excess = 0
   private var codePage = 1252
-  /// By font number; 0 for symbols.
+  /// The code pages by font number. 0 for symbols.
   private var codePages: [Int: Int] = [:]
-  /// Fallback characters still to skip, after a `\u`.
+  /// The number of fallback characters still to skip, after a `\u`.
   private var passed = 0
-  /// Bytes still to skip, after a `\bin`.
+  /// The number of bytes still to skip, after a `\bin`.
   private var binary = 0
   /// The first half of a surrogate pair.
   private var high: UInt16?
@@ -57,7 +57,7 @@ struct RTFDecoder: TransferDecoder {
     return (isLast ? input.count : from, made.count)
   }
 
-  /// Consumes the token at `from`, and returns the index of the next; nil if more input is needed.
+  /// Consumes the token at `from`. Returns the index of the next, or `nil` if more input is needed.
   private mutating func token(_ input: UnsafeRawBufferPointer, _ from: Int, isLast: Bool, _ made: inout [UInt8]) -> Int?
   {
     let byte = unsafe input[from]
@@ -96,7 +96,7 @@ struct RTFDecoder: TransferDecoder {
     }
   }
 
-  /// A run of bytes in the code page, as `\'hh` or raw: a character may have more than one.
+  /// Consumes a run of bytes in the code page, as `\'hh` or raw. A character may have more than one.
   private mutating func bytes(_ input: UnsafeRawBufferPointer, _ from: Int, isLast: Bool, _ made: inout [UInt8]) -> Int?
   {
     var index = from
@@ -187,7 +187,7 @@ struct RTFDecoder: TransferDecoder {
     }
   }
 
-  /// The code page of a font's `\fcharset`; nil for the document's own.
+  /// Returns the code page of a font's `\fcharset`. Returns `nil` for the document's own.
   private static func page(of charset: Int?) -> Int? {
     switch charset {
     case 0: 1252
@@ -238,7 +238,8 @@ struct RTFDecoder: TransferDecoder {
 }
 
 extension RTFDecoder {
-  /// The text of compressed RTF: exact size, any offset. Empty for other data. Decodes it once; blocks.
+  /// Returns the text of compressed RTF, with exact size and random access. Empty for other data. Decodes it once.
+  /// Blocks.
   static func text(ofCompressed source: any ByteSource) throws(Fault) -> any ByteSource {
     guard let plain = try CompressedRTF.plain(source) else { return ByteArraySource([]) }
     return try DecodedSource(decoding: 0..<plain.size, of: plain, with: RTFDecoder())

@@ -33,8 +33,9 @@ enum SafeElements {
     case style
   }
 
-  /// The treatment of an element; `name` as written. Unknown elements have no effect except by style: names with a
-  /// hyphen or a colon are never standard elements; others are renamed, as browsers may give them a meaning.
+  /// Returns the treatment of an element, whose `name` is as written. Unknown elements have no effect except by style.
+  /// Names with a hyphen or a colon are never standard elements. Others are renamed, because browsers may give them a
+  /// meaning.
   static func element(_ name: ArraySlice<UInt8>) -> Element {
     if let known = HTMLName(name).flatMap({ elements[$0] }) { return known }
     let isNobodys =
@@ -43,7 +44,7 @@ enum SafeElements {
     return isNobodys ? .kept : .renamed(Array("span".utf8))
   }
 
-  /// The treatment of an attribute; nil if it is removed.
+  /// Returns the treatment of an attribute. Returns `nil` if it is removed.
   static func attribute(_ name: ArraySlice<UInt8>) -> Attribute? {
     if let known = HTMLName(name).flatMap({ attributes[$0] }) { return known }
     // Meaningful only to scripts, style sheets and screen readers.

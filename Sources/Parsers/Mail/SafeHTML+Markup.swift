@@ -1,4 +1,4 @@
-/// What begins with a `<`: tags are told from comments and declarations, which are skipped.
+/// Markup: distinguishes tags from comments and declarations, which are skipped.
 extension SafeHTML {
   /// Handles markup that starts with a `<`.
   mutating func markup(at open: Int) -> Int? {
@@ -23,7 +23,7 @@ extension SafeHTML {
     return open + 1
   }
 
-  /// Skips to `end`, nil if it is not in the window; something longer than the window is skipped piece by piece.
+  /// Skips to `end`, which is nil if it is not in the window. Markup longer than the window is skipped in pieces.
   mutating func passing(_ mode: State.Mode, from index: Int, _ end: Int?) -> Int? {
     if end == nil, !isLast {
       if index > 0 { return nil }
@@ -35,7 +35,7 @@ extension SafeHTML {
     return end ?? html.count
   }
 
-  /// The index after a comment's end, `-->` or `--!>`. `start` is after its beginning, whose dashes count.
+  /// Returns the index after a comment's end, `-->` or `--!>`. `start` is after its beginning, whose dashes count.
   func endOfComment(from start: Int) -> Int? {
     var index = start
     while index < html.count, let close = html[index...].firstIndex(of: 0x3e) {
@@ -47,7 +47,7 @@ extension SafeHTML {
     return nil
   }
 
-  /// Keeps a document type, which selects the browser's rendering mode; removes other declarations.
+  /// Keeps a document type, which selects the browser's rendering mode. Removes other declarations.
   private mutating func declaration(at open: Int) -> Int? {
     let close = html[open...].firstIndex(of: 0x3e)
     if let close, !state.hasHead, state.hidden == 0, close - open <= 512,

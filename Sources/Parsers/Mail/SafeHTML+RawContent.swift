@@ -14,7 +14,7 @@ extension SafeHTML {
     return close < html.count ? endOfTag(at: close) : close
   }
 
-  /// The index of an element's next end tag; an incomplete one at the very end does not count.
+  /// Returns the index of an element's next end tag. An incomplete one at the very end does not count.
   private func endTag(_ name: [UInt8], from start: Int) -> Int? {
     var index = start
     while index < html.count, let open = html[index...].firstIndex(of: 0x3c) {

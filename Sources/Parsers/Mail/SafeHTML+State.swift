@@ -1,10 +1,10 @@
-/// What is known at the boundary of two pieces.
+/// The state at the boundary of two pieces.
 extension SafeHTML {
   /// The parser state between two pieces of a document.
   struct State: Sendable {
     enum Mode: Sendable {
       case content
-      /// In a comment, a declaration or the like that is longer than the window.
+      /// In a comment or declaration that is longer than the window.
       case comment
       case declaration
       case tag(HTMLTag.Place)
@@ -26,7 +26,7 @@ extension SafeHTML {
     /// Whether the page's head is written, after which no document type may follow.
     var hasHead = false
 
-    /// For the next document on the same page.
+    /// The initial state for the next document on the same page.
     var ofNext: State {
       var state = State()
       state.hasHead = hasHead

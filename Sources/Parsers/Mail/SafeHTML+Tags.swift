@@ -69,7 +69,7 @@ extension SafeHTML {
     write(value: value)
   }
 
-  /// The candidates of a `srcset` that may be shown.
+  /// Returns the candidates of a `srcset` that may be shown.
   private func pictures(_ set: [UInt8]) -> [UInt8] {
     var result: [UInt8] = []
     var words = set.split(whereSeparator: HTMLTag.isSpace)[...]

@@ -1,13 +1,13 @@
-/// Sanitizes HTML (UTF-8, LF), so that it runs, loads, and redirects nothing: tags and attributes known to be safe are
+/// Sanitizes HTML (UTF-8, LF), so that it runs, loads, and redirects nothing. Tags and attributes known to be safe are
 /// rewritten in a canonical spelling, and everything else is removed.
 ///
-/// The output is parsed in only one way, in any context: text has no `<`, attributes are quoted, elements whose content
-/// browsers parse by other rules are written so that either rule yields the same, and there is no foreign content.
-/// O(n); no input is an error, and it is parsed as browsers do.
+/// The output is parsed in only one way, in any context: text has no `<`, attributes are quoted, and foreign content is
+/// removed. Elements whose content browsers parse by other rules are written so that either rule yields the same. O(n).
+/// No input is an error, and it is parsed as browsers do.
 struct SafeHTML {
-  /// The policy of what a page may load, and other measures that keep browsers from making requests.
+  /// The content security policy of a page, and other measures that keep browsers from making requests.
   ///
-  /// Files beside the page are `'self'` if it comes from a server, and `file:` if it is opened from a folder.
+  /// Files beside the page are `'self'` if it comes from a server, and `file:` if it is opened from a directory.
   static let head = """
     <meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src 'self' file: data:; \
     media-src 'self' file: data:; font-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">\
@@ -20,7 +20,7 @@ struct SafeHTML {
   var state: State
   var output: [UInt8] = []
 
-  /// Converts the next bytes of a document, and returns how many were used: all if `isLast`, and at least some
+  /// Converts the next bytes of a document. Returns the number of bytes used: all if `isLast`, and at least some
   /// otherwise.
   static func made(_ html: [UInt8], isLast: Bool, _ links: ContentLinks, _ state: inout State) -> (
     bytes: [UInt8], used: Int
@@ -51,7 +51,7 @@ struct SafeHTML {
     return index
   }
 
-  /// Continues from `index`; returns the next index, nil if more of the document is needed at once.
+  /// Continues from `index`. Returns the next index, or `nil` if more of the document is needed at once.
   private mutating func step(from index: Int) -> Int? {
     switch state.mode {
     case .content:

@@ -1,7 +1,7 @@
 internal import Bytes
 internal import Synchronization
 
-/// A safe page made from a message's HTML, at any offset: made chunk by chunk, with the last chunk cached.
+/// A safe page derived from a message's HTML, generated block by block, with the last block cached.
 final class SafePage: ChunkedSource {
   /// A part's text, and its links.
   struct Piece: Sendable {
@@ -11,7 +11,7 @@ final class SafePage: ChunkedSource {
 
   struct Chunk: Sendable {
     let piece: Int
-    /// In the piece's text.
+    /// The range in the piece's text.
     let range: Range<Int64>
     /// The offset in the page.
     let start: Int64
@@ -24,8 +24,8 @@ final class SafePage: ChunkedSource {
   private let latest: Mutex<(number: Int, bytes: [UInt8])>
   private let chunkSize: Int
 
-  /// Makes everything once, to determine the size. Blocks. `chunkSize` is in bytes of text, and takes a few times that
-  /// much memory: a longer tag or style sheet is removed.
+  /// Generates everything once, to determine the size. Blocks. `chunkSize` is in bytes of text, and takes a few times
+  /// that much memory. A longer tag or style sheet is removed.
   init(_ pieces: [Piece], chunkSize: Int = 8 << 20) throws(Fault) {
     var chunks: [Chunk] = []
     var size: Int64 = 0

@@ -66,7 +66,8 @@ struct SafeStyle {
 
   // MARK: Escapes
 
-  /// The bytes of the escape at `index` (§4.3.7), a backslash; nil at the end of a line, which is not an escape.
+  /// Returns the bytes of the escape at `index` (§4.3.7), a backslash. Returns `nil` at the end of a line, which is not
+  /// an escape.
   private func escape(at index: Int) -> (bytes: [UInt8], end: Int)? {
     guard let first = next(index) else { return ([], css.count) }
     if Self.isBreak(first) { return nil }
@@ -139,7 +140,8 @@ struct SafeStyle {
     return Text(range: start + 1..<index, quote: quote, value: value, isClosed: true, end: index)
   }
 
-  /// A string may be used as a URL in many places; text to be shown seldom starts like one.
+  /// Writes a string, empty if it is a URL that leads away. Many strings may be used as URLs, and displayed text seldom
+  /// starts like one.
   private mutating func write(_ string: Text) {
     output.append(string.quote)
     let url = WebAddress.cleaned(string.value)
@@ -155,7 +157,7 @@ struct SafeStyle {
     return byte == 0x5c && next(index).map { !Self.isBreak($0) } ?? false
   }
 
-  /// A name, or a number with its unit, unescaped, in lower case.
+  /// Returns a name, or a number with its unit, unescaped, in lower case.
   private func name(at start: Int) -> (value: String, end: Int) {
     var value: [UInt8] = []
     var index = start
@@ -185,7 +187,7 @@ struct SafeStyle {
     return end
   }
 
-  /// Handles the content of `url()`; if it is a string, more may follow it.
+  /// Handles the content of `url()`. If it is a string, more may follow it.
   private mutating func url(at start: Int) -> Int {
     var index = start
     while index < css.count, Self.isSpace(css[index]) { index += 1 }
@@ -233,7 +235,7 @@ struct SafeStyle {
     return endOfRule(from: end)
   }
 
-  /// The index after the `;` or the block that ends a rule; before a `}` that ends the enclosing block.
+  /// Returns the index after the `;` or the block that ends a rule, or before a `}` that ends the enclosing block.
   private func endOfRule(from start: Int) -> Int {
     var index = start
     var depth = 0

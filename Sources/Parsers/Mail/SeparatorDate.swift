@@ -1,9 +1,9 @@
 /// The date at the end of a separator line, after a sender, which may contain spaces.
 struct SeparatorDate {
-  /// nil if its month is in an unknown language.
+  /// Nil if its month is in an unknown language.
   let date: MailDate?
 
-  /// Searches for the date from the end: a time, and what surrounds it.
+  /// Searches for the date from the end: a time, and the words around it.
   init?(_ bytes: Span<UInt8>, _ line: Range<Int>) {
     for mark: UInt8 in [0x3a, 0x2e] {
       var colon = line.upperBound
@@ -23,7 +23,7 @@ struct SeparatorDate {
     return nil
   }
 
-  /// The time whose hour ends at `colon`: `0:00`, `00:00:00`; `00.00.00` if `mark` is a dot.
+  /// Returns the time whose hour ends at `colon`: `0:00`, `00:00:00`, or `00.00.00` if `mark` is a dot.
   private static func time(_ bytes: Span<UInt8>, _ line: Range<Int>, around colon: Int, _ mark: UInt8) -> Range<Int>? {
     var start = colon
     while start > line.lowerBound, bytes[start - 1].isAsciiDigit { start -= 1 }
@@ -43,7 +43,7 @@ struct SeparatorDate {
     return start..<end
   }
 
-  /// The start of the date with this time; nil if the surrounding words do not make a date.
+  /// Returns the start of the date with this time. Returns `nil` if the surrounding words are not a date.
   private static func start(_ bytes: Span<UInt8>, _ line: Range<Int>, _ time: Range<Int>) -> Int? {
     if time.lowerBound > line.lowerBound + 10, bytes[time.lowerBound - 1] == 0x54 {
       return isISO(bytes, time.lowerBound - 11..<time.lowerBound - 1) ? time.lowerBound - 11 : nil
@@ -68,7 +68,7 @@ struct SeparatorDate {
     return nil
   }
 
-  /// The word before `end`, without a trailing comma or dot.
+  /// Returns the word before `end`, without a trailing comma.
   private static func word(_ bytes: Span<UInt8>, _ line: Range<Int>, before end: Int) -> Range<Int>? {
     var end = end
     while end > line.lowerBound, [0x20, 0x09, 0x2c].contains(bytes[end - 1]) { end -= 1 }
@@ -98,7 +98,7 @@ struct SeparatorDate {
     return word.count == 2 || word.count == 4 && (1900...2999).contains(year)
   }
 
-  /// Whether it may be the name of a month, in any language.
+  /// Returns whether a word may be the name of a month, in any language.
   private static func isName(_ bytes: Span<UInt8>, _ word: Range<Int>) -> Bool {
     guard (3...14).contains(word.count) else { return false }
     for index in word {
@@ -108,7 +108,7 @@ struct SeparatorDate {
     return true
   }
 
-  /// `2018-01-01`.
+  /// Returns whether a word has the form `2018-01-01`.
   private static func isISO(_ bytes: Span<UInt8>, _ word: Range<Int>) -> Bool {
     guard word.count == 10 else { return false }
     for (place, index) in word.enumerated() {
@@ -119,7 +119,7 @@ struct SeparatorDate {
     return true
   }
 
-  /// `05/06/2024`, `6.5.2024`.
+  /// Returns whether a word has the form `05/06/2024` or `6.5.2024`.
   private static func isNumeric(_ bytes: Span<UInt8>, _ word: Range<Int>) -> Bool {
     var numbers: [Int] = []
     var start = word.lowerBound
@@ -136,7 +136,7 @@ struct SeparatorDate {
     return false
   }
 
-  /// Whether the time is followed only by zones, and a year exactly if `wanted`.
+  /// Returns whether the time is followed only by zones, and a year exactly if `wanted`.
   private static func tailHasYear(_ bytes: Span<UInt8>, _ tail: Range<Int>, wanted: Bool) -> Bool {
     var index = tail.lowerBound
     var hasYear = false
@@ -160,7 +160,7 @@ struct SeparatorDate {
     return others <= 3 && hasYear == wanted
   }
 
-  /// `+0100`, `-01:00`, `CEST`, `(UTC)`, `PM`.
+  /// Returns whether a word is a zone or the like: `+0100`, `-01:00`, `CEST`, `(UTC)`, `PM`.
   private static func isZone(_ bytes: Span<UInt8>, _ word: Range<Int>) -> Bool {
     if bytes[word.lowerBound] == 0x2b || bytes[word.lowerBound] == 0x2d {
       return (3...6).contains(word.count)

@@ -2,7 +2,7 @@ internal import Text
 
 /// A line that starts a message in a mailbox (RFC 4155 appendix A): `From `, a sender, a date.
 ///
-/// The rules, as real archives disagree:
+/// The rules, because real archives disagree:
 ///
 /// | line | separates |
 /// |---|---|
@@ -10,24 +10,23 @@ internal import Text
 /// | the same, and then nothing but empty lines up to the next such line or the end | yes: an empty message |
 /// | `From` anything, then a date at its end, at the start of the mailbox | yes: a message without a header |
 /// | `From `, `From -` and nothing else, after an empty line, and a field on the next line | yes |
-/// | `From ` and a sender without a date, and a known field of mail on the next line | only in a file that starts like
-/// this |
-/// | `From ` and an object name of Git with the date of its patches | only in a file that starts with one |
+/// | `From ` and a sender without a date, and a known mail field on the next line | only if the file starts like this |
+/// | `From ` and an object name of Git with the date of its patches | only if the file starts with one |
 /// | prose; a dated line that prose follows | no |
 ///
-/// A date is a day, a month in any language, a time with or without seconds and a year, as asctime or RFC 5322 or ISO 8601
-/// order them, or numbers with slashes or dots; zones, by number or by name, before or after the year.
+/// A date is a day, a month in any language, a time with or without seconds and a year, in the order of asctime, RFC
+/// 5322 or ISO 8601, or numbers with slashes or dots. Zones are numbers or names, before or after the year.
 struct SeparatorLine: Equatable {
   /// The length up to the end of the line's line break, in bytes.
   var count: Int
   /// Whether lines of the message end with CR only.
   var endsAtCR: Bool
-  /// nil for a dateless line, and for a month in an unknown language.
+  /// Nil for a dateless line, and for a month in an unknown language.
   var date: MailDate?
 
-  /// Longer lines are not separators, in bytes.
+  /// The maximum length of a separator line, in bytes.
   static let limit = 1000
-  /// The most bytes from the line's start that are examined.
+  /// The maximum number of bytes from the line's start that are examined.
   static let lookAhead = 4 << 10
 
   /// The variant of the mailbox format, as inferred from the first bytes of a file.
@@ -45,11 +44,12 @@ struct SeparatorLine: Equatable {
     case patch(MailDate?)
   }
 
-  /// The separator at `start`, the start of a line; nil if there is none.
+  /// Parses the separator at `start`, the start of a line. Returns `nil` if there is none.
   ///
-  /// - Parameter isFirst: whether the mailbox starts with this line. A dated one then separates, whatever follows.
-  /// - Parameter isBehindEmpty: whether an empty line precedes, or nothing.
-  /// - Parameter isAtEnd: whether the source ends where `bytes` do; otherwise these contain `lookAhead` bytes from
+  /// - Parameter isFirst: Whether the mailbox starts with this line. A dated line then separates regardless of the next
+  ///   line.
+  /// - Parameter isBehindEmpty: Whether an empty line precedes, or nothing.
+  /// - Parameter isAtEnd: Whether the source ends where `bytes` do. Otherwise these contain `lookAhead` bytes from
   ///   `start` on.
   init?(
     _ bytes: Span<UInt8>, at start: Int, isFirst: Bool = false, isBehindEmpty: Bool, isAtEnd: Bool, _ dialect: Dialect
@@ -77,13 +77,13 @@ struct SeparatorLine: Equatable {
     guard !isBare, SeparatorLine.isEmptyMessage(bytes, line.next, isAtEnd) else { return nil }
   }
 
-  /// None, before a message that starts a mailbox without one.
+  /// Creates the absent separator of a message that starts a mailbox without one.
   init(absentBefore bytes: Span<UInt8>) {
     count = 0
     endsAtCR = FieldCursor.endsAtCR(bytes, 0..<bytes.count)
   }
 
-  /// The variant of a file that starts with `head`, at most `lookAhead` bytes.
+  /// Returns the variant of a file that starts with `head`, at most `lookAhead` bytes.
   static func dialect(of head: Span<UInt8>) -> Dialect {
     var start = head.matches("\u{feff}", at: 0) ? 3 : 0
     var isFirst = true
@@ -105,13 +105,13 @@ struct SeparatorLine: Equatable {
     return Dialect()
   }
 
-  /// Whether a known field of mail starts at `start`.
+  /// Returns whether a known mail field starts at `start`.
   static func isKnownField(_ bytes: Span<UInt8>, _ start: Int) -> Bool {
     guard start < bytes.count, let end = FieldCursor.name(bytes, start, bytes.count) else { return false }
     return Header.isKnown(bytes.extracting(start..<end))
   }
 
-  /// The `From ` line at `start`; nil if its end is not in `bytes`.
+  /// Returns the `From ` line at `start`. Returns `nil` if its end is not in `bytes`.
   private static func line(_ bytes: Span<UInt8>, at start: Int) -> (end: Int, next: Int, endsAtCR: Bool)? {
     guard bytes.matches("From ", at: start) else { return nil }
     let limit = min(bytes.count, start + self.limit)
@@ -134,13 +134,13 @@ struct SeparatorLine: Equatable {
     return isPatch(bytes, rest) ? .patch(found.date) : .dated(found.date)
   }
 
-  /// An address, or a substitute for one.
+  /// Returns whether the rest of a line is an address, or a substitute for one.
   private static func isSender(_ bytes: Span<UInt8>, _ rest: Range<Int>) -> Bool {
     if bytes.extracting(rest).equalsIgnoringCase("mailer-daemon") { return true }
     return rest.contains { bytes[$0] == 0x40 } && !rest.contains { bytes[$0] <= 0x20 }
   }
 
-  /// A SHA-1 or SHA-256 object name and the fixed date that Git writes for all patches.
+  /// Returns whether the rest is a SHA-1 or SHA-256 object name and the fixed date that Git writes for all patches.
   private static func isPatch(_ bytes: Span<UInt8>, _ rest: Range<Int>) -> Bool {
     var end = rest.lowerBound
     while end < rest.upperBound, bytes[end].hexValue != nil { end += 1 }
@@ -148,14 +148,14 @@ struct SeparatorLine: Equatable {
     return (count == 40 || count == 64) && bytes.matches(" Mon Sep 17 00:00:00 2001", at: end)
   }
 
-  /// Whether a field starts at `start`, or a line that mailboxes may have instead.
+  /// Returns whether a field starts at `start`, or a line that mailboxes may have instead.
   private static func isField(_ bytes: Span<UInt8>, _ start: Int) -> Bool {
     let longestName = 128
     return FieldCursor.name(bytes, start, min(bytes.count, start + longestName)) != nil
       || bytes.matches(">From ", at: start)
   }
 
-  /// Whether only empty lines separate `start` from the next dated line or the end.
+  /// Returns whether only empty lines separate `start` from the next dated line or the end.
   private static func isEmptyMessage(_ bytes: Span<UInt8>, _ start: Int, _ isAtEnd: Bool) -> Bool {
     let mostBreaks = 16
     var next = start

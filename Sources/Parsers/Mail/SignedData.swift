@@ -2,22 +2,22 @@ internal import Bytes
 
 /// The signed content of an opaque S/MIME part: ContentInfo, SignedData, encapContentInfo (RFC 5652 §3, §5.1).
 ///
-/// Only the path to the content is parsed in the BER data: tags and lengths, each checked against what is left,
-/// iteratively. Nothing is verified, and nothing is decoded: the content is ranges of the source.
+/// Only the path to the content is parsed in the BER data, iteratively: tags and lengths, each checked against the
+/// remaining size. Nothing is verified or decoded: the content is ranges of the source.
 struct SignedData: Sendable {
   /// The ranges of the signed content, in order.
   private(set) var content: [Range<Int64>] = []
   /// Whether the source is truncated within the content.
   private(set) var isCut = false
 
-  /// For content in pieces, which usually have a few hundred bytes or more each.
+  /// The maximum number of pieces of the content, which usually have a few hundred bytes or more each.
   private static let piecesAtMost = 1 << 20
   private static let deepest = 16
 
   private static let signedData: [UInt8] = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x07, 0x02]
 
-  /// nil if `source` is not SignedData, or its content is detached. Blocks. Rethrows what `source` throws, but does not
-  /// throw for damage.
+  /// Finds the content. Returns `nil` if `source` is not SignedData, or its content is detached. Blocks. Rethrows the
+  /// faults of `source`, but does not throw for damage.
   init?(_ source: any ByteSource) throws(Fault) {
     var cursor = SourceCursor(source, 0..<source.size)
     do throws(Fault) {
@@ -40,14 +40,14 @@ struct SignedData: Sendable {
   /// The tag and length of an element.
   private struct Head {
     let tag: UInt8
-    /// In bytes; nil for the indefinite form.
+    /// The length in bytes. Nil for the indefinite form.
     let length: Int64?
 
     var isEnd: Bool { tag == 0 && length == 0 }
     var isConstructed: Bool { tag & 0x20 != 0 }
   }
 
-  /// X.690 §8.1. Multi-byte tags do not occur on the path.
+  /// Reads a tag and length (X.690 §8.1). Multi-byte tags do not occur on the path.
   private static func head(_ cursor: inout SourceCursor) throws(Fault) -> Head {
     let start = cursor.position
     let tag = try cursor.u8()
@@ -65,19 +65,19 @@ struct SignedData: Sendable {
     return Head(tag: tag, length: length)
   }
 
-  /// Enters an element; returns whether it has the tag.
+  /// Enters an element. Returns whether it has the tag.
   private static func enters(_ tag: UInt8, _ cursor: inout SourceCursor) throws(Fault) -> Bool {
     try head(&cursor).tag == tag
   }
 
-  /// The content of a short element; nil if it has another tag.
+  /// Returns the content of a short element. Returns `nil` if it has another tag.
   private static func read(_ tag: UInt8, _ cursor: inout SourceCursor) throws(Fault) -> [UInt8]? {
     let head = try head(&cursor)
     guard head.tag == tag, let length = head.length, length <= 64 else { return nil }
     return Array(try cursor.bytes(Int(length)))
   }
 
-  /// Skips an element; returns whether it has the tag.
+  /// Skips an element. Returns whether it has the tag.
   private static func passes(_ tag: UInt8, _ cursor: inout SourceCursor) throws(Fault) -> Bool {
     let head = try head(&cursor)
     guard head.tag == tag else { return false }
@@ -102,7 +102,7 @@ struct SignedData: Sendable {
 
   /// Reads an octet string, primitive or constructed (X.690 §8.7).
   private mutating func readContent(_ cursor: inout SourceCursor) throws(Fault) {
-    /// The ends of the open elements; nil for the indefinite form.
+    /// The ends of the open elements. Nil for the indefinite form.
     var ends: [Int64?] = []
     repeat {
       try Interest.check()

@@ -16,7 +16,7 @@ struct SourceCursor {
 
   var remaining: Int64 { end - position }
 
-  /// Throws a damaged fault past the end.
+  /// Skips bytes. Throws a damaged fault past the end.
   mutating func skip(_ count: Int64) throws(Fault) {
     guard count >= 0, count <= remaining else {
       throw Fault(.damaged, "expected \(count) more bytes, found \(remaining)", atByte: position)
@@ -24,7 +24,7 @@ struct SourceCursor {
     position += count
   }
 
-  /// The next `count` bytes, at most 64 KiB.
+  /// Returns the next `count` bytes, at most 64 KiB.
   mutating func bytes(_ count: Int) throws(Fault) -> ArraySlice<UInt8> {
     let start = position
     guard count <= 64 << 10 else { throw Fault(.limit, "\(count) bytes in one property", atByte: start) }

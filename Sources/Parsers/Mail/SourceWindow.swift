@@ -10,7 +10,7 @@ internal import Bytes
   private(set) var start: Int64
   private(set) var count = 0
 
-  /// Starts empty, at the start of `range`. `capacity` is the largest size, in bytes.
+  /// Starts empty, at the start of `range`. `capacity` is the maximum size, in bytes.
   init(_ source: any ByteSource, _ range: Range<Int64>, capacity: Int = 128 << 10) {
     self.source = source
     end = range.upperBound
@@ -26,8 +26,8 @@ internal import Bytes
   /// The window's bytes, valid until it is moved.
   var bytes: UnsafeRawBufferPointer { unsafe UnsafeRawBufferPointer(rebasing: buffer[..<count]) }
 
-  /// Moves the window to start at `offset`, with as many bytes as fit, none of them from `limit` on; bytes already present are
-  /// not read again.
+  /// Moves the window to start at `offset`, with as many bytes before `limit` as fit. Bytes already present are not
+  /// read again.
   mutating func move(to offset: Int64, before limit: Int64 = .max) throws(Fault) {
     let isWithin = offset >= start && offset < start + Int64(count)
     let kept = isWithin ? count - Int(offset - start) : 0

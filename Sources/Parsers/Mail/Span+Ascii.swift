@@ -5,16 +5,16 @@ extension Span where Element == UInt8 {
   /// A copy.
   var array: [UInt8] { unsafe withUnsafeBufferPointer { unsafe Array($0) } }
 
-  /// Decoded as UTF-8, with invalid bytes replaced by U+FFFD.
+  /// The bytes decoded as UTF-8, with invalid bytes replaced by U+FFFD.
   var text: String { unsafe withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) } }
 
-  /// The first index of `byte` in `range`.
+  /// Returns the first index of `byte` in `range`.
   @inline(__always)
   func firstIndex(of byte: UInt8, in range: Range<Int>) -> Int? {
     return unsafe withUnsafeBytes { unsafe $0.firstIndex(of: byte, in: range) }
   }
 
-  /// Whether the bytes at `start` are those of `text`.
+  /// Returns whether the bytes at `start` are those of `text`.
   @inline(__always)
   func matches(_ text: StaticString, at start: Int) -> Bool {
     guard start >= 0, count - start >= text.utf8CodeUnitCount else { return false }
@@ -22,14 +22,14 @@ extension Span where Element == UInt8 {
     return true
   }
 
-  /// Whether these are the bytes of `lowercase`, which has no capitals, ignoring case (ASCII).
+  /// Returns whether these are the bytes of `lowercase`, which has no capitals, ignoring case (ASCII).
   func equalsIgnoringCase(_ lowercase: StaticString) -> Bool {
     guard count == lowercase.utf8CodeUnitCount else { return false }
     for index in 0..<count where unsafe self[index].asciiLowercase != lowercase.utf8Start[index] { return false }
     return true
   }
 
-  /// The range without surrounding spaces, tabs and line breaks; empty at the end if there is nothing else.
+  /// The range without surrounding spaces, tabs and line breaks. If there is nothing else, it is empty, at the end.
   var trimmed: Range<Int> { trimmed(0..<count) }
 
   func trimmed(_ range: Range<Int>) -> Range<Int> {
@@ -46,7 +46,7 @@ extension Span where Element == UInt8 {
     return false
   }
 
-  /// The bytes of a header's value without the line breaks of its folds (RFC 5322 §2.2.3); a tab after such a break
+  /// The bytes of a header's value without the line breaks of its folds (RFC 5322 §2.2.3). A tab after such a break
   /// becomes a space.
   var unfolded: [UInt8] {
     var result: [UInt8] = []
@@ -74,7 +74,7 @@ extension UInt8 {
 }
 
 extension ArraySlice<UInt8> {
-  /// With percent-encoded bytes decoded (RFC 3986 §2.1); any other `%` is kept.
+  /// The bytes with percent-encoding decoded (RFC 3986 §2.1). Any other `%` is kept.
   var percentDecoded: [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(count)

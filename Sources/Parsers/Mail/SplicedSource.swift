@@ -7,7 +7,7 @@ final class SplicedSource: ByteSource {
     let range: Range<Int64>
   }
 
-  /// With the offset of each in this source.
+  /// The pieces, with the offset of each in this source.
   private let pieces: [(start: Int64, piece: Piece)]
   let size: Int64
 
@@ -20,7 +20,7 @@ final class SplicedSource: ByteSource {
     self.size = size
   }
 
-  /// Another source without some ranges; `cuts` must be ascending and must not overlap.
+  /// Creates another source without some ranges. `cuts` must be ascending and must not overlap.
   convenience init(_ source: any ByteSource, without cuts: [Range<Int64>]) {
     var kept: [Piece] = []
     var from: Int64 = 0

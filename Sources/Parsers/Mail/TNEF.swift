@@ -3,8 +3,8 @@ internal import Text
 
 /// The content of a `winmail.dat`: Transport Neutral Encapsulation Format ([MS-OXTNEF]).
 ///
-/// Only the attributes' headers and short properties are read; data are ranges of the source. Checksums are ignored.
-/// Damage ends the reading; what was found before is kept.
+/// Only the attributes' headers and short properties are read. Data are ranges of the source. Checksums are ignored.
+/// Damage ends the reading, and earlier results are kept.
 struct TNEF: Sendable {
   struct File: Sendable {
     /// In UTF-8 if converted from Unicode, otherwise in the code page.
@@ -22,20 +22,20 @@ struct TNEF: Sendable {
   /// Plain text in the code page, or in UTF-16LE.
   private(set) var text: (range: Range<Int64>, isUnicode: Bool)?
   private(set) var html: Range<Int64>?
-  /// Compressed.
+  /// Compressed RTF.
   private(set) var rtf: Range<Int64>?
   /// The Windows code page; 0 if not recorded.
   private(set) var codePage: UInt32 = 0
-  /// Replaces a header.
+  /// The properties that replace a header.
   private(set) var message = TNEFMessage()
 
-  /// The code page's name as a mail character set; nil if not recorded.
+  /// The code page's name as a mail character set. Nil if not recorded.
   var charset: String? { codePage == 0 ? nil : codePage == 65001 ? CharsetLabel.utf8 : "cp\(codePage)" }
 
   /// The maximum number of files.
   static let limit = 10_000
 
-  /// nil if `source` does not start with TNEF's signature. Blocks.
+  /// Parses TNEF. Returns `nil` if `source` does not start with its signature. Blocks.
   init?(_ source: any ByteSource) throws(Fault) {
     guard source.size >= 6 else { return nil }
     var cursor = SourceCursor(source, 0..<source.size)
@@ -88,7 +88,7 @@ struct TNEF: Sendable {
     let count = try cursor.u32()
     for _ in 0..<min(count, 4096) {
       do throws(Fault) { try property(&cursor, ofFile: ofFile) } catch {
-        // The property's length is wrong; the attribute's still leads to the next one.
+        // The property's length is wrong. The attribute's length still leads to the next one.
         guard error.kind == .damaged || error.kind == .limit else { throw error }
         return
       }
@@ -132,7 +132,7 @@ struct TNEF: Sendable {
     try cursor.skip(min((4 - length % 4) % 4, cursor.remaining))
   }
 
-  /// The padded size of a fixed-size type, in bytes.
+  /// Returns the padded size of a fixed-size type, in bytes.
   private static func width(of kind: UInt16, at offset: Int64) throws(Fault) -> Int64 {
     switch kind {
     case 0x02, 0x03, 0x04, 0x0a, 0x0b: 4
@@ -172,7 +172,7 @@ struct TNEF: Sendable {
       let interface = try head.u32()
       let isMessage = kind == 0x0d && interface == 0x0002_0307
       let start = kind == 0x0d ? range.lowerBound + 16 : range.lowerBound
-      // An object replaces the attribute of the file's data, which then has a picture of it or nothing of use.
+      // An object replaces the attribute of the file's data, which then contains a picture of it or nothing useful.
       edit {
         if $0.data == nil || isMessage {
           $0.data = start..<range.upperBound
@@ -188,7 +188,7 @@ struct TNEF: Sendable {
     }
   }
 
-  /// A text's range without terminating zeros.
+  /// Returns a text's range without terminating zeros.
   private static func unterminated(_ range: Range<Int64>, _ width: Int64, _ source: any ByteSource) throws(Fault)
     -> Range<Int64>
   {
@@ -213,6 +213,6 @@ struct TNEF: Sendable {
 }
 
 extension SourceCursor {
-  /// Another cursor over a range of the same source.
+  /// Returns another cursor over a range of the same source.
   func reading(_ range: Range<Int64>) -> SourceCursor { SourceCursor(source, range) }
 }

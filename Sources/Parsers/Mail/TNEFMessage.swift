@@ -4,21 +4,22 @@ internal import Bytes
 struct TNEFMessage: Sendable {
   struct Text: Sendable {
     let bytes: [UInt8]
-    /// In UTF-8, otherwise in the code page.
+    /// Whether the text is in UTF-8, not in the code page.
     let isUnicode: Bool
   }
 
   var subject: Text?
   var senderName: Text?
   var senderAddress: Text?
-  /// Names only, separated by semicolons.
+  /// The names only, separated by semicolons.
   var recipients: Text?
   var copied: Text?
   var id: Text?
-  /// In seconds since 1970.
+  /// The date, in seconds since 1970.
   var date: Int64?
 
-  /// Takes a property of the message, by its tag ([MS-OXPROPS]); the first value is kept.
+  /// Takes a property of the message, by its tag ([MS-OXPROPS]). The first value is kept unless a preferred one
+  /// follows.
   mutating func take(_ tag: UInt16, _ text: Text) {
     if text.bytes.isEmpty { return }
     switch tag {
@@ -38,13 +39,13 @@ struct TNEFMessage: Sendable {
     }
   }
 
-  /// Takes a time, in units of 100 ns since 1601; that of sending is preferred.
+  /// Takes a time, in units of 100 ns since 1601. The time of sending is preferred.
   mutating func take(_ tag: UInt16, fileTime: UInt64) {
     let seconds = Int64(fileTime / 10_000_000) - 11_644_473_600
     if tag == 0x0039 { date = seconds } else if tag == 0x0e06 { date = date ?? seconds }
   }
 
-  /// A message header (RFC 5322) for a body that is the TNEF in base64.
+  /// Returns a message header (RFC 5322) for a body that is the TNEF in base64.
   func header(codePage: String?) -> [UInt8] {
     let label = codePage.map { Array($0.utf8)[...] }
     func string(_ text: Text?) -> String {
@@ -68,7 +69,7 @@ struct TNEFMessage: Sendable {
     return Array(lines.joined(separator: "\n").utf8)
   }
 
-  /// Encoded words (RFC 2047), one per line; plain letters, digits and spaces are unchanged.
+  /// Returns encoded words (RFC 2047), one per line. Plain letters, digits and spaces are unchanged.
   private static func encoded(_ text: String) -> String {
     let isPlain = text.utf8.allSatisfy { $0 == 0x20 || $0 == 0x2d || $0 == 0x2e || $0.isAsciiLetter || $0.isAsciiDigit }
     if isPlain, text.utf8.count < 900 { return text }
@@ -89,7 +90,7 @@ struct TNEFMessage: Sendable {
     return words.joined(separator: "\n ")
   }
 
-  /// `3 May 2024 10:00:00 +0000`; nil for a time out of range.
+  /// Returns a date as `3 May 2024 10:00:00 +0000`. Returns `nil` for a time out of range.
   private static func date(_ seconds: Int64) -> String? {
     guard seconds > -11_644_473_600, seconds < 253_402_300_800 else { return nil }
     let (day, time) = (

@@ -11,24 +11,25 @@ struct TextForm: Sendable {
     case enriched
     /// HTML, shown as plain text.
     case readHTML
-    /// HTML, with content id links to parts replaced by links to files.
+    /// HTML, with content ID links to parts replaced by links to files.
     case html(ContentLinks)
     /// Plain text, shown as HTML.
     case escaped
   }
 
   let shape: Shape
-  /// As declared.
+  /// The declared character set.
   let charset: String?
 
-  /// The size of a chunk, in bytes of input; takes several times that much memory. Only tags and flowed paragraphs that
-  /// cross a chunk's end are affected.
+  /// The size of a block, in bytes of input. A block takes several times that much memory. Only tags and flowed
+  /// paragraphs that cross a block's end are affected.
   var chunkSize: Int64 {
     if case .readHTML = shape { return 8 << 20 }
     return 1 << 20
   }
 
-  /// The converter for the text of `source`; nil for UTF-8. Reads all of it if no usable set is declared. Blocks.
+  /// Returns the converter for the text of `source`. Returns `nil` for UTF-8. Reads all of it if no usable set is
+  /// declared. Blocks.
   func converter(for source: any ByteSource) throws(Fault) -> CharsetConverter? {
     if let charset, let name = CharsetLabel.converterName(of: Array(charset.utf8)[...]) {
       if name == CharsetLabel.utf8 { return nil }
@@ -47,12 +48,13 @@ struct TextForm: Sendable {
     return CharsetConverter(Charset.guess(try Self.head(source)))
   }
 
-  /// The start of a text, enough to detect its set.
+  /// Returns the start of a text, enough to detect its character set.
   private static func head(_ source: any ByteSource) throws(Fault) -> ArraySlice<UInt8> {
     try source.bytes(at: 0, count: Int(min(source.size, 32 << 10)))[...]
   }
 
-  /// UTF-16 and UTF-32 with the byte order at the start of the text, since only the first chunk has the mark.
+  /// Returns the name of UTF-16 or UTF-32 with the byte order at the start of the text, because only the first block
+  /// has the mark.
   private static func byteOrder(_ name: String, _ source: any ByteSource) throws(Fault) -> String {
     let width = CharsetConverter.unitWidth(name)
     guard width > 1, !name.hasSuffix("E"), source.size >= Int64(width) else { return name }
@@ -61,7 +63,7 @@ struct TextForm: Sendable {
     return (width == 2 ? "UTF-16" : "UTF-32") + (isLittle ? "LE" : "BE")
   }
 
-  /// The character set that HTML declares in a `<meta>`.
+  /// Returns the character set that HTML declares in a `<meta>`.
   private func declaredInside(_ source: any ByteSource) throws(Fault) -> String? {
     switch shape {
     case .plain, .flowed, .enriched, .escaped: return nil
@@ -75,7 +77,7 @@ struct TextForm: Sendable {
       of: value.prefix { $0.isAsciiLetter || $0.isAsciiDigit || $0 == 0x2d || $0 == 0x5f })
   }
 
-  /// Converts a chunk.
+  /// Converts a block.
   func made(_ bytes: [UInt8], _ converter: CharsetConverter?, isFirst: Bool) -> [UInt8] {
     var text = bytes
     if let converter {
@@ -127,9 +129,9 @@ struct TextForm: Sendable {
   }
 }
 
-/// Divides text into pieces at line ends.
+/// Divides text into blocks at line ends.
 enum TextChunk {
-  /// About `size` bytes from `start` on, which end with a line if possible, otherwise with a UTF-8 character.
+  /// Returns about `size` bytes from `start` on, which end with a line if possible, otherwise with a UTF-8 character.
   static func bytes(_ source: any ByteSource, _ start: Int64, _ size: Int64, unitWidth: Int) throws(Fault) -> [UInt8] {
     var bytes = try source.bytes(at: start, count: Int(min(size, source.size - start)))
     guard start + Int64(bytes.count) < source.size, unitWidth == 1 else { return bytes }

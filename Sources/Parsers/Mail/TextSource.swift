@@ -2,14 +2,14 @@ internal import Bytes
 internal import Synchronization
 internal import Text
 
-/// Text made from a message's parts, at any offset: made chunk by chunk, with the last chunk cached.
+/// Text derived from a message's parts, generated block by block, with the last block cached.
 final class TextSource: ChunkedSource {
   /// A part's decoded bytes, and their conversion.
   struct Piece: Sendable {
     let source: any ByteSource
     let form: TextForm
 
-    /// The same with its original links.
+    /// The piece with its original links.
     var unresolved: Piece {
       guard case .html = form.shape else { return self }
       return Piece(source: source, form: TextForm(shape: .html(ContentLinks()), charset: form.charset))
@@ -18,11 +18,11 @@ final class TextSource: ChunkedSource {
 
   struct Chunk: Sendable {
     let piece: Int
-    /// In the piece's decoded bytes.
+    /// The range in the piece's decoded bytes.
     let range: Range<Int64>
     /// The offset in the text.
     let start: Int64
-    /// Iconv's name of the character set; nil for UTF-8.
+    /// Iconv's name of the character set. Nil for UTF-8.
     let charset: String?
     /// Whether a line break follows, so that the next piece starts a line.
     let needsBreak: Bool
@@ -35,8 +35,8 @@ final class TextSource: ChunkedSource {
 
   private static let mark: [UInt8] = [0xef, 0xbb, 0xbf]
 
-  /// Makes everything once, to determine the size. Blocks. `isMarked` adds a byte order mark to text that is not all
-  /// ASCII.
+  /// Generates everything once, to determine the size. Blocks. `isMarked` adds a byte order mark to text that is not
+  /// all ASCII.
   init(_ pieces: [Piece], isMarked: Bool) throws(Fault) {
     var chunks: [Chunk] = []
     var size: Int64 = 0
@@ -61,7 +61,7 @@ final class TextSource: ChunkedSource {
       }
     }
     if isMarked, !isASCII, let first = chunks.first {
-      // The mark is a separate chunk without a piece.
+      // The mark is a separate block without a piece.
       chunks = chunks.map {
         Chunk(piece: $0.piece, range: $0.range, start: $0.start + 3, charset: $0.charset, needsBreak: $0.needsBreak)
       }

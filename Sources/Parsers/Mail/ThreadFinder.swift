@@ -3,21 +3,21 @@ internal import Bytes
 /// Groups messages into threads: by Gmail's thread number, else by their references (RFC 5256 §3, REFERENCES), else,
 /// for a reply without known references, by the base subject.
 ///
-/// A message's own last reference is its parent; what others say of an id is used only if its message says nothing.
-/// Links that would close a loop are ignored, and messages with the same id are in one thread. Unlike in RFC 5256, two
-/// messages are not a thread merely because they have the same subject. No recursion; O(n) time except for sorting,
-/// some 12 bytes of memory per message, and 20 per id.
+/// A message's own last reference is its parent. The references of other messages determine an ID's parent only if its
+/// own message has none. Links that would close a loop are ignored, and messages with the same ID are in one thread.
+/// Unlike in RFC 5256, two messages are not a thread merely because they have the same subject. No recursion. O(n) time
+/// except for sorting, some 12 bytes of memory per message, and 20 per ID.
 public struct ThreadFinder: Sendable {
-  /// By number, of an id that is known or referred to, or of a message without one: the id, or 0.
+  /// The IDs by number, or 0 for a message without one. IDs that are known or referred to have numbers.
   private var ids: [UInt64] = []
   private var table = NameTable(expecting: 0)
-  /// By number: the number of its parent, marked if its own message says so.
+  /// The number of the parent, by number, marked if it is from the message's own references.
   private var links: [UInt32] = []
   /// The messages that Gmail has assigned to a thread, by number, with their thread's number.
   private var placed: [(number: UInt32, root: UInt32)] = []
   /// The numbers of Gmail's threads.
   private var gmail: [UInt64: UInt32] = [:]
-  /// By message: its number, and its base subject's key, marked if it is a reply.
+  /// The number of each message, and its base subject's key, marked if it is a reply.
   private var numbers: [UInt32] = []
   private var subjects: [UInt64] = []
 
@@ -29,7 +29,7 @@ public struct ThreadFinder: Sendable {
   public struct Threads: Sendable {
     /// The thread of each message. Threads are numbered in order of their first messages.
     public let numbers: [UInt32]
-    /// By thread: its oldest message, the first of equally old ones.
+    /// The oldest message of each thread, the first of equally old ones.
     public let oldest: [UInt32]
 
     public var count: Int { oldest.count }
@@ -44,7 +44,7 @@ public struct ThreadFinder: Sendable {
     table = NameTable(expecting: count)
   }
 
-  /// Adds the next message of the mailbox; returns its base subject, which takes a while to find.
+  /// Adds the next message of the mailbox. Returns its base subject, which takes a while to find.
   @discardableResult
   public mutating func add(_ row: MessageRow) -> BaseSubject {
     let number = row.messageID.map { self.number(of: $0) } ?? newNumber(0)
@@ -75,7 +75,7 @@ public struct ThreadFinder: Sendable {
     return UInt32(ids.count - 1)
   }
 
-  /// Keyed by Swift's per-process hash, as senders can choose ids.
+  /// Returns Swift's per-process hash of an ID, because senders can choose IDs.
   private static func hash(_ id: UInt64) -> Int {
     var hasher = Hasher()
     hasher.combine(id)
@@ -91,7 +91,8 @@ public struct ThreadFinder: Sendable {
     return number
   }
 
-  /// Groups the messages into threads. `dates` are theirs, in the same order; `Int64.min` for one without a date.
+  /// Groups the messages into threads. `dates` are those of the messages, in the same order, `Int64.min` for one
+  /// without a date.
   public mutating func takeThreads(dates: [Int64]) -> Threads {
     // Moved out, so that nothing is copied and each array is freed after its use.
     var taken = ThreadFinder()
@@ -124,7 +125,7 @@ public struct ThreadFinder: Sendable {
     return Threads(numbers: taken.numbers, oldest: starts)
   }
 
-  /// The oldest message of each tree, by root.
+  /// Returns the oldest message of each tree, by root.
   private func oldest(_ forest: inout Forest, _ dates: [Int64]) -> [UInt32] {
     var oldest = [UInt32](repeating: Self.none, count: forest.count)
     for index in numbers.indices {
@@ -135,7 +136,7 @@ public struct ThreadFinder: Sendable {
     return oldest
   }
 
-  /// A message without a date sorts after all others.
+  /// Returns the sort key of a message. A message without a date sorts after all others.
   private static func age(_ dates: [Int64], _ index: UInt32) -> Int64 {
     dates[Int(index)] == .min ? .max : dates[Int(index)]
   }
@@ -151,7 +152,7 @@ public struct ThreadFinder: Sendable {
       if key != 0 { starts.append((key, index)) }
     }
     starts.sort { ($0.key, Self.age(dates, $0.index), $0.index) < ($1.key, Self.age(dates, $1.index), $1.index) }
-    // Of one subject, oldest first.
+    // The threads of one subject that do not start with a reply, oldest first.
     var originals: [UInt32] = []
     var first = 0
     while first < starts.count {
@@ -186,7 +187,7 @@ private struct Forest {
 
   var count: Int { parents.count }
 
-  /// The root of a number's tree, with path halving.
+  /// Returns the root of a number's tree, with path halving.
   mutating func find(_ number: UInt32) -> UInt32 {
     var number = number
     while parents[Int(number)] != number {

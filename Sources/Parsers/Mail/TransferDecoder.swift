@@ -1,6 +1,6 @@
 /// An incremental decoder of a transfer encoding.
 ///
-/// A copy of a decoder is a checkpoint: its output depends only on the bytes that follow, and not on how they are
+/// A copy of a decoder is a restart point: its output depends only on the bytes that follow, and not on how they are
 /// divided into blocks.
 public protocol TransferDecoder: Sendable {
   /// Identifies the decoder in byte identities.
@@ -9,10 +9,10 @@ public protocol TransferDecoder: Sendable {
   /// The maximum number of output bytes per input byte.
   static var growth: Int { get }
 
-  /// Decodes `input` into `output`, which must have space for the largest possible result and 16 bytes more, and
-  /// returns the number of bytes used and made.
+  /// Decodes `input` into `output`. Returns the numbers of bytes used and made. `output` must have space for the
+  /// largest possible result and 16 bytes more.
   ///
-  /// Uses all of the last block, and some of every block of 2 KiB or more; unused bytes must be passed again.
+  /// Uses all of the last block, and some of every block of 2 KiB or more. Unused bytes must be passed again.
   mutating func decode(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, isLast: Bool)
     -> (used: Int, made: Int)
 }

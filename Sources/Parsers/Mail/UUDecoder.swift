@@ -1,6 +1,6 @@
 /// Decodes the lines between `begin` and `end` of uuencode (POSIX).
 ///
-/// A line that has lost trailing spaces is padded; characters beyond its declared length are ignored. The first line of
+/// A line that has lost trailing spaces is padded. Characters beyond its declared length are ignored. The first line of
 /// length zero, or a line without an end within 256 bytes, ends the data.
 public struct UUDecoder: TransferDecoder {
   public static var number: UInt64 { 4 }
@@ -12,9 +12,9 @@ public struct UUDecoder: TransferDecoder {
 
   public init() {}
 
-  /// The number of bytes that a line encodes; nil if it cannot be a line of uuencode.
+  /// Returns the number of bytes that a line encodes. Returns `nil` if it cannot be a line of uuencode.
   ///
-  /// Some programs append one or two characters, a checksum or padding. Trailing spaces may have been lost; the first
+  /// Some programs append one or two characters, a checksum or padding. Trailing spaces may have been lost. The first
   /// line of a file, which distinguishes it from prose, must have half of its characters.
   static func length(of line: Slice<UnsafeRawBufferPointer>, isFirst: Bool) -> Int? {
     guard let first = unsafe line.first, (0x20...0x60).contains(first) else { return nil }

@@ -3,15 +3,15 @@ internal import Text
 
 /// Makes names unique: a duplicate gets ` (1)` before the extension.
 public struct UniqueNames: Sendable {
-  /// Stored by hash: on a collision a name gets a number unnecessarily.
+  /// The hashes of the names in use. On a collision a name gets a number unnecessarily.
   private var taken: Set<UInt64> = []
   /// The next number to try, by numbered stem, so that many files of one name take no longer.
   private var numbers: [UInt64: Int] = [:]
 
   public init() {}
 
-  /// `name`, or the first of `name (1)`, `name (2)`, … that has not been used yet. At most NAME_MAX bytes if `name` has
-  /// no more.
+  /// Returns `name`, or the first of `name (1)`, `name (2)`, … that has not been used yet. At most NAME_MAX bytes if
+  /// `name` has no more.
   public mutating func unique(_ name: ArraySlice<UInt8>) -> FileName {
     if taken.insert(Self.hash(name)).inserted { return FileName(name) }
     // Names that differ only where numbered ones are cut share their numbers.

@@ -1,6 +1,7 @@
 /// URLs as browsers parse them (RFC 3986, and the WHATWG URL Standard where it is more lenient).
 enum WebAddress {
-  /// Without what browsers ignore: surrounding control characters and spaces, tabs and line breaks within.
+  /// Returns a URL without the characters that browsers ignore: surrounding control characters and spaces, tabs and
+  /// line breaks within.
   static func cleaned(_ url: [UInt8]) -> [UInt8] {
     var url = url[...]
     while let first = url.first, first <= 0x20 { url.removeFirst() }
@@ -9,7 +10,7 @@ enum WebAddress {
     return url.contains(where: isPassedOver) ? url.filter { !isPassedOver($0) } : Array(url)
   }
 
-  /// The scheme, in lower case; nil for a relative URL.
+  /// Returns the scheme, in lower case. Returns `nil` for a relative URL.
   static func scheme(of url: [UInt8]) -> String? {
     guard let first = url.first, first.isAsciiLetter, first < 0x80 else { return nil }
     let end = url.prefix(64).firstIndex { byte in
@@ -19,7 +20,7 @@ enum WebAddress {
     return String(decoding: url[..<end].map(\.asciiLowercase), as: UTF8.self)
   }
 
-  /// Whether loading `url` leaves the page's own folder: it has a scheme that loads, or a server name.
+  /// Returns whether loading `url` leaves the page's own directory: it has a scheme that loads, or a server name.
   static func leadsAway(_ url: [UInt8]) -> Bool {
     let isSlash: (UInt8) -> Bool = { $0 == 0x2f || $0 == 0x5c }
     if url.count >= 2, isSlash(url[0]), isSlash(url[1]) { return true }
@@ -27,7 +28,7 @@ enum WebAddress {
     return ["http", "https", "ws", "wss", "ftp", "file", "blob", "filesystem"].contains(scheme)
   }
 
-  /// Resolves `url` against `base` (RFC 3986 §5.2); without a base only dot segments are removed.
+  /// Resolves `url` against `base` (RFC 3986 §5.2). Without a base only dot segments are removed.
   static func absolute(_ url: [UInt8], _ base: [UInt8]) -> [UInt8] {
     if scheme(of: url) != nil { return url }
     let start = base.firstIndex(of: 0x3a).map { $0 + 1 } ?? 0
@@ -39,7 +40,7 @@ enum WebAddress {
     return base[..<path] + undotted(folder + url)
   }
 
-  /// A path without `.` and `..` segments.
+  /// Returns a path without `.` and `..` segments.
   private static func undotted(_ path: some Sequence<UInt8>) -> [UInt8] {
     let path = Array(path)
     guard path.contains(0x2e) else { return path }

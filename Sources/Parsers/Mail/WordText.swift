@@ -3,10 +3,10 @@ internal import Text
 /// Prepares text for an index that finds words by the spaces and punctuation between them.
 ///
 /// Text is folded, so that words are found regardless of case, accents and width. Chinese, Japanese, Korean, Thai, Lao,
-/// Khmer and Burmese are written without spaces: there, each two adjacent characters are a word, as is the last one of a
-/// run. Any part of a run is then found as a phrase of such words, and one character as a prefix.
+/// Khmer and Burmese are written without spaces. There, each two adjacent characters are a word, as is the last
+/// character of a run. Any part of a run is then found as a phrase of such words, and one character as a prefix.
 public enum WordText {
-  /// Folded UTF-8, with runs without spaces as words of two characters. O(n).
+  /// Returns folded UTF-8, with runs without spaces as words of two characters. O(n).
   public static func indexed(_ spelled: [UInt8]) -> [UInt8] {
     let text = FoldedText.folded(spelled)
     guard text.contains(where: { $0 >= firstLead }) else { return text }
@@ -53,8 +53,8 @@ public enum WordText {
     return result
   }
 
-  /// The words of a search term, as consecutive words of the index, and whether the last is a prefix; no words if there
-  /// are none. The term may occur within a longer run.
+  /// Returns the words of a search term, as consecutive words of the index, and whether the last is a prefix. Returns
+  /// no words if there are none. The term may occur within a longer run.
   public static func sought(_ term: String) -> (words: [String], isStart: Bool) {
     var words: [String] = []
     var word = ""
@@ -83,7 +83,7 @@ public enum WordText {
     return (words, isSingle)
   }
 
-  /// Letters, digits, marks and private use characters, which are what the index makes words of.
+  /// Returns whether the index makes words of a scalar: letters, digits, marks and private use characters.
   private static func isWordPart(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .decimalNumber,
@@ -102,7 +102,7 @@ public enum WordText {
   /// The first byte of the first character without spaces.
   private static let firstLead: UInt8 = 0xe0
 
-  /// Whether it is a letter or a mark of a script that is written without spaces.
+  /// Returns whether a scalar is a letter or a mark of a script that is written without spaces.
   private static func isWithoutSpaces(_ value: UInt32) -> Bool {
     switch value {
     // Thai and Lao.

@@ -1,6 +1,6 @@
 /// Decodes the lines between `=ybegin` (and `=ypart`) and `=yend` of yEnc 1.3.
 ///
-/// Line ends are ignored everywhere; a line that starts with `=y` ends the data.
+/// Line ends are ignored everywhere. A line that starts with `=y` ends the data.
 public struct YEncDecoder: TransferDecoder {
   public static var number: UInt64 { 5 }
 

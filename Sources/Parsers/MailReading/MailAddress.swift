@@ -1,10 +1,10 @@
 internal import Mail
 
-/// Somebody who writes or gets mail.
+/// A sender or recipient of mail.
 public struct MailAddress: Hashable, Sendable, CustomStringConvertible {
-  /// Decoded, and cut after 512 bytes; nil if there is none.
+  /// The decoded name, cut after 512 bytes. Nil if there is none.
   public let name: String?
-  /// As written, without brackets, and cut after 512 bytes; may be empty.
+  /// The address as written, without brackets and cut after 512 bytes. It can be empty.
   public let address: String
 
   init?(_ row: MessageRow) {

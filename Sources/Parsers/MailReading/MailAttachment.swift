@@ -2,7 +2,7 @@ internal import Bytes
 public import ContentReading
 internal import Mail
 
-/// A file in a message. It keeps the message open.
+/// A file in a message, which it keeps open.
 public struct MailAttachment: Sendable {
   private let owner: Message
   private let file: Attachment
@@ -12,17 +12,17 @@ public struct MailAttachment: Sendable {
     self.file = file
   }
 
-  /// A name to save it under: one that is safe, and unique within the message, made up if the message has none.
+  /// A safe name for saving the file, unique within the message. It is generated if the message has none.
   public var name: String { file.name.text }
 
-  /// `type/subtype` in lower case, as the message says; `application/octet-stream` if it does not.
+  /// The `type/subtype` in lower case, as declared by the message. `application/octet-stream` if it declares none.
   public var contentType: String { file.contentType }
 
-  /// Whether it is a message, which ``message()`` opens.
+  /// Whether the file is a message, which ``message()`` opens.
   public var isMessage: Bool { file.isMessage }
 
-  /// The bytes, to be read as a whole, in chunks or at any offset: from Base64, quoted-printable, uuencode or yEnc.
-  /// Decodes them once, to find their size; blocks.
+  /// Returns the bytes, decoded from Base64, quoted-printable, uuencode or yEnc. They can be read as a whole, in chunks
+  /// or at any offset. Decodes them once to determine their size. Blocks.
   ///
   /// - Throws: `ReadingError` if the message cannot be read.
   public func content() throws(ReadingError) -> Content {
@@ -30,17 +30,17 @@ public struct MailAttachment: Sendable {
     return try Content(source)
   }
 
-  /// All bytes. Blocks.
+  /// Returns all bytes. Blocks.
   ///
-  /// - Parameter limit: In bytes.
-  /// - Throws: `ReadingError` with `ReadingError.Code.tooLarge` if there are more than
-  ///   `limit`, or another code if they cannot be read.
+  /// - Parameter limit: The maximum number of bytes.
+  /// - Throws: `ReadingError` with `ReadingError.Code.tooLarge` if there are more than `limit` bytes, or another code
+  ///   if they cannot be read.
   public func bytes(limit: Int = 1 << 30) throws(ReadingError) -> [UInt8] { try content().bytes(limit: limit) }
 
-  /// The attached message, if ``isMessage``. Blocks.
+  /// Opens the attached message if ``isMessage``. Blocks.
   ///
-  /// - Throws: `ReadingError` if it cannot be read, with
-  ///   `ReadingError.Code.unsupported` if it is no message.
+  /// - Throws: `ReadingError` if the message cannot be read, with `ReadingError.Code.unsupported` if the file is not a
+  ///   message.
   public func message() throws(ReadingError) -> MailMessage {
     guard isMessage else { throw ReadingError(.unsupported, "it is no message") }
     return try MailMessage(content())

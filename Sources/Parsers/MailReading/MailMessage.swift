@@ -3,33 +3,34 @@ public import ContentReading
 internal import Mail
 internal import Synchronization
 
-/// A message: who wrote what when, its text, and the files attached to it.
+/// A message: its sender, date, subject, text and attached files.
 ///
-/// No message is rejected: what cannot be made sense of is shown as it is. Safe to use from several threads at once.
+/// No message is rejected: content that cannot be parsed is shown unchanged. Safe to use from several threads at once.
 public final class MailMessage: Sendable {
-  /// The message as it is stored, without the mailbox's line before it.
+  /// The message as it is stored, without the mailbox's preceding line.
   public let source: Content
 
-  /// Decoded, and cut after 512 bytes; ``values(of:)`` has all of it. Empty if there is none.
+  /// The decoded subject, cut after 512 bytes; ``values(of:)`` returns all of it. Empty if there is none.
   public let subject: String
-  /// The first author; nil if there is none.
+  /// The first author. Nil if there is none.
   public let from: MailAddress?
-  /// When it was written, or else delivered, in seconds since the start of 1970 in UTC; nil if that is not said.
+  /// The time when the message was written, or else delivered, in seconds since the start of 1970 in UTC. Nil if
+  /// unknown.
   public let date: Int64?
-  /// The zone of the date: minutes east of Greenwich.
+  /// The time zone of the date: minutes east of Greenwich.
   public let minutesFromUTC: Int
 
   private let isQuoted: Bool
-  /// What was found in it, once somebody asked.
+  /// The parsed message, after the first request for it.
   private let parsed = Mutex<Message?>(nil)
 
-  /// Opens a file that is one message, such as `.eml`. Reads its header; blocks.
+  /// Opens a file that is one message, such as `.eml`. Reads its header. Blocks.
   ///
-  /// - Parameter path: Of the file, as `Content.init(at:)` takes it.
+  /// - Parameter path: The path of the file, as for `Content.init(at:)`.
   /// - Throws: `ReadingError` if the file cannot be read.
   public convenience init(at path: String) throws(ReadingError) { try self.init(Content(at: path)) }
 
-  /// Opens other bytes that are one message. Reads its header; blocks.
+  /// Opens other bytes that are one message. Reads its header. Blocks.
   ///
   /// - Parameter source: The bytes of the message.
   /// - Throws: `ReadingError` if the bytes cannot be read.
@@ -49,16 +50,16 @@ public final class MailMessage: Sendable {
     minutesFromUTC = row.zone
   }
 
-  /// The values of all header fields of a name, decoded, in the order of the message; empty if there are none. Reads
-  /// the header, at most 1 MiB; blocks.
+  /// Returns the decoded values of all header fields with a name, in the order of the message. Returns an empty array
+  /// if there are none. Reads the header, at most 1 MiB. Blocks.
   ///
-  /// - Parameter name: Such as `To`; upper and lower case are the same.
+  /// - Parameter name: A name such as `To`. Case is ignored.
   /// - Throws: `ReadingError` if the message cannot be read.
   public func values(of name: String) throws(ReadingError) -> [String] {
     try fields().filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
   }
 
-  /// All header fields, decoded, in the order of the message. Reads the header, at most 1 MiB; blocks.
+  /// Returns all header fields, decoded, in the order of the message. Reads the header, at most 1 MiB. Blocks.
   ///
   /// - Throws: `ReadingError` if the message cannot be read.
   public func fields() throws(ReadingError) -> [(name: String, value: String)] {
@@ -68,29 +69,30 @@ public final class MailMessage: Sendable {
     }
   }
 
-  /// The plain text, or if there is none, what the HTML says; empty if there is neither. Decodes it; blocks.
+  /// Returns the plain text, or else the text of the HTML. Returns an empty string if there is neither. Decodes it.
+  /// Blocks.
   ///
-  /// - Parameter limit: In bytes.
-  /// - Throws: `ReadingError` if the message cannot be read, with
-  ///   `ReadingError.Code.tooLarge` if the text is longer than `limit`.
+  /// - Parameter limit: The maximum size in bytes.
+  /// - Throws: `ReadingError` if the message cannot be read, with `ReadingError.Code.tooLarge` if the text is longer
+  ///   than `limit`.
   public func text(limit: Int = 64 << 20) throws(ReadingError) -> String {
     let message = try message()
     return try text(message, message.body, limit)
   }
 
-  /// The HTML without what would run or load anything from elsewhere; images of the message itself are named as
-  /// ``attachments()`` names them. nil if there is none. Decodes it; blocks.
+  /// Returns the HTML without scripts and external resources. Images of the message are named as in ``attachments()``.
+  /// Returns `nil` if there is no HTML. Decodes it. Blocks.
   ///
-  /// - Parameter limit: In bytes.
-  /// - Throws: As ``text(limit:)`` does.
+  /// - Parameter limit: The maximum size in bytes.
+  /// - Throws: The errors of ``text(limit:)``.
   public func html(limit: Int = 64 << 20) throws(ReadingError) -> String? {
     let message = try message()
     guard let html = message.html else { return nil }
     return try text(message, html, limit)
   }
 
-  /// The files of the message: attached, inline in its text (uuencode, yEnc), or in a `winmail.dat`. Reads the message
-  /// once; blocks.
+  /// Returns the files of the message: attached, inline in its text (uuencode, yEnc), or in a `winmail.dat`. Reads the
+  /// message once. Blocks.
   ///
   /// - Throws: `ReadingError` if the message cannot be read.
   public func attachments() throws(ReadingError) -> [MailAttachment] {
@@ -98,8 +100,8 @@ public final class MailMessage: Sendable {
     return message.attachments.map { MailAttachment(message, $0) }
   }
 
-  /// Why some of the message is not among ``attachments()``: it breaks off, or has more parts than the limits against
-  /// hostile input permit. nil if all is there. Reads the message once; blocks.
+  /// Returns the reason why ``attachments()`` is incomplete: the message is truncated, or has more parts than the
+  /// limits against hostile input permit. Returns `nil` if it is complete. Reads the message once. Blocks.
   ///
   /// - Throws: `ReadingError` if the message cannot be read.
   public func damage() throws(ReadingError) -> ReadingError? { try message().fault.map { ReadingError($0) } }
@@ -111,7 +113,7 @@ public final class MailMessage: Sendable {
 
   private func message() throws(ReadingError) -> Message {
     if let known = parsed.withLock({ $0 }) { return known }
-    // Without the lock, as this reads: two threads at once may both do it.
+    // Not locked, because this reads the message. Two threads at once may both do so.
     let message = try ReadingError.of { () throws(Fault) in try Message(reading: source.source, isQuoted: isQuoted) }
     parsed.withLock { $0 = message }
     return message

@@ -4,13 +4,13 @@ internal import Mail
 
 /// The messages of a mailbox, one by one: `while let message = try messages.next() { … }`.
 ///
-/// Memory is bounded whatever the size of the mailbox. Copies share one place in it. Not to be used by two threads at
+/// Memory is bounded for any size of the mailbox. Copies share one position in it. Not safe to use from two threads at
 /// once.
 public struct MailboxMessages {
   private let content: Content
   private let scan: Scan
 
-  /// A scanner cannot be copied.
+  /// A shared scanner, which cannot be copied.
   private final class Scan {
     var scanner: MailboxScanner
 
@@ -22,7 +22,8 @@ public struct MailboxMessages {
     scan = Scan(content.source)
   }
 
-  /// The next message; nil after the last. Looks for the message's end; blocks. O(n) in the size of the message.
+  /// Returns the next message. Returns `nil` after the last. Searches for the message's end. Blocks. O(n) in the size
+  /// of the message.
   ///
   /// - Throws: `ReadingError` if the mailbox cannot be read.
   public mutating func next() throws(ReadingError) -> MailMessage? {

@@ -1,6 +1,6 @@
 public import Bytes
 
-/// The properties of something by their numbers (MS-PST, section 2.3.3).
+/// The properties of an object by their numbers (MS-PST, section 2.3.3).
 public struct PropertyList: Sendable {
   private let node: StoreNode
   private let heap: StoreHeap
@@ -24,11 +24,11 @@ public struct PropertyList: Sendable {
     nodes = try node.nodes()
   }
 
-  /// A node that belongs to it; nil if there is none.
+  /// Returns a subnode. Returns `nil` if it does not exist.
   public func node(_ number: UInt32) -> StoreNode? { nodes[number] }
 
-  /// The type of a property (MS-OXCDATA, section 2.11.1) and its bytes; nil if there is none, it cannot be read, or it is
-  /// larger than `most`.
+  /// Returns the type of a property (MS-OXCDATA, section 2.11.1) and its bytes. Returns `nil` if it is missing,
+  /// unreadable, or larger than `most` bytes.
   public func value(_ id: UInt16, atMost most: Int) throws(Fault) -> (type: UInt16, bytes: [UInt8])? {
     guard let (type, value) = values[id] else { return nil }
     switch type {
@@ -44,13 +44,13 @@ public struct PropertyList: Sendable {
     return (type, bytes)
   }
 
-  /// The bytes of a property that may be large, which are in blocks of their own; nil for others.
+  /// Returns the bytes of a property that has blocks of its own and can be large. Returns `nil` for other properties.
   public func data(_ id: UInt16) throws(Fault) -> StoreData? {
     guard let (_, value) = values[id], value & 0x1f != 0, let node = nodes[value] else { return nil }
     return try node.blocks()
   }
 
-  /// The node that a property of an object names; nil if there is none.
+  /// Returns the node that an object property refers to. Returns `nil` if it does not exist.
   public func object(_ id: UInt16) throws(Fault) -> StoreNode? {
     guard let (type, bytes) = try value(id, atMost: 8), type == 0xd, bytes.count == 8 else { return nil }
     return nodes[bytes.u32(0)]

@@ -1,10 +1,10 @@
-/// How data are hidden (MS-PST, section 5.1 and 5.2): bytes for bytes, which needs no key.
+/// The obfuscation of data (MS-PST, sections 5.1 and 5.2): a substitution of bytes without a key.
 enum StoreCipher: UInt8 {
   case none = 0
   case permute = 1
   case cyclic = 2
 
-  /// As they were; `number` is the block's.
+  /// Returns the plain bytes of a block. `number` is the block's number.
   func opened(_ bytes: [UInt8], of number: UInt64) -> [UInt8] {
     switch self {
     case .none: return bytes

@@ -1,10 +1,10 @@
 public import Bytes
 internal import Synchronization
 
-/// A file of Outlook's with folders of messages (MS-PST): `.pst`, and `.ost` up to Outlook 2010.
+/// An Outlook file with folders of messages (MS-PST): `.pst`, and `.ost` up to Outlook 2010.
 ///
-/// Its parts are read when they are asked for, and none is believed about any other: each search goes down a tree level by
-/// level, each list has an end, and no data are larger than the file.
+/// Its parts are read on demand and validated independently of each other. Each search descends a tree level by level,
+/// each list has a limit, and no data is larger than the file.
 public final class StoreFile: Sendable {
   let source: any ByteSource
   let layout: StoreLayout
@@ -16,7 +16,7 @@ public final class StoreFile: Sendable {
   private static let mostPages = 4096
   private static let deepest = 10
 
-  /// Reads the header. Throws a damaged or an unsupported fault, and what the source throws.
+  /// Reads the header. Throws `damaged`, `unsupported`, or a fault of the source.
   public init(_ source: any ByteSource) throws(Fault) {
     let head = try source.bytes(at: 0, count: Int(min(source.size, 564)))
     guard head.starts(with: Array("!BDN".utf8)), head.count >= 512 else {
@@ -41,7 +41,7 @@ public final class StoreFile: Sendable {
 
   // MARK: Trees
 
-  /// A page of a B-tree.
+  /// Returns a page of a B-tree.
   private func page(at place: Int64, _ type: UInt8) throws(Fault) -> [UInt8] {
     if let known = pages.withLock({ $0[place] }) { return known }
     guard place >= 0, place <= source.size - Int64(StoreLayout.pageSize) else {
@@ -56,14 +56,14 @@ public final class StoreFile: Sendable {
     return page
   }
 
-  /// How many entries a page has, their size in bytes, and its level, as far as that can be.
+  /// Returns the number of a page's entries (limited to those that fit), their size in bytes, and the page's level.
   private func shape(_ page: [UInt8]) -> (count: Int, size: Int, level: Int) {
     let size = page.u8(layout.pageCount + 2)
     let count = size == 0 ? 0 : min(page.u8(layout.pageCount), layout.pageCount / size)
     return (count, size, page.u8(layout.pageCount + 3))
   }
 
-  /// The leaf's entry with a key; nil if there is none.
+  /// Returns the leaf entry with a key. Returns `nil` if it does not exist.
   private func entry(_ key: UInt64, below root: Int64, _ type: UInt8) throws(Fault) -> [UInt8]? {
     var place = root
     var above = Self.deepest
@@ -74,7 +74,7 @@ public final class StoreFile: Sendable {
         throw Fault(.damaged, "expected a page of its index below another", atByte: place)
       }
       above = level
-      // The last one with a key that is not larger.
+      // Finds the last entry whose key is not larger.
       var (low, high) = (0, count)
       while low < high {
         let middle = (low + high) / 2
@@ -91,7 +91,7 @@ public final class StoreFile: Sendable {
 
   // MARK: Nodes
 
-  /// The node of a number; nil if there is none.
+  /// Returns the node with a number. Returns `nil` if it does not exist.
   public func node(_ number: UInt32) throws(Fault) -> StoreNode? {
     guard let entry = try entry(UInt64(number), below: nodeRoot, StoreLayout.nodePage) else { return nil }
     let word = layout.word
@@ -99,7 +99,7 @@ public final class StoreFile: Sendable {
       file: self, number: number, data: entry.number(at: word, word), inner: entry.number(at: 2 * word, word))
   }
 
-  /// The numbers of all nodes of a kind, and of their parents, as far as pages can be read.
+  /// Returns the numbers of all nodes of a kind and of their parents. Unreadable pages are skipped.
   public func nodes(ofKind kind: UInt32, atMost most: Int) throws(Fault) -> [(number: UInt32, parent: UInt32)] {
     var found: [(UInt32, UInt32)] = []
     var seen: Set<Int64> = []
@@ -127,7 +127,7 @@ public final class StoreFile: Sendable {
 
   // MARK: Blocks
 
-  /// A block of data, or of a list if `isList`.
+  /// Returns a block of data, or of a list if `isList`.
   func block(_ number: UInt64, isList: Bool) throws(Fault) -> [UInt8] {
     guard let (place, size) = try place(of: number), (number & 2 != 0) == isList else {
       throw Fault(.damaged, "has no block \(number)")
@@ -136,7 +136,7 @@ public final class StoreFile: Sendable {
     return isList ? bytes : cipher.opened(bytes, of: number & ~1)
   }
 
-  /// Where a block is, and its size in bytes; nil if there is none.
+  /// Returns the offset of a block and its size in bytes. Returns `nil` if it does not exist.
   func place(of number: UInt64) throws(Fault) -> (place: Int64, size: Int)? {
     guard let entry = try entry(number & ~1, below: blockRoot, StoreLayout.blockPage) else { return nil }
     let place = Int64(clamping: entry.number(at: layout.word, layout.word))

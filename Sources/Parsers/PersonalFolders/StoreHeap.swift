@@ -1,12 +1,12 @@
 internal import Bytes
 
-/// The heap that properties and tables are kept in, in the data of a node (MS-PST, section 2.3.1).
+/// The heap of properties and tables in a node's data (MS-PST, section 2.3.1).
 struct StoreHeap {
   private let data: StoreData
   private var known: [Int: [UInt8]] = [:]
-  /// What it is of.
+  /// The kind of content: properties or a table.
   let kind: Int
-  /// What everything in it is found by.
+  /// The number of the root allocation, which leads to all others.
   let root: UInt32
 
   static let properties = 0xbc
@@ -21,7 +21,7 @@ struct StoreHeap {
     known[0] = first
   }
 
-  /// What was allocated under a number; empty for 0.
+  /// Returns the allocation with a number. Returns an empty array for 0.
   mutating func bytes(_ number: UInt32) throws(Fault) -> [UInt8] {
     if number == 0 { return [] }
     let (index, place) = (Int(number >> 5 & 0x7ff), Int(number >> 16))
@@ -41,7 +41,7 @@ struct StoreHeap {
     return Array(block[start..<end])
   }
 
-  /// The records of a tree in the heap (section 2.3.2), each with its key in front, of so many bytes together.
+  /// Returns the records of a tree in the heap (section 2.3.2), each beginning with its key, and their size in bytes.
   mutating func records(of tree: UInt32, keySize: Int, atMost most: Int) throws(Fault) -> (size: Int, bytes: [UInt8]) {
     let head = try bytes(tree)
     let size = head.u8(1) + head.u8(2)

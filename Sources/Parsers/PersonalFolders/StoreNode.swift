@@ -1,18 +1,18 @@
 public import Bytes
 
-/// Data, and nodes that belong to them (MS-PST, section 2.2.1).
+/// A node: data and subnodes (MS-PST, section 2.2.1).
 public struct StoreNode: Sendable {
   let file: StoreFile
   public let number: UInt32
-  /// The number of the block that has the data, or lists those that do; 0 for none.
+  /// The number of the block that contains the data, or lists its blocks. 0 for none.
   let data: UInt64
-  /// That of the block that lists the nodes within; 0 for none.
+  /// The number of the block that lists the subnodes. 0 for none.
   let inner: UInt64
 
-  /// More nodes within one are not looked for.
+  /// The maximum number of subnodes.
   private static let most = 1 << 18
 
-  /// The kinds of nodes: the last five bits of their numbers.
+  /// The kinds of nodes: the low five bits of their numbers.
   public enum Kind {
     public static let folder: UInt32 = 2
     public static let searchFolder: UInt32 = 3
@@ -22,7 +22,7 @@ public struct StoreNode: Sendable {
 
   // MARK: Data
 
-  /// Of its data, with their sizes in bytes.
+  /// Returns the blocks of the data, with their sizes in bytes.
   func blocks() throws(Fault) -> StoreData {
     if data == 0 { return StoreData(file: file, blocks: []) }
     if data & 2 == 0 {
@@ -35,13 +35,13 @@ public struct StoreNode: Sendable {
       guard let (_, size) = try file.place(of: number) else { throw Fault(.damaged, "has no block \(number)") }
       blocks.append((number, total, size))
       total += Int64(size)
-      // Each block is there once.
+      // Each block occurs once.
       guard total <= file.source.size else { throw Fault(.damaged, "claims data that are larger than the file") }
     }
     return StoreData(file: file, blocks: blocks)
   }
 
-  /// The blocks of data that a list names, or that those name that it names.
+  /// Returns the data blocks of a list, including those of its nested lists.
   private func numbers(in list: UInt64, level: Int?) throws(Fault) -> [UInt64] {
     let block = try file.block(list, isList: true)
     let isKnown = block.u8(0) == 1 && (1...2).contains(block.u8(1)) && (level == nil || block.u8(1) == level)
@@ -62,7 +62,7 @@ public struct StoreNode: Sendable {
 
   // MARK: Nodes
 
-  /// The nodes within, by their numbers.
+  /// Returns the subnodes by their numbers.
   func nodes() throws(Fault) -> [UInt32: StoreNode] {
     if inner == 0 { return [:] }
     var found: [UInt32: StoreNode] = [:]
@@ -98,16 +98,16 @@ public struct StoreData: Sendable {
   let file: StoreFile
   let blocks: [(number: UInt64, start: Int64, size: Int)]
 
-  /// In bytes.
+  /// The size in bytes.
   public var size: Int64 { blocks.last.map { $0.start + Int64($0.size) } ?? 0 }
 
-  /// A block's bytes.
+  /// Returns the bytes of a block.
   func block(_ index: Int) throws(Fault) -> [UInt8] {
     guard blocks.indices.contains(index) else { throw Fault(.damaged, "expected a block of data") }
     return try file.block(blocks[index].number, isList: false)
   }
 
-  /// Calls `body` with the bytes, piece by piece.
+  /// Calls `body` with the bytes, piece by piece. Returns the fault that ended the reading.
   public func forEachPiece<Failure: Error>(
     _ body: ([UInt8]) throws(Failure) -> Void
   ) throws(Failure) -> Fault? {
@@ -119,7 +119,7 @@ public struct StoreData: Sendable {
     return nil
   }
 
-  /// All of them; nil if they are more than `most` bytes.
+  /// Returns all bytes. Returns `nil` if there are more than `most`.
   func all(atMost most: Int) throws(Fault) -> [UInt8]? {
     guard size <= Int64(most) else { return nil }
     var bytes: [UInt8] = []

@@ -2,20 +2,20 @@ public import Bytes
 
 /// A table of a folder or a message (MS-PST, section 2.3.4).
 public struct StoreTable: Sendable {
-  /// A row: its number, which is a node's in most tables, and its cells.
+  /// A row: its number, which is a node number in most tables, and its cells.
   public struct Row: Sendable {
     public let number: UInt32
     fileprivate let bytes: [UInt8]
   }
 
-  /// In the order of the table.
+  /// The rows in the order of the table.
   public let rows: [Row]
   private let heap: StoreHeap
   private let nodes: [UInt32: StoreNode]
   private let columns: [UInt16: (type: UInt16, place: Int, size: Int, bit: Int)]
   private let bits: Int
 
-  /// More rows are not read.
+  /// The maximum number of rows.
   public static let most = 1 << 22
 
   public init(_ node: StoreNode) throws(Fault) {
@@ -48,7 +48,7 @@ public struct StoreTable: Sendable {
       rows.reserveCapacity(places.count)
       var lines = try RowReader(heap.lines(matrix, nodes), rowSize)
       for (place, number) in places {
-        // A row that is not there has no cells.
+        // A missing row has no cells.
         rows.append(Row(number: number, bytes: try lines.row(place) ?? []))
       }
     }
@@ -56,7 +56,8 @@ public struct StoreTable: Sendable {
     self.heap = heap
   }
 
-  /// The type of a cell and its bytes; nil if it is empty, cannot be read, or is larger than `most`.
+  /// Returns the type of a cell and its bytes. Returns `nil` if the cell is empty, unreadable, or larger than `most`
+  /// bytes.
   public func value(_ id: UInt16, in row: Row, atMost most: Int) throws(Fault) -> (type: UInt16, bytes: [UInt8])? {
     guard let (type, place, size, bit) = columns[id], bits + bit / 8 < row.bytes.count,
       row.bytes[bits + bit / 8] & (0x80 >> UInt8(bit % 8)) != 0
@@ -78,7 +79,7 @@ public struct StoreTable: Sendable {
 }
 
 extension StoreHeap {
-  /// Where the rows of a table are: in the heap, or in a node of their own.
+  /// Returns the rows of a table, which are in the heap or in a node of their own.
   fileprivate mutating func lines(_ number: UInt32, _ nodes: [UInt32: StoreNode]) throws(Fault) -> RowReader.Lines {
     if number & 0x1f == 0 { return .heap(try bytes(number)) }
     guard let node = nodes[number] else { throw Fault(.damaged, "has no rows of a table") }
@@ -86,7 +87,7 @@ extension StoreHeap {
   }
 }
 
-/// Reads rows, of which none is in two blocks.
+/// A reader of rows, none of which crosses a block boundary.
 private struct RowReader {
   enum Lines {
     case heap([UInt8])
@@ -104,7 +105,7 @@ private struct RowReader {
     if case .data(let data) = lines { perBlock = max(1, (data.blocks.first?.size ?? 0) / size) } else { perBlock = 0 }
   }
 
-  /// nil if there is none.
+  /// Returns a row. Returns `nil` if it does not exist.
   mutating func row(_ number: Int) throws(Fault) -> [UInt8]? {
     switch lines {
     case .heap(let bytes):

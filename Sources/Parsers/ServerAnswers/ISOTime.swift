@@ -1,8 +1,8 @@
 internal import Bytes
 
-/// Times as ISO 8601 has them, in UTC: `1994-11-06T08:49:37.123Z`.
+/// A parser of ISO 8601 times in UTC: `1994-11-06T08:49:37.123Z`.
 enum ISOTime {
-  /// The time that a text says; nil if it says none. Of the fraction nine digits count.
+  /// Parses a time. Returns `nil` for other text. Digits of the fraction after the ninth are ignored.
   static func timestamp(_ text: [UInt8]) -> Timestamp? {
     guard text.count >= 20, text.count <= 40, text.last == UInt8(ascii: "Z"), text[4] == UInt8(ascii: "-"),
       text[7] == UInt8(ascii: "-"), text[10] == UInt8(ascii: "T"), text[13] == UInt8(ascii: ":"),
@@ -34,7 +34,8 @@ enum ISOTime {
     return value
   }
 
-  /// The days since 1970 of a day of the Gregorian calendar. A year begins in March here, so that a leap day is its last.
+  /// Returns the number of days from 1970 to a day of the Gregorian calendar. A year begins in March here, so a leap
+  /// day is its last.
   fileprivate static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
     let year = month > 2 ? year : year - 1
     let leaps = year / 4 - year / 100 + year / 400
@@ -42,11 +43,11 @@ enum ISOTime {
   }
 }
 
-/// Times as HTTP has them (IMF-fixdate of RFC 9110, section 5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`.
+/// A parser of HTTP times (IMF-fixdate of RFC 9110, section 5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`.
 package enum HTTPTime {
   private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
-  /// In seconds since 1970; nil if the text says no time in this way.
+  /// Parses a time into seconds since 1970. Returns `nil` for text in another format.
   package static func seconds(_ text: [UInt8]) -> Int64? {
     guard text.count == 29, text[26...].elementsEqual("GMT".utf8), let day = ISOTime.number(text[5..<7]),
       let month = months.firstIndex(where: { $0.utf8.elementsEqual(text[8..<11]) }),

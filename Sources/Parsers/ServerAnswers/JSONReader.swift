@@ -1,20 +1,20 @@
 package import Bytes
 internal import Text
 
-/// Reads JSON (RFC 8259) from whoever sends it: a cursor over bytes, bounded in depth, that goes forward only.
+/// A parser of untrusted JSON (RFC 8259): a forward-only cursor over bytes, with bounded depth.
 ///
-/// O(n); nothing is made of what is passed over. Every mistake is a damaged fault with its offset.
+/// O(n). Skipped values are not stored. Every error is a `damaged` fault with its offset.
 package struct JSONReader {
   private let bytes: [UInt8]
   private var place = 0
   private var depth = 0
 
-  /// Deeper values are refused.
+  /// The maximum depth of values.
   private static let deepest = 32
 
   package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  /// Reads an object: `member` reads or skips the value of each key.
+  /// Reads an object. `member` reads or skips the value of each key.
   package mutating func object(
     _ member: (inout JSONReader, _ key: String) throws(Fault) -> Void
   ) throws(Fault) {
@@ -35,7 +35,7 @@ package struct JSONReader {
     }
   }
 
-  /// Reads an array: `element` reads or skips each value.
+  /// Reads an array. `element` reads or skips each value.
   package mutating func array(_ element: (inout JSONReader) throws(Fault) -> Void) throws(Fault) {
     try enter(UInt8(ascii: "["))
     if take(UInt8(ascii: "]")) {
@@ -52,13 +52,13 @@ package struct JSONReader {
     }
   }
 
-  /// A string's bytes, which are UTF-8; nil for null.
+  /// Reads a string, whose bytes are UTF-8. Returns `nil` for null.
   package mutating func text() throws(Fault) -> [UInt8]? {
     if try null() { return nil }
     return try string()
   }
 
-  /// A whole number; nil for null, and for one that is none or larger than any size.
+  /// Reads an integer. Returns `nil` for null, and for a number that is not an integer or is larger than any size.
   package mutating func number() throws(Fault) -> Int64? {
     if try null() { return nil }
     skipBlanks()
@@ -80,7 +80,7 @@ package struct JSONReader {
     return value.map { isNegative ? -$0 : $0 }
   }
 
-  /// Passes over a value of any kind.
+  /// Skips a value of any kind.
   package mutating func skip() throws(Fault) {
     skipBlanks()
     switch byte {
@@ -94,7 +94,7 @@ package struct JSONReader {
     }
   }
 
-  /// Throws unless nothing but blanks is left.
+  /// Throws unless only white space is left.
   package mutating func end() throws(Fault) {
     skipBlanks()
     guard place == bytes.count else { throw expected("the end") }

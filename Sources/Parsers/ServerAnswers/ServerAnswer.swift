@@ -1,11 +1,11 @@
 package import Bytes
 
-/// A server's answers of JSON. What is not as it should be is a damaged fault.
+/// Parsers of a server's JSON responses. Malformed responses are `damaged` faults.
 package enum ServerAnswer {
-  /// What is read of one folder.
+  /// The maximum number of entries in one directory.
   package static let mostItems = 200_000
 
-  /// `/api/list`: the entries, each name once, without those whose names cannot stand in a folder. O(n).
+  /// Parses the response to `/api/list`. Returns the entries, each name once, without invalid names. O(n).
   package static func listing(_ bytes: [UInt8]) throws(Fault) -> [ServerItem] {
     var items: [ServerItem] = []
     var names: Set<FileName> = []
@@ -23,7 +23,7 @@ package enum ServerAnswer {
     return items
   }
 
-  /// `/api/stat`: one item, called `name`, whatever the server calls it.
+  /// Parses the response to `/api/stat`. Returns one item with the name `name`, regardless of its name on the server.
   package static func item(_ bytes: [UInt8], named name: FileName) throws(Fault) -> ServerItem {
     var reader = JSONReader(bytes)
     guard var item = try ServerItem.read(&reader, isRoot: true) else {
@@ -34,7 +34,7 @@ package enum ServerAnswer {
     return item
   }
 
-  /// The sentence of an error as RFC 9457 has it; nil if there is none.
+  /// Returns the description of an error in the format of RFC 9457. Returns `nil` if it is missing.
   package static func sentence(_ bytes: [UInt8]) -> String? {
     var detail: String?
     var reader = JSONReader(bytes)

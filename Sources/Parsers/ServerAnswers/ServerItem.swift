@@ -1,45 +1,47 @@
 package import Bytes
 internal import Text
 
-/// What a server says of a file or folder, in a listing or when it is asked for this one.
+/// A server's description of a file or directory, from a listing or a request for the item.
 ///
-/// A door: sizes are bounded, and the name can stand in a folder.
+/// Validates untrusted input: sizes are bounded, and the name is a valid entry name.
 package struct ServerItem: Sendable, Equatable {
   package enum Kind: UInt8, Sendable {
     case file, folder, link, fifo, socket, characterDevice, blockDevice
   }
 
   package enum Size: Sendable, Equatable {
-    /// In bytes.
+    /// The exact size, in bytes.
     case exact(Int64)
-    /// In bytes, about; never 0.
+    /// An estimate of the size, in bytes. Never 0.
     case estimate(Int64)
   }
 
-  /// Empty for the root.
+  /// The name. Empty for the root.
   package var name = FileName("")
   package var kind = Kind.file
   package var size = Size.exact(0)
   package var modified = Timestamp(seconds: 0)
-  /// The view that it is; nil for most.
+  /// The view of the item. Nil for most items.
   package var view: String?
-  /// Where a link leads.
+  /// The target of a link.
   package var target: [UInt8]?
   package var provenance: ServerProvenance?
 
   package init() {}
 
-  /// Names are as long as this at most, in bytes, and links as the kernel takes them.
+  /// The maximum lengths of names and of link targets in the kernel, in bytes.
   private static let longestName = 255
   private static let longestTarget = 4095
 
-  /// Whether `bytes` can be a name in a folder: not empty, not too long, no step, and without slash and NUL.
+  /// Returns whether `bytes` is a valid entry name: not empty, not too long, not `.` or `..`, and without slash and
+  /// NUL.
   package static func isName(_ bytes: some Collection<UInt8>) -> Bool {
     !bytes.isEmpty && bytes.count <= longestName && !bytes.contains(0) && !bytes.contains(UInt8(ascii: "/"))
       && !bytes.elementsEqual(".".utf8) && !bytes.elementsEqual("..".utf8)
   }
 
-  /// Reads an object of the API; nil if its name cannot stand in a folder, unless it `isRoot`.
+  /// Reads an object of the API. Returns `nil` if its link target is invalid, or its name is invalid and it is not the
+  /// root.
   package static func read(_ reader: inout JSONReader, isRoot: Bool = false) throws(Fault) -> ServerItem? {
     var raw = Members()
     try reader.object { (reader, key) throws(Fault) in try raw.read(key, &reader) }
@@ -81,18 +83,18 @@ package struct ServerItem: Sendable, Equatable {
   }
 }
 
-/// The `user.ffmount.*` attributes that a server tells.
+/// The `user.ffmount.*` attributes that a server reports.
 package struct ServerProvenance: Sendable, Equatable {
   package var source: String
   package var view: String
-  /// `exact`, `estimate` or `failed`, or whatever the server says.
+  /// The state: `exact`, `estimate`, `failed`, or any other text from the server.
   package var state: String
   package var error: String?
   package var remark: String?
   package var also: String?
 }
 
-/// The members of an object as they are.
+/// The unvalidated members of an object.
 private struct Members {
   var name: [UInt8]?
   var encodedPath: [UInt8]?
@@ -111,7 +113,7 @@ private struct Members {
   var remark: String?
   var also: String?
 
-  /// The name's bytes: of a name that is not UTF-8 they are in the path alone.
+  /// The bytes of the name. If the name is not UTF-8, they are only in the path.
   var ownName: [UInt8]? {
     guard let encodedPath else { return name }
     return encodedPath.split(separator: UInt8(ascii: "/")).last.flatMap { Percent.decoded($0) }
@@ -141,11 +143,11 @@ private struct Members {
 }
 
 extension JSONReader {
-  /// A string, cut at a character after so many bytes; nil for null.
+  /// Reads a string, cut at a character boundary after at most `limit` bytes. Returns `nil` for null.
   package mutating func string(atMost limit: Int) throws(Fault) -> String? {
     guard let bytes = try text() else { return nil }
     var start = bytes.prefix(limit)
-    // A byte that goes on is none that a character begins with.
+    // A continuation byte does not begin a character.
     while start.count < bytes.count, bytes[start.endIndex] & 0xc0 == 0x80 { start = start.dropLast() }
     return String(decoding: start, as: UTF8.self)
   }

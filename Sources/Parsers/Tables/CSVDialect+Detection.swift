@@ -1,10 +1,11 @@
 extension CSVDialect {
   private static let delimiters = Array(",;\t|".utf8)
-  /// How much of a text is examined, in bytes.
+  /// The maximum number of bytes of a text to examine.
   private static let searchWindow = 64 << 10
 
-  /// The likeliest dialect of a text that starts with `head`: the one with the most consistent number of cells per row,
-  /// more than one. On a tie the first, so `preferred`, the delimiter implied by the file's name.
+  /// Detects the likeliest dialect of a text that starts with `head`: the one with the most consistent number of cells
+  /// per row, more than one. On a tie, the first dialect wins, which has `preferred`, the delimiter implied by the
+  /// file's name.
   init(ofTextStartingWith head: Span<UInt8>, preferred: UInt8) {
     self.init(delimiter: preferred)
     let head = head.extracting(0..<min(head.count, Self.searchWindow))
@@ -13,12 +14,12 @@ extension CSVDialect {
     var best = Fit.none
     for delimiter in [preferred] + Self.delimiters.filter({ $0 != preferred }) {
       let isTable = best.score > 0
-      // If all quotes are well placed, unquoted parsing is not tried.
+      // If all quotes are valid, unquoted parsing is not tried.
       let areSound = !hasQuotes || Self.areQuotesSound(head, delimiter)
       for quotes in areSound ? [true] : [true, false] {
         let dialect = CSVDialect(delimiter: delimiter, quotes: quotes)
         let fit = dialect.fit(head)
-        // A single column may contain lists, or names with commas, but not in its header.
+        // A single column can contain lists, or names with commas, but not in its header.
         if delimiter != preferred, !isTable, !fit.splitsNames { continue }
         // Literal quotes are rare: cells have to fit much better without quoting.
         if fit.score > best.score * (quotes ? 1.002 : 1.25) {
@@ -32,8 +33,8 @@ extension CSVDialect {
     }
   }
 
-  /// Whether every cell with a quote starts and ends with one, with others in pairs (RFC 4180 §2); the last cell may be
-  /// truncated.
+  /// Returns whether every cell with a quote starts and ends with one, with others in pairs (RFC 4180 §2). The last
+  /// cell may be truncated.
   private static func areQuotesSound(_ text: Span<UInt8>, _ delimiter: UInt8) -> Bool {
     var index = 0
     var cells = 0
@@ -58,16 +59,16 @@ extension CSVDialect {
     return true
   }
 
-  /// How well a dialect fits a text.
+  /// The fit of a dialect to a text.
   private struct Fit {
     static let none = Fit(score: 0, isPerfect: false, splitsNames: false)
 
-    /// From 0; the share of rows with the most common number of cells, plus a little for that number.
+    /// The score, from 0: the share of rows with the most common number of cells, increased slightly by that number.
     let score: Double
     /// Whether all rows have the same number of cells, more than one.
     let isPerfect: Bool
-    /// Whether the header row has more than one cell. A title above it does not count: it is followed by an empty line,
-    /// or by rows of three or more cells, which lists in one column hardly all have.
+    /// Whether the header row has more than one cell. A title above it does not count. A title is followed by an empty
+    /// line, or by rows of three or more cells, which is rare for lists in one column.
     let splitsNames: Bool
   }
 
@@ -76,7 +77,7 @@ extension CSVDialect {
     var counter = CellCounter()
     var nothing = TextOutput(capacity: 0)
     reader.read(text, into: &counter, &nothing)
-    // The last row may be truncated: it counts only if it is the first.
+    // The last row may be truncated. It counts only if it is the first.
     if counter.rows == 0 {
       if reader.isQuoted { return .none }
       reader.finish(into: &counter, &nothing)
@@ -93,7 +94,8 @@ extension CSVDialect {
       splitsNames: counter.first > 1 || counter.isTitled || cells > 2)
   }
 
-  /// Parses `sep=;`, a first line that declares the delimiter for Excel: the delimiter and the length in bytes.
+  /// Parses `sep=;`, a first line that declares the delimiter for Excel. Returns the delimiter and the line's length in
+  /// bytes.
   static func announced(_ head: Span<UInt8>) -> (delimiter: UInt8, length: Int)? {
     guard head.count >= 6 else { return nil }
     for (index, byte) in "sep=".utf8.enumerated() where head[index] | 0x20 != byte | 0x20 { return nil }
@@ -105,7 +107,7 @@ extension CSVDialect {
   }
 }
 
-/// Counts rows by number of cells.
+/// A counter of rows by their number of cells.
 private struct CellCounter: CellSink {
   private var counts: [Int: Int] = [:]
   private var cells = 0
@@ -117,7 +119,7 @@ private struct CellCounter: CellSink {
   private(set) var isTitled = false
   private(set) var bytesInCell = 0
 
-  /// On a tie the one with more cells.
+  /// The most common number of cells. On a tie, the larger one.
   var commonest: (cells: Int, rows: Int)? {
     counts.max { ($0.value, $0.key) < ($1.value, $1.key) }.map { ($0.key, $0.value) }
   }

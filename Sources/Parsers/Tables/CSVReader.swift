@@ -1,8 +1,8 @@
-/// Receives the cells of a table in order.
+/// A receiver of the cells of a table, in order.
 protocol CellSink {
-  /// A part of the current cell: well-formed UTF-8, complete characters.
+  /// Receives a part of the current cell: well-formed UTF-8 in complete characters.
   mutating func text(_ text: Span<UInt8>, _ output: inout TextOutput)
-  /// The whole current cell, which ends with it.
+  /// Receives the whole current cell and ends it.
   mutating func cell(_ text: Span<UInt8>, _ output: inout TextOutput)
   mutating func endCell(_ output: inout TextOutput)
   mutating func endRow(_ output: inout TextOutput)
@@ -25,7 +25,7 @@ struct CSVDialect: Hashable, Sendable {
 
 /// An incremental parser of tables (RFC 4180, leniently).
 ///
-/// Lines end with LF, CRLF or CR. A quote opens a cell only at its start, optionally after blanks; text after its end
+/// Lines end with LF, CRLF or CR. A quote opens a cell only at its start, optionally after blanks. Text after its end
 /// up to the delimiter is kept, unless it is only blanks. An open cell ends at the end of the text. An empty line is a
 /// row with an empty cell. O(n); memory is independent of the length of cells or rows. A value type: a copy continues
 /// from the same position.
@@ -34,7 +34,7 @@ struct CSVReader: Sendable {
   private var place = Place.rowStart
   /// Whether a following LF belongs to the preceding CR.
   private var isBehindReturn = false
-  /// Blanks at a cell's start, kept unless a quote follows, or after a quote, kept if text follows.
+  /// The number of blanks at a cell's start, kept unless a quote follows, or after a quote, kept if text follows.
   private var blanks = 0
 
   private enum Place {
@@ -122,7 +122,7 @@ struct CSVReader: Sendable {
     }
   }
 
-  /// The end of an unquoted cell, or of the text.
+  /// Returns the end of an unquoted cell, or of the text.
   @inline(__always)
   private func endOfPlain(_ text: Span<UInt8>, _ start: Int) -> Int {
     var index = start

@@ -1,7 +1,7 @@
 internal import Bytes
 internal import Cards
 
-/// Writes entries of calendars and cards as text, or contacts as a table.
+/// A conversion of calendars and contacts to text, or of contacts to a table.
 struct CardRewriting: PieceRewriting {
   private let isTable: Bool
   private var scanner = CardScanner()

@@ -1,6 +1,6 @@
 internal import Text
 
-/// Writes a table as a self-contained HTML page, without scripts.
+/// A table writer for self-contained HTML pages without scripts.
 ///
 /// The first row stays visible while the others scroll.
 struct HTMLTable: CellSink, TableMaking {
@@ -10,7 +10,7 @@ struct HTMLTable: CellSink, TableMaking {
   private var column = 0
   private var isCellOpen = false
 
-  /// The largest `colspan` that browsers accept.
+  /// The maximum `colspan` that browsers accept.
   private static let widestSpan = 1000
 
   init(_ shape: TableShape, title: String) {

@@ -1,7 +1,7 @@
 internal import Text
 
 extension JSONText {
-  /// Continues from `index`, by at least one byte, as far as the current state extends.
+  /// Parses at least one byte from `index`, up to the end of the current state.
   mutating func step(_ text: Span<UInt8>, _ index: inout Int, _ output: inout TextOutput) {
     switch place {
     case .string: readString(text, &index, &output)
@@ -117,7 +117,7 @@ extension JSONText {
     case UInt8(ascii: "t"): begin(.literal("true", 1), byte, &index, &output)
     case UInt8(ascii: "f"): begin(.literal("false", 1), byte, &index, &output)
     case UInt8(ascii: "n"): begin(.literal("null", 1), byte, &index, &output)
-    // Not JSON, but written by Python and others: shown unchanged.
+    // Not JSON, but written by Python and other programs: shown unchanged.
     case UInt8(ascii: "N"): begin(.literal("NaN", 1), byte, &index, &output)
     case UInt8(ascii: "I"): begin(.literal("Infinity", 1), byte, &index, &output)
     default: fail(at: index, found: byte, &output)
@@ -188,7 +188,7 @@ extension JSONText {
     }
   }
 
-  /// The bytes of a character are written together, once it is known to be valid.
+  /// Begins a character, whose bytes are written together after they are validated.
   private mutating func beginCharacter(_ text: Span<UInt8>, _ index: inout Int, _ output: inout TextOutput) {
     let byte = text[index]
     let length = UTF8Sequence.length(startingWith: byte)
@@ -210,7 +210,7 @@ extension JSONText {
     index += 1
     place = left > 1 ? .character(left - 1, 0x80...0xbf) : .string
     if left == 1 {
-      // A terminal would obey these control characters; an escape is the same character.
+      // A terminal would execute these control characters. An escape denotes the same character.
       if held[0] == 0xc2, held[1] < 0xa0 { held = Array("\\u00\(String(held[1], radix: 16))".utf8) }
       output.append(held.span)
       held = []

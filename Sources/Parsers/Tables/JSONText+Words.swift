@@ -1,6 +1,6 @@
 // Numbers and literals.
 extension JSONText {
-  /// Whether a number or a literal may start with this byte.
+  /// Returns whether a number or a literal can start with this byte.
   static func startsWord(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "t"), UInt8(ascii: "f"),
@@ -10,7 +10,7 @@ extension JSONText {
     }
   }
 
-  /// Called when white space follows a literal.
+  /// Ends a literal that is followed by white space.
   mutating func endWord() {
     if case .behindWord = place { place = .value }
   }
@@ -52,7 +52,7 @@ extension JSONText {
 }
 
 extension JSONText.Number {
-  /// Whether the number may end in this state.
+  /// Whether the number can end in this state.
   var isComplete: Bool {
     switch self {
     case .zero, .digits, .fraction, .power: true
@@ -60,7 +60,7 @@ extension JSONText.Number {
     }
   }
 
-  /// The next state; nil if the byte cannot continue the number.
+  /// Returns the next state. Returns `nil` if the byte cannot continue the number.
   fileprivate func next(_ byte: UInt8) -> JSONText.Number? {
     switch (self, byte) {
     case (.sign, UInt8(ascii: "0")): .zero

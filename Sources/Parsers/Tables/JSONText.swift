@@ -1,18 +1,18 @@
-/// Indents JSON (RFC 8259) incrementally, with one line per value if there are several.
+/// An incremental formatter that indents JSON (RFC 8259), with one line per value if there are several.
 ///
-/// Strings and numbers are unchanged. At the first fault the text ends with a line that tells its position and what was
-/// expected; with one value per line, it continues with the next line. O(n); one bit of memory per nesting level.
+/// Strings and numbers are unchanged. At the first fault, the text ends with a line that states the position and the
+/// expected token. With one value per line, it continues with the next line. O(n); one bit of memory per nesting level.
 struct JSONText: PieceRewriting {
-  /// The parser state: what the next byte may be.
+  /// The parser state, which determines the valid next bytes.
   enum Place {
     case value, firstItem, firstKey, key, colon, behindValue
-    /// After a top-level number or literal: another one may not follow directly.
+    /// After a top-level number or literal, which another one must not follow directly.
     case behindWord
     case string, escape
     case hexadecimal(Int)
     case number(Number)
     case literal(StaticString, Int)
-    /// Within a character: the number of bytes left, and the range of the next.
+    /// Within a character: the number of remaining bytes, and the range of the next.
     case character(Int, ClosedRange<UInt8>)
     /// After a fault: skips to the end of the line.
     case skipping
@@ -35,18 +35,18 @@ struct JSONText: PieceRewriting {
   /// The number of bytes before this piece, and the offset of the current line.
   private var base: Int64 = 0
   private var lineStart: Int64 = 0
-  /// How many bytes of a byte order mark have been read.
+  /// The number of bytes of a byte order mark that have been read.
   private var marked: Int64 = 0
   private(set) var isFinished = false
 
-  /// nil if the bytes are parsed without conversion.
+  /// The decoder. Nil if the bytes are parsed without conversion.
   private var decoder: TextDecoder?
   /// Whether each line contains one value.
   let isLineBound: Bool
   /// The bytes of an incomplete character.
   var held: [UInt8] = []
 
-  /// The deepest level that is indented further.
+  /// The maximum level that is indented further.
   private static let deepestIndent = 32
 
   init(_ encoding: TextEncoding, isLineBound: Bool) {
@@ -85,7 +85,7 @@ struct JSONText: PieceRewriting {
     if !isComplete || !(hasValue || isLineBound) { fail(at: 0, found: nil, &output) }
   }
 
-  /// Whether a byte belongs to a byte order mark, which is ignored.
+  /// Returns whether a byte belongs to a byte order mark, which is ignored.
   @inline(__always)
   private mutating func isMark(_ byte: UInt8, at offset: Int64) -> Bool {
     guard offset < 3, offset == marked, byte == ([0xef, 0xbb, 0xbf] as [UInt8])[Int(offset)] else { return false }
@@ -113,7 +113,7 @@ struct JSONText: PieceRewriting {
     hasValue = true
   }
 
-  /// Ends a value; a top-level one ends its line.
+  /// Ends a value. A top-level value ends its line.
   mutating func endValue(isWord: Bool = false, _ output: inout TextOutput) {
     if stack.depth > 0 {
       place = .behindValue
@@ -136,7 +136,7 @@ struct JSONText: PieceRewriting {
     if isLineOpen { output.append(0x0a) }
     isLineOpen = false
     let offset = base + Int64(index)
-    // An offset in converted text is not one in the file.
+    // An offset in converted text is not an offset in the file.
     let place = decoder == nil ? "byte \(offset)" : "byte \(offset - lineStart) of it in UTF-8"
     let found = byte.map(Self.described) ?? "the end of the file"
     let fault = reason ?? "expected \(expected), found \(found)"

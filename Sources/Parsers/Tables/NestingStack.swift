@@ -6,13 +6,13 @@ struct NestingStack: Sendable {
   /// The maximum depth.
   static let deepest = 65_536
 
-  /// Whether the innermost bracket is an object; false if none is open.
+  /// Whether the innermost bracket is an object. False if none is open.
   var isObject: Bool {
     guard depth > 0 else { return false }
     return bits[(depth - 1) / 8] & (1 << UInt8((depth - 1) % 8)) != 0
   }
 
-  /// Returns false at the maximum depth.
+  /// Opens a bracket. Returns false at the maximum depth.
   mutating func push(isObject: Bool) -> Bool {
     guard depth < Self.deepest else { return false }
     let (byte, mask) = (depth / 8, UInt8(1) << UInt8(depth % 8))

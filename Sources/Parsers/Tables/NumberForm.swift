@@ -1,13 +1,13 @@
-/// Recognizes formatted numbers: `-1,234.50`, `1.234,50 €`, `(12)`, `3.4e-5`, `12 %`.
+/// A matcher of formatted numbers: `-1,234.50`, `1.234,50 €`, `(12)`, `3.4e-5`, `12 %`.
 enum NumberForm {
   private static let zero = UInt8(ascii: "0")
-  /// Prefixes and suffixes of an amount; single bytes are handled in the same way.
+  /// The prefixes and suffixes of an amount, including single bytes.
   private static let signs: [[UInt8]] = ["$", "€", "£", "¥", "%", "+", "-", "−", "(", ")", " ", "\u{a0}", "\u{202f}"]
     .map {
       Array($0.utf8)
     }
 
-  /// Numbers with leading zeros are keys, and do not match.
+  /// Returns whether a cell is a number. Numbers with leading zeros are keys and do not match.
   static func matches(_ cell: [UInt8]) -> Bool {
     guard cell.count <= 64 else { return false }
     var text = cell[...]
@@ -37,7 +37,8 @@ enum NumberForm {
 
   private static func isDigit(_ byte: UInt8) -> Bool { byte >= zero && byte <= zero + 9 }
 
-  /// Digits, with one kind of separator between groups of three, and another before the fraction.
+  /// Returns whether a text is digits with one kind of separator between groups of three, and another before the
+  /// fraction.
   private static func isGrouped(_ text: ArraySlice<UInt8>) -> Bool {
     guard let first = text.first(where: isDigit) else { return false }
     let parts = text.split(omittingEmptySubsequences: false) { !isDigit($0) }

@@ -1,6 +1,6 @@
 internal import Bytes
 
-/// Incrementally converts a file's bytes to text.
+/// An incremental conversion of a file's bytes to text.
 ///
 /// A value type: a copy continues from the same position, with the same output. Its size does not depend on the input
 /// so far.
@@ -11,7 +11,7 @@ protocol PieceRewriting: Sendable {
   /// Whether further input yields no more output.
   var isFinished: Bool { get }
 
-  /// What whoever reads on behind the end of the text gets, so that no copy passes for whole.
+  /// The fault of reads past the end of the text. It makes copies of incomplete text fail.
   var fault: Fault? { get }
 }
 
@@ -19,7 +19,7 @@ extension PieceRewriting {
   var fault: Fault? { nil }
 }
 
-/// Writes a table in some form.
+/// A writer of a table in a specific format.
 protocol TableMaking: CellSink, Sendable {
   mutating func begin(_ output: inout TextOutput)
   mutating func finish(_ output: inout TextOutput)
@@ -30,7 +30,7 @@ struct TableRewriting<Maker: TableMaking>: PieceRewriting {
   private var decoder: TextDecoder
   private var reader: CSVReader
   private var maker: Maker
-  /// The length of a directive for programs at the start of the text, in bytes.
+  /// The length of a directive for other programs at the start of the text, in bytes.
   private var skipped: Int
   private var isStart = true
 

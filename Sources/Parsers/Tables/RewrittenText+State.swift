@@ -22,18 +22,18 @@ extension RewrittenText {
   }
 
   struct State: Sendable {
-    /// In ascending order; the first is the start.
+    /// The marks in ascending order. The first is the start of the text.
     var marks: [Mark]
     /// The number of pieces between marks.
     var spacing = 64
-    /// The latest marks, wherever they are.
+    /// The latest marks, at any distance.
     var recent: [Mark] = []
     /// The ranges of the latest pieces.
     var places: [(number: Int, range: Range<Int64>)] = []
-    /// The end of the text made so far.
+    /// The end of the text generated so far.
     var made: Int64 = 0
     var end: Int64?
-    /// What is behind the end.
+    /// The fault of reads past the end.
     var fault: Fault?
   }
 }
@@ -43,7 +43,7 @@ extension RewrittenText.State {
   private static let mostRecent = 8
   private static let mostPlaces = 32
 
-  /// The nearest mark from which the text at `place` can be made.
+  /// Returns the nearest mark from which the text at `place` can be generated.
   func mark(before place: Int64) -> RewrittenText.Mark? {
     let mark = marks[max(0, marks.partitionIndex { $0.start <= place } - 1)]
     let near = recent.filter { $0.start <= place }.max { $0.number < $1.number }
@@ -51,7 +51,7 @@ extension RewrittenText.State {
     return near
   }
 
-  /// Returns whether the end was unknown before.
+  /// Records a piece. Returns whether the end was unknown before.
   mutating func note(
     _ piece: RewrittenText.Piece, _ number: Int, _ next: RewrittenText.Mark, isEnd: Bool
   ) -> Bool {

@@ -4,15 +4,15 @@ public import Threads
 
 /// A text that is generated from a file as it is read: sequentially, piece by piece.
 ///
-/// Only the latest pieces are cached, and marks from which others can be generated again, so memory depends on neither
-/// length. The end is known once a reader has reached it: until then the size is an estimate.
+/// Only the latest pieces are cached, and marks from which others can be generated again. Memory therefore depends on
+/// neither length. The end is known after a reader has reached it. Until then, the size is an estimate.
 public final class RewrittenText: ByteSource {
   /// The cache of the latest pieces, shared by several texts.
   public final class Memory: Sendable {
     let pieces: LRUCache<Piece.Key, Piece>
     let lastNumber = Atomic<UInt64>(0)
 
-    /// In bytes.
+    /// Creates a cache of `capacity` bytes.
     public init(capacity: Int, _ budget: MemoryBudget = MemoryBudget()) {
       pieces = LRUCache(capacity: capacity, budget)
     }
@@ -22,23 +22,23 @@ public final class RewrittenText: ByteSource {
   private let memory: Memory
   private let number: UInt64
   private let state: Mutex<State>
-  /// Held while a piece is made. Lock order: before the lock of `state`.
+  /// The lock that serializes the generation of pieces. Lock order: before the lock of `state`.
   private let turn = BlockingLock()
-  /// Accessed with `turn` held.
+  /// The converters, which are used only with `turn` locked.
   private let converters = Mutex(TextDecoder.Converters())
   private let ended: @Sendable (Int64) -> Void
   private let guess: Int64
 
-  /// In bytes of the file.
+  /// The size of a piece, in bytes of the file.
   private static let pieceSize: Int64 = 64 << 10
-  /// How much of the text is made ahead of its reader.
+  /// The distance by which the text is generated ahead of its reader, in bytes.
   private static let lead: Int64 = 512 << 10
-  /// The most of the file that is read for one request, so that abandoned requests cost no more.
+  /// The maximum number of bytes of the file to read for one request, which limits the cost of abandoned requests.
   private static let turnSize: Int64 = 32 << 20
 
   /// - Parameters:
-  ///   - guess: the estimated size; never 0.
-  ///   - ended: called once, when the size is known.
+  ///   - guess: The estimated size, never 0.
+  ///   - ended: Called once, when the size is known.
   init(
     of source: any ByteSource, _ rewriting: any PieceRewriting, guess: Int64, memory: Memory,
     ended: @escaping @Sendable (Int64) -> Void
@@ -52,22 +52,23 @@ public final class RewrittenText: ByteSource {
   }
 
   public var size: Int64 {
-    // Text beyond the estimate shows that there is more.
+    // If the text exceeds the estimate, more follows.
     state.withLock { $0.end ?? max(guess, $0.made + (1 << 20)) }
   }
 
-  /// What whoever reads on behind the end gets; nil until that is known.
+  /// The fault of reads past the end. Nil until it is known.
   public var fault: Fault? { state.withLock { $0.fault } }
 
-  /// Not of a text with a fault: else the kernel would end the reading where the text ends.
+  /// Whether the end is known and the text has no fault. With a known size, the kernel would stop reading before the
+  /// fault.
   public var hasKnownSize: Bool { state.withLock { $0.end != nil && $0.fault == nil } }
 
   public func verify() throws(Fault) { try source.verify() }
 
   public func findSize(_ patience: Patience) throws(Fault) { _ = try findSize(within: .max, patience) }
 
-  /// Makes the text to its end, if that is within `limit` bytes; returns whether it was reached. Throws `later` when
-  /// that takes long; some of the work is done then.
+  /// Generates the text to its end if that is within `limit` bytes. Returns whether the end was reached. Throws `later`
+  /// if that takes long, after a part of the work.
   public func findSize(within limit: Int64, _ patience: Patience) throws(Fault) -> Bool {
     var first: Int64?
     while true {
@@ -116,7 +117,7 @@ public final class RewrittenText: ByteSource {
 
   public func prepare(at offset: Int64) {
     guard Bounds.holds(offset) else { return }
-    // A reader there will get the fault.
+    // A read at that offset reports the fault.
     try? make(upTo: offset + Self.lead)
   }
 
@@ -127,24 +128,24 @@ public final class RewrittenText: ByteSource {
     return memory.pieces[Piece.Key(text: self.number, number: number)]
   }
 
-  /// Makes pieces up to the one at `place`, or to the end. Throws `later` when it is not near.
+  /// Generates pieces up to the one at `place`, or to the end. Throws `later` if that is too far.
   private func make(upTo place: Int64) throws(Fault) {
     try turn.lock()
     defer { turn.unlock() }
     var done: Int64 = 0
-    // Another thread may just have made it.
+    // Another thread may have generated it in the meantime.
     while piece(at: place) == nil {
       if let end = state.withLock({ $0.end }), place >= end { return }
       guard done < Self.turnSize else { throw .later }
       guard let mark = state.withLock({ $0.mark(before: place) }) else { return }
-      // Several pieces may be needed: the next round starts where this one has ended.
+      // Several pieces can be needed. The next iteration starts where this one ends.
       let made = try makePiece(from: mark)
       done += Self.pieceSize
       if made == nil { return }
     }
   }
 
-  /// Makes the piece at a mark; returns the mark after it, nil at the end.
+  /// Generates the piece at a mark. Returns the mark after it, or `nil` at the end.
   private func makePiece(from mark: Mark) throws(Fault) -> Mark? {
     let offset = Int64(mark.number) * Self.pieceSize
     let count = min(Self.pieceSize, source.size - offset)

@@ -1,34 +1,34 @@
 public import Bytes
 
-/// The forms that a table or JSON can be converted to.
+/// The formats to which a table or JSON can be converted.
 public enum TableForm: String, Sendable, CaseIterable {
   case html
   case text
-  /// Of contacts alone.
+  /// CSV, for contacts only.
   case csv
 
   /// The content of a file, according to its name.
   public enum Content: Sendable {
-    /// With the likeliest delimiter.
+    /// A table with the likeliest delimiter.
     case table(delimiter: UInt8)
     case json
-    /// One value per line.
+    /// JSON with one value per line.
     case jsonLines
     case calendar
     case contacts
   }
 
-  /// Incremented whenever a form's output changes.
+  /// The version of the output, incremented whenever a format's output changes.
   public static let version = 3
 
-  /// How much of a file is examined for its columns, in bytes.
+  /// The maximum number of bytes of a file to examine for its columns.
   private static let headSize: Int64 = 256 << 10
 
-  /// The text of a file in this form. JSON has only one. Blocks briefly.
+  /// Returns the text of a file in this format. JSON has only one format. Blocks briefly.
   ///
   /// - Parameters:
-  ///   - title: the file's name, for display.
-  ///   - ended: called once, when the size is known.
+  ///   - title: The file's name, for display.
+  ///   - ended: Called once, when the size is known.
   public func text(
     of source: any ByteSource, _ content: Content, title: String, guess: Int64, memory: RewrittenText.Memory,
     ended: @escaping @Sendable (Int64) -> Void

@@ -2,7 +2,7 @@ internal import Text
 
 /// The columns of a table, as inferred from its first rows.
 ///
-/// The first row names the columns. Later rows that differ are shown anyway: a longer cell, a longer row.
+/// The first row names the columns. Later rows with longer cells or more cells are shown, too.
 struct TableShape: Sendable {
   struct Column: Sendable {
     /// The width of the widest cell, up to a limit, in terminal columns.
@@ -15,14 +15,14 @@ struct TableShape: Sendable {
 
   private(set) var columns: [Column] = []
 
-  /// Wider cells overflow into the next column.
+  /// The maximum width of a column. Wider cells overflow into the next column.
   static let widest = 50
   /// The space between columns.
   static let gap = 2
 
   init() {}
 
-  /// - Parameter isWhole: whether nothing follows `head`; otherwise its last row may be truncated.
+  /// - Parameter isWhole: Whether nothing follows `head`. Otherwise, its last row may be truncated.
   init(ofTableStartingWith head: Span<UInt8>, _ dialect: CSVDialect, isWhole: Bool) {
     var reader = CSVReader(dialect)
     var survey = Survey()
@@ -30,7 +30,7 @@ struct TableShape: Sendable {
     reader.read(head, into: &survey, &nothing)
     if isWhole || survey.rows == 0 { reader.finish(into: &survey, &nothing) }
     columns = survey.columns.map { seen in
-      // A numeric column may have a word for missing values.
+      // A numeric column can have a word for missing values.
       Column(width: seen.width, isNumeric: seen.numbers > 0 && seen.numbers * 10 >= seen.filled * 9)
     }
     var start = 0
@@ -51,10 +51,10 @@ struct TableShape: Sendable {
     private(set) var rows = 0
     private var column = 0
     private var cell: [UInt8] = []
-    /// Of the current row: counted when it ends.
+    /// The cells of the current row, which are counted when it ends.
     private var row: [(width: Int, isFilled: Bool, isNumber: Bool)] = []
 
-    /// How much of a cell is examined, in bytes.
+    /// The maximum number of bytes of a cell to examine.
     private static let enough = 1024
 
     mutating func text(_ text: Span<UInt8>, _ output: inout TextOutput) {
@@ -89,7 +89,7 @@ struct TableShape: Sendable {
 }
 
 extension Span where Element == UInt8 {
-  /// A copy.
+  /// A copy of the bytes.
   var array: [UInt8] { unsafe withUnsafeBufferPointer { unsafe Array($0) } }
 }
 

@@ -1,6 +1,6 @@
 internal import Text
 
-/// Incrementally converts text to well-formed UTF-8, in complete characters.
+/// An incremental converter of text to well-formed UTF-8, in complete characters.
 ///
 /// Invalid bytes become U+FFFD. A byte order mark is removed. A value type: a copy continues from the same position.
 struct TextDecoder: Sendable {
@@ -9,7 +9,7 @@ struct TextDecoder: Sendable {
   private var carry: [UInt8] = []
   private var isStart = true
 
-  /// iconv's converters are not values: they are kept by the caller.
+  /// The converters of iconv, which are not values. The caller owns them.
   struct Converters {
     fileprivate var converter: CharsetConverter?
   }
@@ -33,7 +33,7 @@ struct TextDecoder: Sendable {
     return text
   }
 
-  /// The first character that is not ASCII decides, unless the start of the text has.
+  /// Determines the encoding by the first character that is not ASCII.
   private mutating func decide(_ bytes: [UInt8], isLast: Bool) {
     guard let start = bytes.firstIndex(where: { $0 >= 0x80 }) else { return }
     let length = UTF8Sequence.length(startingWith: bytes[start])
@@ -42,7 +42,7 @@ struct TextDecoder: Sendable {
     encoding = UTF8Sequence.isValid(character) ? .utf8 : .windows1252
   }
 
-  /// The end of the last complete character.
+  /// Returns the end of the last complete character.
   private func wholeCharacters(_ bytes: [UInt8]) -> Int {
     switch encoding {
     case .windows1252: return bytes.count

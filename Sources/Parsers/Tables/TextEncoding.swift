@@ -2,20 +2,20 @@ internal import Text
 
 /// The character encoding of a text.
 enum TextEncoding: Hashable, Sendable {
-  /// UTF-8 or Windows-1252: decided by the first character that is not ASCII.
+  /// UTF-8 or Windows-1252, decided by the first character that is not ASCII.
   case undecided
   case utf8
-  /// What Latin-1 is treated as, as in browsers.
+  /// Windows-1252. Used for Latin-1, too, as in browsers.
   case windows1252
-  /// Another detected set, by the converter's name.
+  /// Another detected character set, by the converter's name.
   case charset(String)
   case utf16LittleEndian
   case utf16BigEndian
   case utf32LittleEndian
   case utf32BigEndian
 
-  /// The encoding of a text that starts with `head`: by a byte order mark, or the positions of NULs in ASCII
-  /// characters, or because most of what is not ASCII is UTF-8; otherwise detected by its letters.
+  /// Detects the encoding of a text that starts with `head`. A byte order mark decides, or the positions of NULs in
+  /// ASCII characters, or a majority of valid UTF-8 beyond ASCII. Otherwise, the encoding is detected by its letters.
   init(ofTextStartingWith head: ArraySlice<UInt8>) {
     if head.starts(with: [0xef, 0xbb, 0xbf]) {
       self = .utf8
@@ -34,7 +34,7 @@ enum TextEncoding: Hashable, Sendable {
     }
   }
 
-  /// Without a byte order mark.
+  /// Detects the encoding of a text without a byte order mark.
   private static func guess(_ head: ArraySlice<UInt8>) -> TextEncoding {
     // Trailing NULs are padding, except those of the last character.
     guard let last = head.lastIndex(where: { $0 != 0 }) else { return .undecided }
@@ -47,7 +47,7 @@ enum TextEncoding: Hashable, Sendable {
       if min(zeros[2], zeros[3]) * 4 > 3 * quarter, zeros[0] * 4 <= quarter { return .utf32LittleEndian }
       if min(zeros[0], zeros[1]) * 4 > 3 * quarter, zeros[3] * 4 <= quarter { return .utf32BigEndian }
     }
-    // Nearly all units of Western text have a NUL, in Chinese text those of separators do. A few in plain ASCII are
+    // Nearly all units of Western text have a NUL. In Chinese text, those of separators do. A few in plain ASCII are
     // damage: every other script has bytes that are not ASCII.
     let units = head.count / 2
     let enough = max(2, head.allSatisfy(isPlainOrZero) ? (units + 1) / 2 : (units + 7) / 8)
@@ -65,8 +65,8 @@ enum TextEncoding: Hashable, Sendable {
     }
   }
 
-  /// The detected set of a text that is neither UTF-8 nor Windows-1252; nil if there is none, or if its first character
-  /// that is not ASCII is valid UTF-8.
+  /// Returns the detected character set of a text that is neither UTF-8 nor Windows-1252. Returns `nil` if none is
+  /// detected, or if the first character that is not ASCII is valid UTF-8.
   private static func other(_ head: ArraySlice<UInt8>) -> TextEncoding? {
     guard let start = head.firstIndex(where: { $0 >= 0x80 }) else { return nil }
     let length = UTF8Sequence.length(startingWith: head[start])
@@ -76,7 +76,7 @@ enum TextEncoding: Hashable, Sendable {
     return name == CharsetDetector.western ? nil : .charset(name)
   }
 
-  /// iconv's name of an encoding that is converted by it.
+  /// The encoding's name in iconv. Nil if iconv is not needed.
   var iconvName: String? {
     switch self {
     case .undecided, .utf8: nil

@@ -4,7 +4,7 @@
   private var count = 0
   private var capacity: Int
 
-  /// - Parameter capacity: the initial capacity, in bytes; it grows as needed.
+  /// - Parameter capacity: The initial capacity, in bytes. It grows as needed.
   init(capacity: Int) {
     self.capacity = max(64, capacity)
     unsafe start = .allocate(capacity: self.capacity)
@@ -12,7 +12,7 @@
 
   deinit { unsafe start.deallocate() }
 
-  /// A copy of everything.
+  /// A copy of the text.
   var bytes: [UInt8] { unsafe Array(UnsafeBufferPointer(start: start, count: count)) }
 
   @inline(__always)

@@ -1,23 +1,23 @@
 internal import Text
 
-/// Writes a table as plain text with aligned columns.
+/// A table writer for plain text with aligned columns.
 ///
-/// Columns are as wide as in the first rows. A wider cell shifts those after it, until there is space again.
+/// Columns are as wide as in the first rows. A wider cell shifts the following cells until there is space again.
 struct TextTable: CellSink, TableMaking {
   private let shape: TableShape
   private var row = Row.first
   private var column = 0
-  /// The width of the line so far, in terminal columns.
+  /// The current width of the line, in terminal columns.
   private var position = 0
   private var cell: [UInt8] = []
-  /// Whether the cell is too long to be buffered, and is written incrementally.
+  /// Whether the cell is too long to be buffered and is written incrementally.
   private var isOverflowing = false
 
   private enum Row {
     case first, other
   }
 
-  /// The most of a cell that is buffered, in bytes.
+  /// The maximum number of bytes of a cell to buffer.
   private static let longestCell = 4096
 
   init(_ shape: TableShape) { self.shape = shape }
@@ -38,7 +38,7 @@ struct TextTable: CellSink, TableMaking {
     cell.removeAll(keepingCapacity: true)
   }
 
-  /// The position where the next cell may start.
+  /// The first position at which the next cell can start.
   private var start: Int {
     let free = column == 0 ? 0 : position + TableShape.gap
     return column < shape.columns.count ? max(free, shape.columns[column].start) : free
@@ -82,7 +82,7 @@ struct TextTable: CellSink, TableMaking {
     }
   }
 
-  /// The start of a cell of this width, right-aligned in a numeric column.
+  /// Returns the start of a cell of this width, right-aligned in a numeric column.
   private func start(ofWidth width: Int) -> Int {
     guard column < shape.columns.count, shape.columns[column].isNumeric else { return start }
     return max(start, shape.columns[column].start + shape.columns[column].width - width)

@@ -1,6 +1,6 @@
 /// Well-formed UTF-8 sequences (The Unicode Standard, table 3-7).
 enum UTF8Sequence {
-  /// The length of a character with this first byte; 0 if it is invalid.
+  /// Returns the length of a character with this first byte. Returns 0 if the byte is invalid.
   static func length(startingWith byte: UInt8) -> Int {
     switch byte {
     case ..<0x80: 1
@@ -11,7 +11,7 @@ enum UTF8Sequence {
     }
   }
 
-  /// The valid range of the second byte of a character.
+  /// Returns the valid range of the second byte of a character.
   static func second(behind first: UInt8) -> ClosedRange<UInt8> {
     switch first {
     case 0xe0: 0xa0...0xbf
@@ -22,13 +22,13 @@ enum UTF8Sequence {
     }
   }
 
-  /// Whether these bytes are exactly one character.
+  /// Returns whether these bytes are exactly one character.
   static func isValid(_ bytes: ArraySlice<UInt8>) -> Bool {
     guard let first = bytes.first, bytes.count == length(startingWith: first) else { return false }
     return isStart(bytes)
   }
 
-  /// Whether these bytes are a prefix of a character; the first one must be a valid first byte.
+  /// Returns whether these bytes are a prefix of a character. The first one must be a valid first byte.
   static func isStart(_ bytes: ArraySlice<UInt8>) -> Bool {
     guard let first = bytes.first else { return false }
     for (index, byte) in bytes.dropFirst().enumerated() {
@@ -37,7 +37,7 @@ enum UTF8Sequence {
     return true
   }
 
-  /// Whether most of what is not ASCII is valid characters. A truncated one at the end is ignored.
+  /// Returns whether most text beyond ASCII is valid. A truncated character at the end is ignored.
   static func isMost(of text: ArraySlice<UInt8>) -> Bool {
     var characters = 0
     var faults = 0

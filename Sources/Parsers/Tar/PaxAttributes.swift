@@ -3,15 +3,15 @@ internal import Bytes
 /// The records of an extended header (POSIX.1-2001): `25 path=a name beyond limits\n`.
 struct PaxAttributes {
   private(set) var values: [String: ArraySlice<UInt8>] = [:]
-  /// The areas of a sparse file, as version 0.0 has them: as repeated records.
+  /// The areas of a sparse file in version 0.0, from repeated records.
   private(set) var sparseAreas: [TarSparseMap.Area] = []
 
-  /// A longer header is not read, in bytes.
+  /// The maximum size of a header that is read, in bytes.
   static let longest: Int64 = 1 << 20
 
   init() {}
 
-  /// What is malformed ends the header.
+  /// Adds the records of a header. A malformed record ends the header.
   mutating func add(_ bytes: [UInt8]) {
     var rest = bytes[...]
     var areaStart: Int64?
@@ -29,13 +29,13 @@ struct PaxAttributes {
         if let start = areaStart.take(), let size = Self.decimal(value), sparseAreas.count < TarSparseMap.mostAreas {
           sparseAreas.append(TarSparseMap.Area(offset: start, count: size))
         }
-      // An empty value takes a global record back.
+      // An empty value cancels a global record.
       default: values[key] = value.isEmpty ? nil : value
       }
     }
   }
 
-  /// These, and of `others` those that are not among them.
+  /// Returns these attributes, and those of `others` that they do not contain.
   func over(_ others: PaxAttributes) -> PaxAttributes {
     if others.values.isEmpty { return self }
     var all = self
@@ -47,14 +47,14 @@ struct PaxAttributes {
 
   var path: ArraySlice<UInt8>? { values["GNU.sparse.name"] ?? values["path"] }
   var linkTarget: ArraySlice<UInt8>? { values["linkpath"] }
-  /// Of what is stored, in bytes.
+  /// The size of the stored data, in bytes.
   var dataSize: Int64? { size("size") }
-  /// Of a sparse file with its holes, in bytes; nil if it is no sparse file.
+  /// The size of a sparse file including its holes, in bytes. Nil if the file is not sparse.
   var sparseSize: Int64? { size("GNU.sparse.realsize") ?? size("GNU.sparse.size") }
   /// Whether the map of a sparse file precedes its data, as in version 1.0.
   var hasSparseMapInData: Bool { size("GNU.sparse.major") == 1 }
 
-  /// The map of version 0.1, else the records of 0.0.
+  /// The map of version 0.1, or else the records of version 0.0.
   var sparseMap: [TarSparseMap.Area] {
     guard let map = values["GNU.sparse.map"] else { return sparseAreas }
     let numbers = map.split(separator: 0x2c, maxSplits: 2 * TarSparseMap.mostAreas).map { Self.decimal($0) ?? -1 }
@@ -65,7 +65,7 @@ struct PaxAttributes {
 
   private func size(_ key: String) -> Int64? { values[key].flatMap(Self.decimal) }
 
-  /// Seconds since 1970 with a fraction, perhaps negative.
+  /// The modification time: seconds since 1970 with a fraction, possibly negative.
   var modified: Timestamp? {
     guard var text = values["mtime"] else { return nil }
     let isNegative = text.first == 0x2d
@@ -86,7 +86,7 @@ struct PaxAttributes {
       ? Timestamp(seconds: -seconds) : Timestamp(seconds: -seconds - 1, nanoseconds: 1_000_000_000 - nanoseconds)
   }
 
-  /// The extended attributes of the user's name space, as GNU and star record them.
+  /// The extended attributes of the user namespace, as GNU tar and star record them.
   var extendedAttributes: [(name: FileName, value: [UInt8])] {
     values.compactMap { key, value in
       let prefix = "SCHILY.xattr."
@@ -97,7 +97,7 @@ struct PaxAttributes {
 
   var hasExtendedAttributes: Bool { values.keys.contains { $0.hasPrefix("SCHILY.xattr.user.") } }
 
-  /// Up to eighteen decimal digits; nil if there is anything else.
+  /// Returns the value of up to eighteen decimal digits. Returns `nil` for other text.
   static func decimal(_ text: ArraySlice<UInt8>) -> Int64? {
     guard !text.isEmpty, text.count <= 18, text.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
     return text.reduce(0) { $0 * 10 + Int64($1 - 0x30) }

@@ -2,16 +2,16 @@ public import Bytes
 internal import Entries
 public import Threads
 
-/// The list of an archive's entries in serialized form, for other processes: in parts of some thousand nodes. The store
-/// has to detect changed bytes; even so, nothing in them leads outside the tree or the archive.
+/// Serialization of the list of entries, for other processes, in parts of some thousand nodes. The store has to detect
+/// changed bytes. Even changed bytes cannot lead outside the tree or the archive.
 extension TarArchive {
-  /// Parts of another version must not be given back.
+  /// The version of the format. Parts of another version must not be restored.
   public static let imageVersion: UInt64 = 3
 
-  /// Nodes in a part.
+  /// The number of nodes in a part.
   private static let partSize = 4096
 
-  /// A part of the list, 0 for the first; nil past the last.
+  /// Returns a part of the list, beginning with 0. Returns `nil` after the last.
   public func image(part: Int) -> [UInt8]? {
     let first = part * Self.partSize
     guard part == 0 || first < tree.entries.nodes.count else { return nil }
@@ -30,8 +30,8 @@ extension TarArchive {
     return packer.bytes
   }
 
-  /// An archive whose entries were listed before; nil if the parts are not those of a list. `source` is that archive in
-  /// the same state. Throws a limit fault when the memory budget is exhausted.
+  /// Restores an archive from a list of its entries. Returns `nil` if the parts are not a valid list. `source` is that
+  /// archive in the same state. Throws `limit` if the memory budget is exhausted.
   public convenience init?(
     _ source: any ByteSource, memory: MemoryShare, part: (Int) -> [UInt8]?
   ) throws(Fault) {
@@ -84,7 +84,7 @@ extension TarTree {
     update(EntryTree.root) { $0.permissions = permissions }
   }
 
-  /// Adds the next node; false if it cannot be one.
+  /// Adds the next node. Returns false if the bytes are not a valid node.
   fileprivate mutating func restore(_ reader: inout Unpacker) throws(Fault) -> Bool {
     guard let kind = reader.number().flatMap({ UInt8(exactly: $0) }).flatMap(EntryNode.Kind.init(rawValue:)),
       let parent = reader.number().flatMap({ UInt32(exactly: $0) }), let name = reader.bytes(),
@@ -120,7 +120,7 @@ extension TarTree {
   }
 }
 
-/// Numbers of seven bits a byte, and bytes after their count.
+/// A serializer of numbers, with seven bits a byte, and of bytes, preceded by their count.
 private struct Packer {
   var bytes: [UInt8] = []
 

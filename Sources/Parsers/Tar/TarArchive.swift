@@ -8,18 +8,18 @@ public final class TarArchive: OpenedArchive {
   let tree: TarTree
   /// The memory of the tree, released with it.
   private let memory: MemoryShare
-  /// The fault of the headers alone.
+  /// The fault of the headers only.
   let listFault: Fault?
   public var entries: EntryTree { tree.entries }
 
-  /// Reads all headers of `source`, an archive or several in one. Blocks; takes time proportional to the number of
-  /// entries, and memory, some 60 bytes each plus names, counted in `memory`.
+  /// Reads all headers of `source`, which contains one or more archives. Blocks. Takes time and memory proportional to
+  /// the number of entries: some 60 bytes each plus names, counted in `memory`.
   ///
-  /// Throws when nothing of an archive can be read; a limit fault when the memory budget is exhausted. Links that lead
-  /// out of the archive are shown as text files, unless `showingAllLinks`. A folder without an entry of its own has the
-  /// time of the first entry in it, the root has `modified`.
+  /// Throws if no part of an archive can be read. Throws `limit` if the memory budget is exhausted. Links that lead out
+  /// of the archive are shown as text files unless `showingAllLinks`. A directory without an entry of its own has the
+  /// time of its first entry. The root has `modified`.
   ///
-  /// - Parameter headers: the same bytes, whatever the checksums of containers say: headers have their own.
+  /// - Parameter headers: The same bytes, regardless of the checksums of containers: headers have their own.
   public init(
     _ source: any ByteSource, headers: (any ByteSource)? = nil, modified: Timestamp, showingAllLinks: Bool = false,
     memory: MemoryShare = MemoryShare(in: MemoryBudget())
@@ -41,7 +41,7 @@ public final class TarArchive: OpenedArchive {
           .damaged, "ends within \(String(decoding: last.path, as: UTF8.self))", atByte: last.dataOffset)
       }
     } catch {
-      // What precedes it is there.
+      // The preceding entries are kept.
       guard error.kind == .damaged, tree.entries.nodes.count > 1 else { throw error }
       fault = error
     }
@@ -72,7 +72,7 @@ public final class TarArchive: OpenedArchive {
     return try sparse(entry(detail), size: size)
   }
 
-  /// The headers of an entry, read again.
+  /// Reads the headers of an entry again.
   private func entry(_ detail: TarDetail) throws(Fault) -> TarEntry {
     var reader = TarReader(source, at: detail.dataOffset - Int64(detail.headerDistance))
     guard let entry = try reader.next() else {
@@ -92,7 +92,7 @@ public final class TarArchive: OpenedArchive {
     return TarSparseSource(ByteRange(of: source, start: start, size: map.stored), map, size: size)
   }
 
-  /// Sparse files have holes to skip; all else is as it lies in the archive.
+  /// Returns true: sparse files have holes to skip. All other entries are stored plainly in the archive.
   public func isDecoded(_ index: UInt32) -> Bool { true }
 
   public func extendedAttributes(
@@ -103,7 +103,7 @@ public final class TarArchive: OpenedArchive {
     return try entry(detail).attributes.extendedAttributes
   }
 
-  /// Whether a file that starts with these bytes, at least 512 of them or all there are, is an archive.
+  /// Returns whether a file that starts with `head` is an archive. `head` has at least 512 bytes or all of the file.
   public static func isStart(_ head: ArraySlice<UInt8>) -> Bool {
     guard head.count >= TarHeader.size else { return false }
     return TarHeader(head.prefix(TarHeader.size)).map { $0.hasMagic || $0.looksRight } ?? false

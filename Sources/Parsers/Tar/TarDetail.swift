@@ -1,21 +1,21 @@
-/// What is needed to read a file or link of a TAR archive.
+/// The metadata for reading a file or link of a TAR archive.
 struct TarDetail: BitwiseCopyable, Sendable {
   // Ordered to avoid padding: there may be millions.
-  /// The start of the data in the archive, or, if it `isText`, among the tree's texts.
+  /// The offset of the data in the archive, or in the tree's texts if `isText`.
   var dataOffset: Int64
-  /// From the first of the entry's headers to its data, in bytes.
+  /// The distance from the entry's first header to its data, in bytes.
   var headerDistance: UInt32
   var flags: Flags
 
   struct Flags: OptionSet, BitwiseCopyable, Sendable {
     let rawValue: UInt8
-    /// A link's target, or what a device is.
+    /// The content is a text: a link's target or the description of a device.
     static let isText = Flags(rawValue: 1)
-    /// The headers, or the data's start, have a map of what is stored.
+    /// The headers, or the start of the data, contain a map of the stored data.
     static let isSparse = Flags(rawValue: 2)
-    /// The headers have extended attributes.
+    /// The headers contain extended attributes.
     static let hasAttributes = Flags(rawValue: 4)
-    /// The file that it is another name of is not in the archive.
+    /// The entry is a hard link of a file that is not in the archive.
     static let isUnresolved = Flags(rawValue: 8)
   }
 }

@@ -6,9 +6,9 @@ struct TarEntry {
     case file
     case folder
     case link
-    /// Another name of the file at the target.
+    /// A hard link of the file at the target.
     case hardLink
-    /// A device, with its numbers; a fifo, or something that is none of these.
+    /// The description of a device, with its numbers, or of a named pipe.
     case special(String)
   }
 
@@ -17,15 +17,15 @@ struct TarEntry {
   var target: ArraySlice<UInt8> = []
   var permissions: UInt16
   var modified: Timestamp
-  /// In bytes, with its holes.
+  /// The size including holes, in bytes.
   var size: Int64
-  /// The start of the first of its headers.
+  /// The offset of the entry's first header.
   var headerOffset: Int64
   var dataOffset: Int64
-  /// Of what is stored, in bytes.
+  /// The size of the stored data, in bytes.
   var dataSize: Int64
   var isSparse = false
-  /// Of a sparse file whose map is in its headers.
+  /// The areas of a sparse file whose map is in its headers.
   var sparseAreas: [TarSparseMap.Area] = []
   var hasSparseMapInData = false
   var attributes: PaxAttributes

@@ -1,15 +1,16 @@
 internal import Bytes
 
-/// A header block of a TAR archive: v7, ustar (POSIX.1-1988), GNU's.
+/// A header block of a TAR archive: v7, ustar (POSIX.1-1988) or GNU.
 struct TarHeader {
-  /// In bytes, of a header and of what all else is padded to.
+  /// The size of a header, in bytes. All data is padded to a multiple of it.
   static let size = 512
 
   private let block: ArraySlice<UInt8>
 
   private enum Style { case v7, ustar, gnu }
 
-  /// nil if the block's checksum does not match. It is the sum of bytes, which some programs took as signed ones.
+  /// Parses a block. Returns `nil` if its checksum does not match. The checksum is the sum of bytes, which some
+  /// programs treat as signed.
   init?(_ block: ArraySlice<UInt8>) {
     guard block.count == Self.size, block[block.startIndex] != 0 || block.contains(where: { $0 != 0 }) else {
       return nil
@@ -32,13 +33,13 @@ struct TarHeader {
     guard recorded == unsigned || recorded == unsigned - 256 * negative else { return nil }
   }
 
-  /// Whether it says what it is: a checksum alone may match by chance.
+  /// Whether the header has a format's signature. A checksum alone can match by chance.
   var hasMagic: Bool { style != .v7 }
 
-  /// Whether a header without a mark is one all the same: a name, a type, and numbers as numbers are written.
+  /// Whether a header without a signature is plausible: it has a name, a type and well-formed numbers.
   var looksRight: Bool {
     guard let first = path.first, first >= 0x20, dataSize != nil else { return false }
-    // A label of GNU tar's has no mode.
+    // GNU tar's labels have no mode.
     if type == UInt8(ascii: "V") { return dataSize == 0 && modified > 0 }
     return (type == 0 || (0x30...0x37).contains(type)) && field(100, 8).contains { (0x30...0x37).contains($0) }
   }
@@ -57,9 +58,9 @@ struct TarHeader {
 
   var type: UInt8 { block[block.startIndex + 156] }
   var mode: UInt16 { UInt16(truncatingIfNeeded: Self.number(field(100, 8)) ?? 0) }
-  /// Of the data, in bytes; nil if it is no number.
+  /// The size of the data, in bytes. Nil if the field is not a number.
   var dataSize: Int64? { Self.number(field(124, 12)).flatMap { Bounds.holds($0) ? $0 : nil } }
-  /// In seconds since 1970.
+  /// The modification time, in seconds since 1970.
   var modified: Int64 { Self.number(field(136, 12)) ?? 0 }
   var linkTarget: ArraySlice<UInt8> { text(157, 100) }
   var device: (major: Int64, minor: Int64) {
@@ -69,7 +70,7 @@ struct TarHeader {
   var path: ArraySlice<UInt8> {
     let name = text(0, 100)
     guard style == .ustar else { return name }
-    // Joerg Schilling's tar ends the block with its own mark, and has a shorter prefix.
+    // Joerg Schilling's tar ends the block with its own signature and has a shorter prefix.
     let prefix = text(345, field(508, 4).elementsEqual("tar\0".utf8) ? 131 : 155)
     return prefix.isEmpty ? name : prefix + [0x2f] + name
   }
@@ -80,10 +81,10 @@ struct TarHeader {
   var sparseAreas: [TarSparseMap.Area] { Self.areas(field(386, 96)) }
   /// Whether a block with more areas follows.
   var isContinued: Bool { block[block.startIndex + 482] != 0 }
-  /// The size of the file with its holes, in bytes.
+  /// The size of the file including its holes, in bytes.
   var sparseSize: Int64? { Self.number(field(483, 12)).flatMap { Bounds.holds($0) ? $0 : nil } }
 
-  /// The areas in a block that continues a header, and whether another one follows.
+  /// Returns the areas in a block that continues a header, and whether another one follows.
   static func continuation(_ block: ArraySlice<UInt8>) -> (areas: [TarSparseMap.Area], isContinued: Bool) {
     (areas(block.prefix(504)), block[block.startIndex + 504] != 0)
   }
@@ -99,8 +100,8 @@ struct TarHeader {
 
   // MARK: Numbers
 
-  /// Octal digits between spaces, or GNU's base 256, whose first bit is set; an empty field is 0. nil if it is neither or
-  /// too large.
+  /// Parses octal digits between spaces, or GNU's base 256, whose first bit is set. An empty field is 0. Returns `nil`
+  /// if the field is neither or the number is too large.
   static func number(_ field: ArraySlice<UInt8>) -> Int64? {
     guard let first = field.first else { return nil }
     if first & 0x80 != 0 {

@@ -1,19 +1,19 @@
 internal import Bytes
 
-/// Reads the entries of a TAR archive one after the other: v7, ustar, pax, GNU's and star's, several archives in one.
+/// A sequential reader of TAR entries: v7, ustar, pax, GNU and star, including several archives in one file.
 struct TarReader {
   private var blocks: BlockWindow
   /// The offset of the next header.
   private var offset: Int64
   private var globals = PaxAttributes()
-  /// Whether the zeros of an archive's end were the last that was read.
+  /// Whether the last blocks read were the zeros of an archive's end.
   private var isPastEnd = false
-  /// Why not all of the archive could be read; entries around it are.
+  /// The fault that prevented a complete reading. Entries around it are returned.
   private(set) var fault: Fault?
 
-  /// A longer name is not read, in bytes.
+  /// The maximum length of a name that is read, in bytes.
   private static let longestName: Int64 = 64 << 10
-  /// How much is searched for the next header where there should be one, in blocks; in what is no archive, little.
+  /// The maximum number of blocks to search for the next header.
   private static let longestSearch = 1 << 20
 
   init(_ source: any ByteSource, at offset: Int64 = 0) {
@@ -21,7 +21,7 @@ struct TarReader {
     self.offset = offset
   }
 
-  /// The next entry; nil at the end. Blocks.
+  /// Returns the next entry. Returns `nil` at the end. Blocks.
   mutating func next() throws(Fault) -> TarEntry? {
     var first: Int64?
     var own = PaxAttributes()
@@ -29,7 +29,7 @@ struct TarReader {
     var longTarget: ArraySlice<UInt8>?
     while true {
       guard let header = try nextHeader() else {
-        // Attributes of nothing: the archive's end may follow them.
+        // Attributes without an entry: the archive's end can follow them.
         if first != nil, !isPastEnd { note("ends within a header") }
         return nil
       }
@@ -48,11 +48,11 @@ struct TarReader {
         guard let bytes = try content(at: data, size, atMost: Self.longestName) else { return nil }
         let name = bytes.prefix { $0 != 0 }
         if header.type == UInt8(ascii: "L") { longName = name } else { longTarget = name }
-      // A label; Solaris' access list of the next entry.
+      // A label, or Solaris' access list of the next entry.
       case UInt8(ascii: "V"), UInt8(ascii: "A"): break
       default:
         let attributes = own.over(globals)
-        // The header may have a part of a long name only, which may end with a slash.
+        // The header can contain only a part of a long name, which can end with a slash.
         let entry = try entry(
           header, attributes, path: own.path ?? longName ?? attributes.path ?? header.path,
           target: own.linkTarget ?? longTarget ?? attributes.linkTarget ?? header.linkTarget, headerOffset: start,
@@ -65,7 +65,7 @@ struct TarReader {
     }
   }
 
-  /// Whether all data of the entry that was returned last are there. Blocks.
+  /// Returns whether the data of the last returned entry is complete. Blocks.
   func holdsAll(_ entry: TarEntry) throws(Fault) -> Bool {
     if entry.dataSize == 0 { return true }
     return try blocks.holds(entry.dataOffset + entry.dataSize - 1)
@@ -79,8 +79,8 @@ struct TarReader {
     if fault == nil { fault = Fault(.damaged, reason, atByte: offset) }
   }
 
-  /// The header at `offset`, or the next one: zeros are passed over, and what is no header is searched for one, unless it
-  /// follows an archive's end. nil if there is none.
+  /// Returns the header at `offset`, or the next one. Zeros are skipped. Other blocks are skipped in search of a header
+  /// unless they follow an archive's end. Returns `nil` if no header is found.
   private mutating func nextHeader() throws(Fault) -> TarHeader? {
     var searched = 0
     while let block = try blocks.block(at: offset) {
@@ -102,7 +102,8 @@ struct TarReader {
     return nil
   }
 
-  /// The content of a header that tells of the next entry; nil, and noted, if it is too long or not all there.
+  /// Returns the content of a header that describes the next entry. Returns `nil` and records a fault if it is too long
+  /// or truncated.
   private mutating func content(at start: Int64, _ size: Int64, atMost limit: Int64) throws(Fault) -> [UInt8]? {
     guard size <= limit else {
       note("has a header of \(size) bytes, over the limit of \(limit)")
@@ -128,7 +129,7 @@ struct TarReader {
     switch header.type {
     case UInt8(ascii: "1"):
       entry.kind = .hardLink
-      // Some record the file's size and no data, others the data again.
+      // Some programs record the file's size and no data, others repeat the data.
       if dataSize > 0, try blocks.block(at: entry.dataOffset).map({ TarHeader($0) != nil }) ?? true {
         entry.dataSize = 0
       }
@@ -139,11 +140,11 @@ struct TarReader {
     case UInt8(ascii: "4"): entry.kind = .special("block device \(header.device.major):\(header.device.minor)")
     case UInt8(ascii: "6"): entry.kind = .special("named pipe")
     case UInt8(ascii: "5"): (entry.kind, entry.dataSize) = (.folder, 0)
-    // An incremental archive's list of what the folder held.
+    // An incremental archive's list of the directory's content.
     case UInt8(ascii: "D"): entry.kind = .folder
     case UInt8(ascii: "S"): try readSparse(header, &entry)
     default:
-      // In the first archives only the name tells a folder.
+      // In the first archives, only the name marks a directory.
       if entry.path.last == 0x2f { entry.kind = .folder }
     }
     if case .special = entry.kind { entry.dataSize = 0 }
@@ -170,11 +171,11 @@ struct TarReader {
     }
   }
 
-  /// Times may lie before 1970.
+  /// Limits a time, which can be before 1970.
   private static func bounded(_ time: Int64) -> Int64 { min(max(time, -Bounds.latestTime), Bounds.latestTime) }
 }
 
-/// The blocks of an archive, read ahead by the dozen.
+/// The blocks of an archive, with read-ahead of 32 KiB.
 private struct BlockWindow {
   private let source: any ByteSource
   private var bytes: [UInt8] = []
@@ -184,7 +185,7 @@ private struct BlockWindow {
 
   init(_ source: any ByteSource) { self.source = source }
 
-  /// A whole block; nil if the source ends before its end.
+  /// Returns a whole block. Returns `nil` if the source ends before the block's end.
   mutating func block(at offset: Int64) throws(Fault) -> ArraySlice<UInt8>? {
     guard Bounds.holds(offset) else { return nil }
     if offset < start || offset + Int64(TarHeader.size) > start + Int64(bytes.count) {
@@ -196,7 +197,7 @@ private struct BlockWindow {
     return place + TarHeader.size <= bytes.count ? bytes[place..<place + TarHeader.size] : nil
   }
 
-  /// nil if the source ends before.
+  /// Returns a range of bytes. Returns `nil` if the source ends before the range's end.
   func bytes(at offset: Int64, count: Int) throws(Fault) -> [UInt8]? {
     if offset >= start, offset + Int64(count) <= start + Int64(bytes.count) {
       return Array(bytes[Int(offset - start)..<Int(offset - start) + count])
@@ -205,7 +206,7 @@ private struct BlockWindow {
     return found.count == count ? found : nil
   }
 
-  /// Whether there is a byte at an offset.
+  /// Returns whether the source has a byte at an offset.
   func holds(_ offset: Int64) throws(Fault) -> Bool {
     if offset >= start, offset < start + Int64(bytes.count) { return true }
     return try !BlockWindow.read(source, at: offset, atMost: 1).isEmpty

@@ -1,24 +1,24 @@
 internal import Bytes
 
-/// Which parts of a sparse file are stored, one after the other; the rest are zeros.
+/// The stored areas of a sparse file, one after the other. All other bytes are zeros.
 struct TarSparseMap: Sendable {
   struct Area: Sendable {
-    /// In the file, in bytes.
+    /// The offset in the file, in bytes.
     var offset: Int64
     var count: Int64
   }
 
-  /// In the file's order, without empty ones.
+  /// The areas in the file's order, without empty ones.
   private(set) var areas: [Area] = []
-  /// The offset of each area's data in what is stored.
+  /// The offset of each area's data in the stored data.
   private(set) var starts: [Int64] = []
-  /// The size of what is stored, in bytes.
+  /// The size of the stored data, in bytes.
   private(set) var stored: Int64 = 0
 
-  /// More are not a file's.
+  /// The maximum number of areas of a plausible file.
   static let mostAreas = 1 << 20
 
-  /// Throws when the areas are out of order, overlap, or leave the file of `size` bytes.
+  /// Creates a map. Throws `damaged` if the areas are out of order, overlap, or exceed the file of `size` bytes.
   init(_ recorded: [Area], size: Int64) throws(Fault) {
     var end: Int64 = 0
     for area in recorded {
@@ -48,7 +48,7 @@ final class TarSparseSource: ByteSource {
 
   var identity: ByteIdentity? { nil }
 
-  /// The first area that ends after an offset.
+  /// Returns the index of the first area that ends after an offset.
   private func area(endingAfter offset: Int64) -> Int {
     map.areas.partitionIndex { $0.offset + $0.count <= offset }
   }
@@ -77,7 +77,7 @@ final class TarSparseSource: ByteSource {
     guard index < map.areas.count else { return kind == .data ? nil : offset }
     if kind == .data { return max(offset, map.areas[index].offset) }
     if offset < map.areas[index].offset { return offset }
-    // Areas may touch.
+    // Areas can be adjacent.
     var end = map.areas[index].offset + map.areas[index].count
     while index + 1 < map.areas.count, map.areas[index + 1].offset == end {
       index += 1
@@ -90,8 +90,8 @@ final class TarSparseSource: ByteSource {
 }
 
 extension TarSparseMap {
-  /// The map that precedes the data (GNU's version 1.0): decimal numbers, a line each, their count first, padded to a
-  /// block. Returns the start of the data, too. Blocks.
+  /// Reads the map that precedes the data (GNU's version 1.0): decimal numbers, one per line, beginning with their
+  /// count, padded to a block. Also returns the start of the data. Blocks.
   static func areas(in source: any ByteSource, from entry: TarEntry) throws(Fault) -> ([Area], dataStart: Int64) {
     var place = entry.dataOffset
     let end = entry.dataOffset + entry.dataSize
@@ -104,7 +104,7 @@ extension TarSparseMap {
         throw Fault(.damaged, "expected a sparse file's map", atByte: place)
       }
       for byte in try source.bytes(at: place, count: TarHeader.size) where numbers.count < wanted {
-        // Lines of words are for people.
+        // Lines that begin with `#` are comments.
         if isRemark || byte == 0x23 && digits.isEmpty {
           isRemark = byte != 0x0a
           continue

@@ -5,24 +5,24 @@ internal import Entries
 struct TarTree: Sendable {
   private(set) var entries: EntryTree
   private var details: [TarDetail] = []
-  /// The targets of symbolic links, and what devices are, one after the other.
+  /// The targets of symbolic links and the descriptions of devices, one after the other.
   private var texts: [UInt8] = []
-  /// The hard links to files that did not precede them, until the tree is finished.
+  /// The hard links to files that do not precede them, until the tree is finished.
   private var openLinks: [OpenLink] = []
   private var openLinksSize = 0
-  /// Restored names of files that have another node.
+  /// The restored hard links, with the nodes of their files.
   private var otherNames: [(node: UInt32, primary: UInt32)] = []
 
   /// The memory of an open link besides its paths.
   private static let openLinkSize = 256
 
-  /// A hard link to a file that did not precede it.
+  /// A hard link to a file that does not precede it.
   private struct OpenLink {
     var node: EntryNode
     var detail: TarDetail
     var path: [UInt8]
     var target: [UInt8]
-    /// The number of nodes that precede it.
+    /// The number of preceding nodes.
     var position: Int
   }
 
@@ -30,10 +30,10 @@ struct TarTree: Sendable {
     entries = EntryTree(rootModified: rootModified, lastWins: true, memory)
   }
 
-  /// nil for a folder.
+  /// Returns the metadata of a file or link. Returns `nil` for a directory.
   func detail(_ index: UInt32) -> TarDetail? { entries.nodes[Int(index)].detail.map { details[$0] } }
 
-  /// A link's target, or what a device is.
+  /// Returns a link's target or the description of a device.
   func text(_ index: UInt32) -> ArraySlice<UInt8>? {
     guard let detail = detail(index), detail.flags.contains(.isText) else { return nil }
     let start = Int(detail.dataOffset)
@@ -82,8 +82,8 @@ struct TarTree: Sendable {
     try entries.add(node, path: path)
   }
 
-  /// Adds another name of the file that has the name `target` so far, as extracting the archive would. If it is that
-  /// file's only name, as of a file that was given to GNU tar twice, nothing is added.
+  /// Adds a hard link to the file that currently has the name `target`, as extraction would. Adds nothing if `path` is
+  /// already a name of that file, as for a file that was passed to GNU tar twice.
   private mutating func addLink(
     _ node: EntryNode, _ detail: TarDetail, path: ArraySlice<UInt8>, to target: ArraySlice<UInt8>
   ) throws(Fault) {
@@ -101,13 +101,13 @@ struct TarTree: Sendable {
         node: node, detail: detail, path: Array(path), target: Array(target), position: entries.nodes.count))
   }
 
-  /// The file or symbolic link that has a recorded path so far.
+  /// Returns the file or symbolic link that currently has a recorded path.
   private func linkable(_ path: ArraySlice<UInt8>) -> UInt32? {
     guard let node = entries.node(at: path), entries.nodes[Int(node)].kind != .folder else { return nil }
     return node
   }
 
-  /// Adds the links to files that followed them, or are not in the archive.
+  /// Adds the links to files that follow them or are not in the archive.
   private mutating func addOpenLinks() throws(Fault) {
     var targets: [UInt32: [UInt8]] = [:]
     var links: [UInt32] = []
@@ -119,7 +119,7 @@ struct TarTree: Sendable {
       targets[UInt32(entries.nodes.count - 1)] = link.target
     }
     for link in links {
-      // A link to a link, and so on, each of them followed once.
+      // A chain of links, each of them followed once.
       var chain: [UInt32] = []
       var file: UInt32? = link
       while let place = file, let target = targets.removeValue(forKey: place) {
@@ -145,8 +145,8 @@ struct TarTree: Sendable {
     texts += text
   }
 
-  /// Gives everything its final name. A later file of the same name is a newer one of it, as when archives are appended
-  /// to: it has the name.
+  /// Assigns final names. The last of several files with the same name keeps it, because it is newer if an archive was
+  /// appended to.
   mutating func finish(showingAllLinks: Bool) throws(Fault) {
     try addOpenLinks()
     try entries.finish()
@@ -165,8 +165,8 @@ struct TarTree: Sendable {
 
   mutating func update(_ node: UInt32, _ change: (inout EntryNode) -> Void) { entries.update(node, change) }
 
-  /// Adds a node under its final name, with what is recorded of it, or as another name of `primary`; false if that
-  /// cannot be.
+  /// Adds a node under its final name, with its metadata or as a hard link of `primary`. Returns false if the node is
+  /// invalid.
   mutating func restore(
     _ node: EntryNode, in parent: UInt32, named name: ArraySlice<UInt8>, _ recorded: TarDetail?, _ text: [UInt8]?,
     primary: UInt32

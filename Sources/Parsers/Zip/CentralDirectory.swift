@@ -1,7 +1,7 @@
 internal import Bytes
 internal import Entries
 
-/// Reads a central directory sequentially in blocks, whatever its length.
+/// A sequential reader of a central directory of any length, in blocks.
 struct CentralDirectory {
   private let source: any ByteSource
   private var block: [UInt8] = []
@@ -14,18 +14,18 @@ struct CentralDirectory {
   private let names: NameDecoder
   private var places: WrappedPlaces?
   private let volumes: Volumes
-  /// The entry after the last one returned, if it has to be known first.
+  /// The entry after the last one returned, if its offset has to be known first.
   private var ahead: Entry?
 
   private static let blockSize = 256 << 10
-  /// Name, extra fields and comment have at most 64 KiB each.
+  /// The maximum size of a header: name, extra fields and comment have at most 64 KiB each.
   private static let longestHeader = CentralHeader.fixedSize + 3 * 0xffff
 
   struct Entry {
     var header: CentralHeader
-    /// In UTF-8, as recorded: `EntryName` makes it safe.
+    /// The recorded path in UTF-8. `EntryName` makes it safe.
     let path: ArraySlice<UInt8>
-    /// The target of a PKWARE link, in UTF-8; empty for any other entry.
+    /// The target of a PKWARE link, in UTF-8. Empty for any other entry.
     var linkTarget: ArraySlice<UInt8> = []
   }
 
@@ -39,7 +39,7 @@ struct CentralDirectory {
     volumes = end.volumes
   }
 
-  /// The next entry; nil at the directory's end. May block.
+  /// Returns the next entry. Returns `nil` at the directory's end. Can block.
   mutating func next() throws(Fault) -> Entry? {
     if places == nil { return try read() }
     guard var entry = ahead == nil ? try placed() : ahead else { return nil }
@@ -61,7 +61,7 @@ struct CentralDirectory {
     let found = try header(&clock)
     self.clock = clock
     guard let (header, size) = found else {
-      // After the claimed end there may be a digital signature (APPNOTE 4.3.13) or anything else, and before it zeros.
+      // After the claimed end, a digital signature (APPNOTE 4.3.13) or anything else can follow, and before it zeros.
       if blockOffset + Int64(position) >= claimedEnd || block[position...].allSatisfy({ $0 == 0 }) { return nil }
       throw Fault(.damaged, "expected a central directory header", atByte: blockOffset + Int64(position))
     }

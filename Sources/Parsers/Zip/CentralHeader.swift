@@ -10,7 +10,7 @@ struct CentralHeader: Sendable {
   var crc: UInt32 = 0
   var compressedSize: Int64 = 0
   var size: Int64 = 0
-  /// As recorded: relative to the start of the archive, excluding bytes before it, or of the volume.
+  /// The recorded offset, relative to the start of the archive (excluding bytes before it) or of the volume.
   var localHeaderOffset: Int64 = 0
   /// The volume of a split archive that has the local header, counted from 0.
   var volume = 0
@@ -21,47 +21,50 @@ struct CentralHeader: Sendable {
   /// The location in the record's bytes of a UTF-8 name from the Info-ZIP Unicode Path extra field (0x7075).
   var unicodeNameStart = 0
   var unicodeNameCount = 0
-  /// The variable part of PKWARE's Unix extra field (0x000d): a link's target, or a device's numbers.
+  /// The position of the variable part of PKWARE's Unix extra field (0x000d): a link's target, or a device's numbers.
   var linkTargetStart = 0
   var linkTargetCount = 0
-  /// Whether there is PKWARE's Unix extra field: the upper attribute half is a Unix mode, whatever the host number is.
+  /// Whether PKWARE's Unix extra field exists. The upper attribute half is then a Unix mode, regardless of the host
+  /// number.
   var hasUnixField = false
-  /// From the AES extra field (0x9901): 1 to 3 for keys of 128 to 256 bits, and the method below the encryption.
+  /// Values of the AES extra field (0x9901). The strength is 1 to 3 for keys of 128 to 256 bits; the method is the one
+  /// below the encryption.
   var aesStrength: UInt8 = 0
   var aesVersion: UInt8 = 0
   var aesMethod: UInt16 = 0
 
   static let signature: UInt32 = 0x0201_4b50
-  /// Without the name, extra fields and comment.
+  /// The size without the name, extra fields and comment.
   static let fixedSize = 46
 
   var isEncrypted: Bool { flags & 1 != 0 }
   var isNameUTF8: Bool { flags & 0x800 != 0 }
-  /// The host numbers whose upper attribute half is a Unix mode: Unix, macOS (3, 19), and BeOS (16).
+  /// Whether the upper attribute half is a Unix mode: the host is Unix, macOS (3, 19) or BeOS (16).
   var isUnix: Bool { [3, 16, 19].contains(madeByHost) || hasUnixField && unixMode & 0o170000 != 0 }
   var unixMode: UInt32 { externalAttributes >> 16 }
-  /// A folder by its attributes of MS-DOS, for names that do not end as a folder's: recorded by MS-DOS, Windows, or OS/2.
+  /// Whether MS-DOS attributes mark a directory. Needed if MS-DOS, Windows or OS/2 recorded the name without a final
+  /// slash.
   var isFolderOfDOS: Bool { [0, 6, 10, 11, 14].contains(madeByHost) && externalAttributes & 0x10 != 0 && size == 0 }
-  /// A link without data: its target is in the extra field.
+  /// Whether the entry is a link without data, whose target is in the extra field.
   var isPKWARELink: Bool {
     let type = unixMode & 0o170000
     return linkTargetCount > 0 && size == 0 && isUnix && (type == 0o120000 || type == 0o100000 || type == 0)
   }
-  /// A symbolic link's type in the mode is honoured for every host that does not use that half otherwise, as some
-  /// programs record an arbitrary host.
+  /// Whether the mode has a symbolic link's type. It is honored for every host that does not use that half otherwise,
+  /// because some programs record an arbitrary host.
   var isLink: Bool { [0, 3, 7, 10, 11, 14, 16, 19].contains(madeByHost) && unixMode & 0o170000 == 0o120000 }
 }
 
 /// The modification times that an entry's extra fields record.
 private struct ExtraTimes {
-  /// Info-ZIP's extended timestamp: UTC in whole seconds, and the most common.
+  /// The time of Info-ZIP's extended timestamp, the most common field: UTC in whole seconds.
   var extended: Timestamp?
-  /// NTFS: UTC in 100 ns.
+  /// The time of the NTFS field: UTC in units of 100 ns.
   var ntfs: Timestamp?
-  /// Info-ZIP's and PKWARE's old Unix fields.
+  /// The time of Info-ZIP's and PKWARE's old Unix fields.
   var old: Timestamp?
 
-  /// The extended timestamp, or the NTFS time if it is the same one with a fraction; any other if that is missing.
+  /// The extended timestamp, or the NTFS time if that adds a fraction. If there is neither, the old fields' time.
   var best: Timestamp? {
     if let ntfs, extended == nil || extended?.seconds == ntfs.seconds { return ntfs }
     return extended ?? old
@@ -69,7 +72,7 @@ private struct ExtraTimes {
 }
 
 extension ByteReader {
-  /// Reads a central directory record and advances past it; nil for anything else.
+  /// Reads a central directory record and advances past it. Returns `nil` for other bytes.
   @_lifetime(self: copy self)
   mutating func centralHeader(_ clock: inout DOSClock) throws(Fault) -> CentralHeader? {
     guard remaining >= CentralHeader.fixedSize else { return nil }
@@ -106,7 +109,7 @@ extension ByteReader {
     return header
   }
 
-  /// Reads the extra fields (APPNOTE 4.5, Info-ZIP's extrafld.txt); one that is too short is ignored.
+  /// Reads the extra fields (APPNOTE 4.5, Info-ZIP's extrafld.txt). Fields that are too short are ignored.
   @_lifetime(self: copy self)
   mutating func readExtraFields(into header: inout CentralHeader, name: RawSpan, extraStart: Int) {
     var times = ExtraTimes()
@@ -154,7 +157,7 @@ extension ByteReader {
     }
   }
 
-  /// Reads the 64-bit values, in order, of the fields that have their maximum (APPNOTE 4.5.3).
+  /// Reads the 64-bit values, in order, of the fields that have their maximum value (APPNOTE 4.5.3).
   @_lifetime(self: copy self)
   fileprivate mutating func zip64(into header: inout CentralHeader) throws(Fault) {
     if header.size == 0xffff_ffff { header.size = Bounds.size(try u64()) }
@@ -163,7 +166,7 @@ extension ByteReader {
     if header.volume == 0xffff { header.volume = Int(try u32()) }
   }
 
-  /// A 32-bit time: signed, unless the time in the header itself is closer to the value of the next 32-bit era.
+  /// Reads a 32-bit time. It is signed, unless the header's own time is closer to the value of the next 32-bit era.
   @_lifetime(self: copy self)
   fileprivate mutating func unixTime(near recorded: Timestamp) throws(Fault) -> Timestamp {
     let seconds = Int64(Int32(bitPattern: try u32()))
@@ -174,7 +177,7 @@ extension ByteReader {
       seconds: abs(seconds + round - recorded.seconds) < abs(seconds - recorded.seconds) ? seconds + round : seconds)
   }
 
-  /// The NTFS extra field's mtime, in 100 ns since 1601.
+  /// Reads the NTFS extra field's modification time, in units of 100 ns since 1601.
   @_lifetime(self: copy self)
   fileprivate mutating func ntfsTime() throws(Fault) -> Timestamp? {
     try skip(4)

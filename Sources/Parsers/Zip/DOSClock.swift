@@ -1,9 +1,9 @@
 internal import Bytes
 internal import Glibc
 
-/// Converts MS-DOS dates and times (APPNOTE 4.4.6), which are local time without a zone.
+/// A converter of MS-DOS dates and times (APPNOTE 4.4.6), which are local time without a zone.
 struct DOSClock: Sendable {
-  // mktime is expensive, and consecutive files often have the same hour: the hour's start is cached.
+  // mktime is expensive and consecutive files often have the same hour, so the hour's start is cached.
   private var hour: UInt32 = .max
   private var hourStart: Int64 = 0
 
@@ -12,7 +12,7 @@ struct DOSClock: Sendable {
     if key != hour {
       var parts = unsafe tm()
       unsafe parts.tm_year = Int32(date >> 9) + 80
-      // Month and day 0 occur in archives made without a date: they mean the first.
+      // Month and day 0 occur in archives made without a date. They mean the first.
       unsafe parts.tm_mon = max(0, Int32(date >> 5 & 15) - 1)
       unsafe parts.tm_mday = max(1, Int32(date & 31))
       unsafe parts.tm_hour = Int32(time >> 11)

@@ -2,10 +2,11 @@ internal import Bytes
 internal import Entries
 internal import Threads
 
-/// Reads an archive's central directory into a tree, or recovers entries without one.
+/// The reading of an archive's central directory into a tree. Without a directory, entries are recovered from local
+/// headers.
 struct DirectoryReading {
   private var tree: ZipTree
-  /// The start of the central directory; the end of the source if there is none.
+  /// The offset of the central directory, or the end of the source if the directory is missing.
   private var dataEnd: Int64
   /// The number of bytes before the archive.
   private var prefix: Int64 = 0
@@ -13,15 +14,15 @@ struct DirectoryReading {
   private var volumes = Volumes.one
   private var separators = FolderSeparators()
 
-  /// The results, moved out: a tree with two owners would be copied on change.
+  /// Returns the results by moving them, because a tree with two owners would be copied on change.
   consuming func result() -> (tree: ZipTree, dataEnd: Int64, prefix: Int64, fault: Fault?, volumes: Volumes) {
     (tree, dataEnd, prefix, fault, volumes)
   }
 
-  /// Throws when nothing of an archive can be read. Blocks.
+  /// Reads an archive. Throws if no part of it can be read. Blocks.
   ///
-  /// `charset` is that of names without a declared one; if it is nil and there are such names, they are read again in
-  /// the likeliest set of them all; also if all names use backslashes as folder separators.
+  /// `charset` applies to names that declare none. If it is nil and such names exist, the directory is read again in
+  /// their likeliest character set. It is also read again if all names use backslashes as separators.
   init(_ source: any ByteSource, modified: Timestamp, charset: String?, _ memory: MemoryShare) throws(Fault) {
     let names = NameDecoder(charset: charset)
     let source = try TailWindow(source)
@@ -55,7 +56,7 @@ struct DirectoryReading {
       guard error.kind == .damaged else { throw error }
       fault = error
       if tree.nodes.count == 1 {
-        // No directory could be read: entries are recovered from local headers.
+        // The directory cannot be read: entries are recovered from local headers.
         (dataEnd, prefix) = (source.size, 0)
         var scan = LocalHeaderScan(source, names)
         while let entry = try scan.next() { try tree.add(entry, prefix: 0) }

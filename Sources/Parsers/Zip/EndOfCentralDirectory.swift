@@ -4,12 +4,13 @@ internal import Bytes
 ///
 /// Sizes and offsets are bounded (`Bounds`) as they are read.
 struct EndOfCentralDirectory: Sendable {
-  /// From the start of the source, including bytes before the archive.
+  /// The offset from the start of the source, including bytes before the archive.
   var directoryOffset: Int64
   var directorySize: Int64
-  /// The offset of the records after the directory, which may be longer than claimed, but does not go beyond.
+  /// The offset of the records after the directory. The directory can be longer than claimed but does not extend beyond
+  /// it.
   var recordsOffset: Int64
-  /// As recorded; may be wrong, or right only in its low 16 bits.
+  /// The recorded number of entries, which can be wrong, or right only in its low 16 bits.
   var entryCount: UInt64
   /// The number of bytes before the archive, to be added to every recorded offset.
   var prefix: Int64 = 0
@@ -26,37 +27,38 @@ struct EndOfCentralDirectory: Sendable {
     self.entryCount = entryCount
   }
 
-  /// The expected number of entries: the recorded one if plausible.
+  /// The expected number of entries: the recorded number if plausible.
   var likelyCount: Int {
     let most = directorySize / Int64(CentralHeader.fixedSize)
     return Int(clamping: min(most, max(Int64(clamping: entryCount), most / 8)))
   }
 
-  /// The space in the directory for names and everything else variable.
+  /// The space in the directory for names and other variable fields, in bytes.
   var nameBytes: Int { Int(clamping: directorySize) - likelyCount * CentralHeader.fixedSize }
 
   private static let signature: UInt32 = 0x0605_4b50
   private static let zip64Signature: UInt32 = 0x0606_4b50
   private static let zip64LocatorSignature: UInt32 = 0x0706_4b50
   private static let size = 22
-  /// How far from the end the record is searched for, in bytes: most archives end with it, some with a comment of up to
-  /// 64 KiB, a few with junk.
+  /// The distances from the end within which the record is searched for, in bytes. Most archives end with it, some with
+  /// a comment of up to 64 KiB, a few with junk.
   private static let reaches: [Int64] = [1 << 10, 65_557, 1 << 20]
 
-  /// Finds the record, searching backwards from the end, that leads to a central directory. Blocks.
+  /// Finds the record that leads to a central directory, searching backwards from the end. Blocks.
   static func find(in source: any ByteSource) throws(Fault) -> EndOfCentralDirectory {
     let window = min(source.size, reaches.last ?? 0)
     guard window >= size else {
       throw Fault(.damaged, "expected a ZIP archive of at least \(size) bytes, found \(source.size)", atByte: 0)
     }
-    // An empty archive's record may be random bytes in a comment: it is used only if no other leads to a directory.
+    // An empty archive's record can be random bytes in a comment. It is used only if no other record leads to a
+    // directory.
     var empty: EndOfCentralDirectory?
     var recordOffset: Int64?
     for reach in reaches {
       let start = source.size - min(window, reach)
       let tail = try source.bytes(at: start, count: Int(source.size - start))
       let candidates = candidates(in: tail)
-      // Within the shortest range only certain candidates are used; the next range includes the others.
+      // Within the shortest range, only certain candidates are used. The next range includes the others.
       let isWide = reach > reaches[0] || start == source.size - window
       for position in candidates.fitting + (isWide ? candidates.others : []) {
         guard let found = try read(tail, at: position, startByte: start, of: source) else {
@@ -75,8 +77,8 @@ struct EndOfCentralDirectory: Sendable {
     throw Fault(.damaged, "expected an end record that leads to a central directory", atByte: recordOffset)
   }
 
-  /// The number of volumes of a split archive whose last one is `source`; 1 if none is recorded. Blocks on the file's
-  /// end.
+  /// Returns the number of volumes of a split archive whose last one is `source`. Returns 1 if no number is recorded.
+  /// Blocks on the file's end.
   static func volumeCount(of source: any ByteSource) throws(Fault) -> Int {
     let start = source.size - min(source.size, reaches[1])
     let tail = try source.bytes(at: start, count: Int(source.size - start))
@@ -86,13 +88,14 @@ struct EndOfCentralDirectory: Sendable {
     return volumeCount(endingWith: last, last == 0xffff ? try zip64(before: start + Int64(position), of: source) : nil)
   }
 
-  /// The last volume's number is in the record, or in the ZIP64 record.
+  /// Returns the number of volumes. The last volume's number is in the record, or in the ZIP64 record.
   private static func volumeCount(endingWith last: UInt16, _ zip64: Zip64?) -> Int {
     let last = last == 0xffff ? zip64?.volume ?? 0 : Int(last)
     return last < 0xffff ? last + 1 : 1
   }
 
-  /// Positions of the signature, last first: those with a comment that ends exactly at the end of the file, and others.
+  /// Returns the positions of the signature, last first: those with a comment that ends exactly at the end of the file,
+  /// and others.
   private static func candidates(in tail: [UInt8]) -> (fitting: [Int], others: [Int]) {
     var fitting: [Int] = []
     var others: [Int] = []
@@ -186,13 +189,13 @@ struct EndOfCentralDirectory: Sendable {
     return nil
   }
 
-  /// The location with `prefix` determined; nil if there is no central directory.
+  /// Returns the location with `prefix` determined. Returns `nil` if the central directory is not found.
   private func placed(endingAt end: Int64, in source: any ByteSource) throws(Fault) -> EndOfCentralDirectory? {
     if directorySize == 0 && entryCount == 0 {
       return directoryOffset <= end ? self : nil
     }
-    // The directory ends where the following records start; the difference to its recorded offset is the length of the
-    // prefix.
+    // The directory ends where the following records start. The difference from its recorded offset is the length of
+    // the prefix.
     let actual = end - directorySize
     if actual >= directoryOffset, try isHeader(at: actual, in: source) {
       var moved = self

@@ -6,13 +6,13 @@ internal import Synchronization
 /// The encryption of an entry.
 enum Encryption: Equatable, BitwiseCopyable, Sendable {
   case none
-  /// APPNOTE 6.1.
+  /// Traditional encryption (APPNOTE 6.1).
   case zipCrypto
-  /// WinZip's; `version` 2 records no CRC.
+  /// WinZip's encryption. `version` 2 records no CRC.
   case aes(bits: UInt16, version: UInt8)
   /// Method 99 without an AES extra field.
   case unknownAES
-  /// APPNOTE 7.
+  /// PKWARE's strong encryption (APPNOTE 7).
   case strong
 
   var leavesOutCRC: Bool {
@@ -36,7 +36,7 @@ enum Encryption: Equatable, BitwiseCopyable, Sendable {
   }
 }
 
-/// Finds the password of each entry among the given ones.
+/// A cache of the password of each entry, chosen from the configured passwords.
 final class EntryPasswords: Sendable {
   private let passwords: Passwords
   private let state = Mutex(State())
@@ -49,7 +49,7 @@ final class EntryPasswords: Sendable {
   private struct State {
     /// The edition of the passwords that the other fields refer to.
     var edition: UInt64 = 0
-    /// By the offset of the entry's local header.
+    /// The keys by the offset of the entry's local header.
     var found: [Int64: Key] = [:]
     /// The index of the last matching password, which is likely to match again.
     var last = 0
@@ -71,7 +71,7 @@ final class EntryPasswords: Sendable {
       .locked, "the entry is encrypted and no password fits (use -o password_file=FILE)", atByte: offset)
   }
 
-  /// Decrypts an entry and returns what `decode` makes of it. Throws a locked fault when no password fits.
+  /// Decrypts an entry and returns the result of `decode`. Throws `locked` if no password fits.
   func open(
     _ locked: Locked, _ patience: Patience, _ decode: (any ByteSource) throws(Fault) -> any ByteSource
   ) throws(Fault) -> any ByteSource {
@@ -87,7 +87,7 @@ final class EntryPasswords: Sendable {
     let candidates = try candidates(for: locked, among: edition.passwords, last)
     guard let first = candidates.first else { throw EntryPasswords.noneFits(atByte: place) }
     var chosen = first
-    // One in 256 wrong passwords passes ZipCrypto's check: only the content decides.
+    // One in 256 wrong passwords passes ZipCrypto's check, so only the content decides.
     if candidates.count > 1, case .zipCrypto = first.key {
       for candidate in candidates {
         guard let bytes = try unlessDelayed({ () throws(Fault) in try decode(plain(locked, candidate.key)) }),
@@ -107,7 +107,7 @@ final class EntryPasswords: Sendable {
     return source
   }
 
-  /// The passwords that pass the check, with their keys; at most one for AES.
+  /// Returns the passwords that pass the check, with their keys. For AES, returns at most one.
   private func candidates(
     for locked: Locked, among passwords: [[UInt8]], _ last: Int
   ) throws(Fault) -> [(index: Int, key: Key)] {
@@ -135,7 +135,7 @@ final class EntryPasswords: Sendable {
       var keys = ZipCryptoKeys(password: password)
       unsafe head.withUnsafeMutableBytes { unsafe keys.decrypt($0) }
       let check = head[ZipCryptoKeys.headerSize - 1]
-      // With a data descriptor the CRC is unknown when the header is written: most programs use the time instead.
+      // With a data descriptor, the CRC is unknown when the header is written, so most programs use the time instead.
       let isStreamed = locked.node.flags & 8 != 0
       guard check == UInt8(locked.node.crc >> 24) || isStreamed && check == UInt8(locked.recordedTime >> 8) else {
         return nil
@@ -161,7 +161,7 @@ final class EntryPasswords: Sendable {
     }
   }
 
-  /// Whether all of an entry's bytes are readable and have its CRC.
+  /// Returns whether all of an entry's bytes are readable and match its CRC.
   private func isRight(_ bytes: any ByteSource, _ node: ZipNode) throws(Fault) -> Bool {
     let block = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 16)
     defer { unsafe block.deallocate() }

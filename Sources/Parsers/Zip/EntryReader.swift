@@ -3,7 +3,7 @@ internal import Codecs
 internal import Entries
 internal import Synchronization
 
-/// Opens entries: locates an entry's bytes in the archive, decrypts and decodes them.
+/// A reader that locates an entry's bytes in the archive, decrypts and decodes them.
 final class EntryReader: Sendable {
   let source: any ByteSource
   let options: ZipOptions
@@ -17,9 +17,9 @@ final class EntryReader: Sendable {
 
   private static let localSignature: UInt32 = 0x0403_4b50
   private static let localSize = 30
-  /// Entries with data up to this size are read and decoded on opening: one system call in total.
+  /// The maximum size, in bytes, of entries that are read and decoded on opening, in one system call.
   private static let promptSize: Int64 = 128 << 10
-  /// Entries up to this size need no spool.
+  /// The maximum size, in bytes, of entries that need no spool.
   private static let wholeSize: Int64 = 256 << 10
 
   init(
@@ -40,10 +40,10 @@ final class EntryReader: Sendable {
       && node.compressedSize <= promptSize
   }
 
-  /// An entry's bytes as the central directory describes it; a stored entry's CRC is not checked yet. Takes one small
+  /// Opens an entry as the central directory describes it. A stored entry's CRC is not checked yet. Takes one small
   /// read, more for an encrypted or small entry.
   ///
-  /// If that fails and the local header differs, a small entry is decoded according to the local header: the CRC in the
+  /// If that fails and the local header differs, a small entry is decoded according to the local header. The CRC in the
   /// central directory decides which is right.
   func open(_ node: ZipNode, _ patience: Patience) throws(Fault) -> any ByteSource {
     do throws(Fault) { return try openCentral(node, patience) } catch {
@@ -76,10 +76,10 @@ final class EntryReader: Sendable {
     if EntryReader.isPrompt(node) { return ByteArraySource(try inflateWhole(node, patience)) }
     let header = try localHeader(of: node, followedBy: 0, patience)
     let start = header.offset + Int64(header.dataStart)
-    // A stored entry's data beyond its size are ignored.
+    // A stored entry's data beyond its size is ignored.
     let isPlain = node.method == 0 && node.encryption == .none
     let count = isPlain ? min(node.compressedSize, node.size) : node.compressedSize
-    // Data after the directory are unusual but possible; data that overlap it are invalid.
+    // Data after the directory is unusual but possible. Data that overlaps it is invalid.
     let most = (start <= end ? end : source.size) - start
     guard count <= most else {
       throw Fault(.damaged, "expected \(count) bytes of data, found \(most)", atByte: start)
@@ -90,7 +90,7 @@ final class EntryReader: Sendable {
     return try passwords.open(locked, patience) { (plain) throws(Fault) in try decoded(plain, node, patience) }
   }
 
-  /// An entry's decoded bytes.
+  /// Returns an entry's decoded bytes.
   private func decoded(_ data: any ByteSource, _ node: ZipNode, _ patience: Patience) throws(Fault) -> any ByteSource {
     let crc = node.encryption.leavesOutCRC ? nil : node.crc
     if node.method == 8 { return InflatedSource(of: data, size: node.size, crc: crc, cache: cache) }
@@ -145,22 +145,22 @@ final class EntryReader: Sendable {
   }
 
   private struct LocalHeader {
-    /// From the start of the source.
+    /// The offset from the start of the source.
     var offset: Int64
-    /// Including about as many following bytes as were requested and exist.
+    /// The header's bytes, including about as many following bytes as were requested and exist.
     var bytes: [UInt8]
     /// The index of the data in `bytes`, according to the header's own length.
     var dataStart: Int
     var method: UInt16
-    /// In MS-DOS format.
+    /// The time in MS-DOS format.
     var time: UInt16
     var compressedSize: Int64
   }
 
   /// Reads the entry's local header (APPNOTE 4.3.7), together with about `count` following bytes.
   ///
-  /// If the archive was lengthened within, rather than at its start, the header is at the recorded offset. If
-  /// `isDoubted`, the signature may be missing: the CRC decides.
+  /// If bytes were inserted within the archive instead of at its start, the header is at the recorded offset. With
+  /// `isDoubted`, the signature can be missing, because the CRC decides.
   private func localHeader(
     of node: ZipNode, followedBy count: Int, _ patience: Patience, isDoubted: Bool = false
   ) throws(Fault) -> LocalHeader {
@@ -184,7 +184,7 @@ final class EntryReader: Sendable {
       throw volumes.absence(atByte: offset)
         ?? Fault(.damaged, "expected a local header inside the archive's \(source.size) bytes", atByte: offset)
     }
-    // Names are usually those of the central directory, and extra fields short.
+    // Names are usually the same as in the central directory, and extra fields short.
     let wanted = Self.localSize + (count == 0 ? 0 : Int(node.entry.nameCount) + 64 + count)
     let block = try source.bytes(at: offset, count: Int(min(Int64(wanted), source.size - offset)), patience)
     let bytes = unsafe block.span.bytes
@@ -210,14 +210,14 @@ final class EntryReader: Sendable {
 }
 
 extension EntryReader {
-  /// Methods that are not supported here but by other programs (APPNOTE 4.4.5).
+  /// The methods that only other programs support (APPNOTE 4.4.5).
   private static let methods: [UInt16: String] = [
     1: "compression by shrinking", 2: "compression by reducing", 3: "compression by reducing",
     4: "compression by reducing", 5: "compression by reducing", 6: "compression by imploding",
     98: "compression by PPMd",
   ]
 
-  /// Throws when the entry cannot be read, or must not be, for a reason evident from its header.
+  /// Throws if the header shows that the entry cannot or must not be read.
   func check(_ node: ZipNode) throws(Fault) {
     let offset = node.localHeaderOffset
     switch node.encryption {
@@ -249,10 +249,10 @@ extension EntryReader {
 }
 
 extension ZipNode {
-  /// Whether the method is one that others may decode: PPMd.
+  /// Whether the method is PPMd, which only a foreign decoder supports.
   fileprivate var isForeign: Bool { method == 98 }
 
-  /// The decoder other than ISA-L; nil for a stored or deflated entry, and for an unsupported method.
+  /// The compression, if it is not Deflate, which ISA-L decodes. Nil for stored, deflated and unsupported entries.
   fileprivate var compression: Compression? {
     switch method {
     case 9: .deflate64

@@ -1,10 +1,10 @@
-/// Determines the folder separator in an archive's names: a slash, unless all were written by Windows programs, some
-/// contain backslashes and none a slash, as older .NET versions did.
+/// A detector of the path separator in an archive's names. It is a backslash if Windows programs wrote all names, some
+/// contain backslashes and none a slash, as older .NET versions did. Otherwise it is a slash.
 struct FolderSeparators {
   private var hasBackslash = false
   private var isSettled = false
 
-  /// FAT, OS/2, NTFS, Info-ZIP's NTFS, VFAT (APPNOTE 4.4.2): file names do not contain backslashes.
+  /// The hosts whose file names do not contain backslashes: FAT, OS/2, NTFS, Info-ZIP's NTFS, VFAT (APPNOTE 4.4.2).
   private static let hosts: Set<UInt8> = [0, 6, 10, 11, 14]
 
   var areBackslashes: Bool { hasBackslash && !isSettled }

@@ -1,6 +1,6 @@
 internal import Bytes
 
-/// Finds entries sequentially by their local headers (APPNOTE 4.3.7): for an archive whose end is lost.
+/// A sequential scan for entries by their local headers (APPNOTE 4.3.7), for an archive whose end is lost.
 struct LocalHeaderScan {
   private let source: any ByteSource
   /// The offset of the next expected header.
@@ -10,10 +10,11 @@ struct LocalHeaderScan {
 
   static let fixedSize = 30
   private static let signature: [UInt8] = [0x50, 0x4b, 3, 4]
-  /// A data descriptor (4.3.9) with its signature; 8 bytes longer with 64-bit sizes.
+  /// The signature of a data descriptor (4.3.9) of 16 bytes, or of 24 bytes with 64-bit sizes.
   private static let descriptorSignature: [UInt8] = [0x50, 0x4b, 7, 8]
   private static let blockSize = 256 << 10
-  /// The most bytes to search for descriptors, over all entries; entries with recorded sizes need no search.
+  /// The maximum number of bytes to search for descriptors, over all entries. Entries with recorded sizes need no
+  /// search.
   private var budget: Int64 = 256 << 20
 
   init(_ source: any ByteSource, _ names: NameDecoder) {
@@ -21,7 +22,7 @@ struct LocalHeaderScan {
     self.names = names
   }
 
-  /// The next entry with complete data; nil when there are no more. Blocks.
+  /// Returns the next entry with complete data. Returns `nil` at the end. Blocks.
   mutating func next() throws(Fault) -> CentralDirectory.Entry? {
     guard offset <= source.size - Int64(Self.fixedSize) else { return nil }
     guard let (start, count) = try header() else { return nil }
@@ -29,7 +30,7 @@ struct LocalHeaderScan {
     guard var header = try? LocalHeaderScan.parse(bytes, &clock) else { return nil }
     header.localHeaderOffset = offset
     if header.flags & 8 != 0, header.compressedSize == 0 {
-      // The sizes follow the data: the data's end is found by searching for the next signature.
+      // The sizes follow the data. The data's end is found by searching for the next signature.
       guard try findDescriptor(for: &header, from: start) else { return nil }
     } else {
       guard header.compressedSize <= source.size - start else { return nil }
@@ -40,7 +41,8 @@ struct LocalHeaderScan {
     return CentralDirectory.Entry(header: header, path: path)
   }
 
-  /// The offset of the data of the entry at `offset`, and the size of its header; nil if there is no header.
+  /// Returns the offset of the data of the entry at `offset`, and the size of its header. Returns `nil` if there is no
+  /// header.
   private func header() throws(Fault) -> (dataStart: Int64, count: Int)? {
     let fixed = try source.bytes(at: offset, count: Self.fixedSize)
     guard fixed.starts(with: Self.signature) else { return nil }
@@ -72,7 +74,7 @@ struct LocalHeaderScan {
     return header
   }
 
-  /// Searches for the data descriptor whose size matches the distance from the data's start; sets `offset` to it.
+  /// Searches for the data descriptor whose size matches the distance from the data's start. Sets `offset` to it.
   private mutating func findDescriptor(for header: inout CentralHeader, from start: Int64) throws(Fault) -> Bool {
     var place = start
     while place <= source.size - 16, budget > 0 {
@@ -94,7 +96,7 @@ struct LocalHeaderScan {
       }
       budget -= Int64(count)
       if count < Self.blockSize { return false }
-      // A descriptor may cross the block's end.
+      // A descriptor can cross the block's end.
       place += Int64(count - 16)
     }
     return false

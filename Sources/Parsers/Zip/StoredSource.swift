@@ -1,8 +1,8 @@
 internal import Bytes
 internal import Codecs
 
-/// A stored entry's bytes. A sequential reading verifies the CRC along the way, and the read that completes it fails if
-/// the CRC is wrong; reads that skip a part are not checked.
+/// A stored entry's bytes. A sequential pass verifies the CRC, and its last read fails if the CRC is wrong. Reads that
+/// skip a part are not checked.
 final class StoredSource: ByteSource {
   private let data: any ByteSource
   private let check: RunningCheck<CRC32Sum>
@@ -10,7 +10,7 @@ final class StoredSource: ByteSource {
   var identity: ByteIdentity? { data.identity }
   var isSettling: Bool { data.isSettling }
 
-  /// `isPassed` says that the CRC was verified before; `passed` is called when it is.
+  /// Creates a source. `isPassed` states that the CRC is already verified. `passed` is called when it is.
   init(_ data: any ByteSource, crc: UInt32, isPassed: Bool, passed: @escaping @Sendable () -> Void) {
     self.data = data
     check = RunningCheck(of: data, CRC32Sum(expected: crc), isPassed: isPassed, passed: passed)

@@ -1,21 +1,21 @@
 internal import Bytes
 
-/// A source whose end was read at once: an archive's end record and, of most archives, all of the central directory.
+/// A source whose end is read in advance: an archive's end record and, in most archives, the whole central directory.
 ///
-/// Where each read is a request to another machine, those are one request instead of one for each step towards the
-/// directory.
+/// On a network source, this takes one request instead of one for each step towards the directory.
 final class TailWindow: ByteSource {
   let source: any ByteSource
   private let tail: [UInt8]
   private let start: Int64
   var size: Int64 { source.size }
 
-  /// In bytes, less than what kernels read ahead at once (128 KiB), of which the start takes up to a page.
+  /// The size of the window, in bytes. With up to a page added by its alignment, it does not exceed the kernel's
+  /// readahead of 128 KiB.
   private static let reach: Int64 = 124 << 10
   private static let page: Int64 = 4096
 
-  /// Blocks. Where the end cannot be read, as of an archive with missing parts, nothing is kept of it, and who asks for it gets
-  /// the fault.
+  /// Reads the end of `source`. Blocks. If the end cannot be read (for instance, in an archive with missing volumes),
+  /// nothing is kept, and later reads of it throw the fault.
   init(_ source: any ByteSource) throws(Fault) {
     self.source = source
     let start = max(0, source.size - Self.reach) / Self.page * Self.page

@@ -1,14 +1,14 @@
 internal import Bytes
 
-/// The volumes of a split archive ("disks", APPNOTE 8.3): offsets are relative to one of them.
+/// The volumes of a split archive ("disks", APPNOTE 8.3). Offsets are relative to a volume.
 struct Volumes: Sendable {
-  /// The recorded number of volumes; 1 for an archive that is not split.
+  /// The recorded number of volumes. 1 for an archive that is not split.
   let count: Int
-  /// The offset of each in the source; empty unless all are known.
+  /// The offset of each volume in the source. Empty unless all are known.
   private let starts: [Int64]
 
-  /// The parts of a `JoinedSource` are the volumes. Any other source is the last volume, or a whole archive whatever it
-  /// records.
+  /// Determines the volumes: the parts of a `JoinedSource`. Any other source is the last volume, or a complete archive
+  /// despite its recorded count.
   init(_ source: any ByteSource, count: Int) {
     self.count = count
     let source = (source as? TailWindow)?.source ?? source
@@ -18,7 +18,7 @@ struct Volumes: Sendable {
 
   static let one = Volumes(ByteArraySource([]), count: 1)
 
-  /// The offset in the source of an offset in a volume, counted from 0.
+  /// Returns the offset in the source of an offset in a volume, counted from 0.
   func place(_ offset: Int64, in volume: Int) -> Int64 {
     starts.indices.contains(volume) ? Bounds.sum(starts[volume], offset) : offset
   }
@@ -26,7 +26,7 @@ struct Volumes: Sendable {
   /// Whether only the last volume is present.
   var areMissing: Bool { count > 1 && starts.isEmpty }
 
-  /// Explains a failure at an offset by missing volumes; nil if none is missing.
+  /// Returns the fault that explains a failure at an offset by missing volumes. Returns `nil` if no volume is missing.
   func absence(atByte offset: Int64) -> Fault? {
     guard areMissing else { return nil }
     return Fault(

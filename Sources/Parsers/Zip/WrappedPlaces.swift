@@ -1,24 +1,24 @@
 internal import Bytes
 
-/// Recovers offsets and sizes of archives over 4 GiB without ZIP64, as macOS's Archive Utility writes them: only their
-/// low 32 bits are recorded.
+/// A recovery of offsets and sizes in archives over 4 GiB without ZIP64, as macOS's Archive Utility writes them. Only
+/// their low 32 bits are recorded.
 ///
-/// Such archives have their entries in the directory's order. So each entry is at the first offset after the preceding
-/// one that has these low bits and a local header, and everything between two entries belongs to the first one.
+/// Such archives have their entries in the directory's order. Each entry is at the first offset after the preceding
+/// entry that has these low bits and a local header. All bytes between two entries belong to the first one.
 struct WrappedPlaces {
   private let source: any ByteSource
   /// The start of the directory.
   private let end: Int64
-  /// All further entries are at or after this offset.
+  /// The minimum offset of all further entries.
   private var reached: Int64 = 0
-  /// Set when an entry was not found: the rest is left as recorded.
+  /// Whether an entry was not found. Later entries are then left as recorded.
   private var isLost = false
 
   static let round: Int64 = 1 << 32
-  /// How far an entry is searched for, in multiples of 4 GiB.
+  /// The maximum distance to search for an entry, in multiples of 4 GiB.
   private static let farthest = 1024
 
-  /// nil unless offsets are wrapped.
+  /// Creates a recovery. Returns `nil` unless offsets are wrapped.
   init?(_ source: any ByteSource, _ end: EndOfCentralDirectory) {
     guard end.isWrapped else { return nil }
     self.source = source
@@ -46,9 +46,9 @@ struct WrappedPlaces {
     return bytes.starts(with: [0x50, 0x4b, 3, 4]) && Int(littleEndianBytes: bytes[26..<28]) == header.nameCount
   }
 
-  /// Extends an entry of known offset to the size that it has if the next one, or else the directory, starts at `next`.
+  /// Extends an entry of known offset up to the next entry, or to the directory if `next` is `nil`.
   ///
-  /// Right for entries that are stored or incompressible, such as films; reading any other fails.
+  /// This is right for entries that are stored or incompressible, such as films. Reading any other entry fails.
   func stretch(_ header: inout CentralHeader, to next: CentralHeader?) {
     guard !isLost else { return }
     let room = (next?.localHeaderOffset ?? end) - header.localHeaderOffset - Int64(LocalHeaderScan.fixedSize)

@@ -1,6 +1,6 @@
 public import Bytes
 
 extension ZipArchive {
-  /// Each entry has a CRC.
+  /// Returns `nil`: each entry has a CRC or an authentication code.
   public func assurance(of index: UInt32) -> Assurance? { nil }
 }

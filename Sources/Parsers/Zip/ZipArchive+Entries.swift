@@ -2,7 +2,7 @@ internal import Bytes
 internal import Entries
 
 extension ZipArchive {
-  /// The target of a symbolic link; nil if it is invalid.
+  /// Returns the target of a symbolic link. Returns `nil` if it is invalid.
   static func target(of link: UInt32, in tree: ZipTree, _ reader: EntryReader) throws(Fault) -> [UInt8]? {
     let node = tree.node(link)
     guard node.size > 0, node.size <= Int64(EntryName.longestPath) else { return nil }

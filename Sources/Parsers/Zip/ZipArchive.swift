@@ -15,17 +15,17 @@ public final class ZipArchive: OpenedArchive {
   private let opened = Mutex<[UInt32: OpenedEntry]>([:])
   /// The stored entries with a verified CRC.
   private let passed = Mutex<Set<UInt32>>([])
-  /// The fault that ended the reading of the central directory early; entries before it are in the tree.
+  /// The fault that ended the reading of the central directory early. Entries before it are in the tree.
   public let fault: Fault?
 
   public static let root = EntryTree.root
   public var entries: EntryTree { tree.entries }
 
-  /// Reads the central directory of `source`. Blocks; takes time and memory proportional to the number of entries and
-  /// folders, some 100 bytes each plus names, counted in `memory`.
+  /// Reads the central directory of `source`. Blocks. Takes time and memory proportional to the number of entries and
+  /// directories: some 100 bytes each plus names, counted in `memory`.
   ///
-  /// Throws when `source` is not a ZIP archive, or nothing of it can be read; a limit fault when the memory budget is
-  /// exhausted. A folder without an entry of its own has the time of the first entry in it, the root has `modified`.
+  /// Throws if `source` is not a ZIP archive or no part of it can be read. Throws `limit` if the memory budget is
+  /// exhausted. A directory without an entry of its own has the time of its first entry. The root has `modified`.
   public init(
     _ source: any ByteSource, modified: Timestamp, cache: ChunkCache, options: ZipOptions = ZipOptions(),
     memory: MemoryShare = MemoryShare(in: MemoryBudget())
@@ -59,15 +59,15 @@ public final class ZipArchive: OpenedArchive {
 
   public func node(_ index: UInt32) -> EntryNode { tree.nodes[Int(index)] }
   public func name(of index: UInt32) -> ArraySlice<UInt8> { entries.name(of: index) }
-  /// In the archive's order. O(1).
+  /// Returns the children of a directory in the archive's order. O(1).
   public func children(of index: UInt32) -> ArraySlice<UInt32> { entries.children(of: index) }
   public func parent(of index: UInt32) -> UInt32 { entries.nodes[Int(index)].parent }
 
-  /// Whether an entry is decoded on opening.
+  /// Returns whether an entry is decoded on opening.
   public func isPrompt(_ index: UInt32) -> Bool { EntryReader.isPrompt(tree.node(index)) }
 
-  /// Identifies an entry's content, wherever it is stored, by size and CRC; 0 for every folder. nil if the archive has
-  /// no CRC.
+  /// Returns an identifier of an entry's content by size and CRC, independent of its location. Returns 0 for every
+  /// directory and `nil` if the archive has no CRC of the entry.
   public func identity(_ index: UInt32) -> UInt64? {
     let node = tree.node(index)
     if node.kind == .folder { return 0 }
@@ -80,20 +80,20 @@ public final class ZipArchive: OpenedArchive {
     return hash.adding(UInt64(node.crc)).value
   }
 
-  /// Whether an entry's bytes are not stored plainly in the archive.
+  /// Returns whether an entry's bytes are not stored plainly in the archive.
   public func isDecoded(_ index: UInt32) -> Bool {
     let node = tree.node(index)
     return node.method != 0 || node.encryption != .none || tree.targets[index] != nil
   }
 
-  /// O(1).
+  /// Returns the child with a name. O(1).
   public func child(of index: UInt32, named name: FileName) -> UInt32? { entries.child(of: index, named: name.bytes) }
 
-  /// The bytes of a file or of a symbolic link's target; takes one small read. Throws when they cannot be read.
+  /// Opens a file or a symbolic link's target. Takes one small read. Throws if the bytes cannot be read.
   public func open(_ index: UInt32, _ patience: Patience) throws(Fault) -> any ByteSource {
     if let opened = opened.withLock({ $0[index]?.bytes }) { return opened }
     let node = tree.node(index)
-    // A symbolic link that leads out of the archive may be shown as a file.
+    // A symbolic link that leads out of the archive can be shown as a file.
     if let target = tree.targets[index] { return ByteArraySource(target) }
     if let other = node.detail.overlapped {
       // Offsets in missing volumes would only seem to overlap.
@@ -116,7 +116,7 @@ public final class ZipArchive: OpenedArchive {
     weak var bytes: (any ByteSource)?
   }
 
-  /// The source that another thread has opened meanwhile, or else `bytes`, which is shared from now on.
+  /// Returns the source that another thread has opened in the meantime. If there is none, shares and returns `bytes`.
   private func share(_ bytes: any ByteSource, _ index: UInt32) -> any ByteSource {
     opened.withLock { opened in
       if let present = opened[index]?.bytes { return present }
@@ -126,7 +126,7 @@ public final class ZipArchive: OpenedArchive {
     }
   }
 
-  /// Throws when the archive is no longer the one that was opened.
+  /// Throws if the archive is no longer the one that was opened.
   public func verify() throws(Fault) { try source.verify() }
 }
 
@@ -137,24 +137,24 @@ extension ZipArchive {
   /// An empty archive's size, in bytes.
   private static let smallest = 22
 
-  /// Whether a file that starts with these bytes, at least 22 of them or all there are, is likely an archive: they are
-  /// a local header, or an empty archive's end.
+  /// Returns whether a file that starts with `head` is likely an archive: it begins with a local header or an empty
+  /// archive's end record. `head` has at least 22 bytes or all of the file.
   public static func isStart(_ head: ArraySlice<UInt8>) -> Bool {
     guard head.count >= smallest else { return false }
     return head.starts(with: [0x50, 0x4b, 3, 4]) || head.starts(with: [0x50, 0x4b, 5, 6])
       || head.starts(with: [0x50, 0x4b, 7, 8, 0x50, 0x4b])
   }
 
-  /// The number of files of a split archive (APPNOTE 8.3) whose last one is `source`; 1 if none is recorded. Blocks on
-  /// the file's end.
+  /// Returns the number of volumes of a split archive (APPNOTE 8.3) whose last one is `source`. Returns 1 if no number
+  /// is recorded. Blocks on the file's end.
   public static func partCount(of source: any ByteSource) throws(Fault) -> Int {
     try EndOfCentralDirectory.volumeCount(of: source)
   }
 
-  /// Whether only the last file of a split archive is present.
+  /// Whether only the last volume of a split archive is present.
   public var lacksParts: Bool { reader.volumes.areMissing }
 
-  /// Whether `source` has a central directory. Blocks on the file's start, and on its last mebibyte if the start is not
+  /// Returns whether `source` is an archive. Blocks on the file's start, and on its last mebibyte if the start is not
   /// an archive's.
   public static func isArchive(_ source: any ByteSource) throws(Fault) -> Bool {
     guard source.size >= smallest else { return false }

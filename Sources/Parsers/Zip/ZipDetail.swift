@@ -1,26 +1,26 @@
 internal import Entries
 
-/// What a ZIP archive records of a file or link.
+/// The recorded metadata of a file or link in a ZIP archive.
 struct ZipDetail: BitwiseCopyable, Sendable {
   // Ordered to avoid padding: there may be millions.
   var compressedSize: Int64 = 0
-  /// From the start of the source.
+  /// The offset from the start of the source.
   var localHeaderOffset: Int64 = -1
   var crc: UInt32 = 0
-  /// The node whose data overlap this one's, which is therefore not read; 0 if there is none.
+  /// The node whose data overlaps this one's, which is therefore not read. 0 if there is none.
   private var overlappedBy: UInt32 = 0
   var flags: UInt16 = 0
   /// The compression method, below any encryption (APPNOTE 4.4.5).
   var method: UInt16 = 0
   var encryption = Encryption.none
 
-  /// The node whose data overlap this one's, which is therefore not read; nil if there is none.
+  /// The node whose data overlaps this one's, which is therefore not read. Nil if there is none.
   var overlapped: UInt32? {
     get { overlappedBy == 0 ? nil : overlappedBy }
     set { overlappedBy = newValue ?? 0 }
   }
 
-  /// A node, and what is recorded of it, as the central directory has it.
+  /// Returns a node and its metadata as recorded in the central directory.
   static func reading(
     _ header: CentralHeader, prefix: Int64, isFolderName: Bool
   ) -> (node: EntryNode, detail: ZipDetail) {
@@ -46,7 +46,7 @@ struct ZipDetail: BitwiseCopyable, Sendable {
     return (node, detail)
   }
 
-  /// As recorded on Unix; otherwise defaults plus any recorded execute permission.
+  /// Returns the permissions recorded on Unix, or else defaults plus any recorded execute permission.
   private static func permissions(_ header: CentralHeader, _ kind: EntryNode.Kind) -> UInt16 {
     let recorded = UInt16(header.unixMode & 0o777)
     if header.isUnix && header.unixMode != 0 { return recorded }

@@ -1,10 +1,10 @@
 public import Bytes
 public import Entries
 
-/// A file, folder or symbolic link in a ZIP archive's tree.
+/// A file, directory or symbolic link in a ZIP archive's tree.
 public struct ZipNode: Sendable {
   let entry: EntryNode
-  /// What is recorded of it; of what stands for it, when that is to be tried.
+  /// The recorded metadata. Values of the local header replace it while they are tried.
   var detail: ZipDetail
 
   init(_ entry: EntryNode, _ detail: ZipDetail) {
@@ -14,9 +14,9 @@ public struct ZipNode: Sendable {
 
   public var kind: EntryNode.Kind { entry.kind }
   public var modified: Timestamp { entry.modified }
-  /// Permission bits.
+  /// The permission bits.
   public var permissions: UInt16 { entry.permissions }
-  /// In bytes; 0 for a folder, the target's length for a link.
+  /// The size in bytes: 0 for a directory, the target's length for a link.
   public var size: Int64 { entry.size }
 
   var compressedSize: Int64 {
@@ -28,7 +28,7 @@ public struct ZipNode: Sendable {
     get { detail.method }
     set { detail.method = newValue }
   }
-  /// From the start of the source.
+  /// The offset from the start of the source.
   var localHeaderOffset: Int64 { detail.localHeaderOffset }
   var crc: UInt32 { detail.crc }
   var flags: UInt16 { detail.flags }

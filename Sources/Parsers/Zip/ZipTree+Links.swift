@@ -2,7 +2,7 @@ internal import Bytes
 internal import Entries
 
 extension ZipTree {
-  /// Gives each PKWARE hard link the data of its file; none if that file is missing.
+  /// Gives each PKWARE hard link the data of its file, if that file exists.
   mutating func resolveHardLinks() {
     for (link, path) in targets.sorted(by: { $0.key < $1.key }) where nodes[Int(link)].kind == .file {
       let file = file(at: path, from: ZipTree.root) ?? file(at: path, from: nodes[Int(link)].parent)

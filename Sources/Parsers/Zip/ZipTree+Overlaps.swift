@@ -2,8 +2,8 @@ internal import Bytes
 internal import Entries
 
 extension ZipTree {
-  /// Marks entries whose data overlap those of an entry that starts before them, or at the same offset and earlier in
-  /// the archive's order, with that entry. The others do not overlap, and so cannot expand to more than there is.
+  /// Marks each entry whose data overlaps that of an earlier entry, by offset and then by the archive's order, with
+  /// that entry. The remaining entries do not overlap, so the same bytes are not expanded twice.
   ///
   /// An entry that claims to extend beyond `end`, the start of the central directory, is invalid itself and marks no
   /// others. O(n) for archives written sequentially, else O(n log n).
@@ -46,7 +46,7 @@ extension ZipTree {
 extension ZipDetail {
   fileprivate var hasData: Bool { localHeaderOffset >= 0 }
 
-  /// A lower bound of its data's end, as only the local header has its own length.
+  /// The minimum offset of the data's end: only the local header records its own length.
   fileprivate var dataEnd: Int64 {
     localHeaderOffset + compressedSize + 30
   }

@@ -3,15 +3,15 @@ public import ContentReading
 internal import Entries
 internal import Zip
 
-/// A file, a folder or a symbolic link in a ZIP archive, which stays open as long as one of its members is there.
+/// A file, a directory or a symbolic link in a ZIP archive. The archive stays open while any of its members exists.
 public struct ZipMember: Sendable {
-  /// What a member can be.
+  /// The kinds of members.
   public enum Kind: Sendable {
-    /// It has bytes.
+    /// A file with bytes.
     case file
-    /// It has none.
+    /// A directory, without bytes.
     case folder
-    /// A symbolic link; its bytes are the path that it leads to, which may be outside the archive.
+    /// A symbolic link. Its bytes are the target's path, which can be outside the archive.
     case link
   }
 
@@ -25,7 +25,7 @@ public struct ZipMember: Sendable {
     node = archive.node(index)
   }
 
-  /// Whether it is a file, a folder or a link.
+  /// Whether the member is a file, a directory or a link.
   public var kind: Kind {
     switch node.kind {
     case .file: .file
@@ -37,10 +37,10 @@ public struct ZipMember: Sendable {
   /// The last component of the path.
   public var name: String { String(decoding: archive.name(of: index), as: UTF8.self) }
 
-  /// The names of the folders and its own, joined by `/`: relative, without `.` and `..`, and unique in the archive.
+  /// The path in the archive, with components joined by `/`: relative, without `.` and `..`, and unique in the archive.
   ///
-  /// Names that break this are changed, so that a folder to unpack to is never left: control characters and such
-  /// components become `?`, and of equal names all but one get a number.
+  /// Names that violate this are changed so that extraction never leaves its directory. Control characters and such
+  /// components become `?`. All but one of several equal names get a number.
   public var path: String {
     var names: [String] = []
     var place = index
@@ -51,35 +51,36 @@ public struct ZipMember: Sendable {
     return names.reversed().joined(separator: "/")
   }
 
-  /// Of the bytes, decoded, as the archive says; 0 for a folder.
+  /// The claimed size of the decoded bytes. 0 for a directory.
   public var size: Int64 { node.size }
 
-  /// When it was changed, in seconds since the start of 1970 in UTC. The time of a member without one in UTC is taken
-  /// for local time.
+  /// The modification time, in seconds since the start of 1970 in UTC. A time that is not recorded in UTC is
+  /// interpreted as local time.
   public var modified: Int64 { node.modified.seconds }
 
-  /// Permission bits of Unix, 0 to 0o777; the usual ones if none are recorded.
+  /// The Unix permission bits, 0 to 0o777. Defaults if none are recorded.
   public var permissions: UInt16 { node.permissions }
 
-  /// The bytes, to be read as a whole, in chunks or at any offset. Reads a little of the archive; blocks.
+  /// Returns the bytes, which can be read as a whole, in chunks or at any offset. Reads a little of the archive.
+  /// Blocks.
   ///
-  /// Deflate can be read at any offset quickly once it has been read through; other methods start again from the first
-  /// byte if that is far back.
+  /// Deflate can be read at any offset quickly after it has been read completely. Other methods start again from the
+  /// first byte to go far back.
   ///
-  /// - Throws: `ReadingError` with `ReadingError.Code.locked` if no password fits, with
-  ///   `ReadingError.Code.tooLarge` if the member claims more than 1,100 times its compressed size or
-  ///   over 1 TiB, with `ReadingError.Code.unsupported` for a folder or an unknown method, or another
-  ///   code if the archive is damaged there.
+  /// - Throws: `ReadingError`. Its code is `ReadingError.Code.locked` if no password fits, and
+  ///   `ReadingError.Code.tooLarge` if the member claims more than 1,100 times its compressed size or over 1 TiB. It is
+  ///   `ReadingError.Code.unsupported` for a directory or an unknown method, or another code if the archive is damaged
+  ///   there.
   public func content() throws(ReadingError) -> Content {
     guard kind != .folder else { throw ReadingError(.unsupported, "a folder has no bytes") }
     let source = try ReadingError.of { () throws(Fault) in try archive.open(index, .blocking) }
     return try Content(source)
   }
 
-  /// All bytes. Blocks.
+  /// Returns all bytes. Blocks.
   ///
-  /// - Parameter limit: In bytes.
-  /// - Throws: `ReadingError` with `ReadingError.Code.tooLarge` if there are more than
-  ///   `limit`, or as ``content()`` and `Content.bytes(limit:)` do.
+  /// - Parameter limit: The maximum number of bytes.
+  /// - Throws: `ReadingError` with `ReadingError.Code.tooLarge` if there are more than `limit` bytes, or the errors of
+  ///   ``content()`` and `Content.bytes(limit:)`.
   public func bytes(limit: Int = 1 << 30) throws(ReadingError) -> [UInt8] { try content().bytes(limit: limit) }
 }

@@ -1,20 +1,20 @@
 internal import Zip
 
-/// What is in a ZIP archive, as a collection. Each access is O(1).
+/// The members of a ZIP archive as a collection. Each access is O(1).
 public struct ZipMembers: RandomAccessCollection, Sendable {
   private let archive: ZipArchive
 
   init(_ archive: ZipArchive) { self.archive = archive }
 
-  /// 0.
+  /// The first index: 0.
   public var startIndex: Int { 0 }
   /// The number of members.
   public var endIndex: Int { archive.count - 1 }
 
-  /// The member at an index from ``startIndex`` to before ``endIndex``.
+  /// Returns the member at an index from ``startIndex`` up to, but not including, ``endIndex``.
   public subscript(position: Int) -> ZipMember {
     precondition(indices.contains(position), "There is no member \(position).")
-    // The root comes first.
+    // The first node is the root.
     return ZipMember(archive, UInt32(position + 1))
   }
 }

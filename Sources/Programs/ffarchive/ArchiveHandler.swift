@@ -23,7 +23,7 @@ struct ArchiveHandler: JobHandler {
   }
 
   mutating func answer(_ order: JobOrder) throws(JobFailure) -> JobAnswer.Outcome {
-    // How many bytes it will be the list says.
+    // The size is in the listing.
     guard case .measure = order.job.work else { throw .unknown }
     return .done(JobAnswer.unmeasured)
   }

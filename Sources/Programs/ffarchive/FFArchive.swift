@@ -3,7 +3,7 @@ internal import Catalogue
 internal import SandboxTrial
 internal import WorkerKit
 
-/// The worker program for archives that no parser of the daemon's reads.
+/// The worker program for archives without a parser in the daemon.
 @main
 enum FFArchive {
   static func main() {

@@ -6,7 +6,7 @@ internal import Sandbox
 internal import SandboxTrial
 internal import WorkerKit
 
-/// The worker program that ffmount starts: it converts the files it receives on a socket, and can do nothing else.
+/// The worker program that ffmount starts. It converts the files that it receives on a socket, and can do nothing else.
 @main
 enum FFConvert {
   static func main() {
@@ -14,7 +14,7 @@ enum FFConvert {
     WorkerRuntime.run("ffconvert", reading: folders, makeHandlers)
   }
 
-  /// The folders that conversions read from.
+  /// The directories that conversions read from.
   static let folders = Sandbox.sharedFolders
 
   /// Loads everything that cannot be loaded once the sandbox is closed.

@@ -48,8 +48,8 @@ struct ImageHandler: JobHandler {
 }
 
 extension ImageChanges {
-  /// The pixels per inch for a page of a size in inches: as requested, so that it gets the requested size, or 150; less
-  /// for a page that would be too large.
+  /// Returns the pixels per inch for a page of a size in inches. The page gets the requested size, or 150 pixels per
+  /// inch, or fewer if it would be too large.
   fileprivate func resolution(forPageOf width: Double, _ height: Double) -> Double {
     if let resolution { return Double(resolution) }
     let usual =

@@ -12,7 +12,7 @@ struct MergeHandler: JobHandler {
     var protection = CommonProtection()
     try order.forEachMember { (name, open) throws(JobFailure) in
       do throws(JobFailure) { try protection.add(open(), passwords, named: name) } catch {
-        // The document has a notice instead.
+        // The document contains a notice instead.
         guard error.concernsInput else { throw error.about(name) }
       }
     }

@@ -4,7 +4,7 @@ internal import Images
 internal import WorkerKit
 
 extension PicturePages {
-  /// Adds all images of a file that get their own page.
+  /// Adds all images of a file, each as a page.
   func addAll(of input: JobInput, _ changes: ImageChanges = ImageChanges()) throws(JobFailure) {
     try PageImage.forEach(of: input, changes) { (image) throws(JobFailure) in
       if let data = image.data {

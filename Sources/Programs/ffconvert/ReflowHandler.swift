@@ -3,7 +3,7 @@ internal import Documents
 internal import Rendering
 internal import WorkerKit
 
-/// Makes web pages of PDFs.
+/// Converts PDFs to web pages.
 struct ReflowHandler: JobHandler {
   static let verbs = [Conversion.reflowed.verb]
 

@@ -1,21 +1,35 @@
-// ffkeep: keeps a mount while the processes that serve it come and go. It holds the kernel's connection and the memory that
-// each of them leaves to the next, starts the next when one dies, and reads nothing that comes from files or requests.
+// ffkeep: the supervisor process of a mount. It owns the kernel's connection and the memory that each serving process hands
+// over to the next, and restarts the serving process when it dies. It reads no data from files, and none from requests beyond
+// their headers and the name of an attribute.
 //
-// SIGUSR2 has it start what PROGRAM's path leads to by now, an update, in place of the process that serves. If that does not
-// answer, the program of before goes on.
+// On SIGUSR2, it replaces the serving process by the program that PROGRAM's path currently leads to, an update. If the update
+// does not start to answer, the previous program continues.
 //
-// When no process can serve, it answers all requests with EIO until the mount is unmounted, or another SIGUSR2 has it try
-// again. The folder below the mount stays hidden: a program that compares it with a copy would take it for an emptied source.
+// If no process can serve, it answers all requests with EIO until the mount is unmounted, or until another SIGUSR2 makes it
+// try again. The directory below the mount stays hidden: a program that compares it with a copy would mistake it for an
+// emptied source.
 //
-// ffkeep REPORT LIMIT END PROGRAM NAME ARGUMENT…: NAME is what PROGRAM is called as; END is "unmount" if a mount that no process
-// can serve is unmounted instead; REPORT is the descriptor that the first process
-// tells the terminal on how its start went, or -1; LIMIT is the memory in kB beyond which a process is replaced. A process finds in FFMOUNT_KEPT its ordinal, the descriptors of: its socket, the memory, the connection, REPORT, -1 for
-// what there is not, whether the one before had too much memory, and 1 twice. It sends one byte a message: D with the connection once
-// it is mounted, R when it answers requests, E when the mount is to end with it, F if another process would fail as it does,
-// H if another process shares its descriptors: that one, which has the other end of the socket, too, is told when the process
-// is dead, and sends messages K with what was open. They are kept open here until the next process says H.
+// Usage: ffkeep REPORT LIMIT END PROGRAM NAME ARGUMENT…
 //
-// C, since it is to be small: no runtime, no thread, no allocation after its start.
+// - REPORT is the descriptor by which the first process reports the result of its start to the terminal, or -1.
+// - LIMIT is the memory in kB beyond which a process is replaced.
+// - END is "unmount" if a mount that no process can serve is unmounted instead.
+// - NAME is the name that PROGRAM is called by.
+//
+// The environment variable FFMOUNT_KEPT of a process contains its ordinal; the descriptors of its socket, the memory, the
+// connection and REPORT, each -1 if there is none; whether the previous process exceeded the memory limit; and 1 twice.
+//
+// A process sends messages of one byte:
+//
+// - D: it has mounted; the message contains the connection.
+// - R: it answers requests.
+// - E: the mount ends with this process.
+// - F: another process would fail in the same way.
+// - H: another process, the holder, shares its descriptors. The holder also has the other end of the socket. When the process
+//   is dead, the holder is told so and sends messages K with the open descriptors. They stay open here until the next process
+//   sends H.
+//
+// ffkeep is written in C to be small: no runtime, no threads, no allocation after its start.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -36,21 +50,21 @@
 #include <time.h>
 #include <unistd.h>
 
-// How often a process may end before it answers, and how often it may be killed before that; how often in a second one that
-// answered may die; how often its memory is looked at, in ms.
+// The maximum number of processes that end before they answer, and of those that are killed before they answer; the maximum
+// number of deaths per second of processes that have answered; the interval of memory checks, in ms.
 enum { most_failed_starts = 10, most_killed_starts = 200, usual_deaths_a_second = 200, most_ordinals = 65535, round = 2000 };
 
 static int memory = -1;
 static int connection = -1;
 static int report = -1;
-// The file of PROGRAM, whatever its path leads to by now, and that of an update until it has answered.
+// The opened file of PROGRAM, whatever its path currently leads to, and that of an update until it has answered.
 static int program = -1;
 static int update = -1;
 static unsigned ordinal;
 static int was_too_large;
-// Whether a process shares the descriptors of the one that serves.
+// Whether another process shares the descriptors of the serving process.
 static int has_holder;
-// The descriptors that dead processes had, a bit each, and the limit of how many a new one may open.
+// The descriptors of dead processes, one bit each, and the descriptor limit of a new process.
 enum { most_held = 1 << 20 };
 static unsigned char held[most_held / 8];
 static int has_held;
@@ -59,7 +73,7 @@ static char kept[64];
 static const char refusal[] = "ffmount cannot serve this mount any more (see the system's log, and unmount it)";
 static char *mountpoint = "";
 
-// A mount that nobody answers for is worse than none.
+// Unmounts. A mount without a serving process is worse than none.
 static void unmount(void) {
     if (umount2(mountpoint, MNT_DETACH | UMOUNT_NOFOLLOW) == 0) return;
     const pid_t child = fork();
@@ -72,7 +86,7 @@ static void unmount(void) {
     if (child > 0) waitpid(child, NULL, 0);
 }
 
-// What a process has in memory that no other has, in kB.
+// Returns the unshared memory of a process, in kB.
 static long own_memory(pid_t process) {
     char path[64];
     long all = 0, shared = 0;
@@ -88,7 +102,7 @@ static void note(int priority, const char *what, int number) {
     syslog(priority, "%s: %s %d", mountpoint, what, number);
 }
 
-// Starts PROGRAM; *mine is the keeper's end of its socket.
+// Starts PROGRAM. Sets *mine to the supervisor's end of its socket.
 static pid_t start(char **arguments, int *mine, const sigset_t *before) {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) return -1;
@@ -115,7 +129,7 @@ static pid_t start(char **arguments, int *mine, const sigset_t *before) {
     return child;
 }
 
-// The next process has what the one before had open.
+// Closes the descriptors of dead processes, once the next process has them.
 static void close_held(void) {
     for (int file = 0; has_held && file < most_held; file++)
         if (held[file / 8] & 1 << file % 8) close(file);
@@ -123,7 +137,7 @@ static void close_held(void) {
     has_held = 0;
 }
 
-// Keeps descriptors, and records their numbers where the message says.
+// Keeps descriptors, and records their numbers at the offsets given in the message.
 static void keep_held(const uint64_t *places, uint64_t count, const int *files, size_t got) {
     for (uint64_t i = 0; i < count; i++) {
         const int64_t file = i < got && files[i] < most_held ? files[i] : -1;
@@ -134,7 +148,7 @@ static void keep_held(const uint64_t *places, uint64_t count, const int *files, 
     }
 }
 
-// Receives a message; returns its byte, 0 if there is none, -1 at the end.
+// Receives a message. Returns its byte, 0 if there is none, -1 at the end.
 static int receive(int socket, int flags) {
     enum { most_files = 100 };
     uint64_t words[2 + most_files] = {0};
@@ -168,7 +182,7 @@ static int receive(int socket, int flags) {
     return byte;
 }
 
-// Takes over what a dead process had open from the one that shared it.
+// Takes over the open descriptors of a dead process from the process that shared them.
 static void collect(int socket) {
     static int is_raised;
     if (!is_raised && getrlimit(RLIMIT_NOFILE, &usual_limit) == 0) {
@@ -177,7 +191,7 @@ static void collect(int socket) {
         is_raised = 1;
     }
     if (send(socket, "G", 1, MSG_NOSIGNAL) != 1) return;
-    // Until it has ended: then everything else that the process had open is closed, and its locks are gone.
+    // Waits until the holder has exited. Everything else that the process had open is then closed, and its locks are released.
     for (;;) {
         struct pollfd wait = {.fd = socket, .events = POLLIN};
         const int come = poll(&wait, 1, 10000);
@@ -214,8 +228,8 @@ static void answer(uint64_t request, int error, const void *bytes, size_t count)
     (void)!writev(connection, parts, count ? 2 : 1);
 }
 
-// Answers a request with EIO; `bytes` are `count` bytes behind its head. The root keeps its attributes, so that the reason can
-// be asked for.
+// Answers a request with EIO. `bytes` are the `count` bytes after its header. The root keeps its attributes, so that the
+// reason can be queried.
 static void refuse(const struct fuse_in_header *head, const char *bytes, size_t count) {
     switch (head->opcode) {
     case FUSE_FORGET:
@@ -246,7 +260,7 @@ static void refuse(const struct fuse_in_header *head, const char *bytes, size_t 
     answer(head->unique, -EIO, NULL, 0);
 }
 
-// Refuses the requests that the last process has not answered: see RequestSlots.swift.
+// Refuses the requests that the last process has not answered (see RequestSlots.swift).
 static void refuse_inherited(void) {
     enum { version = 2, end_place = 4088, slots = 4096 + 8192 * 8 + 16 * 4096, size = 4096 + (1 << 20) + 4096, most = 8192 };
     uint64_t found = 0, end = 0;
@@ -262,7 +276,7 @@ static void refuse_inherited(void) {
     }
 }
 
-// Refuses all requests until the mount is gone or a signal comes. Returns that signal, or 0.
+// Refuses all requests until the mount ends or a signal arrives. Returns that signal, or 0.
 static int refuse_all(int arrivals) {
     static char buffer[(1 << 20) + 8192] __attribute__((aligned(8)));
     syslog(LOG_CRIT, "%s: %s", mountpoint, refusal);
@@ -301,7 +315,7 @@ int main(int count, char **arguments) {
     const int handled[] = {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGUSR2};
     for (unsigned i = 0; i < sizeof handled / sizeof *handled; i++) sigaddset(&signals, handled[i]);
     sigprocmask(SIG_BLOCK, &signals, &before);
-    // What a process gets is not blocked there by who started this one.
+    // A serving process starts with no signals blocked, whatever this process inherited.
     sigset_t none;
     sigemptyset(&none);
     const int arrivals = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -344,11 +358,11 @@ int main(int count, char **arguments) {
                 ends = 1;
                 kill(child, (int)arrival.ssi_signo);
             }
-        // One that has not answered yet may be what is to be replaced.
+        // A process that has not answered yet may be running the update already.
         if (is_due && answers) {
             is_due = 0;
             replace(&update, open(*command, O_PATH | O_CLOEXEC));
-            // What it has not answered the next one does.
+            // The next process answers its outstanding requests.
             if (update >= 0) kill(child, SIGKILL);
         }
         int status;
@@ -359,7 +373,7 @@ int main(int count, char **arguments) {
                 fails |= byte == 'F';
             }
         const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-        // It never answered: nobody has relied on it.
+        // The first process never answered, so the mount has not been used.
         if (ordinal == 0 && !answers) return code;
         if (is_gone()) return WIFEXITED(status) ? code : 0;
         if (ends || code == 0) return code;
@@ -373,7 +387,7 @@ int main(int count, char **arguments) {
         } else if (update >= 0) note(LOG_NOTICE, "updates, as process", (int)ordinal + 1);
         else if (WIFSIGNALED(status)) note(LOG_ERR, "the serving process was ended by signal", WTERMSIG(status));
         else note(LOG_ERR, "the serving process ended with", code);
-        // Whoever kills a process before it answers may do so again with the next, but not for ever.
+        // Kills before the first answer can recur with the next process, but only up to a limit.
         const int is_killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
         if (!answers && is_killed) killed_starts++;
         if (!answers && !is_killed) failed_starts++;
@@ -394,13 +408,13 @@ int main(int count, char **arguments) {
         clock_gettime(CLOCK_MONOTONIC, &now);
         if (now.tv_sec != second.tv_sec) deaths = 0;
         second = now;
-        // One that dies at once again leaves the processor to others meanwhile.
+        // Repeated early deaths must not occupy the processor.
         if (!answers && killed_starts < 5 && !failed_starts) usleep(10000);
         else if (!answers || ++deaths > usual_deaths_a_second) usleep(60000 * (unsigned)(failed_starts + 1));
         answers = 0;
         child = start(command + 1, &socket, &none);
     }
     unmount();
-    // Who waits is told by the end of the connection.
+    // The end of the connection fails all waiting requests.
     return 1;
 }

@@ -3,7 +3,7 @@ internal import Sandbox
 internal import SandboxTrial
 internal import WorkerKit
 
-/// The worker program that has LibreOffice lay out documents and write them in other formats.
+/// The worker program that lays out documents with LibreOffice and writes them in other formats.
 @main
 enum FFLayout {
   static func main() {
@@ -11,10 +11,10 @@ enum FFLayout {
     WorkerRuntime.run("fflayout", reading: places, makeHandlers)
   }
 
-  /// All that a document writes, its result and what LibreOffice puts beside it, in bytes.
+  /// The maximum size of all files written for a document, including LibreOffice's temporary files, in bytes.
   private static let room = 1 << 30
 
-  /// What LibreOffice reads: itself, fonts, where words may be parted, and how large paper is in the locale.
+  /// The files that LibreOffice reads: itself, fonts, hyphenation rules, and the locale's paper size.
   private static let places = {
     var places = Sandbox.sharedFolders
     places.folders += [

@@ -3,15 +3,15 @@ internal import Glibc
 internal import Office
 internal import WorkerKit
 
-/// Makes PDFs and other documents of documents, one in a process.
+/// Converts documents to PDF and other formats. Each process converts one document.
 struct LayoutHandler: JobHandler {
   static let verbs = Conversion.layouts.map(\.verb)
   private let isInstalled = OfficeKit.load()
   private(set) var isSpent = false
 
-  /// Of documents that do not say when they were saved: the first of January 2000, in seconds since 1970.
+  /// The time for documents without a saving time: the first of January 2000, in seconds since 1970.
   private static let usualTime: Int64 = 946_684_800
-  /// JPEGs as good as those of `soffice --convert-to pdf`, and comments no more than there.
+  /// The export settings: JPEG quality and comments as with `soffice --convert-to pdf`.
   private static let pdfFilter =
     #"{"Quality":{"type":"long","value":"90"},"ExportNotes":{"type":"boolean","value":"false"}}"#
 
@@ -44,7 +44,7 @@ struct LayoutHandler: JobHandler {
     return .done(1, remark: "\(found)")
   }
 
-  /// The folder for the one document.
+  /// Returns the directory for the document.
   private mutating func place() throws(JobFailure) -> String {
     guard isInstalled else { throw OfficeKit.absent }
     guard let folder = Workplace.path else {
@@ -54,7 +54,8 @@ struct LayoutHandler: JobHandler {
     return folder
   }
 
-  /// The path of a copy. Documents are known by their bytes; pages and texts by their names, which some documents show.
+  /// Copies the input and returns the path. Documents are recognized by their bytes; pages and texts by their names,
+  /// which some documents show.
   private func copy(_ input: JobInput, ofKind kind: Substring, into folder: String) throws(JobFailure) -> String {
     let ending =
       switch kind {

@@ -1,11 +1,12 @@
-/// The window of a comment in the margin of a text, of which LibreOffice's packages without a screen have the code but not
-/// the description: without it no document with a comment opens. Nobody sees it, and it is in no result.
+/// The user interface description of the comment window. LibreOffice's packages without a screen have its code, but not
+/// its description, without which no document with a comment opens. The window is never shown, and does not appear in
+/// results.
 enum MissingWindow {
   static let name = "annotation.ui"
-  /// Among the descriptions of windows.
+  /// The path among the user interface descriptions.
   static let place = "modules/swriter/ui/\(name)"
 
-  /// The parts that the code looks for, by their names.
+  /// The widgets that the code requires, by their names.
   static let text = """
     <?xml version="1.0" encoding="UTF-8"?>
     <interface><requires lib="gtk+" version="3.20"/>\

@@ -5,12 +5,13 @@ internal import WorkerKit
 
 /// LibreOffice in this process, for one document.
 ///
-/// What one document brings with it, its fonts for instance, is there for the next one as well; so there is none. It starts
-/// in the closed sandbox, where nothing is but what it reads itself: what a document refers to outside does not exist.
+/// Data of a document, such as its fonts, would stay available to the next one, so a process converts only one.
+/// LibreOffice starts in the closed sandbox, which contains only the files that it reads itself: external references of
+/// a document do not exist there.
 @safe struct OfficeKit {
   private let kit: UnsafeMutablePointer<LibreOfficeKit>
 
-  /// Loads its code, which takes most of the time of a start; false if it is not installed.
+  /// Loads LibreOffice's code, which takes most of its startup time. Returns `false` if it is not installed.
   static func load() -> Bool {
     guard let folder = OfficeSuite.folder else { return false }
     return unsafe ffmount_office_load(program(folder)) == 0
@@ -18,7 +19,7 @@ internal import WorkerKit
 
   private static func program(_ folder: String) -> String { "\(folder)/program" }
 
-  /// Starts it with a profile of its own in `folder`, at a time of day in seconds since 1970.
+  /// Starts LibreOffice with its own profile in `folder`, and with the clock set to a time in seconds since 1970.
   init(in folder: String, atTime time: Int64) throws(JobFailure) {
     guard let suite = OfficeSuite.folder else { throw Self.absent }
     try OfficeSettings.write(in: folder, suite: suite)
@@ -35,11 +36,11 @@ internal import WorkerKit
 
   static var absent: JobFailure { JobFailure(.unsupported, "is laid out by LibreOffice, which is not installed") }
 
-  /// Reads one file and writes another, by paths.
+  /// Converts one file to another, by paths.
   ///
   /// - Parameters:
-  ///   - filter: what the result's format has to be told.
-  ///   - passwords: those to try if the document asks for one.
+  ///   - filter: the export settings of the result's format.
+  ///   - passwords: candidates if the document requires one.
   func convert(
     _ source: String, to result: String, as format: String, filter: String?, passwords: [[UInt8]]
   ) throws(JobFailure) {
@@ -51,13 +52,13 @@ internal import WorkerKit
     guard isSaved != 0 else { throw JobFailure(.unsupported, "cannot be written by LibreOffice", saying: complaint) }
   }
 
-  /// Which of some passwords opens a document; nil if none does, or it needs none.
+  /// Returns the index of the password that opens a document. Returns `nil` if none does, or the document needs none.
   func password(for source: String, among passwords: [[UInt8]]) -> Int? {
     guard unsafe open(source, passwords) != nil, ffmount_office_given() > 0 else { return nil }
     return ffmount_office_given() - 1
   }
 
-  /// What it is given stays until the process ends, which is after this document.
+  /// Opens a document. The strings are never freed: the process exits after this document.
   private func open(_ source: String, _ passwords: [[UInt8]]) -> UnsafeMutablePointer<LibreOfficeKitDocument>? {
     let given = UnsafeMutableBufferPointer<UnsafePointer<CChar>?>.allocate(capacity: passwords.count)
     for (index, password) in zip(given.indices, passwords) {

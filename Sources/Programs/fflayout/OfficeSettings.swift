@@ -1,14 +1,15 @@
 internal import Glibc
 internal import WorkerKit
 
-/// How LibreOffice is set up: nothing of a document runs, nothing is fetched, and the same document gives the same bytes.
+/// The configuration of LibreOffice: no code of a document runs, nothing is fetched, and the same document yields the
+/// same bytes.
 enum OfficeSettings {
-  /// The environment that it starts in. `folder`: where it may write; `suite`: where it is installed.
+  /// Returns the environment variables. LibreOffice may write to `folder`, and is installed in `suite`.
   static func variables(in folder: String, suite: String) -> [(String, String)] {
     [
       ("HOME", folder), ("TMPDIR", folder), ("SAL_USE_VCLPLUGIN", "svp"), ("SAL_RAND_REPEATABLE", "1"),
       ("SAL_NOLOCK_PROFILE", "1"), ("SAL_DISABLE_PRINTERLIST", "1"),
-      // The usual layers, without those of users, desktops and extensions, and ours above them.
+      // The default layers, without those of users, desktops and extensions, and below our own.
       (
         "CONFIGURATION_LAYERS",
         "xcsxcu:file://\(suite)/share/registry res:file://\(suite)/share/registry xcsxcu:file://\(folder)/settings"
@@ -17,7 +18,7 @@ enum OfficeSettings {
     ]
   }
 
-  /// Writes them into a folder, as a layer of its configuration whose values no other can change.
+  /// Writes the settings to a directory, as a configuration layer whose values no other layer can change.
   static func write(in folder: String, suite: String) throws(JobFailure) {
     for path in ["\(folder)/settings", "\(folder)/profile", "\(folder)/profile/user"] {
       guard unsafe mkdir(path, 0o700) == 0 else { throw JobFailure("cannot be copied", errno: errno) }
@@ -33,7 +34,8 @@ enum OfficeSettings {
     try unsafe JobOutput.write(Array(text.utf8).span.bytes, to: file)
   }
 
-  /// How the URL of a description ends that this suite lacks, and where one that `write` has written is; nil if it is there.
+  /// Returns the end of the URL of a description that this suite lacks, and the path of the one written by `write`.
+  /// Returns `nil` if the suite has it.
   static func missingWindow(in folder: String, suite: String) -> (ending: String, path: String)? {
     guard unsafe access("\(suite)/share/config/soffice.cfg/\(MissingWindow.place)", R_OK) != 0 else { return nil }
     return ("/\(MissingWindow.place)", "\(folder)/settings/\(MissingWindow.name)")
@@ -57,7 +59,7 @@ enum OfficeSettings {
         let property =
           "<prop oor:name=\"\(names.last ?? "")\" oor:finalized=\"true\"><value>\(value)</value></prop>"
         return names.dropLast().reversed().reduce(property) { inner, name in
-          // A member of a set is made, a group is there.
+          // A member of a set is created; a group exists.
           let (name, kind) = name.hasPrefix("+") ? (name.dropFirst(), " oor:op=\"replace\"") : (name, "")
           return "<node oor:name=\"\(name)\"\(kind)>\(inner)</node>"
         }
@@ -71,9 +73,9 @@ enum OfficeSettings {
     Component(
       package: "org.openoffice", name: "Setup",
       values: [
-        // No version is newer: else it first tests how it draws, for half a second.
+        // No version is newer. Otherwise LibreOffice first tests its drawing, which takes half a second.
         ("Product/ooSetupLastVersion", "99.9"), ("Office/ooSetupInstCompleted", "true"),
-        // The locale is the environment's, which has A4.
+        // The locale comes from the environment and has A4.
         ("L10N/ooSetupSystemLocale", ""),
       ]),
     Component(
@@ -89,9 +91,10 @@ enum OfficeSettings {
     Component(
       package: "org.openoffice.Office", name: "Recovery",
       values: [("AutoSave/Enabled", "false"), ("RecoveryInfo/Enabled", "false")]),
-    // The line for formulas, whose description the packages without a screen lack: without it no workbook opens.
+    // Hides the formula bar, whose description is missing in the packages without a screen. Otherwise no workbook
+    // opens.
     Component(package: "org.openoffice.Office", name: "Views", values: [("Windows/+26100/Visible", "false")]),
-    // Never.
+    // Never updates links.
     Component(package: "org.openoffice.Office", name: "Writer", values: [("Content/Update/Link", "2")]),
     Component(package: "org.openoffice.Office", name: "Calc", values: [("Content/Update/Link", "2")]),
   ]

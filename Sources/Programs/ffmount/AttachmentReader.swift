@@ -6,7 +6,7 @@ import Synchronization
 import Threads
 import Tree
 
-/// Makes text of files that are attached to messages, by the views that a mount of their folder would show: `.as-txt`.
+/// Extracts the text of message attachments, by the views that a mount of their directory would show: `.as-txt`.
 final class AttachmentReader: Sendable {
   private let tree: Tree
   private let extent: AttachedTexts.Extent
@@ -15,9 +15,9 @@ final class AttachmentReader: Sendable {
   /// The maximum size of one attachment's text, in bytes.
   private static let most = 1 << 20
 
-  /// - Parameter jobs: so many files are converted at a time.
+  /// - Parameter jobs: the maximum number of concurrent conversions.
   init(_ place: RealPlace, _ extent: AttachedTexts.Extent, _ index: Index, jobs: Int) throws {
-    // The views of a folder are beside it.
+    // The views of a directory are in its parent.
     tree = try place.outer().tree(index, ["workers=\(jobs)"]) { extent == .recognition || $0 != "ffscan" }
     self.extent = extent
     self.jobs = jobs
@@ -35,8 +35,8 @@ final class AttachmentReader: Sendable {
     }
   }
 
-  /// Converts what is attached to messages, several at a time, so that it is at hand when their words are added; after an
-  /// interruption only what is missing. Calls `done` with each message's faults, by file. Blocks.
+  /// Converts the attachments of messages, several at a time, before their words are indexed. After an interruption,
+  /// converts only the missing ones. Calls `done` with each message's faults, by file. Blocks.
   func convert(_ messages: [FileName], in mailbox: [FileName], _ done: @escaping @Sendable ([(String, Fault)]) -> Void)
   {
     let workers = Workers(atMost: jobs)
@@ -55,9 +55,9 @@ final class AttachmentReader: Sendable {
     workers.stop()
   }
 
-  /// The path of a message's attachments in the tree.
+  /// Returns the path of a message's attachments in the tree.
   private func folder(of message: FileName, in mailbox: [FileName]) -> [FileName] {
-    // The root of all folders has an empty name.
+    // The root directory has an empty name.
     var way = mailbox.filter { !$0.bytes.isEmpty }
     if let last = way.popLast() { way.append(last.appending(".messages")) }
     return way + [message, "attachments"]
@@ -73,7 +73,7 @@ final class AttachmentReader: Sendable {
     }
   }
 
-  /// The text that is made of a file; nil if none can be made of its kind.
+  /// Returns the text of a file. Returns `nil` if its type has no conversion to text.
   private func text(of file: [FileName]) throws(Fault) -> [UInt8]? {
     guard let last = file.last else { return nil }
     do throws(Fault) {

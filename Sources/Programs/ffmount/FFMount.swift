@@ -19,15 +19,15 @@ struct FFMount: ParsableCommand {
     ],
     defaultSubcommand: MountCommand.self)
 
-  /// The words that are commands where a SOURCE might stand; argument-parser adds `help`.
+  /// The words that are commands in the position of a SOURCE. argument-parser adds `help`.
   static let commandNames: [String] = configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
 
-  /// The options that stand for a command, with what they mean; argument-parser knows none of them.
+  /// The options that stand for a command, with their meaning. argument-parser does not know them.
   static let shortcuts: KeyValuePairs = [
     "-u": UnmountCommand.configuration.abstract, "-V": "Show the version.",
   ]
 
-  /// The arguments with `unmount` for `-u`, as fusermount3 has it.
+  /// Returns the arguments with `unmount` instead of `-u`, which is fusermount3's option.
   static func withCommand(_ arguments: [String]) -> [String] {
     arguments.first == "-u" ? ["unmount"] + arguments.dropFirst() : arguments
   }
@@ -46,7 +46,7 @@ struct FFMount: ParsableCommand {
       Terminal.logError(refusal.sentence)
       exit(withError: ExitCode(refusal.status.rawValue))
     } catch {
-      // What has told its failures already.
+      // The command has already reported its failures.
       if error is ExitCode { exit(withError: error) }
       Terminal.logError(Misuse.sentence(message(for: error), arguments))
       exit(withError: exitCode(for: error))
@@ -55,11 +55,11 @@ struct FFMount: ParsableCommand {
 
   private static func run(_ arguments: [String]) throws {
     switch arguments.first {
-    // It needs no SOURCE, which argument-parser would require first.
+    // `-V` needs no SOURCE, which argument-parser would require first.
     case "-V": return print(Version.text)
     case "-h", "--help": return print(helpMessage(for: MountCommand.self))
     case "help" where arguments.count == 1: return print(helpMessage(for: MountCommand.self))
-    // What scripts/completions ask.
+    // Called by scripts/completions.
     case "--complete": return print(Completion(of: Array(arguments.dropFirst())).text)
     default: break
     }

@@ -1,9 +1,10 @@
 import Bytes
 import Glibc
 
-/// The room that a folder takes on the disk.
+/// The disk usage of a directory.
 enum FolderSize {
-  /// In bytes, of all files in it and in its folders, two levels deep. Does not follow links.
+  /// Returns the size of all files in a directory and its subdirectories, two levels deep, in bytes. Does not follow
+  /// links.
   static func of(_ path: String, depth: Int = 2) -> Int64 {
     guard let folder = unsafe opendir(path) else { return 0 }
     defer { unsafe closedir(folder) }

@@ -2,12 +2,12 @@ import Assembly
 import Bytes
 import Glibc
 
-/// Wrong uses that people try, and what to type instead.
+/// Common wrong command lines, and the correct ones.
 enum Misuse {
-  /// Words that other programs have for what a command here does.
+  /// The names of commands in other programs, and their equivalents here.
   private static let others = ["umount": "unmount", "ls": "list", "mounts": "list", "check": "doctor"]
 
-  /// Refuses what would be taken for an option or a SOURCE and is meant as a command.
+  /// Refuses a word that would be taken for an option or a SOURCE but is meant as a command.
   static func check(_ arguments: [String]) throws {
     guard let first = arguments.first else { return }
     if first.hasPrefix("--") {
@@ -20,10 +20,10 @@ enum Misuse {
     }
   }
 
-  /// The sentence for a command line that is wrong.
+  /// Returns the error message for a wrong command line.
   static func sentence(_ message: String, _ arguments: [String]) -> String {
     let message = message.split(separator: "\n").joined(separator: " ")
-    // Its own advice is enough.
+    // The message already contains advice.
     if message.hasSuffix(")") { return message }
     guard let first = arguments.first, isCommand(first) else { return "\(message) (type ffmount --help for the usage)" }
     let hint = exists(first) ? "; if \(first) is to be mounted, write it ./\(first)" : ""

@@ -6,8 +6,8 @@ import FileTrees
 import Tree
 
 extension MountOptions {
-  /// What a list of `-o` may be continued with: each candidate is the list with its last option or value completed.
-  /// Reads a folder if that is a path.
+  /// Returns the completions of a list of `-o`. Each candidate is the list with its last option or value completed.
+  /// Reads a directory if the value is a path.
   static func candidates(completing list: String) -> [Completion.Candidate] {
     let options = split(list)
     guard let last = options.last else { return [] }
@@ -24,7 +24,7 @@ extension MountOptions {
     }
   }
 
-  /// The names of all options, with `=` if there is a value.
+  /// The names of all options. Those with a value end in `=`.
   private static var names: [Completion.Candidate] {
     let own = table.map { name, option in
       Completion.Candidate(text: option.value == nil ? name : name + "=", meaning: option.meaning)

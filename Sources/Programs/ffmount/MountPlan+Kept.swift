@@ -6,10 +6,10 @@ import Logging
 import RenditionViews
 import Tree
 
-/// A process that goes on for another.
+/// A supervised mount.
 extension MountPlan {
-  /// The same with a keeper, which starts this program again with `arguments` whenever it dies. In the foreground this
-  /// process becomes the keeper.
+  /// Mounts with a supervisor process, which restarts this program with `arguments` whenever it dies. In the
+  /// foreground, this process becomes the supervisor.
   func runKept(inForeground: Bool, _ arguments: [String]) throws {
     func become(report: Int32?) throws {
       try Keeping.become(
@@ -21,7 +21,7 @@ extension MountPlan {
     try Background.start(reportingTo: { report in try become(report: report) })
   }
 
-  /// Serves as one of the processes that a keeper starts. Blocks.
+  /// Serves as a process started by the supervisor. Blocks.
   func run(keptBy keeping: Keeping, inForeground: Bool) throws {
     try Background.reporting(to: keeping.report) { ready in
       try serve(isDebugging: false, logsToTerminal: inForeground, keeping) {
@@ -31,8 +31,8 @@ extension MountPlan {
     }
   }
 
-  /// Of a process, in bytes: what its caches may have, and as much again and more for work, leaks, and what allocators
-  /// keep.
+  /// The maximum memory of a process, in bytes: twice the limit of its caches and more, for work, leaks, and memory
+  /// retained by allocators.
   private var largestMemory: Int64 { 2 * Int64(options.memory) + 256 << 20 }
 
   func legacy(_ keeping: Keeping, _ slots: RequestSlots) -> Legacy {
@@ -43,11 +43,11 @@ extension MountPlan {
     }
   }
 
-  /// What `ffmount why` says of what ended processes.
+  /// The reason that `ffmount why` gives for files that ended processes.
   static let refusal = "working on it has ended ffmount twice: it is not tried again in this mount"
 
-  /// Logs what ended the process before, and has this one's end recorded. Throws if another process would end as that did:
-  /// the keeper then refuses all requests, or the mount has been unmounted.
+  /// Logs what ended the previous process, and records this one's end if it fails. Throws if processes keep ending
+  /// outside of requests: the supervisor then refuses all requests, or the mount has been unmounted.
   func checkTraps(_ slots: RequestSlots, _ ledger: NodeLedger?, _ keeping: Keeping?, _ logger: Logger) throws {
     for trap in slots.traps {
       let work = trap.node == 0 ? "that nobody has asked for" : "on \(ledger?.path(of: trap.node) ?? "what is gone")"
@@ -65,6 +65,6 @@ extension MountPlan {
     slots.recordTraps()
   }
 
-  /// In a minute.
+  /// The maximum number of ends outside of requests within a minute.
   private static let mostIdleTraps = 10
 }

@@ -14,11 +14,11 @@ import Threads
 import Tree
 
 extension MountPlan {
-  /// Mounts: returns when the mount answers and goes on in the background, where `ended` is called when it is gone; or
-  /// blocks until then, in the foreground.
+  /// Mounts. In the background, returns when the mount answers, and `ended` is called when the mount ends. In the
+  /// foreground, blocks until the mount ends.
   func run(inForeground: Bool, isDebugging: Bool = false, ended: () -> Void = {}) throws {
     if inForeground { return try serve(isDebugging: isDebugging, logsToTerminal: true) {} }
-    // The daemon's log is not before the user's eyes.
+    // The user does not see the daemon's log.
     if let lack = Converter.lack(options) { Terminal.logError(lack) }
     if let warning = options.writingWarning { Terminal.logError("warning: \(warning)") }
     try Background.run { ready in
@@ -27,7 +27,7 @@ extension MountPlan {
     }
   }
 
-  /// Mounts and answers requests until the mount is gone or a signal ends it. Blocks.
+  /// Mounts and answers requests until the mount ends or a signal arrives. Blocks.
   func serve(
     isDebugging: Bool, logsToTerminal: Bool, _ keeping: Keeping? = nil, ready: @escaping @Sendable () -> Void
   ) throws {
@@ -38,11 +38,11 @@ extension MountPlan {
     logger.logLevel = .info
     // Ten threads that rarely allocate at the same time do not need ten heaps.
     ffmount_limit_arenas(2)
-    // Larger allocations are mapped: returned to the system at once when freed, and not copied when they grow.
+    // Larger allocations are mapped, so that they are returned to the system when freed, and not copied when they grow.
     ffmount_map_from(2 << 20)
     Session.blockSignals()
     let ledger = try keeping.map { try NodeLedger($0.shared, at: RequestSlots.capacity) }
-    // What only changes need, behind all else.
+    // Only writable mounts need the following, which is stored last.
     let isChanged = options.isWritable
     let openLedger = try keeping.flatMap { keeping in
       isChanged ? try OpenLedger(keeping.shared, at: RequestSlots.capacity + NodeLedger.capacity) : nil
@@ -61,10 +61,10 @@ extension MountPlan {
         generation: { [ledger] in ledger?.generation(of: $0) })
     }
     if let slots { try checkTraps(slots, ledger, keeping, logger) }
-    // What it says of the mount it says once.
+    // Messages about the mount are logged only once.
     let isFirst = keeping?.connection == nil
     if isFirst, let warning = options.writingWarning { logger.warning("\(mountpoint): \(warning)") }
-    // What is made in the mount has the permissions that its maker gives it.
+    // New files get exactly the permissions that their creator requests.
     if options.isWritable { _ = umask(0) }
     if isFirst { options.passwordFile?.log(by: { [logger] line in logger.warning("\(line)") }) }
     let cacheFolder = CacheFolder.path(awayFrom: mountpoint)
@@ -78,7 +78,7 @@ extension MountPlan {
     let conversions = try Converter.conversions(
       options, index: index, cacheFolder: cacheFolder, spools: ShownSource.spoolFolder, logger,
       tellsLack: isFirst)
-    // Threads' pipes and wake-ups, and /dev/fuse, are reserved, too.
+    // Also reserves descriptors for the threads' pipes and wake-ups, and /dev/fuse.
     let reserve = ShownSource.reserve(options, conversions) + 3 * options.threads
     let (tree, root) = try shown.tree(options, index, conversions, reserve: reserve, ledger: ledger, openLedger)
 
@@ -117,14 +117,14 @@ extension MountPlan {
     if ending.status < 0 {
       logger.error("\(mountpoint): the connection to the kernel broke: \(describe(-ending.status))")
     }
-    // Order: stop requests, then replies, then the session.
+    // The order is: stop requests, then replies, then the session.
     mounted.stop()
     index.finish(within: .seconds(1))
     // A blocked thread may return to the session at any time.
     if !ending.isClean { _exit(ExitStatus.success.rawValue) }
   }
 
-  /// How long blocked work, for example on a source that does not respond, delays the exit of the process, in
+  /// The maximum delay of the process's exit by blocked work, for example on a source that does not respond, in
   /// microseconds.
   private static let patience: UInt32 = 1_800_000
 }

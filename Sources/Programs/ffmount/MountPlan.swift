@@ -4,7 +4,7 @@ import FileTrees
 import Files
 import Glibc
 
-/// A validated source, mountpoint and options: whatever can be refused is refused before anything is done.
+/// A validated source, mountpoint and options. Errors are reported before anything is done.
 struct MountPlan {
   let shown: ShownSource
   let mountpoint: String
@@ -28,9 +28,10 @@ struct MountPlan {
     }
   }
 
-  /// The same of a mount that there is, which only this process can answer for: nothing is asked of it.
+  /// Creates the plan of an existing mount that this process takes over. Makes no requests to the mount, since only
+  /// this process can answer them.
   ///
-  /// - Parameters: as an earlier plan had them.
+  /// - Parameters: those of an earlier plan.
   init(takingOver source: String, _ mountpoint: String, _ options: MountOptions) throws {
     self.options = options
     self.mountpoint = mountpoint
@@ -40,7 +41,8 @@ struct MountPlan {
   /// The absolute path, with symbolic links resolved.
   var source: String { shown.path }
 
-  /// Whether a keeper starts another process when the serving one dies: if nobody said otherwise, in the background.
+  /// Returns whether the mount is supervised, so that another process starts when the serving one dies. By default,
+  /// only mounts in the background are supervised.
   func isKept(inForeground: Bool) -> Bool {
     if options.keepsHandles { return false }
     return options.isKept ?? (!inForeground && !options.unmountsAutomatically && Keeping.isPossible)

@@ -2,20 +2,22 @@ import Assembly
 import Bytes
 import Glibc
 
-/// The folder that something is to be mounted on.
+/// The directory to mount on.
 struct Mountpoint {
-  /// As it was given.
+  /// The path as given.
   private let given: String
   /// The absolute path, with symbolic links resolved.
   let path: String
 
-  /// - Parameter given: as a user types it. A dead mount of ffmount on it is detached.
+  /// Detaches a dead mount of ffmount on the directory.
+  ///
+  /// - Parameter given: the path as typed by the user.
   init(_ given: String) throws {
     self.given = given
     path = try Self.resolve(given)
   }
 
-  /// Throws a refusal unless it can be mounted on with these options.
+  /// Throws a refusal if the directory cannot be mounted on with these options.
   func check(_ options: MountOptions) throws {
     try checkFolder(options)
     try checkFuse(options)
@@ -38,9 +40,10 @@ struct Mountpoint {
     throw Refusal(.mountpointUnusable, "cannot mount on \(mountpoint): \(describe(code)) (\(advice))")
   }
 
-  /// Detaches the mount that a killed ffmount left behind; returns the folder's path, or nil if there is none.
+  /// Detaches the mount that a killed ffmount left behind. Returns the directory's path. Returns `nil` if there is
+  /// none.
   private static func detachDead(_ mountpoint: String) -> String? {
-    // Opening reaches the daemon, whatever the kernel has cached of its folder.
+    // Opening reaches the daemon, even if the kernel has cached its root.
     let descriptor = unsafe open(mountpoint, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     if descriptor >= 0 {
       close(descriptor)
@@ -98,7 +101,7 @@ struct Mountpoint {
     guard unsafe access("/dev/fuse", R_OK | W_OK) == 0 else {
       throw Refusal(.fuseUnavailable, "cannot mount: /dev/fuse: \(describe(errno)) (ask for access to it)")
     }
-    // root mounts directly; other users, and auto_unmount, need the helper.
+    // root mounts directly. Other users, and auto_unmount, need the helper.
     if geteuid() != 0 || options.unmountsAutomatically, Fusermount.path == nil {
       throw Refusal(.fuseUnavailable, "cannot mount: no fusermount3 (install it with: apt install fuse3)")
     }
@@ -109,7 +112,7 @@ struct Mountpoint {
     }
   }
 
-  /// Whether users other than root may let others see their mounts.
+  /// Whether users other than root can make their mounts accessible to others.
   static var permitsOthers: Bool {
     guard let file = unsafe fopen("/etc/fuse.conf", "r") else { return false }
     defer { unsafe fclose(file) }

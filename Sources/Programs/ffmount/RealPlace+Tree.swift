@@ -10,11 +10,12 @@ import RenditionViews
 import Tree
 
 extension RealPlace {
-  /// The tree that a mount of the folder would show, with what can be converted; throws a refusal if nothing can.
+  /// Returns the tree that a mount of the directory would show, with conversions. Throws a refusal if no conversion is
+  /// possible.
   ///
   /// - Parameters:
-  ///   - options: of the mount.
-  ///   - isWanted: whether a worker program may be used.
+  ///   - options: the mount options.
+  ///   - isWanted: returns whether a worker program may be used.
   func tree(_ index: Index, _ options: [String] = [], programs isWanted: (String) -> Bool = { _ in true }) throws
     -> Tree
   {
@@ -29,11 +30,12 @@ extension RealPlace {
 }
 
 extension Converter {
-  /// What a command converts with that shows its own progress: only warnings are logged. nil if nothing can be converted.
+  /// Returns the conversions for a command that shows its own progress. Only warnings are logged. Returns `nil` if no
+  /// conversion is possible.
   ///
   /// - Parameters:
-  ///   - options: of the mount that it stands for.
-  ///   - isWanted: whether a worker program may be used.
+  ///   - options: the options of the mount that the command replaces.
+  ///   - isWanted: returns whether a worker program may be used.
   fileprivate static func conversions(
     forCommand index: Index, _ options: [String] = [], programs isWanted: (String) -> Bool
   ) throws -> Conversions? {
@@ -44,7 +46,8 @@ extension Converter {
       programs: isWanted)
   }
 
-  /// What reads mail stores; nil if its program is not there. No worker starts before one is read.
+  /// Returns the service that reads mail stores. Returns `nil` if its program is not installed. Workers start on
+  /// demand.
   static func mailWorkers(_ index: Index) throws -> ConversionService? {
     try conversions(forCommand: index) { Conversion.letters.programs.contains($0) }?.renditions
   }

@@ -2,9 +2,9 @@ import Assembly
 import FileTrees
 import Glibc
 
-/// A mount of another machine's server, by the program ffremote.
+/// A mount of a remote server, by the program ffremote.
 enum ServerMount {
-  /// Checks what can be checked here, and becomes the program.
+  /// Checks the local conditions, and replaces the process by ffremote.
   ///
   /// - Parameter flags: `-f`, `-d` and `-s`, as given.
   static func run(_ address: String, on mountpoint: String, _ words: [String], flags: [String]) throws -> Never {

@@ -3,7 +3,7 @@ internal import Office
 internal import SandboxTrial
 internal import WorkerKit
 
-/// The worker program for the text and the sheets of office documents, and for what Outlook keeps messages in.
+/// The worker program for the text and the sheets of office documents, and for Outlook's mail stores.
 @main
 enum FFOffice {
   static func main() {

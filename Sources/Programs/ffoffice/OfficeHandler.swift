@@ -2,7 +2,7 @@ internal import Catalogue
 internal import Office
 internal import WorkerKit
 
-/// Makes text, pages and Markdown of office documents.
+/// Converts office documents to text, web pages and Markdown.
 struct OfficeHandler: JobHandler {
   static let verbs = Conversion.office.map(\.verb)
   private let library = OfficeLibrary()
@@ -25,7 +25,7 @@ struct OfficeHandler: JobHandler {
     }
   }
 
-  /// `verb`: of what is to be written, and as what.
+  /// Writes a document. `verb` consists of the kind of input and the output format.
   private func write(_ verb: [Substring], _ input: JobInput, to output: JobOutput) throws(JobFailure) -> String {
     guard verb.count == 2 else { throw .unknown }
     let (kind, form) = (verb[0], String(verb[1]))

@@ -2,7 +2,7 @@ internal import Catalogue
 internal import Office
 internal import WorkerKit
 
-/// Lists the messages of mail stores, and writes what is attached to them.
+/// Lists the messages of mail stores, and writes their attachments.
 struct StoreHandler: JobHandler {
   static let verbs = Conversion.stores.map(\.verb)
   private var open = OpenDocuments<OutlookStore>()
@@ -20,7 +20,7 @@ struct StoreHandler: JobHandler {
   }
 
   mutating func answer(_ order: JobOrder) throws(JobFailure) -> JobAnswer.Outcome {
-    // It shows when all messages have been read.
+    // The size is known when all messages have been read.
     guard case .measure = order.job.work else { throw .unknown }
     return .done(JobAnswer.unmeasured)
   }

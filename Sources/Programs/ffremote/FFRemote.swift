@@ -5,7 +5,7 @@ import Files
 import Glibc
 import Mount
 
-/// `ffremote`, which `ffmount http://…` becomes: a mount of another machine's `ffmount serve`.
+/// `ffremote`, which replaces the process of `ffmount http://…`: mounts another machine's `ffmount serve`.
 @main
 struct FFRemote: ParsableCommand {
   static let configuration = CommandConfiguration(

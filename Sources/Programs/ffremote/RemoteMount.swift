@@ -9,18 +9,18 @@ import Mount
 import ServerAnswers
 import Tree
 
-/// A server's tree on a folder of this machine.
+/// A mount of a server's tree.
 struct RemoteMount {
   let address: ServerAddress
   let mountpoint: String
   let options: MountOptions
 
-  /// How long blocked work delays the exit of the process, in microseconds.
+  /// The maximum delay of the process's exit by blocked work, in microseconds.
   private static let patience: UInt32 = 1_800_000
 
-  /// Mounts and answers requests until the mount is gone or a signal ends it. Blocks.
+  /// Mounts and answers requests until the mount ends or a signal arrives. Blocks.
   ///
-  /// - Throws: a refusal if the server does not answer, or wants another token.
+  /// - Throws: a refusal if the server does not answer, or requires another token.
   func serve(isDebugging: Bool, logsToTerminal: Bool, ready: @escaping @Sendable () -> Void) throws {
     var logger = Logger(label: "ffmount") { label -> any LogHandler in
       if logsToTerminal { return TerminalLogHandler() }
@@ -68,7 +68,7 @@ struct RemoteMount {
     if !ending.isClean { _exit(ExitStatus.success.rawValue) }
   }
 
-  /// The root, if the server is there and lets this user in. Blocks for some seconds at most.
+  /// Returns the root if the server answers and admits this user. Blocks for some seconds at most.
   private func root(of server: Server) throws -> RemoteItem {
     do throws(Fault) {
       let fetch = server.item(at: [UInt8(ascii: "/")], named: "", isRepeated: false, limit: Self.longestStart)
@@ -82,6 +82,6 @@ struct RemoteMount {
     }
   }
 
-  /// In milliseconds.
+  /// The time limit for the first request, in milliseconds.
   private static let longestStart = 15_000
 }

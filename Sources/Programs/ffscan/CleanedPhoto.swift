@@ -5,17 +5,17 @@ internal import Recognition
 internal import Scanning
 internal import WorkerKit
 
-/// A photo or scan of a page, made a clean page.
+/// A photo or scan of a page, converted to a clean page.
 struct CleanedPhoto {
   let samples: Samples
-  /// The same in black and white, if that is the filter.
+  /// The page in black and white, if that is the filter.
   private let bits: Bilevel?
-  /// The end of a sentence that starts with the file's name; empty if a page was found.
+  /// The end of a sentence that starts with the file's name. Empty if a page was found.
   let remark: String
 
   private static let nothingFound = "shows no page that stands out, so all of it was taken"
 
-  /// - Parameter number: of several pages in the photo this one, from 1; nil: the one that it is a photo of.
+  /// - Parameter number: the page to use of several in the photo, from 1. Nil for the most likely page.
   init(
     _ photo: PagePixels, _ filter: ScanFilter, page number: Int? = nil, _ recognizer: Recognizer
   ) throws(JobFailure) {
@@ -37,7 +37,7 @@ struct CleanedPhoto {
     }
   }
 
-  /// A picture of which all is the page.
+  /// Creates a page from a whole picture.
   init(whole photo: PagePixels, _ filter: ScanFilter, _ recognizer: Recognizer, remark: String = "") throws(JobFailure)
   {
     let page = try PageCleaner.clean(PageCleaner.deskewed(photo.samples).samples, to: nil, filter)
@@ -47,7 +47,7 @@ struct CleanedPhoto {
   private init(
     _ page: CleanPage, density: Double, _ recognizer: Recognizer, remark: String = ""
   ) throws(JobFailure) {
-    // A picture that cannot be read can be looked at.
+    // Text recognition is optional for a picture.
     let quarters = (try? recognizer.quartersToTurn(page.samples, density: density)) ?? 0
     let turned = page.samples.turned(quarters)
     samples = turned
@@ -56,15 +56,15 @@ struct CleanedPhoto {
     self.remark = remark
   }
 
-  /// How many pages there are to be seen, at least one.
+  /// Returns the number of pages in a photo, at least one.
   static func count(in photo: PagePixels) -> Int { max(1, PageFinder.pages(in: photo.samples).count) }
 
-  /// Pixels an inch of paper.
+  /// The density, in pixels per inch of paper.
   let density: Double
 
-  /// As what a page of a PDF holds.
+  /// Returns the image of a PDF page.
   func image(_ changes: ImageChanges) throws(JobFailure) -> PageImage {
-    // Black and white that is scaled would be gray.
+    // Scaling black and white would produce gray.
     if let bits, changes.size == nil { return PageImage(bits, density: density) }
     return try PageImage(samples, density: density, changes)
   }
@@ -76,6 +76,6 @@ struct CleanedPhoto {
 }
 
 extension PagePixels {
-  /// What a scanner says; cameras write a number that means nothing.
+  /// The density recorded by a scanner. Cameras write a meaningless number.
   fileprivate var scannedDensity: Double? { density.flatMap { $0 >= 100 ? $0 : nil } }
 }

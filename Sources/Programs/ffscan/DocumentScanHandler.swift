@@ -4,7 +4,7 @@ internal import Images
 internal import Recognition
 internal import WorkerKit
 
-/// Makes one clean document, with text behind its pages, of photos or of a scan.
+/// Makes one clean document with a text layer from photos or a scan.
 struct DocumentScanHandler: JobHandler {
   static let verbs = [Conversion.scannedDocument.verb, Conversion.scannedFolder.verb]
   private let recognizer: Recognizer
@@ -44,7 +44,7 @@ struct DocumentScanHandler: JobHandler {
     }
   }
 
-  /// The recognised text; none, and a remark, where a language's data are not installed.
+  /// Returns the recognized text. Returns no text, and sets a remark, if a language's data is not installed.
   private func text(
     of photo: CleanedPhoto, _ languages: ReadingLanguages, _ remark: inout String
   ) throws(JobFailure) -> [LayerLine] {

@@ -6,7 +6,7 @@ internal import Sandbox
 internal import SandboxTrial
 internal import WorkerKit
 
-/// The worker program for scans: it recognises text, and makes clean pages of photos.
+/// The worker program for scans, which recognizes text and makes clean pages from photos.
 @main
 enum FFScan {
   static func main() {

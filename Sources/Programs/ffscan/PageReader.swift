@@ -5,19 +5,20 @@ internal import Recognition
 internal import Scanning
 internal import WorkerKit
 
-/// Recognises the text of pictures: as a whole, and of photos also on the page in them, straightened.
+/// Recognizes the text of whole pictures, and also of a straightened page in a photo.
 struct PageReader {
   private let recognizer: Recognizer
   private let languages: ReadingLanguages
-  /// The number of pictures read, and those that were read on the page in them.
+  /// The number of pictures, and those whose text is that of a page in them.
   private var count = 0
   private var straightened: [(number: Int, page: Double, whole: Double)] = []
 
-  /// The mean confidence from which a level page in a picture is not read by itself: the picture is flat already.
+  /// The minimum mean confidence of a picture whose level page is not recognized separately. The picture is already
+  /// flat.
   private static let sure = 90.0
-  /// The factor by which a page has to be read better than the whole picture, whose words are in their true places.
+  /// The minimum ratio of the page's weight to that of the whole picture, whose words are in their exact positions.
   private static let leastGain = 1.02
-  /// The confidence that does not count for a text: letters below it are likely wrong.
+  /// The mean confidence below which letters do not count, since they are likely wrong.
   private static let leastMean = 50.0
 
   init(_ recognizer: Recognizer, _ languages: ReadingLanguages) {
@@ -25,8 +26,8 @@ struct PageReader {
     self.languages = languages
   }
 
-  /// Recognises a picture. If a page stands out in it, the surer one of the two texts is returned, with the words where
-  /// they are in the picture.
+  /// Recognizes the text of a picture. If it shows a page, returns the surer of two results, with the positions of
+  /// words in the picture.
   mutating func read(_ picture: PagePixels) throws(JobFailure) -> RecognizedPage {
     count += 1
     let whole = try recognizer.recognize(picture.samples, density: picture.density, in: languages)
@@ -37,7 +38,7 @@ struct PageReader {
     return page
   }
 
-  /// The text of the page in a photo; nil if no page stands out.
+  /// Returns the text of the page in a photo. Returns `nil` if no page is found.
   private func onPage(in photo: Samples, like whole: RecognizedPage) throws(JobFailure) -> RecognizedPage? {
     guard let found = PageFinder.page(in: photo), !found.isWhole(of: photo.width, photo.height),
       whole.certainty.mean < Self.sure || !found.isLevel,
@@ -50,13 +51,13 @@ struct PageReader {
       }
   }
 
-  /// How much of a text is certainly right.
+  /// Returns the amount of text that is certainly correct.
   private static func weight(of page: RecognizedPage) -> Double {
     let (letters, mean) = page.certainty
     return Double(letters) * max(0, mean - leastMean)
   }
 
-  /// The end of a sentence that starts with the file's name; empty if all pictures were read as a whole.
+  /// The end of a sentence that starts with the file's name. Empty if all pictures were recognized as a whole.
   var remark: String {
     guard let first = straightened.first else { return "" }
     func percent(_ share: Double) -> String { "\(Int(share.rounded())) %" }

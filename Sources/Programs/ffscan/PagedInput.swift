@@ -10,7 +10,7 @@ struct PagedInput {
   private let input: JobInput
   private let passwords: [[UInt8]]
 
-  /// A PDF's pages are painted with so many pixels an inch, or fewer if they are very large.
+  /// The density of painted PDF pages, in pixels per inch. Very large pages get fewer.
   private static let density = 300.0
   private static let mostPixels = 40_000_000.0
 
@@ -27,7 +27,7 @@ struct PagedInput {
     for index in 0..<document.pageCount { try body(PagedInput.page(index, of: document)) }
   }
 
-  /// A page of a PDF as it is shown.
+  /// Returns a page of a PDF as it is shown.
   static func page(_ index: Int, of document: RenderedDocument) throws(JobFailure) -> PagePixels {
     let raster = try document.paint(page: index) { width, height in
       min(density, (mostPixels / (width * height)).squareRoot())

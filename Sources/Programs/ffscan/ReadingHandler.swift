@@ -6,7 +6,7 @@ internal import Recognition
 internal import Rendering
 internal import WorkerKit
 
-/// Recognises the text of images and PDFs: as text, as hOCR, as a table.
+/// Recognizes the text of images and PDFs, and writes it as text, as hOCR, or as a table.
 struct ReadingHandler: JobHandler {
   static let verbs = ["recognized", "hocr", "tsv"]
   private let recognizer: Recognizer
@@ -37,7 +37,7 @@ struct ReadingHandler: JobHandler {
     try PagedInput(order).forEachPage { (page) throws(JobFailure) in try body(reader.read(page)) }
   }
 
-  /// Writes each page's own text, or what is recognised of one that has none; each is ended by a form feed. Returns the
+  /// Writes each page's own text, or the recognized text of a page without any. A form feed ends each page. Returns the
   /// job's remark.
   private func writeText(
     of order: JobOrder, _ reader: inout PageReader, to output: JobOutput
@@ -60,7 +60,7 @@ struct ReadingHandler: JobHandler {
       do throws(JobFailure) {
         try output.write(reader.read(document.picture(ofPage: index)).text + "\u{C}")
       } catch {
-        // Without a language's data there is still the text that some pages have.
+        // Without a language's data, the text of other pages is still available.
         guard error.failure == .unsupported else { throw error }
         remark = "has pages without text: it \(error.reason)"
         try output.write("\u{C}")

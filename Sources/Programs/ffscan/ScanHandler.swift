@@ -4,7 +4,7 @@ internal import Images
 internal import Recognition
 internal import WorkerKit
 
-/// Makes clean pages of photos, and counts the pages in them.
+/// Makes clean pages from photos, and counts the pages in them.
 struct ScanHandler: JobHandler {
   static let verbs = formats.keys.sorted()
   private static let formats: [String: ImageFormat] = ["scan-jpeg": .jpeg, "scan-png": .png, "scan-pdf": .pdf]
@@ -36,7 +36,7 @@ struct ScanHandler: JobHandler {
 }
 
 extension PicturePages {
-  /// Adds a page that is not its input's own bytes.
+  /// Adds a page whose data is not that of its input.
   func add(_ image: PageImage, text: [LayerLine] = []) throws(JobFailure) {
     let data = image.data ?? []
     try unsafe add(image.form, data.span.bytes, text: text)

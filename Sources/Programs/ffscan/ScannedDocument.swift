@@ -4,13 +4,13 @@ internal import Pixels
 internal import Rendering
 internal import WorkerKit
 
-/// A PDF of which some pages have text and others pictures of it.
+/// A PDF in which some pages have text and others have pictures of text.
 final class ScannedDocument {
   private let read: ReadDocument
   private let rendered: RenderedDocument
   private let input: JobInput
   private let passwords: [[UInt8]]
-  /// nil where that cannot be told.
+  /// Distinguishes pages that draw text. Nil if the document cannot be examined.
   private lazy var drawn = try? DrawnText(input, passwords)
 
   init(_ input: JobInput, _ passwords: [[UInt8]]) throws(JobFailure) {
@@ -22,8 +22,8 @@ final class ScannedDocument {
 
   var pageCount: Int { read.pageCount }
 
-  /// A page's own text, ended by a form feed, even if it is not to be seen; nil if it has none, or only in notes and form
-  /// fields.
+  /// Returns a page's own text, visible or not, ended by a form feed. Returns `nil` if it has none, or only in notes
+  /// and form fields.
   func text(ofPage index: Int) throws(JobFailure) -> [UInt8]? {
     var text: [UInt8] = []
     try unsafe read.withText(ofPage: index) { (bytes) throws(JobFailure) in text = unsafe Array(bytes) }
@@ -31,6 +31,6 @@ final class ScannedDocument {
     return (try? drawn?.isPossible(onPage: index)) ?? true ? text : nil
   }
 
-  /// A page as it is shown.
+  /// Returns a page as it is shown.
   func picture(ofPage index: Int) throws(JobFailure) -> PagePixels { try PagedInput.page(index, of: rendered) }
 }

@@ -4,7 +4,7 @@ internal import Images
 internal import Recognition
 internal import WorkerKit
 
-/// Puts recognised text behind the pages of PDFs and images.
+/// Adds a layer of recognized text to the pages of PDFs and images.
 struct SearchableHandler: JobHandler {
   static let verbs = [Conversion.searchable.verb]
   private let recognizer: Recognizer
@@ -23,7 +23,7 @@ struct SearchableHandler: JobHandler {
       let remark = try write(input, order.job.passwords, &reader, to: output)
       return remark.isEmpty ? reader.remark : remark
     } catch {
-      // What has no page, or none that can be painted, stays as it is.
+      // A document without a page that can be painted stays unchanged.
       guard error.failure == .damaged else { throw error }
       try output.restart()
       try unsafe output.write(input.bytes.bytes)
@@ -34,7 +34,7 @@ struct SearchableHandler: JobHandler {
   private func write(
     _ input: JobInput, _ passwords: [[UInt8]], _ reader: inout PageReader, to output: JobOutput
   ) throws(JobFailure) -> String {
-    // Not opened for a document that is to stay as it is: it may be one that cannot be.
+    // Not opened for a document that stays unchanged, which may be unreadable.
     var opened: ScannedDocument?
     return try SearchableDocument(input, passwords).write(to: output) { (index) throws(JobFailure) in
       if opened == nil { opened = try ScannedDocument(input, passwords) }
@@ -43,7 +43,7 @@ struct SearchableHandler: JobHandler {
     }
   }
 
-  /// A page for each image of a file, in its own coding where a PDF has that.
+  /// Writes a page for each image of a file, in the image's own encoding if PDF supports it.
   private func write(
     _ input: JobInput, _ reader: inout PageReader, to output: JobOutput
   ) throws(JobFailure) {
@@ -64,7 +64,7 @@ struct SearchableHandler: JobHandler {
 }
 
 extension RecognizedPage {
-  /// Its lines in the unit square.
+  /// The lines in the unit square.
   var layer: [LayerLine] {
     lines.map { line in
       LayerLine(

@@ -5,7 +5,7 @@ import Files
 import Glibc
 import Logging
 
-/// `ffserve`, which `ffmount serve` becomes: the tree for browsers and other machines.
+/// `ffserve`, which replaces the process of `ffmount serve`: serves the tree to browsers and other machines.
 @main
 struct FFServe: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -25,7 +25,7 @@ struct FFServe: ParsableCommand {
     }
   }
 
-  /// `-oro` as FUSE users write it.
+  /// Splits `-oro`, the spelling of FUSE users.
   private static func words(_ arguments: ArraySlice<String>) -> [String] {
     arguments.flatMap { $0.hasPrefix("-o") && $0.count > 2 ? ["-o", String($0.dropFirst(2))] : [$0] }
   }

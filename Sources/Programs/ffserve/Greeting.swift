@@ -4,7 +4,7 @@ import CQRCode
 import Glibc
 import Text
 
-/// What is printed when the server listens: where, and as a QR code for phones.
+/// The output when the server starts to listen: its addresses, and a QR code for phones.
 struct Greeting {
   let source: String
   let scheme: String
@@ -31,14 +31,15 @@ struct Greeting {
 
   private func bracketed(_ address: String) -> String { address.contains(":") ? "[\(address)]" : address }
 
-  /// Where the server can be asked: the given address, or those of the interfaces if it is all of them.
+  /// The addresses of the server: the given one, or those of all interfaces.
   private var addresses: [String] {
     guard host == "0.0.0.0" || host == "::" else { return [host] }
     let others = InterfaceAddress.all.filter { !$0.isLoopback && !$0.isLinkLocal && (!$0.isIPv6 || host == "::") }
     return [host == "::" ? "::1" : "127.0.0.1"] + others.map(\.text)
   }
 
-  /// Two rows of modules a line, dark on light with a margin, as scanners want it; nil if it cannot be made.
+  /// Returns a QR code with two rows of modules per line, dark on light with a margin, as scanners expect. Returns
+  /// `nil` if it cannot be made.
   private static func code(_ text: String) -> String? {
     guard let made = unsafe QRcode_encodeString(text, 0, QR_ECLEVEL_L, QR_MODE_8, 1) else { return nil }
     defer { unsafe QRcode_free(made) }

@@ -3,11 +3,12 @@ import NIOHTTP1
 import Synchronization
 import Tree
 
-/// Whether the server is to be asked, for what distributes requests among several: says nothing else, and needs no token.
+/// The health check for load balancers: whether the server accepts requests. It reveals nothing else and needs no
+/// token.
 final class Health: Sendable {
   private let asking = Atomic<Int>(0)
 
-  /// So many wait for the source at a time; when it does not answer, they are enough.
+  /// The maximum number of checks waiting for the source. If it does not answer, these are sufficient.
   private static let most = 2
 
   func answer(_ site: Site) -> Site.Answer {

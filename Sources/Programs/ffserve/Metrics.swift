@@ -5,7 +5,7 @@ import NIOHTTP1
 import Synchronization
 import Tree
 
-/// What is counted, as Prometheus reads it.
+/// The counters, in the format of Prometheus.
 final class Metrics: Sendable {
   private let answers = Mutex<[UInt: Int]>([:])
   private let bytes = Atomic<Int>(0)
@@ -15,7 +15,7 @@ final class Metrics: Sendable {
 
   func note(sent count: Int) { bytes.add(count, ordering: .relaxed) }
 
-  /// In the text format, version 0.0.4.
+  /// Returns the metrics in the text format, version 0.0.4.
   func response(_ site: Site) -> Response {
     let work = site.tree.work
     let converting = work.activities.count { $0.kind == .converting }
@@ -42,7 +42,7 @@ final class Metrics: Sendable {
 
   private static var process: (seconds: Double, memory: Int) {
     let seconds = Double(processorNanoseconds()) / 1e9
-    // Its second number counts resident pages (proc(5)).
+    // The second number is that of resident pages (proc(5)).
     var text = [UInt8](repeating: 0, count: 256)
     let raw = unsafe open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
     let count = unsafe raw < 0 ? 0 : max(0, read(raw, &text, text.count))
@@ -53,7 +53,7 @@ final class Metrics: Sendable {
   }
 }
 
-/// Metrics as Prometheus's text format has them: what they mean, their kind, their values.
+/// Metrics in Prometheus's text format: their meaning, their kind, their values.
 private struct MetricsText {
   enum Kind: String {
     case counter

@@ -12,7 +12,7 @@ import NIOSSL
 import RenditionViews
 import Tree
 
-/// Listens, until it is interrupted.
+/// Serves until it is interrupted.
 struct Server {
   private let options: ServeOptions
   private let isTLS: Bool
@@ -22,19 +22,19 @@ struct Server {
     isTLS = !options.tls.isEmpty
   }
 
-  /// Of the process's descriptors, what is left for files, workers and the rest.
+  /// The number of the process's descriptors reserved for files, workers and the rest.
   private static let keptDescriptors = 1024
   private static let mostConnections = 16_384
-  /// Threads that ask the tree at a time, and all of them while some are held up.
+  /// The number of threads for the tree, usually and while some are blocked.
   private static let workers = (usual: min(16, max(4, 2 * System.coreCount)), most: 192)
-  /// The same for searches.
+  /// The number of threads for searches, usually and while some are blocked.
   private static let searchers = (usual: 2, most: 32)
-  /// How long what was found a moment ago is held at most when nobody asks, twice.
+  /// The interval at which idle caches are tidied. Expired entries are kept for at most twice as long.
   private static let tidyTime = TimeAmount.seconds(1)
-  /// How long answers may take to end, in seconds.
+  /// The maximum time for responses to end, in seconds.
   private static let patience: UInt32 = 2
 
-  /// Blocks until SIGINT, SIGTERM or SIGHUP arrives.
+  /// Runs the server. Blocks until SIGINT, SIGTERM or SIGHUP arrives.
   func run() throws {
     var signals = sigset_t()
     _ = unsafe sigemptyset(&signals)
@@ -57,14 +57,14 @@ struct Server {
       settings, index, conversions, reserve: ShownSource.reserve(settings, conversions) + connections)
 
     let group = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
-    // Behind a proxy, who asks is not who may use this machine.
+    // Behind a proxy, clients are not limited to users of this machine.
     let isOpen = options.noToken || isLoopback && options.proxy.isEmpty
     let token = given ?? (isOpen ? nil : Secret.random())
     let proxies = Proxies(options.proxies)
     let bench = Bench(atMost: Self.workers.usual, evenHeldUp: Self.workers.most)
     let longBench = Bench(atMost: Self.searchers.usual, evenHeldUp: Self.searchers.most)
     let context = try isTLS ? secureContext() : nil
-    // The port is known once it is bound, and nothing is answered before.
+    // The port is known after bind(2), and no request is answered before.
     let listening = try listen(group) {
       let access = Access(token: token, hosts: HostNames(given: options.name + [options.host]))
       return Site(tree, of: source, access, behind: proxies, bench, long: longBench, connections: connections) {
@@ -84,19 +84,19 @@ struct Server {
     _ = unsafe sigwait(&signals, &signal)
     listening.site.end()
     announcer?.end()
-    // Nobody comes any more: who distributes requests asks another server.
+    // The server accepts no more connections, so that load balancers use another one.
     try? listening.channel.close().wait()
     drain(listening.site.connections, signal, signals)
     Self.exit(after: Self.patience)
     tree.stop()
-    // What is done has somewhere to go until then.
+    // The event loops run until the results of jobs have been delivered.
     bench.stop()
     longBench.stop()
     try? group.syncShutdownGracefully()
     index.finish(within: .seconds(1))
   }
 
-  /// nil if nobody is to be told of the server, or nobody else could ask it.
+  /// Returns `nil` if the server is not announced, or not reachable by other machines.
   private func announcer(_ listening: Listening, needsToken: Bool, _ logger: Logger) -> Announcer? {
     let address = listening.channel.localAddress
     let name = listening.site.name
@@ -112,8 +112,8 @@ struct Server {
     }
   }
 
-  /// Lets answers that are under way be sent to the end after SIGTERM, for as long as the options say, or until another signal
-  /// comes.
+  /// Lets responses in progress finish after SIGTERM, for as long as the options permit, or until another signal
+  /// arrives.
   private func drain(_ connections: ConnectionLimit, _ signal: Int32, _ signals: sigset_t) {
     guard signal == SIGTERM, options.drain > 0 else { return }
     var signals = signals
@@ -129,7 +129,7 @@ struct Server {
     options.host == "localhost" || options.host == "::1" || options.host.hasPrefix("127.")
   }
 
-  /// Exits the process after `seconds`, whatever is under way.
+  /// Exits the process after `seconds`, regardless of work in progress.
   private static func exit(after seconds: UInt32) {
     signal(SIGALRM) { _ in _exit(0) }
     alarm(seconds)
@@ -166,7 +166,7 @@ struct Server {
       uniqueKeysWithValues: group.makeIterator().map { (ObjectIdentifier($0), Deadlines(on: $0)) })
     let bootstrap = ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: 1024)
-      // Nobody is let in before there is something to see.
+      // No connection is accepted before the site exists.
       .serverChannelOption(.autoRead, value: false)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelInitializer { channel in
@@ -180,7 +180,7 @@ struct Server {
       }
       .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
       .childChannelOption(.maxMessagesPerRead, value: 1)
-      // Each connection keeps one such buffer, thousands of them for nothing; most requests fit.
+      // Each connection keeps such a buffer, and most requests fit.
       .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 1024))
       .childChannelOption(.writeBufferWaterMark, value: .init(low: 64 << 10, high: 256 << 10))
     do {

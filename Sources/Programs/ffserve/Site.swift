@@ -8,19 +8,20 @@ import NIOHTTP1
 import Synchronization
 import Tree
 
-/// What is served: the tree, who may ask, and what is shared by all connections.
+/// The served tree, its access control, and everything that connections share.
 final class Site: Sendable {
-  /// How a request is answered.
+  /// The manner in which a request is answered.
   enum Answer: Sendable {
     case now(Response)
-    /// By a thread that may block; called again after a delay.
+    /// Answered by a thread that may block. Called again after a delay.
     case later(@Sendable () throws(Fault) -> Response)
-    /// The same for what may take seconds: few are made at a time, so that they are in nobody's way.
+    /// Answered like `later`, for work that may take seconds. Few such jobs run at a time, so that they do not delay
+    /// others.
     case long(@Sendable () throws(Fault) -> Response)
   }
 
   let tree: Tree
-  /// The same tree, for what other programs can do with it, too.
+  /// The tree's library interface.
   let library: FileTree
   let source: ShownSource
   let access: Access
@@ -53,7 +54,7 @@ final class Site: Sendable {
     note = log
   }
 
-  /// Answers a request, or says how. Blocks on nothing.
+  /// Answers a request, or returns the work to do. Does not block.
   func answer(_ request: Request) -> Answer {
     if request.path == "/healthz", request.method == .GET || request.method == .HEAD { return health.answer(self) }
     let cookie: String?
@@ -73,7 +74,7 @@ final class Site: Sendable {
     }
   }
 
-  /// The answer to who may ask. What was made a moment ago is given again.
+  /// Answers an authorized request. Recent responses are reused.
   private func route(_ request: Request) -> Answer {
     guard let target = RecentAnswers.target(of: request) else { return make(request) }
     if let known = recent[target] { return .now(known) }
@@ -96,7 +97,7 @@ final class Site: Sendable {
     return .now(Page.answer(request))
   }
 
-  /// The place that a path leads to. Blocks.
+  /// Returns the file or directory at a path. Blocks.
   ///
   /// - Parameter followsLast: whether a symbolic link in the last component is followed.
   func place(_ path: TreePath, followsLast: Bool = true) throws(Fault) -> Place {
@@ -104,7 +105,7 @@ final class Site: Sendable {
     let folder = path.names.dropLast()
     if let known = folders[folder] {
       do throws(Fault) { return try place([name], from: known, followsLast) } catch {
-        // The folder itself may have gone meanwhile, and another come.
+        // The directory itself may have been removed or replaced.
         guard [ENOENT, ENOTDIR, ESTALE].contains(where: { error.kind == .system($0) }) else { throw error }
       }
     }
@@ -119,7 +120,7 @@ final class Site: Sendable {
     try Place.find(Array(names), in: tree, from: folder, source: source.path, followsLast: followsLast, .blocking)
   }
 
-  /// Forgets what was found and answered a moment ago, once it would not be used again. Blocks on nothing.
+  /// Drops expired cached directories and responses. Does not block.
   func tidy() {
     if folders.isEmpty, recent.isEmpty { return }
     bench.submit { [self] in
@@ -128,15 +129,15 @@ final class Site: Sendable {
     }
   }
 
-  /// What the path would be on the machine that serves it, for people to copy.
+  /// Returns the path on the server's machine, for users to copy.
   func absolute(_ path: TreePath) -> String {
     path.names.isEmpty ? source.path : (source.path == "/" ? "" : source.path) + path.text
   }
 
-  /// What is served, for people.
+  /// The name of the source, for users.
   var name: String { source.path == "/" ? "/" : String(source.path.split(separator: "/").last ?? "/") }
 
-  /// For the Date header.
+  /// The value of the Date header.
   var date: String {
     let now = HTTPDate.now
     return clock.withLock { clock in

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Holds the site for connections: it is made once the port is known.
+/// Holds the site for connections, because it is created once the port is known.
 final class SiteHolder: Sendable {
   private let held = Mutex<Site?>(nil)
 

@@ -1,11 +1,11 @@
 package import Bytes
 internal import Glibc
 
-/// A POSIX access control list as `system.posix_acl_access` holds it: acl(5), `posix_acl_xattr.h`.
+/// A POSIX access control list in the format of `system.posix_acl_access`: acl(5), `posix_acl_xattr.h`.
 public struct AccessList: Sendable, Equatable {
   package struct Entry: Sendable, Equatable {
     var tag: UInt16
-    /// Read 4, write 2, execute 1.
+    /// The permission bits: 4 read, 2 write, 1 execute.
     var permissions: UInt16
     var id: UInt32
   }
@@ -26,7 +26,7 @@ public struct AccessList: Sendable, Equatable {
 
   private static let version: UInt32 = 2
 
-  /// Throws when the kernel would reject `bytes`.
+  /// Parses a list. Throws `damaged` if `bytes` has a wrong length or version.
   package init(_ bytes: [UInt8]) throws(Fault) {
     guard bytes.count >= 4, (bytes.count - 4).isMultiple(of: 8), UInt32(littleEndianBytes: bytes) == Self.version else {
       throw Fault(.damaged, "an access control list that is none")
@@ -39,7 +39,8 @@ public struct AccessList: Sendable, Equatable {
     }
   }
 
-  /// The list that `read` returns; nil if the file has none or its file system does not support lists.
+  /// Returns the list that `read` returns. Returns `nil` if the file has none or its file system does not support
+  /// lists.
   static func ifThere(_ read: () throws(Fault) -> [UInt8]) throws(Fault) -> AccessList? {
     do throws(Fault) { return try AccessList(read()) } catch {
       guard error.kind == .system(ENODATA) || error.kind == .system(EOPNOTSUPP) else { throw error }
@@ -55,7 +56,7 @@ public struct AccessList: Sendable, Equatable {
     }
   }
 
-  /// The list for something derived from the file: the permission to read, which for a folder includes that to search.
+  /// Returns the list of an item derived from the file. It grants only read, which for a directory includes search.
   package func view(_ kind: Kind) -> AccessList {
     changed { _, permissions in
       let reading = permissions & 4
@@ -63,7 +64,7 @@ public struct AccessList: Sendable, Equatable {
     }
   }
 
-  /// The list without the permission bits of `mode`, as `-o umask=` removes them from the mode.
+  /// Returns the list without the permission bits of `mode`, as `-o umask=` removes them from the mode.
   func less(_ mode: UInt16) -> AccessList {
     changed { tag, permissions in
       switch tag {
@@ -84,7 +85,7 @@ public struct AccessList: Sendable, Equatable {
 
   private var mask: UInt16 { entries.first { $0.tag == Tag.mask }?.permissions ?? 7 }
 
-  /// The effective permissions of an entry.
+  /// Returns the effective permissions of an entry.
   private func given(by entry: Entry) -> UInt16 {
     entry.tag == Tag.owner || entry.tag == Tag.others ? entry.permissions : entry.permissions & mask
   }
@@ -92,13 +93,13 @@ public struct AccessList: Sendable, Equatable {
   /// The owner's permissions.
   var ofOwner: UInt16 { entries.first { $0.tag == Tag.owner }?.permissions ?? 0 }
 
-  /// The permissions that every other user has, whatever the user or group.
+  /// The permissions that every user other than the owner has.
   var ofAllOthers: UInt16 {
     entries.reduce(7) { $1.tag == Tag.owner || $1.tag == Tag.mask ? $0 : $0 & given(by: $1) }
   }
 
-  /// Whether the list grants `wanted` to a process: the first match of owner, named user, any of its groups, others
-  /// counts.
+  /// Returns whether the list grants `wanted` to a process. The first match of owner, named user, groups and others
+  /// decides.
   func gives(_ wanted: UInt16, to asker: Asker, owner: UInt32, group: UInt32) -> Bool {
     if asker.user == owner { return ofOwner & wanted == wanted }
     if let named = entries.first(where: { $0.tag == Tag.user && $0.id == asker.user }) {

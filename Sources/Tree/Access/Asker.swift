@@ -1,12 +1,13 @@
 internal import Glibc
 
-/// The process that made a request.
+/// The credentials of the process that made a request.
 ///
-/// The kernel enforces permissions on opening. A tree checks only where the reply itself would reveal a file's content.
+/// The kernel checks permissions when a file is opened. A tree checks them only where the reply itself would reveal a
+/// file's content.
 public struct Asker: Sendable {
   public let user: UInt32
   public let group: UInt32
-  /// The thread id; 0 if it is not visible in this PID namespace.
+  /// The thread ID. 0 if the thread is not visible in this PID namespace.
   public let thread: Int32
 
   public init(user: UInt32, group: UInt32, thread: Int32) {
@@ -15,12 +16,12 @@ public struct Asker: Sendable {
     self.thread = thread
   }
 
-  /// Whether the process is in a group; false if that cannot be determined. Reads /proc.
+  /// Returns whether the process is a member of a group. Returns `false` if that cannot be determined. Reads /proc.
   func isMember(of group: UInt32) -> Bool { group == self.group || supplementary.contains(group) }
 
   private var supplementary: [UInt32] { status("Groups").compactMap { UInt32($0) } }
 
-  /// The words of a line in /proc/THREAD/status; none if there is no such line or it cannot be read.
+  /// Returns the values of a line in /proc/THREAD/status. Empty if the line does not exist or cannot be read.
   private func status(_ key: String) -> [Substring] {
     guard thread > 0, let file = unsafe fopen("/proc/\(thread)/status", "re") else { return [] }
     defer { _ = unsafe fclose(file) }
@@ -34,11 +35,11 @@ public struct Asker: Sendable {
     return []
   }
 
-  /// Whether it is a thread of the kernel's, as those of an NFS server, or cannot be seen.
+  /// Whether the caller is a kernel thread, such as one of an NFS server, or is not visible.
   var isKernel: Bool { status("VmSize").isEmpty }
 
-  /// Whether the process has the capability to read and search everything, CAP_DAC_READ_SEARCH, or to do anything with
-  /// files, CAP_DAC_OVERRIDE, in this process's user namespace.
+  /// Returns whether the process has CAP_DAC_OVERRIDE or, unless `wanted` includes write, CAP_DAC_READ_SEARCH, in this
+  /// process's user namespace.
   private func isCapable(of wanted: UInt16) -> Bool {
     guard let word = status("CapEff").first, let capabilities = UInt64(word, radix: 16) else { return false }
     guard capabilities & 1 << 1 != 0 || capabilities & 1 << 2 != 0 && wanted & 2 == 0 else { return false }
@@ -47,8 +48,8 @@ public struct Asker: Sendable {
       && own.st_ino == other.st_ino && own.st_dev == other.st_dev
   }
 
-  /// Whether a mode and a list, or a capability, grant `wanted`, of read 4, write 2 and execute 1, to the process. Root
-  /// always may.
+  /// Returns whether a mode, a list or a capability grants `wanted` (4 read, 2 write, 1 execute) to the process. Always
+  /// true for root.
   func may(_ wanted: UInt16, _ face: Face, _ list: AccessList?) -> Bool {
     user == 0 || isGiven(wanted, face, list) || isCapable(of: wanted)
   }

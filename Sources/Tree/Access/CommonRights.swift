@@ -1,31 +1,32 @@
 internal import Bytes
 
-/// The access rights for something made from several items: only those who may read each of them.
+/// The access rights of an item derived from several items. They admit only users that may read each of them.
 ///
-/// A view of more than one file or folder takes its owner and mode from here.
+/// Determines the owner and mode of a view of more than one file or directory.
 package struct CommonRights: Hashable, Sendable {
-  /// nil if not the same for all.
+  /// The common owner. `nil` if the items have different owners.
   private var owner: UInt32?
   private var group: UInt32?
   private var classes: Classes
 
-  /// Whether the owner, the group and others have access.
+  /// The classes of users that have access.
   private struct Classes: Hashable {
     var owner: Bool
     var group: Bool
     var others: Bool
 
-    /// The same if the owner is unknown: any user may be the owner, so has at most the owner's rights.
+    /// These classes with an unknown owner. Any user may then be the owner, so no class has more rights than the owner.
     var withoutOwner: Classes {
       Classes(owner: owner && group && others, group: group && owner, others: others && owner)
     }
 
-    /// The same if the group is unknown.
+    /// These classes with an unknown group.
     var withoutGroup: Classes { Classes(owner: owner, group: group && others, others: group && others) }
   }
 
-  /// The rights to one item: `wanted` are the permissions needed, read 4 for a file, read and search 5 for a folder
-  /// that is traversed. A list counts with what it grants to everyone, since a mode cannot express more.
+  /// Creates the rights to one item. `wanted` are the permissions needed: 4 (read) for a file, 5 (read and search) for
+  /// a directory that is traversed. An access list counts with the rights that it grants to the owner and to every
+  /// user, since a mode cannot express more.
   package init(_ attributes: Attributes, _ list: AccessList?, wanted: UInt16) {
     func has(_ permissions: UInt16) -> Bool { permissions & wanted == wanted }
     owner = attributes.owner
@@ -39,7 +40,7 @@ package struct CommonRights: Hashable, Sendable {
     }
   }
 
-  /// Adds another item.
+  /// Restricts the rights to users that also have access to `other`.
   package mutating func narrow(to other: CommonRights) {
     var (mine, theirs) = (classes, other.classes)
     if owner == nil || owner != other.owner {
@@ -54,10 +55,10 @@ package struct CommonRights: Hashable, Sendable {
       owner: mine.owner && theirs.owner, group: mine.group && theirs.group, others: mine.others && theirs.others)
   }
 
-  /// The kernel's overflow user and group id.
+  /// The kernel's overflow user and group ID.
   static let nobody: UInt32 = 65534
 
-  /// `attributes` with the owner and permissions of a file that exactly these users may read.
+  /// Returns `attributes` with the owner and permissions of a file that exactly these users may read.
   package func applied(to attributes: Attributes) -> Attributes {
     var result = attributes
     result.owner = owner ?? Self.nobody

@@ -1,9 +1,9 @@
-/// What the kernel checks for access: owner, group and mode.
+/// The attributes that the kernel checks for access: owner, group and mode.
 struct Face: Hashable, Sendable {
   var owner: UInt32
   var group: UInt32
   var permissions: UInt16
-  /// Whether it is shown to a process that may not read the file.
+  /// Whether these are the attributes of a file shown to a process that may not read it.
   let isConcealed: Bool
 
   init(_ attributes: Attributes, isConcealed: Bool = false) {
@@ -13,7 +13,7 @@ struct Face: Hashable, Sendable {
     self.isConcealed = isConcealed
   }
 
-  /// For an item that was not looked up.
+  /// The attributes of an item that was not looked up.
   static let none = Face(owner: 0, group: 0, permissions: 0, isConcealed: false)
 
   private init(owner: UInt32, group: UInt32, permissions: UInt16, isConcealed: Bool) {

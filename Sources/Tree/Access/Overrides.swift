@@ -2,12 +2,12 @@
 public struct Overrides: Sendable {
   public var owner: UInt32?
   public var group: UInt32?
-  /// Permission bits removed from everything but symbolic links.
+  /// The permission bits removed from all items except symbolic links.
   public var umask: UInt16 = 0
 
   public init() {}
 
-  /// For anything but a symbolic link, which keeps its permissions.
+  /// Returns `face` with the overrides. Not for symbolic links, which keep their permissions.
   func applied(to face: Face) -> Face {
     var shown = face
     if let owner { shown.owner = owner }

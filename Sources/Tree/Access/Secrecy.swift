@@ -1,21 +1,21 @@
-/// Which users may learn a source's content from its view.
+/// The part of a source's content that a view may reveal to the caller.
 ///
-/// Names, attributes and sizes are shown to everyone who may search a folder, and the kernel caches them for all users
-/// alike. So that a process that may not read a file learns nothing from its views but what their names say, a mount
-/// shared by several users gives two answers, and neither is cached:
+/// Names, attributes and sizes are shown to every user that may search a directory, and the kernel caches them for all
+/// users. A process that may not read a file must learn nothing from its views except what their names say. A mount
+/// shared by several users therefore has two replies, and neither is cached:
 ///
-/// - A process that may read the source gets the view as it is: none if the content is unsuitable, sizes as they are
+/// - A process that may read the source gets the actual view: none if the content is unsuitable, sizes as they are
 ///   known.
 /// - Any other process finds a view under every name of the right form, with attributes derived from the source's. A
-///   folder is the same node for both, so that neither replaces it for the other; it cannot be entered by those who may
-///   not read the source. A file is a separate node, since the kernel has only one size for each.
+///   directory is the same node for both, so that neither lookup replaces it for the other. It cannot be entered
+///   without permission to read the source. A file is a separate node for each, since the kernel has one size per node.
 ///
-/// If all may read the source, or nobody else sees the mount, there is one answer, and it is cached.
+/// If every user may read the source, or only one user sees the mount, there is one reply, and it is cached.
 enum Secrecy: Sendable {
-  /// The same for all users.
+  /// The reply is the same for all users.
   case none
-  /// Restricted, but the requesting process may read the source.
+  /// Access is restricted, and the requesting process may read the source.
   case guarded
-  /// The requesting process may not read the source: only what the name says is shown.
+  /// The requesting process may not read the source. The reply reveals only what the name says.
   case concealed
 }

@@ -15,10 +15,10 @@ public import Zip
 
 extension Views {
   /// - Parameters:
-  ///   - index: stores what is expensive to determine; nil if nothing outlives the mount.
-  ///   - spools: the folder for temporary files without names, with what can only be decoded front to back.
-  ///   - conversions: nil if nothing is converted.
-  ///   - memory: for everything that is cached in memory.
+  ///   - index: Stores results that are expensive to determine. Nil if nothing outlives the mount.
+  ///   - spools: The directory of the unnamed temporary files for data that can only be decoded sequentially.
+  ///   - conversions: Nil if nothing is converted.
+  ///   - memory: The budget of all caches in memory.
   public init(
     listing: ViewListing = ViewListing(), depth: Int = 4, decoded cache: Int = 16 << 20, index: Index? = nil,
     zip: ZipOptions = ZipOptions(), spools: String? = nil, conversions: Conversions? = nil,
@@ -35,7 +35,7 @@ extension Views {
     self.init(Self.families.flatMap { $0(services) }, depth: depth, hidden: listing.hidden)
   }
 
-  /// The families of views, in the order in which they are asked: one line each.
+  /// The families of views, in the order in which they are consulted, with one line each.
   private static let families: [@Sendable (ViewServices) -> [any View]] = [
     { [ContentsView(listing: $0.listing, $0.unpacking, $0.archiveWorkers, $0.zip, $0.memory)] },
     { mail($0) },
@@ -61,7 +61,7 @@ extension Views {
     return TableForm.allCases.map { TableView($0, known, tables) }
   }
 
-  /// The cache of generated tables, in bytes.
+  /// The size of the cache of generated tables, in bytes.
   private static let tableMemory = 8 << 20
 
   private static func renditions(_ listing: ViewListing, _ conversions: Conversions) -> [any View] {
@@ -91,18 +91,18 @@ extension Views {
     return views.compactMap(\.self)
   }
 
-  // MARK: What there is
+  // MARK: Properties of all views
 
   /// All views of a full installation.
   private static let known = Views(conversions: .withoutWorkers)
 
   package static var types: [any View.Type] { known.all.map { type(of: $0) } }
 
-  /// The extensions of files that a view can be listed beside: what `-o views=` accepts.
+  /// The extensions of files beside which a view can be listed, for `-o views=`.
   public static let possibleExtensions: Set<FileExtension> =
     known.all.reduce(into: []) { $0.formUnion($1.possibleExtensions) }
 
-  /// The names of the views that a listing can show: what `-o views=-` accepts besides.
+  /// The names of the views that a listing can show, for `-o views=-`.
   public static let listedNames: Set<String> =
     known.all.filter { !$0.possibleExtensions.isEmpty }.reduce(into: []) { $0.formUnion($1.names) }
 
@@ -114,11 +114,11 @@ extension Views {
     }.filter { seen.insert($0.0).inserted }
   }
 
-  /// What each view is, in the order in which they are asked.
+  /// The descriptions of the views, in the order in which they are consulted.
   public static var descriptions: [ViewDescription] { known.all.flatMap(\.descriptions) }
 }
 
-/// What views are made with.
+/// The dependencies of views.
 private struct ViewServices: Sendable {
   let listing: ViewListing
   let unpacking: Unpacking
@@ -127,9 +127,9 @@ private struct ViewServices: Sendable {
   let conversions: Conversions?
   let memory: MemoryBudget
 
-  /// What lists archives that no parser here reads.
+  /// The workers that list archives without a parser here.
   var archiveWorkers: ConversionService? { workers(for: .entries) }
-  /// What lists the messages of mail stores.
+  /// The workers that list the messages of mail stores.
   var mailWorkers: ConversionService? { workers(for: .letters) }
 
   private func workers(for conversion: Conversion) -> ConversionService? {

@@ -10,20 +10,21 @@ internal import Tree
 internal import Unpacking
 internal import Zip
 
-/// What a file is that has a tree inside.
+/// The format of a file that contains a tree.
 enum ArchiveFormat: Equatable {
   case zip
   case tar
   case packed(Packing)
   /// Calendars or cards.
   case cards
-  /// One that a worker program lists.
+  /// A format that a worker lists.
   case listed
 
-  /// Of an archive's first bytes, enough to tell the others from ZIPs, which may start with anything.
+  /// The number of bytes at an archive's start that distinguish the other formats from ZIPs, which can start with
+  /// anything.
   static let headSize = 512
 
-  /// By the first bytes, and for what has no mark by the name; a ZIP if nothing else fits.
+  /// Detects the format by the first bytes, or by the name for a format without a signature. The default is ZIP.
   init(startingWith head: ArraySlice<UInt8>, named name: FileName) {
     if let packing = Packing(startingWith: head) {
       self = .packed(packing)
@@ -40,10 +41,10 @@ enum ArchiveFormat: Equatable {
     }
   }
 
-  /// An archive without entries is zeros, or nothing.
+  /// Returns whether a file with this start can be an archive without entries, which is empty or has only zeros.
   private static func isEmptyTar(_ head: ArraySlice<UInt8>) -> Bool { head.allSatisfy { $0 == 0 } }
 
-  /// Whether a file is of any format. Blocks.
+  /// Returns whether a file has one of the formats. Blocks.
   static func isArchive(_ bytes: any ByteSource, named name: FileName, orListed: Bool) throws(Fault) -> Bool {
     let head = try bytes.head(headSize, .blocking)
     switch ArchiveFormat(startingWith: head, named: name) {
@@ -68,7 +69,7 @@ extension Archives {
     switch ArchiveFormat(startingWith: head, named: name) {
     case .listed: return try listedByWorker(bytes, file, memory, patience)
     case .zip:
-      // A look at the 17th sector is one more request to where the file is.
+      // Reading the 17th sector is one more request to the file's source.
       if workers != nil, !ZipArchive.isStart(head), try ListedFormat.isDisc(bytes, patience) {
         return try listedByWorker(bytes, file, memory, patience)
       }
@@ -90,7 +91,7 @@ extension Archives {
     case .packed(let packing):
       if patience == .immediate { throw .later }
       let content = unpacking.content(of: bytes, packing)
-      // What is in the index need not be decoded to be known.
+      // Results in the index are known without decoding.
       try content.load()
       if content.hasKnownSize, let known = try listed(content, memory) { return known }
       let head = try content.unchecked.head(ArchiveFormat.headSize, .blocking)
@@ -100,7 +101,7 @@ extension Archives {
         if isListed {
           try content.finishChecks()
           let archive = try listedByWorker(content, file, memory, patience)
-          // The list may have been known, and of what has no files, none compares them.
+          // Neither a cached list nor an archive without files causes a read that compares them.
           try content.finishAllChecks()
           return archive
         }
@@ -111,7 +112,7 @@ extension Archives {
     }
   }
 
-  /// Where the archive starts in a program that is no ZIP archive; nil if there is none.
+  /// Returns the offset of the archive in a program that is not a ZIP archive. Returns `nil` if there is none.
   private func selfExtracted(
     _ bytes: any ByteSource, startingWith head: ArraySlice<UInt8>, _ patience: Patience
   ) throws(Fault) -> Int64? {
@@ -120,7 +121,7 @@ extension Archives {
     return try ZipArchive.isArchive(bytes) ? nil : SelfExtracting.archive(in: bytes, startingWith: head)
   }
 
-  /// Has entries decoded by a worker program.
+  /// Returns a decoder that has a worker decode entries.
   private func foreignDecoder(by workers: ConversionService, of file: SourceState) -> ForeignDecoder {
     { (entry, patience) throws(Fault) in
       let state = StableHash(seed: file.revision).adding(UInt64(bitPattern: entry.place)).value
@@ -132,7 +133,7 @@ extension Archives {
     }
   }
 
-  /// Lists an archive in a compressed file: whatever the checksums of that, which count where its entries are read.
+  /// Lists an archive in a compressed file. The file's checksums are ignored here and compared when entries are read.
   private func listedByWorker(
     _ content: UnpackedSource, _ file: SourceState, _ memory: MemoryShare, _ patience: Patience
   ) throws(Fault) -> ListedArchive {
@@ -149,7 +150,7 @@ extension Archives {
       content, listing: subject(0, content.unchecked), subject(1, content), file, memory, patience)
   }
 
-  /// `start` is where the archive starts in the file.
+  /// Lists an archive that begins at the offset `start` of the file.
   private func listedByWorker(
     _ bytes: any ByteSource, _ file: SourceState, _ memory: MemoryShare, _ patience: Patience, from start: Int64 = 0
   ) throws(Fault) -> ListedArchive {
@@ -175,7 +176,7 @@ extension Archives {
     start == 0 ? bytes : ByteRange(of: bytes, start: start, size: bytes.size - start)
   }
 
-  /// Lists of archives of which reading all headers takes longer than reading it back.
+  /// The stored lists of archives whose headers take longer to read than the list.
   private var lists: IndexedParts? {
     unpacking.index.map {
       IndexedParts(
@@ -183,7 +184,7 @@ extension Archives {
     }
   }
 
-  /// The archive as it was listed before; nil if it was not.
+  /// Returns the archive from its stored list. Returns `nil` if there is none.
   private func listed(_ bytes: any ByteSource, _ memory: MemoryShare) throws(Fault) -> TarArchive? {
     guard let lists, let identity = bytes.identity else { return nil }
     return try TarArchive(bytes, memory: memory) { lists.part($0, of: identity) }
@@ -197,7 +198,7 @@ extension Archives {
       memory: memory)
     if let content = bytes as? UnpackedSource {
       try content.finishChecks()
-      // A decoder that goes astray may take the rest of the file for data.
+      // A decoder that has lost its position can take the rest of the file for data.
       if !archive.endsEarly { content.distrustEnd() }
     }
     if let lists, let identity = bytes.identity, bytes.size >= Self.storedSize {
@@ -206,8 +207,8 @@ extension Archives {
     return archive
   }
 
-  /// Lists of version 0 were made before checksums were compared with what they hold.
+  /// The version of stored lists. Version 0 was created without comparing checksums with the content.
   private static let listVersion: UInt64 = 1
-  /// In bytes.
+  /// The minimum size of an archive whose list is stored, in bytes.
   private static let storedSize: Int64 = 1 << 20
 }

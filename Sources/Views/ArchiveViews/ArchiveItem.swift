@@ -3,7 +3,7 @@ internal import Entries
 internal import Synchronization
 internal import Tree
 
-/// A file, folder or symbolic link in an archive; node 0 is the view itself.
+/// A file, directory or symbolic link in an archive. Node 0 is the view itself.
 final class ArchiveItem: MadeItem {
   private let archive: Archive
   private let index: UInt32
@@ -13,7 +13,7 @@ final class ArchiveItem: MadeItem {
   var file: SourceState { archive.file }
   let inode: UInt64
 
-  /// The view itself.
+  /// Creates the item of the view itself.
   init(_ archive: Archive) {
     self.archive = archive
     index = ArchiveTree.root
@@ -30,12 +30,12 @@ final class ArchiveItem: MadeItem {
     identity = tree.archive.identity(index) ?? archive.file.state
   }
 
-  /// Names of one file have one number.
+  /// Returns the inode number, which all names of one file share.
   private static func inode(_ archive: Archive, _ tree: ArchiveTree, _ index: UInt32) -> UInt64 {
     archive.file.inode(0, UInt64(tree.entries.primary(of: index)))
   }
 
-  /// The archive's tree, which contains this item: not held, so that it can be evicted.
+  /// Returns the archive's tree, which contains this item. The item does not retain it, so the tree can be evicted.
   private func tree(_ patience: Patience) throws(Fault) -> ArchiveTree {
     let tree = try archive.tree(patience)
     guard Int(index) < tree.count, Kind(tree.node(index).kind) == kind else { throw .stale }
@@ -112,7 +112,8 @@ final class ArchiveItem: MadeItem {
     try recordedAttributes(patience).flatMap { Array($0.name.bytes) + [0] }
   }
 
-  /// None of an archive that cannot be read: what is wrong with it is told by attributes, too.
+  /// Returns the recorded attributes. Returns none if the archive is unreadable, because attributes also report its
+  /// fault.
   private func recordedAttributes(_ patience: Patience) throws(Fault) -> [(name: FileName, value: [UInt8])] {
     do throws(Fault) { return try tree(patience).archive.extendedAttributes(index, patience) } catch {
       guard error.concernsContent else { throw error }
@@ -129,7 +130,7 @@ final class ArchiveItem: MadeItem {
 
   func openAgain(_ patience: Patience) throws(Fault) -> any ByteSource {
     let bytes = try open(pinned: false, patience)
-    // Decoding verifies the checksum; stored bytes have to be read through for that.
+    // Decoding verifies the checksum. Stored bytes have to be read completely for that.
     if try !tree(patience).archive.isDecoded(index) { try bytes.readThrough(patience) }
     return bytes
   }
@@ -140,7 +141,7 @@ final class ArchiveItem: MadeItem {
     return try bytes.bytes(at: 0, count: Int(bytes.size), patience)
   }
 
-  /// An entry has the recorded mode; the view itself has the archive's access list.
+  /// Returns the archive's access list for the view itself. An entry only has the recorded mode.
   func accessList() throws(Fault) -> AccessList? {
     index == ArchiveTree.root ? try archive.file.accessList(.folder) : nil
   }

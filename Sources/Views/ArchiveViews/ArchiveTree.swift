@@ -1,18 +1,18 @@
 internal import Bytes
 internal import Entries
 
-/// A listed archive: its tree, what is shown of it, and who reads its entries.
+/// A listed archive: its tree, the shown part of the tree, and the reader of its entries.
 final class ArchiveTree: Sendable {
   let entries: EntryTree
   let archive: any OpenedArchive
-  /// The folder that is shown in place of the root.
+  /// The directory that is shown as the root.
   private let top: UInt32
-  /// Links that lead out of that folder, which are shown as text files.
+  /// The links that lead out of that directory, which are shown as text files.
   private let texts: Set<UInt32>
 
   static let root = EntryTree.root
 
-  /// - Parameter strips: whether the inside of a root's only folder is shown in its place.
+  /// - Parameter strips: Whether the content of the root's only directory is shown instead of the directory.
   init(_ archive: any OpenedArchive, strips: Bool, _ patience: Patience) throws(Fault) {
     entries = archive.entries
     self.archive = archive
@@ -22,7 +22,7 @@ final class ArchiveTree: Sendable {
       for (index, node) in entries.nodes.enumerated() where node.kind == .link {
         let target = try archive.open(UInt32(index), patience)
         let path = try target.bytes(at: 0, count: Int(target.size), patience)
-        // Others are links only where all are shown as such.
+        // A link that leaves the archive is a link only if all links are shown as such.
         if entries.staysInside(path, from: node.parent), !entries.staysInside(path, from: node.parent, below: top) {
           texts.insert(UInt32(index))
         }
@@ -39,6 +39,6 @@ final class ArchiveTree: Sendable {
     return node
   }
 
-  /// The folder of the archive whose children a folder shows.
+  /// Returns the directory of the archive whose children a directory shows.
   func folder(shownAs index: UInt32) -> UInt32 { index == Self.root ? top : index }
 }

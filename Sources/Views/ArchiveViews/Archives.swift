@@ -11,20 +11,21 @@ internal import Zip
 
 /// The archives in use, and a cache of their trees.
 ///
-/// The kernel's nodes hold no tree: it is read again when needed. So any tree that is not in use by a call can be
-/// evicted, however many of its nodes are known.
+/// The kernel's nodes do not retain trees; a tree is read again when it is needed. Every tree that no call uses can
+/// thus be evicted, regardless of the number of its known nodes.
 final class Archives: MemoryHolder {
   private let table = SourceTable<Archive>()
-  /// Those that have a tree, or a known fault, in use or not.
+  /// The archives that have a tree or a known fault, in use or not.
   private let kept = Mutex<[ObjectIdentifier: Archive]>([:])
   private let clock = Atomic<UInt64>(0)
   let unpacking: Unpacking
-  /// Has what no parser here reads listed and unpacked; nil if nothing can.
+  /// The workers that list and unpack archives without a parser here. Nil if there are none.
   let workers: ConversionService?
   let options: ZipOptions
   let memory: MemoryBudget
 
-  /// Each keeps a file open, as far as descriptors allow, and so the disk space of a removed one in use.
+  /// The maximum number of cached archives. Each keeps a file open, as far as descriptors allow, and so the disk space
+  /// of a removed file in use.
   private static let keptAtMost = 64
 
   init(_ unpacking: Unpacking, _ workers: ConversionService?, _ options: ZipOptions, _ memory: MemoryBudget) {
@@ -37,10 +38,10 @@ final class Archives: MemoryHolder {
 
   func archive(of source: Source) -> Archive { table.value(of: source) { Archive($0, in: self) } }
 
-  /// A logical clock, incremented with each use of a tree.
+  /// Returns the time of a logical clock, incremented with each use of a tree.
   func now() -> UInt64 { clock.wrappingAdd(1, ordering: .relaxed).newValue }
 
-  /// Caches an archive and its tree, until there are too many or memory is needed.
+  /// Caches an archive and its tree until there are too many or memory is needed.
   func keep(_ archive: Archive) {
     let count = kept.withLock { kept in
       kept[ObjectIdentifier(archive)] = archive
@@ -56,7 +57,7 @@ final class Archives: MemoryHolder {
     drop { _, size in size < count }
   }
 
-  /// Evicts in LRU order, while `goesOn`, given the number and the size evicted so far, is true.
+  /// Evicts archives in LRU order while `goesOn`, given the number and the size evicted so far, returns true.
   private func drop(while goesOn: (_ number: Int, _ size: Int) -> Bool) {
     let all = kept.withLock { Array($0.values) }.map { ($0, $0.usedAt) }.sorted { $0.1 < $1.1 }
     var (number, size) = (0, 0)
@@ -69,37 +70,38 @@ final class Archives: MemoryHolder {
   }
 }
 
-/// A file that is an archive, or should be one, in one state.
+/// A file in one state that is, or is expected to be, an archive.
 final class Archive: Sendable {
   let file: SourceState
-  /// Weak, as it holds this archive.
+  /// Weak, because it retains this archive.
   private weak let archives: Archives?
   private let lastUse = Atomic<UInt64>(0)
   private let lacksParts = Atomic<Bool>(false)
 
   private struct State {
     var tree: ArchiveTree?
-    /// Of the tree, in bytes.
+    /// The size of the tree, in bytes.
     var size = 0
     var fault: Fault?
-    /// When the fault expires, on the monotonic clock in nanoseconds; nil if it holds as long as the file is unchanged.
+    /// The time at which the fault expires, on the monotonic clock in nanoseconds. Nil if it lasts until the file
+    /// changes.
     var faultEnd: UInt64?
     var isArchive: Bool?
-    /// The entry opened last, and the next one, decoded ahead.
+    /// The entry that was opened last, and the next entry if it was decoded ahead.
     var lastOpened: UInt32 = 0
     var ahead: (node: UInt32, bytes: any ByteSource)?
     /// The faults of reading entries, by node.
     var faults: [UInt32: Fault] = [:]
-    /// Whether entries that were read have been compared with their checksum, by node.
+    /// Whether the entries that were read have been compared with their checksum, by node.
     var reads: [UInt32: Bool] = [:]
   }
 
   private let state = Mutex(State())
   private let turn = BlockingLock()
 
-  /// In bytes.
+  /// The maximum size of an archive whose tree is read without blocking, in bytes.
   private static let promptSize: Int64 = 256 << 10
-  /// How long reading a tree for which memory was short is not retried, in nanoseconds.
+  /// The time before a tree for which memory was short is read again, in nanoseconds.
   private static let shortageTime: UInt64 = 2_000_000_000
 
   init(_ file: SourceState, in archives: Archives) {
@@ -107,12 +109,12 @@ final class Archive: Sendable {
     self.archives = archives
   }
 
-  /// The tree; reading that of a large archive takes long the first time, and again after eviction.
+  /// Returns the tree. Reading the tree of a large archive takes long the first time, and again after eviction.
   func tree(_ patience: Patience) throws(Fault) -> ArchiveTree {
     if let known = try known() { return known }
     if patience == .immediate, file.attributes.size > Self.promptSize { throw .later }
     let bytes = try file.open(patience)
-    // The directory of a small archive that is stored plainly in a file can be read at once.
+    // The directory of a small archive that is stored plainly in a file can be read without blocking.
     if patience == .immediate, bytes.extent(at: 0, count: 1) == nil { throw .later }
     try turn.lock(patience)
     defer { turn.unlock() }
@@ -122,7 +124,7 @@ final class Archive: Sendable {
     do throws(Fault) {
       let tree = try ArchiveTree(
         archives.read(bytes, of: file, memory, patience), strips: archives.options.stripsOnlyFolder, patience)
-      // A file that changed meanwhile may have yielded a mixture.
+      // A file that changed in the meantime may have yielded a mixture.
       try bytes.verify()
       state.withLock { state in
         state.tree = tree
@@ -133,7 +135,7 @@ final class Archive: Sendable {
       archives.keep(self)
       return tree
     } catch {
-      // System errors and shortage of memory may pass; faults of the data do not.
+      // System errors and shortage of memory can pass. Faults of the data do not.
       guard error.concernsContent else { throw error }
       let isShortage = error.kind == .limit && !memory.isBeyondAll
       state.withLock { state in
@@ -166,7 +168,7 @@ final class Archive: Sendable {
   /// The fault of a missing part.
   var missingPart: Fault? { (file.source.item as? SplitFile)?.fault }
 
-  /// Whether an archive that had only its last part has others beside it by now.
+  /// Returns whether an archive of which only the last part was present currently has other parts beside it.
   func hasPartsByNow(_ patience: Patience) throws(Fault) -> Bool {
     guard lacksParts.load(ordering: .relaxed) else { return false }
     return try SplitFile.whole(of: file.source, patience).item is SplitFile
@@ -179,7 +181,7 @@ final class Archive: Sendable {
 
   var treeSize: Int { state.withLock { $0.size } }
 
-  /// Evicts the tree and what was decoded ahead; returns its size in bytes.
+  /// Evicts the tree and the entry that was decoded ahead. Returns the tree's size in bytes.
   func dropTree() -> Int {
     // Released outside the lock.
     let dropped = state.withLock { state in
@@ -189,7 +191,7 @@ final class Archive: Sendable {
     return dropped.1
   }
 
-  /// Whether the content is an archive or compressed, whatever the name.
+  /// Returns whether the content is an archive or compressed, regardless of the name.
   func isArchive(_ patience: Patience) throws(Fault) -> Bool {
     if let known = state.withLock({ $0.isArchive }) { return known }
     if patience == .immediate { throw .later }
@@ -199,7 +201,7 @@ final class Archive: Sendable {
     return isArchive
   }
 
-  /// Opens an entry, which may have been decoded ahead; returns whether the entry before it was the last one opened.
+  /// Opens an entry, which may have been decoded ahead. Returns whether the preceding entry was the last one opened.
   func open(
     _ node: UInt32, of tree: ArchiveTree, early: Bool, _ patience: Patience
   ) throws(Fault) -> (bytes: any ByteSource, isSequence: Bool) {
@@ -215,7 +217,7 @@ final class Archive: Sendable {
     return (early ? try archive.openEarly(node, patience) : try archive.open(node, patience), isSequence)
   }
 
-  /// The entry after `node`, if it is worth decoding ahead.
+  /// Returns the entry after `node` if it is worth decoding ahead.
   func next(after node: UInt32, of tree: ArchiveTree) -> UInt32? {
     guard let next = tree.entries.sibling(after: node), tree.archive.isPrompt(next),
       state.withLock({ $0.ahead?.node != next })
@@ -226,7 +228,7 @@ final class Archive: Sendable {
   }
 
   func decodeAhead(_ node: UInt32, of tree: ArchiveTree) {
-    // A fault will occur again when the entry is opened.
+    // Opening the entry reports the fault again.
     guard let bytes = try? tree.archive.open(node, .immediate) else { return }
     state.withLock { $0.ahead = (node, bytes) }
   }
@@ -234,24 +236,25 @@ final class Archive: Sendable {
   func note(_ fault: Fault, at node: UInt32) {
     guard fault.concernsContent else { return }
     state.withLock { state in
-      // One fault per entry is enough, and the number is bounded against hostile archives.
+      // One fault per entry is enough. The number is bounded against hostile archives.
       if state.faults.count < 4096 { state.faults[node] = fault }
     }
   }
 
-  /// Records that bytes of an entry were read, and whether its checksum has been compared. That stays true.
+  /// Records that bytes of an entry were read, and whether its checksum has been compared. Later reads do not revoke a
+  /// comparison.
   func noteRead(of node: UInt32, isVerified: Bool) {
     state.withLock { state in
       let known = state.reads[node]
-      // Only what was unverified once has to be remembered.
+      // Only entries that were once unverified have to be remembered.
       if isVerified ? known == false : known == nil { state.reads[node] = isVerified }
     }
   }
 
-  /// Returns whether bytes of an entry were read, and its checksum has not been compared.
+  /// Returns whether bytes of an entry were read and its checksum has not been compared.
   func isUnverified(_ node: UInt32, of tree: ArchiveTree) -> Bool {
     guard state.withLock({ $0.reads[node] == false }) else { return false }
-    // What is unpacked with the entry may have become whole since.
+    // The entries that are unpacked together may have been completed since.
     guard let bytes = try? tree.archive.open(node, .immediate), bytes.assurance == .checked else { return true }
     noteRead(of: node, isVerified: true)
     return false

@@ -3,7 +3,7 @@ internal import Cards
 internal import Entries
 internal import Threads
 
-/// A file of calendars or cards: a folder with each entry as a file by itself.
+/// A file of calendars or cards, as a directory with each entry as a separate file.
 final class CardArchive: OpenedArchive {
   private let source: any ByteSource
   private let folder: CardFolder
@@ -12,10 +12,10 @@ final class CardArchive: OpenedArchive {
   var entries: EntryTree { tree.entries }
   var fault: Fault? { folder.fault }
 
-  /// What an entry takes, in bytes, besides its name.
+  /// The memory that an entry takes besides its name, in bytes.
   private static let entrySize = 200
 
-  /// Reads all of it.
+  /// Reads the whole source.
   init(
     _ source: any ByteSource, modified: Timestamp, permissions: UInt16, memory: MemoryShare
   ) throws(Fault) {
@@ -25,7 +25,7 @@ final class CardArchive: OpenedArchive {
     var counted = CountedMemory(memory)
     try counted.take(folder.files.count, of: Self.entrySize)
     var tree = ListedTree(rootModified: modified, counted)
-    // The last of a name would have it.
+    // In reverse order, because the last of several files with the same name keeps it.
     for (number, file) in folder.files.enumerated().reversed() {
       let detail = ListedTree.Detail(place: 0, number: UInt32(number), mark: 0)
       try tree.addFile(

@@ -7,7 +7,7 @@ package import Tree
 package import Unpacking
 package import Zip
 
-/// `NAME.contents/`: the tree in an archive, or what is in a compressed file.
+/// `NAME.contents/`: the tree in an archive, or the content of a compressed file.
 package struct ContentsView: FolderView {
   package let name = "contents"
   package let listedExtensions: Set<FileExtension>
@@ -17,11 +17,11 @@ package struct ContentsView: FolderView {
   private let archives: Archives
 
   package static let suffix: StaticString = ".contents"
-  /// What is commonly regarded as an archive, or as compressed.
+  /// The extensions of files commonly regarded as archives or as compressed.
   private static let usual: Set<FileExtension> = Set(zips + ["tar", "cbt"] + packed)
   private static let zips: [FileExtension] = ["zip", "cbz", "zipx"]
   private static let packed = Packing.allCases.flatMap(\.extensions).map(\.own)
-  /// ZIPs commonly regarded as something else.
+  /// The extensions of ZIPs commonly regarded as something else.
   private static let byName: Set<FileExtension> = [
     "jar", "war", "ear", "aar", "apk", "ipa", "whl", "egg", "xpi", "crx", "nupkg", "vsix", "kmz", "epub",
     "docx", "docm", "dotx", "xlsx", "xlsm", "xltx", "pptx", "pptm", "potx", "odt", "ods", "odp", "odg", "ott",
@@ -42,7 +42,7 @@ package struct ContentsView: FolderView {
     return listsOthers ? [own, others, cards] : [own, cards]
   }
 
-  /// - Parameter workers: has archives that no parser here reads listed and unpacked; nil if nothing can.
+  /// - Parameter workers: Lists and unpacks archives without a parser here. Nil without workers.
   package init(
     listing: ViewListing, _ unpacking: Unpacking, _ workers: ConversionService?, _ options: ZipOptions,
     _ memory: MemoryBudget
@@ -63,7 +63,7 @@ package struct ContentsView: FolderView {
     return listsUnnamed && file.dropping(suffix: ".001").map { isListed(beside: $0) } ?? false
   }
 
-  /// The first volume has the view.
+  /// Returns the names of the first volume, which has the view.
   package func alternatives(of file: FileName) -> [FileName] { PartNames.leaders(of: file) }
 
   package func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool {
@@ -78,8 +78,8 @@ package struct ContentsView: FolderView {
     if try SplitFile.isFurther(source, patience) { return nil }
     let whole = try SplitFile.whole(of: source, patience)
     let archive = archives.archive(of: whole)
-    // Where a listing shows the view, it exists without a check; otherwise the content decides: that of this part only,
-    // as the process may not be permitted to read the others.
+    // A view that is listed exists without a check. Otherwise, the content of this part decides, because the process
+    // may not be permitted to read the other parts.
     if !source.isConcealed, !isListed(beside: source.name), try !archives.archive(of: source).isArchive(patience) {
       return nil
     }

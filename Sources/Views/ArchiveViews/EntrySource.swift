@@ -2,14 +2,14 @@ internal import Bytes
 internal import Synchronization
 internal import Tree
 
-/// An entry's bytes; records faults and unverified reads for `user.ffmount.error` and `user.ffmount.state`, and decodes the
-/// next entry ahead of a reader of consecutive entries.
+/// An entry's bytes. Records faults and unverified reads for `user.ffmount.error` and `user.ffmount.state`, and decodes
+/// the next entry ahead of a reader of consecutive entries.
 final class EntrySource: ByteSource {
   private let source: any ByteSource
   private let archive: Archive
   private let index: UInt32
   private let isSequence: Bool
-  /// Whether reading all bytes compares them with a checksum that the archive has of this entry.
+  /// Whether reading all bytes compares them with the archive's checksum of this entry.
   private let hasChecksum: Bool
   /// Whether a read has been recorded as unverified, or as verified.
   private let isUnverified = Atomic(false)
@@ -22,7 +22,7 @@ final class EntrySource: ByteSource {
   func assurance(of range: Range<Int64>) -> Assurance {
     guard hasChecksum else { return source.assurance(of: range) }
     if case .damaged(let fault) = source.assurance { return .damaged(fault) }
-    // A reading to the end compares them.
+    // A read to the end compares them.
     return .checked
   }
 
@@ -83,7 +83,7 @@ final class EntrySource: ByteSource {
     archive.decodeAhead(next, of: tree)
   }
 
-  /// The entry to decode ahead for a reader at `offset`.
+  /// Returns the entry to decode ahead for a reader at `offset`.
   private func next(at offset: Int64) -> (node: UInt32, tree: ArchiveTree)? {
     guard isSequence, offset == 0, let tree = archive.tree, let next = archive.next(after: index, of: tree) else {
       return nil

@@ -5,7 +5,7 @@ internal import Entries
 internal import Jobs
 internal import Threads
 
-/// An archive that a worker program lists and unpacks.
+/// An archive that a worker lists and unpacks.
 final class ListedArchive: OpenedArchive {
   private let source: any ByteSource
   private let subject: ConversionService.Subject
@@ -13,25 +13,25 @@ final class ListedArchive: OpenedArchive {
   private let tree: ListedTree
   private let runs: [EntryRun]
   private let memory: MemoryShare
-  /// Why the list ends early.
+  /// The fault that ended the list early.
   private let listFault: Fault?
-  /// The entries that were unpacked last, or are being unpacked, by archive: unpacking continues while they are held. Each
-  /// has a descriptor.
+  /// The runs of entries that were unpacked last or are being unpacked, by archive. Unpacking continues while they are
+  /// cached. Each has a descriptor.
   private static let inHand = LRUCache<ObjectIdentifier, UnpackedRun>(capacity: 64, DescriptorBudget.process)
   var entries: EntryTree { tree.entries }
-  /// Names and sizes come from all that is decompressed.
+  /// The fault of the archive or of the compressed file, whose decompressed bytes contain all names and sizes.
   var fault: Fault? { packed?.damage ?? listFault ?? packed?.fault }
   /// The archive, if it is compressed as a whole.
   private var packed: UnpackedSource? { source as? UnpackedSource }
 
-  /// Together as many bytes are unpacked at a time where entries can be decoded by themselves.
+  /// The maximum number of bytes that are unpacked together if entries can be decoded separately.
   private static let runSize: Int64 = 16 << 20
-  /// More than that is read as it is unpacked.
+  /// The maximum size of a run that is unpacked before it is read, in bytes. Larger runs are read as they are unpacked.
   private static let promptSize: Int64 = 4 << 20
 
   /// - Parameters:
-  ///   - list: `EntryRecord`s.
-  ///   - source: the archive.
+  ///   - list: The `EntryRecord`s.
+  ///   - source: The archive.
   init(
     _ list: any ByteSource, of source: any ByteSource, _ subject: ConversionService.Subject,
     _ service: ConversionService, modified: Timestamp, showingAllLinks: Bool, memory: MemoryShare
@@ -75,7 +75,7 @@ final class ListedArchive: OpenedArchive {
 
   func open(_ index: UInt32, _ patience: Patience) throws(Fault) -> any ByteSource {
     let bytes = try openEarly(index, patience)
-    // Others than readers do not wait in between.
+    // Callers of this function do not block between reads.
     if let bytes = bytes as? MemberSource { try bytes.waitForEnd(patience) }
     return bytes
   }
@@ -127,7 +127,7 @@ final class ListedArchive: OpenedArchive {
       return stored == .open && flags.contains(.isChecked) ? .checked : stored
     }
     guard let packed, !flags.contains(.isAbsent) else { return flags.contains(.isChecked) ? nil : Assurance.none }
-    // All of it is decompressed for any entry.
+    // Every entry requires all of it to be decompressed.
     let outer = packed.assurance
     if case .damaged = outer { return outer }
     return flags.contains(.isChecked) ? nil : outer
@@ -136,7 +136,7 @@ final class ListedArchive: OpenedArchive {
   func fault(of index: UInt32, _ patience: Patience) throws(Fault) -> Fault? {
     guard entries.nodes[Int(index)].kind == .file, let detail = tree.detail(index) else { return nil }
     do throws(Fault) { try check(EntryRecord.Flags(rawValue: detail.mark)) } catch { return error }
-    // To find others, it would have to be unpacked.
+    // Finding other faults would require unpacking.
     return nil
   }
 }
@@ -145,7 +145,7 @@ final class ListedArchive: OpenedArchive {
 struct EntryRun: Hashable {
   let first: Int
   private(set) var last: Int
-  /// Where their bytes start among those of all.
+  /// The start of the entries' bytes among the bytes of all entries.
   let start: Int64
   private(set) var size: Int64 = 0
 
@@ -155,7 +155,7 @@ struct EntryRun: Hashable {
     last = first
   }
 
-  /// Without entries as yet.
+  /// The following run, without entries yet.
   var next: EntryRun { EntryRun(first: last + 1, start: start + size) }
 
   mutating func add(_ number: Int, _ room: Int64) {
@@ -171,7 +171,7 @@ struct EntryRun: Hashable {
   }
 }
 
-/// Reads records one after the other.
+/// A sequential reader of records.
 private struct RecordReader {
   private let list: any ByteSource
   private var buffer: ArraySlice<UInt8> = []
@@ -197,7 +197,8 @@ extension ListedTree.Detail {
 }
 
 extension ListedTree {
-  /// Adds an entry; `place` is where its bytes start among those of all. What has no time has the archive's.
+  /// Adds an entry. `place` is the start of its bytes among the bytes of all entries. An entry without a time has the
+  /// archive's.
   fileprivate mutating func add(
     _ record: EntryRecord, _ number: Int, place: Int64, archiveSize: Int64, archiveModified: Timestamp
   ) throws(Fault) {

@@ -1,13 +1,13 @@
 internal import Bytes
 internal import Codecs
 
-/// Archives that a worker program lists.
+/// The formats of archives that a worker lists.
 enum ListedFormat {
-  /// Shown in listings; the rest by their contents.
+  /// The extensions beside which the view is listed. Other archives are detected by their content.
   static let usual: Set<FileExtension> = [
     "7z", "cb7", "rar", "cbr", "iso", "cpio", "deb", "rpm", "cab", "lha", "lzh", "xar", "warc",
   ]
-  /// Commonly regarded as something else.
+  /// The extensions of archives commonly regarded as something else.
   static let byName: Set<FileExtension> = ["a", "ar", "pkg", "udeb", "mtree"]
 
   private static let marks: [[UInt8]] = [
@@ -15,12 +15,13 @@ enum ListedFormat {
     Array("070701".utf8), Array("070702".utf8), Array("070707".utf8), Array("070727".utf8), Array("!<arch>\n".utf8),
     [0xed, 0xab, 0xee, 0xdb], Array("MSCF\0\0\0\0".utf8), Array("xar!".utf8), Array("WARC/".utf8), Array("#mtree".utf8),
   ]
-  /// Whether a file that starts so is of a format whose start tells it, but for an image of a disc.
+  /// Returns whether a file that starts with `head` has a format with a signature at its start, which disc images lack.
   static func isStart(_ head: ArraySlice<UInt8>) -> Bool {
     marks.contains { head.starts(with: $0) } || isLHA(head) || isBinaryCpio(head)
   }
 
-  /// The mark has two bytes, in either order: the first entry's type and name have to fit.
+  /// Returns whether `head` is a binary cpio header. The signature has two bytes in either order, so the first entry's
+  /// type and name have to be valid.
   private static func isBinaryCpio(_ head: ArraySlice<UInt8>) -> Bool {
     let headerSize = 26
     guard head.count > headerSize else { return false }
@@ -36,13 +37,13 @@ enum ListedFormat {
     return name.count < nameSize ? !name.contains(0) : name.last == 0 && !name.dropLast().contains(0)
   }
 
-  /// Whether a file is called as archives of these formats are, some of which may start with a program.
+  /// Returns whether a file's name indicates one of these formats, some of which can start with a program.
   static func isNamed(_ name: FileName) -> Bool {
-    // A list of mtree's need not start with its mark.
+    // An mtree list need not start with the signature.
     name.fileExtension.map { usual.contains($0) || $0 == "mtree" } ?? false
   }
 
-  /// The method is in the first header: `-lh5-`.
+  /// Returns whether `head` is an LHA header, which contains the method: `-lh5-`.
   private static func isLHA(_ head: ArraySlice<UInt8>) -> Bool {
     guard head.count > 21 else { return false }
     let method = Array(head.dropFirst(2).prefix(5))
@@ -51,10 +52,10 @@ enum ListedFormat {
       && [Array("lh".utf8), Array("lz".utf8), Array("pm".utf8)].contains(Array(method[1...2]))
   }
 
-  /// Whether it is an image of a disc: the 17th sector says it. Throws `later` when it takes long to see that.
+  /// Returns whether a file is a disc image, by its 17th sector. Throws `later` if reading that takes long.
   static func isDisc(_ bytes: any ByteSource, _ patience: Patience) throws(Fault) -> Bool {
     if bytes.hasKnownSize, bytes.size < discStart + 2048 { return false }
-    // What is decompressed may end before.
+    // Decompressed data can end before.
     var (mark, fault) = ([UInt8](repeating: 0, count: 5), Fault?.none)
     unsafe mark.withUnsafeMutableBytes { buffer in
       do throws(Fault) { _ = unsafe try bytes.read(into: buffer, at: discStart + 1, patience) } catch { fault = error }
@@ -68,6 +69,6 @@ enum ListedFormat {
 
   private static let discStart: Int64 = 32768
 
-  /// Whether the worker reads what is compressed so.
+  /// Returns whether the worker reads archives with this compression.
   static func isInside(_ packing: Packing) -> Bool { packing != .brotli }
 }

@@ -2,7 +2,7 @@ internal import Bytes
 internal import Catalogue
 internal import Synchronization
 
-/// What a worker has unpacked of some entries, or is unpacking.
+/// A run of entries that a worker has unpacked or is unpacking.
 final class UnpackedRun: Sendable {
   let run: EntryRun
   fileprivate let bytes: any ByteSource
@@ -14,12 +14,12 @@ final class UnpackedRun: Sendable {
     self.bytes = bytes
   }
 
-  /// Whether it is to be had again from here: what was being unpacked and is whole now is better had as a file.
+  /// Whether the run can be reused. A run that has been completed since is opened again as a file instead.
   var isUsable: Bool { !hasFailed.withLock { $0 } && (!wasGrowing || !bytes.hasKnownSize) }
 
   private var wasGrowing: Bool { bytes.extent(at: 0, count: 1) == nil }
 
-  /// Reads some bytes; as many as wanted, unless the run ends before.
+  /// Reads bytes until the buffer is full. Throws `damaged` if the run ends before.
   fileprivate func read(
     into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience
   ) throws(Fault) {
@@ -39,11 +39,12 @@ final class UnpackedRun: Sendable {
     }
   }
 
-  /// What is known to be wrong with an entry: all once everything is unpacked. Until then only good bytes are read.
+  /// Returns the known fault of an entry. All faults are known when the run is unpacked. Until then, only intact bytes
+  /// can be read.
   func fault(_ number: Int, _ patience: Patience) throws(Fault) -> MemberFaults.Member? {
     guard bytes.hasKnownSize else { return nil }
     if let known = faults.withLock({ $0 }) { return known.fault(number) }
-    // Its end is known, too, once unpacking has failed, for want of room, say.
+    // The end is also known after unpacking has failed, for instance for lack of space.
     do throws(Fault) { try bytes.findSize(patience) } catch {
       if !error.isDelay { hasFailed.withLock { $0 = true } }
       throw error
@@ -59,13 +60,14 @@ final class UnpackedRun: Sendable {
   }
 }
 
-/// An entry among others that are unpacked together: its good bytes, and then a fault.
+/// An entry of a run: its intact bytes, followed by its fault, if any.
 final class MemberSource: ByteSource {
   private let unpacked: UnpackedRun
   private let start: Int64
   let size: Int64
   private let number: Int
-  /// Whether it is known from the start to break off: else the kernel would take the last good byte for the end.
+  /// Whether the entry was known to be truncated when it was opened. The kernel would otherwise take its last intact
+  /// byte for the end.
   private let isCut: Bool
 
   init(_ unpacked: UnpackedRun, start: Int64, size: Int64, number: Int, _ patience: Patience) throws(Fault) {
@@ -95,14 +97,14 @@ final class MemberSource: ByteSource {
     }
     unsafe try unpacked.read(
       into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]), at: start + offset, patience)
-    // It may have become whole meanwhile, with zeros where nothing could be read.
+    // The run may have been completed in the meantime, with zeros for unreadable bytes.
     if known == nil, let fault = try unpacked.fault(number, patience), fault.good < offset + Int64(wanted) {
       throw Fault(.damaged, fault.reason)
     }
     return wanted
   }
 
-  /// Throws what to wait for until all of it is unpacked.
+  /// Throws a delay until the whole entry is unpacked. Other faults are ignored.
   func waitForEnd(_ patience: Patience) throws(Fault) {
     _ = try unlessDelayed { () throws(Fault) in try bytes(at: size - 1, count: 1, patience) }
   }
@@ -112,7 +114,7 @@ final class MemberSource: ByteSource {
     return unpacked.bytes.extent(at: start + offset, count: Int(min(Int64(count), size - offset)))
   }
 
-  /// Whether it is known to be whole.
+  /// Whether the entry is known to be intact.
   private var isGood: Bool {
     guard unpacked.bytes.hasKnownSize else { return false }
     do throws(Fault) {
@@ -123,7 +125,7 @@ final class MemberSource: ByteSource {
 
   func verify() throws(Fault) { try unpacked.bytes.verify() }
 
-  /// The checksum is compared when all of the run is unpacked.
+  /// Returns `checked` after the whole run is unpacked, which compares the checksum.
   func assurance(of range: Range<Int64>) -> Assurance { isGood ? .checked : .open }
 
   func willMove(at offset: Int64, count: Int, _ patience: Patience) throws(Fault) {

@@ -4,7 +4,7 @@ internal import Entries
 internal import Threads
 internal import Unpacking
 
-/// A compressed file that is no archive: a folder with what is in it.
+/// A compressed file that is not an archive, as a directory with its content.
 final class PackedFile: OpenedArchive {
   private let content: UnpackedSource
   let entries: EntryTree
@@ -12,7 +12,7 @@ final class PackedFile: OpenedArchive {
 
   private static let file: UInt32 = 1
 
-  /// `name` is that of the compressed file.
+  /// Creates the directory. `name` is the name of the compressed file.
   init(_ content: UnpackedSource, named name: FileName, _ attributes: FileAttributes) throws(Fault) {
     self.content = content
     memory = MemoryShare(in: MemoryBudget())
@@ -25,7 +25,7 @@ final class PackedFile: OpenedArchive {
     self.entries = entries
   }
 
-  /// What a compressed file gives to what is inside.
+  /// The attributes that the content inherits from the compressed file.
   struct FileAttributes {
     var modified: Timestamp
     var permissions: UInt16
@@ -53,7 +53,7 @@ final class PackedFile: OpenedArchive {
 }
 
 private enum SafeInnerName {
-  /// A component of a path, never empty.
+  /// Returns the content's name, a path component that is never empty.
   static func name(of file: FileName) -> [UInt8] {
     let inner = Array(Packing.innerName(of: file).bytes)
     return inner.isEmpty ? [0x3f] : inner

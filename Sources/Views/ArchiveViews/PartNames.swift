@@ -6,20 +6,20 @@ struct PartNames {
   private let stem: ArraySlice<UInt8>
 
   private enum Style {
-    /// `a.zip`, the last one, and `a.z01`, with letters in its case.
+    /// `a.zip`, the last one, and `a.z01`, with letters in the case of the last one.
     case numberedZip(ArraySlice<UInt8>)
     /// `a.zip.001`, the first one.
     case numbered
-    /// `a.part01.rar`, the first one: how many digits, and what follows them.
+    /// `a.part01.rar`, the first one: the number of digits, and the text after them.
     case volumes(Int, ArraySlice<UInt8>)
-    /// `a.rar`, the first one, `a.r00`, with a letter in its case, up to `a.z99`.
+    /// `a.rar`, the first one, and `a.r00` up to `a.z99`, with a letter in the case of the first one.
     case oldVolumes(UInt8)
   }
 
-  /// Whether they precede the given one.
+  /// Whether the other parts precede the given one.
   var areBefore: Bool { if case .numberedZip = style { true } else { false } }
 
-  /// nil if the name is not that of a split file's part.
+  /// Creates the names. Returns `nil` if `name` is not that of a split file's part.
   init?(_ name: FileName) {
     guard let fileExtension = name.fileExtension, let dot = name.bytes.lastIndex(of: UInt8(ascii: ".")) else {
       return nil
@@ -28,7 +28,7 @@ struct PartNames {
     var stem = name.bytes[...dot]
     switch fileExtension {
     case SplitFile.first: style = .numbered
-    // In the case of the last one's letters.
+    // The letters have the case of the last part's.
     case "zip": style = .numberedZip(spelling.prefix(1))
     case "zipx": style = .numberedZip(spelling.prefix(1) + spelling.suffix(1))
     case "rar", "cbr":
@@ -45,8 +45,8 @@ struct PartNames {
     self.stem = stem
   }
 
-  /// The names of the file that has the view, if `name` is that of another volume: `a.zip` of `a.z01`, `a.rar` of `a.r00`
-  /// and `a.z00`, `a.part1.rar` of `a.part2.rar`.
+  /// Returns the names of the file that has the view, if `name` is another volume. Examples: `a.zip` for `a.z01`,
+  /// `a.rar` for `a.r00` and `a.z00`, `a.part1.rar` for `a.part2.rar`.
   static func leaders(of name: FileName) -> [FileName] {
     guard let dot = name.bytes.lastIndex(of: UInt8(ascii: ".")) else { return [] }
     if name.fileExtension == "rar" || name.fileExtension == "cbr" {
@@ -70,7 +70,7 @@ struct PartNames {
     return spelled.map { FileName(stem + Array($0.utf8)) }
   }
 
-  /// The digits of `.part01` before an extension; nil if there are none.
+  /// Returns the digits of `.part01` before an extension. Returns `nil` if there are none.
   private static func volumeDigits(before dot: Int, in name: FileName) -> ArraySlice<UInt8>? {
     let before = name.bytes[..<dot]
     let digits = before.suffix(while: { (0x30...0x39).contains($0) })
@@ -78,7 +78,7 @@ struct PartNames {
     return isVolume && (1...6).contains(digits.count) ? digits : nil
   }
 
-  /// The name of another part, from 0. The first part is 01 or 001; the given one is the last, or else the first.
+  /// The name of another part, from 0. The first part is 01 or 001. The given part is the last, or else the first.
   subscript(index: Int) -> FileName {
     switch style {
     case .numberedZip(let letters): FileName(stem + letters + Self.digits(index + 1, 2))

@@ -2,14 +2,15 @@ internal import Bytes
 internal import Codecs
 internal import Glibc
 
-/// Programs with an archive behind them that a worker lists: 7z, RAR, or CAB.
+/// Programs that are followed by an archive that a worker lists: 7z, RAR, or CAB.
 enum SelfExtracting {
-  /// Whether a file is a program, of Windows or of Linux, by its first bytes.
+  /// Returns whether a file is a program for Windows or Linux, by its first bytes.
   static func isProgram(_ head: ArraySlice<UInt8>) -> Bool {
     head.starts(with: Array("MZ".utf8)) || head.starts(with: Array("\u{7f}ELF".utf8))
   }
 
-  /// Where the archive starts; nil if there is none in the first mebibytes, or the file is no program. Blocks.
+  /// Returns the offset of the archive. Returns `nil` if there is none in the first 2 MiB, or the file is not a
+  /// program. Blocks.
   static func archive(in bytes: any ByteSource, startingWith head: ArraySlice<UInt8>) throws(Fault) -> Int64? {
     guard isProgram(head) else { return nil }
     let searched = try bytes.bytes(at: 0, count: Int(min(bytes.size, searchedSize)), .blocking)
@@ -19,13 +20,13 @@ enum SelfExtracting {
     return starts.min().map { Int64($0) }
   }
 
-  /// Programs that extract are smaller, in bytes.
+  /// The number of bytes to search. Self-extracting programs are smaller.
   private static let searchedSize: Int64 = 2 << 20
   private static let mostPlaces = 64
 
   private typealias Kind = (mark: [UInt8], fits: @Sendable (_ start: ArraySlice<UInt8>, _ size: Int64) -> Bool)
 
-  /// A mark may be a constant of the program: what follows it has to fit.
+  /// The formats. A signature can be a constant of the program, so the following bytes have to fit.
   private static let kinds: [Kind] = [
     (
       [0x37, 0x7a, 0xbc, 0xaf, 0x27, 0x1c],

@@ -2,19 +2,19 @@ internal import Bytes
 internal import Tree
 internal import Zip
 
-/// The parts of a split file as one: `a.z01`, `a.z02` and `a.zip` (APPNOTE 8.3); `a.zip.001` and `a.zip.002`; `a.part1.rar`
-/// and `a.part2.rar`, or `a.rar` and `a.r00`.
+/// The parts of a split file as one file: `a.z01`, `a.z02` and `a.zip` (APPNOTE 8.3); `a.zip.001` and `a.zip.002`;
+/// `a.part1.rar` and `a.part2.rar`, or `a.rar` and `a.r00`.
 final class SplitFile: Item {
   private let source: Source
   private let names: PartNames
-  /// For parts that precede the last one.
+  /// The number of parts, if the other parts precede this one.
   private let count: Int
   private let parts: [Part]
   private let files: FileGroup
   private let described: Attributes
   var inode: UInt64 { source.item.inode }
   var kind: Kind { .file }
-  // It represents the state that it was made from; `checkCurrent` compares.
+  // The item represents the state that it was created from, which `checkCurrent` compares.
   var isImmutable: Bool { true }
 
   private enum Part {
@@ -24,12 +24,12 @@ final class SplitFile: Item {
 
   /// The extension of the first part of a file that was split at arbitrary offsets.
   static let first: FileExtension = "001"
-  /// After this many missing names the search for parts ends.
+  /// The number of consecutive missing names that ends the search for parts.
   private static let widestGap = 4
-  /// The most parts that an archive can record.
+  /// The maximum number of parts that an archive can record.
   private static let mostParts = 0xffff
 
-  /// nil if there is no other part beside `source`.
+  /// Finds the parts. Returns `nil` if `source` is the only one.
   private init?(_ source: Source, _ names: PartNames, count: Int, _ patience: Patience) throws(Fault) {
     parts = try Self.parts(of: source, names, count: count, patience)
     files = Self.present(parts)
@@ -42,10 +42,11 @@ final class SplitFile: Item {
       to: source.attributes.view(inode: source.item.inode, kind: .file, size: files.size))
   }
 
-  /// The whole file that `source` is a part of; `source` itself if it is not a part, or there is no other one.
+  /// Returns the whole file that `source` is a part of. Returns `source` itself if it is not a part or no other part
+  /// exists.
   ///
-  /// Looks up the name of the next part. If that exists, the end of the last one says how many there are, and all their
-  /// names are looked up.
+  /// Looks up the name of the next part. If it exists, the number of parts is read from the end of the last one, and
+  /// all of their names are looked up.
   static func whole(of source: Source, _ patience: Patience) throws(Fault) -> Source {
     guard !source.isConcealed, let names = PartNames(source.name) else { return source }
     var count = 1
@@ -60,7 +61,7 @@ final class SplitFile: Item {
     return Source(item: item, attributes: item.described, name: source.name, folder: source.folder)
   }
 
-  /// Whether another file stands for the parts that `source` is one of, by their names.
+  /// Returns whether, by its name, `source` is a part that another file represents.
   static func isFurther(_ source: Source, _ patience: Patience) throws(Fault) -> Bool {
     for name in PartNames.leaders(of: source.name)
     where try FileGroup.member(named: name, in: source.folder.item, patience) != nil {
@@ -93,7 +94,7 @@ final class SplitFile: Item {
   }
 
   func revision(_ attributes: Attributes) -> UInt64 { files.state }
-  /// The mode already reflects all access lists.
+  /// Returns `nil`: the mode already reflects all access lists.
   func accessList() throws(Fault) -> AccessList? { nil }
   func soleOwner(_ attributes: Attributes) -> UInt32? { files.soleOwner }
   func attributes(_ patience: Patience) throws(Fault) -> Attributes { described }
@@ -111,7 +112,7 @@ final class SplitFile: Item {
       switch part {
       case .present(let member): joined.append((member.name, try member.open(patience)))
       case .missing(let name):
-        // Parts split at arbitrary offsets are as long as the first; offsets into other parts may be any 32-bit number.
+        // Parts split at arbitrary offsets are as long as the first. Offsets into other parts can be any 32-bit number.
         let size = names.areBefore ? 1 << 32 : source.attributes.size
         joined.append((name, MissingPart(name, size: size)))
       }

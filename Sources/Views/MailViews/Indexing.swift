@@ -11,15 +11,15 @@ package final class Indexing: Sendable {
   let mailboxes: Mailboxes
   private let view: MessagesView
 
-  /// - Parameter attached: reads what is attached to messages, if its words are wanted.
-  /// - Parameter stores: nil if no program is there that reads what Outlook writes.
+  /// - Parameter attached: The extractor of attachments' text. Nil if attachments are not indexed.
+  /// - Parameter stores: Nil if no program that reads Outlook files is available.
   package init(index: Index, attached: AttachedTexts? = nil, stores: MailStores? = nil) {
     self.index = index
     mailboxes = Mailboxes(index: index, yieldsToReaders: false, attached: attached)
     view = MessagesView(listing: ViewListing(), mailboxes, stores: stores)
   }
 
-  /// Stops the running searches; what they have found is kept.
+  /// Stops the running searches. Their results so far are kept.
   package func stop() { mailboxes.stop() }
 
   /// A running search for the messages of a mailbox.
@@ -28,9 +28,9 @@ package final class Indexing: Sendable {
 
     init(_ mailbox: any MessageSource) { self.mailbox = mailbox }
 
-    /// The names on the way to the mailbox: of a folder that is searched, the folder's own name is the first.
+    /// The names on the path of the mailbox. If a directory is searched, its own name is the first.
     package var way: [FileName] { mailbox.file.source.way }
-    /// Of the file, in bytes.
+    /// The size of the file, in bytes.
     package var size: Int64 { mailbox.file.attributes.size }
     /// The progress of the search: bytes read, messages found, and whether it is over.
     package var reach: (bytes: Int64, messages: Int, isDone: Bool) { mailbox.reach }
@@ -40,8 +40,8 @@ package final class Indexing: Sendable {
     package var isKept: Bool { mailbox.isKept }
   }
 
-  /// Starts the search of one file; nil if it is not a mailbox. Blocks until its first messages are found, or all of those of
-  /// a mail store.
+  /// Starts the search of one file. Blocks until its first messages are found, or all messages of a mail store. Returns
+  /// `nil` if the file is not a mailbox.
   package func search(_ name: FileName, in root: RealRoot) throws(Fault) -> Search? {
     try search(Source(name, in: RealFolder(root: root)))
   }
@@ -49,13 +49,13 @@ package final class Indexing: Sendable {
   private func search(_ source: Source) throws(Fault) -> Search? {
     guard let mailbox = try view.messages(in: source, .blocking) else { return nil }
     _ = try mailbox.rows(ofBlock: 0, .blocking)
-    // A store's list is read only as far as it is asked for.
+    // A store's list is read only as far as requested.
     if mailbox is MailStore { _ = try mailbox.count(.blocking) }
     return Search(mailbox)
   }
 
-  /// The messages of the files in the folder `root`, called `name`; nil if it has none. Blocks until their headers have been
-  /// read.
+  /// Returns the messages of the files in the directory `root`, called `name`. Blocks until their headers have been
+  /// read. Returns `nil` if there are none.
   package func search(folder root: RealRoot, named name: FileName) throws(Fault) -> Search? {
     try search(folder: Source(root, named: name))
   }
@@ -68,14 +68,14 @@ package final class Indexing: Sendable {
     return Search(folder)
   }
 
-  /// Starts the search of each mailbox and Maildir that a mount of the folder `root`, called `name`, would list, one after the
-  /// other, and calls `body` with its path in `root` and the search, or the fault that prevented it. Blocks.
+  /// Starts the search of each mailbox and Maildir that a mount of the directory `root`, called `name`, would list, one
+  /// after the other. Calls `body` with its path in `root` and the search, or the fault that prevented it. Blocks.
   package func searchAll(
     below root: RealRoot, named name: FileName, _ body: (String, Result<Search, Fault>) -> Void
   ) throws(Fault) {
     var folders: [(folder: Node, path: String)] = [(try Source(root, named: name).asFolder, "")]
     while let (folder, path) = folders.popLast() {
-      // A folder that cannot be read is skipped.
+      // A directory that cannot be read is skipped.
       guard let listing = try? folder.item.listing(.blocking) else { continue }
       var place: Int64 = 0
       while let entries = try? listing.entries(after: place, .blocking), let last = entries.last {
@@ -114,19 +114,19 @@ package final class Indexing: Sendable {
 
   /// The index's contents for one file.
   package struct Entry: Sendable {
-    /// The file's path when it was indexed; nil if only its device and inode are known.
+    /// The file's path when it was indexed. Nil if only its device and inode are known.
     package var path: String?
-    /// nil if it is not a mailbox.
+    /// The number of messages. Nil if the file is not a mailbox.
     package var messages: Int?
-    /// The size of the file when it was indexed, in bytes; nil if unknown.
+    /// The size of the file when it was indexed, in bytes. Nil if unknown.
     package var fileSize: Int64?
-    /// The size in the index, in bytes.
+    /// The size of its records in the index, in bytes.
     package var size: Int64
-    /// In seconds since 1970.
+    /// The time of the last use, in seconds since 1970.
     package var usedAt: Int64
   }
 
-  /// One entry for each file in the index.
+  /// Returns one entry for each file in the index.
   package func entries() -> [Entry] {
     var entries: [[UInt8]: Entry] = [:]
     for content in index.contents() where ![ResultSizes.kind.number, NumberStore.kind.number].contains(content.kind) {
@@ -144,14 +144,15 @@ package final class Indexing: Sendable {
     return entries.values.sorted { ($0.path ?? "~", $0.usedAt) < ($1.path ?? "~", $1.usedAt) }
   }
 
-  /// Removes everything from the index. Returns the number of files that `entries` had.
+  /// Removes everything from the index. Returns the number of files that `entries` listed.
   package func forgetAll() throws(Fault) -> Int {
     let count = entries().count
     _ = try index.forget(sourcesStartingWith: [])
     return count
   }
 
-  /// Removes everything about a file from the index, whatever its state was; returns whether there was anything.
+  /// Removes all records of a file, in any state, from the index, and its conversion results from `renditions`. Returns
+  /// whether the index had any.
   package func forget(
     _ name: FileName, in root: RealRoot, renditions: RenditionCache? = nil
   ) throws(Fault) -> Bool {

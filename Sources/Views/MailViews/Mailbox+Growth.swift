@@ -3,16 +3,16 @@ internal import Mail
 internal import Threads
 internal import Tree
 
-/// Whether a mailbox is another one's start, with more appended.
+/// Recognition of mailboxes that have grown by appending.
 extension Mailbox {
-  /// The hash of the whole file, when all messages have been found.
+  /// The hash of the whole file. Nil until all messages have been found.
   var hash: MailboxDirectory.Hash? { progress.read { $0.directory.isWhole ? $0.directory.hash : nil } }
 
-  /// Whether this mailbox has grown from a state with a packed hash and `count` messages, by appending only. Reads what
-  /// the file then was. Blocks.
+  /// Returns whether this mailbox has grown by appending only, from a state with a packed hash and `count` messages.
+  /// Reads the file up to its earlier size. Blocks.
   func hasGrown(from packed: [UInt8], _ count: Int) throws(Fault) -> Bool {
     let hasGrown = try unlessDelayed { () throws(Fault) in
-      // If the last message ends further back, that message itself has grown.
+      // If the last earlier message ends past the earlier size, that message itself has grown.
       guard let hash = MailboxDirectory.Hash(packed: packed), let now = self.hash, hash.size < now.size,
         try count < self.count(.blocking), let last = try row(at: count - 1, .blocking), last.end <= hash.size
       else { return false }
@@ -21,7 +21,7 @@ extension Mailbox {
     return hasGrown ?? false
   }
 
-  /// Whether the start of the file is unchanged.
+  /// Returns whether the start of the file is unchanged. Blocks.
   private func isStart(_ hash: MailboxDirectory.Hash, of bytes: any ByteSource) throws(Fault) -> Bool {
     let hashed = HashedSource(bytes)
     try hashed.reach(hash.size)

@@ -2,7 +2,7 @@ internal import Bytes
 internal import Mail
 internal import Tree
 
-/// A mailbox as a source of messages, whose numbers are their positions.
+/// Conformance of a mailbox, whose messages are numbered by position.
 extension Mailbox: PositionedSource {
   func isQuoted(at position: Int) -> Bool { true }
   var losesMessages: Bool { false }
@@ -15,7 +15,7 @@ extension Mailbox: PositionedSource {
 
   func end() { end(with: .ending) }
 
-  /// The content of the messages counts, if it is known, rather than the file's state.
+  /// The index location of the words. The state is the content's hash if that is known, and otherwise the file's state.
   var wordsPlace: WordsPlace? {
     place.map { place in
       let proof = hash?.packed

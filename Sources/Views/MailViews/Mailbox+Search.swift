@@ -4,9 +4,10 @@ internal import Files
 internal import Threads
 internal import Tree
 
-/// The search in the background, and the wait for its results.
+/// The background search for messages, and waiting for its results.
 extension Mailbox {
-  /// Opens the file and, the first time, starts the search. Blocks on the disk, but not until the search is over.
+  /// Opens the file on the first call and loads earlier results from the index. Blocks on the disk, but does not wait
+  /// for the search.
   func open() throws(Fault) -> Opened {
     if let opened = progress.read({ $0.opened }) { return opened }
     try turn.lock()
@@ -19,7 +20,7 @@ extension Mailbox {
     let known = store?.directory()
     var given: [[UInt32]] = []
     if let known, let head = numbers?.head() { given = known.numbers(givenBy: head.id) }
-    // The numbers may be missing: a file with two names has those of one.
+    // The numbers may be missing: of a file with two names, only one name's numbers are stored.
     let isPresent =
       known.map { known in
         known.isOfPresent && (given.count == known.directory.blocks.count || numbers == nil)
@@ -29,7 +30,7 @@ extension Mailbox {
     let opened = Opened(
       bytes: bytes, path: (bytes as? FileSource)?.path, store: store, earlier: isPresent ? nil : known?.directory,
       numbers: numbers)
-    // The damage that is known from an earlier mount.
+    // Loads the damage that is known from an earlier mount.
     try opened.packed?.load()
     var shown = SerialNumbers()
     if isPresent {
@@ -47,7 +48,7 @@ extension Mailbox {
     return opened
   }
 
-  /// Waits for a result of the search, which is resumed if it was paused.
+  /// Waits for a result of the search. Resumes the search if it is paused.
   func wait<Answer>(_ opened: Opened, _ answer: (Progress) -> Answer?) throws(Fault) -> Answer {
     try audience.waits { () throws(Fault) in
       try progress.wait(
@@ -58,7 +59,7 @@ extension Mailbox {
     }
   }
 
-  /// Resumes a search that ended with a system error, which may be transient: called by a new listing.
+  /// Allows a search that ended with a system error, which may be transient, to resume. Called by a new listing.
   func tryAgain() {
     guard let mailboxes else { return }
     progress.update { progress in
@@ -75,13 +76,13 @@ extension Mailbox {
       var scan = MailboxScan(self, opened, mailboxes)
       try scan.run()
     } catch {
-      // When interrupted, the search pauses; new waiters resume it.
+      // When cancelled, the search pauses. New waiters resume it.
       if mailboxes.isEnding { end() } else if !error.isDelay { end(with: error) }
     }
     progress.update { $0.isRunning = false }
   }
 
-  /// Publishes what was found so far. A block that is not full is published together with the end: a reader that goes
+  /// Publishes the results so far. A partial block is published together with the end of the search: a reader that goes
   /// past it must see what ended the search.
   func publish(_ directory: MailboxDirectory, _ numbers: SerialNumbers, endingWith fault: Fault? = nil) {
     progress.update { progress in
@@ -92,7 +93,7 @@ extension Mailbox {
     }
   }
 
-  /// Ends the waits for messages.
+  /// Ends the search, and all waits for messages, with a fault. Does nothing if the search is done.
   func end(with fault: Fault) {
     progress.update { progress in
       if progress.isDone { return }

@@ -6,25 +6,25 @@ internal import Threads
 internal import Tree
 internal import Unpacking
 
-/// A file that is a mailbox, or should be one, in one state.
+/// A file, in one state, that is or should be a mailbox.
 ///
-/// Its messages are found sequentially in the background, from the first access on; a request for one waits only until
-/// that one is found. The search pauses while there are no requests, and the next one resumes it. The results are
-/// stored in the index block by block; without an index, a block is scanned again on access, from its known start.
+/// A background search finds its messages sequentially, from the first access on. A request for a message waits only
+/// until that message is found. Without requests the search pauses, and the next one resumes it. Results are stored in
+/// the index block by block. Without an index, a block is scanned again on access, from its known start.
 final class Mailbox: Sendable {
   let file: SourceState
-  /// Weak, as it holds this mailbox.
+  /// Weak, because it refers to this mailbox.
   weak let mailboxes: Mailboxes?
   let progress = Monitor(Progress())
   let turn = BlockingLock()
   /// The waiters that keep the search running.
   let audience = Audience(staying: 0.5)
-  /// The offset that the search has read up to, in bytes; it may be far beyond the last message found.
+  /// The offset up to which the search has read, in bytes. It may be far past the last message found.
   let readUpTo = Atomic<Int64>(0)
 
   /// The progress of the search.
   struct Progress: PausableProgress {
-    /// nil before the first access.
+    /// Nil before the first access.
     var opened: Opened?
     var directory = MailboxDirectory()
     /// The numbers of the messages found.
@@ -38,20 +38,21 @@ final class Mailbox: Sendable {
 
   struct Opened: Sendable {
     let bytes: any ByteSource
-    /// The file's path, for display; nil if the mailbox is nested in another file.
+    /// The file's path, for display. Nil if the mailbox is nested in another file.
     let path: String?
     let store: MailboxStore?
-    /// The results for another state of the file, much of which may still apply.
+    /// The results for another state of the file. Most of them may still apply.
     let earlier: MailboxDirectory?
-    /// The place of the numbers in the index.
+    /// The index location of the numbers.
     let numbers: NumberStore?
 
-    /// The content of a compressed file, if the mailbox is in one.
+    /// The decoded content, if the mailbox is in a compressed file.
     var packed: UnpackedSource? { bytes as? UnpackedSource }
-    /// The bytes in which messages are looked for, whatever their checksums: damage costs only the messages that it touches.
+    /// The bytes that are searched for messages, regardless of their checksums. Damage affects only the messages that
+    /// it touches.
     var listed: any ByteSource { packed?.unchecked ?? bytes }
 
-    /// Throws the fault of bytes that end before they should. Blocks until the end is known.
+    /// Throws if the bytes end prematurely. Blocks until the end is known.
     func checkEnd() throws(Fault) {
       if let packed {
         try packed.finishChecks()
@@ -75,16 +76,16 @@ final class Mailbox: Sendable {
 
   // MARK: Messages
 
-  /// Throws the fault that ended the search early: for readers past the last message found.
+  /// Throws the fault that ended the search early. For readers past the last message found.
   func checkEnd() throws(Fault) {
     if let fault = progress.read({ $0.fault }) { throw fault }
   }
 
-  /// The messages of a block; none past the last one.
+  /// Returns the messages of a block, or none past the last block.
   func rows(ofBlock number: Int, _ patience: Patience) throws(Fault) -> [MessageRow] {
     let place = Mailboxes.Place(state: file.state, number: number)
     if let known = known(place) { return known }
-    // Finding a block may take long, as may waiting for that.
+    // Finding the block, or waiting until it is found, may take long.
     if patience == .immediate { throw .later }
     let opened = try open()
     let found = try wait(opened) { progress -> Result<(start: Int64, count: Int)?, Fault>? in
@@ -109,7 +110,8 @@ final class Mailbox: Sendable {
     return rows
   }
 
-  /// A cached block. One that is not full may have been the last only because the search was interrupted there.
+  /// Returns a cached block. A partial block counts only after the search: it may have been the last because the search
+  /// was interrupted.
   private func known(_ place: Mailboxes.Place) -> [MessageRow]? {
     guard let known = mailboxes?.blocks[place] else { return nil }
     return known.count == MailboxDirectory.blockSize || progress.read { $0.isDone } ? known : nil
@@ -122,20 +124,20 @@ final class Mailbox: Sendable {
     return rows
   }
 
-  /// The number of messages, once all have been found. Throws the fault of the search if it found none or may succeed
-  /// later.
+  /// Returns the number of messages once all have been found. Throws the fault of the search if it found none or may
+  /// succeed later.
   func count(_ patience: Patience) throws(Fault) -> Int {
     if patience == .immediate, !progress.read({ $0.isDone }) { throw .later }
     let (count, fault) = try wait(open()) { $0.isDone ? ($0.directory.count, $0.fault) : nil }
-    // What is found in spite of damage is shown; a system error may be transient.
+    // Messages found in spite of damage are shown. A system error may be transient.
     if let fault, count == 0 || !fault.concernsContent { throw fault }
     return count
   }
 
-  /// The file's place in the index, whatever the state of the search.
+  /// The file's records in the index, regardless of the state of the search.
   var place: MailboxStore? { progress.read { $0.opened?.store } }
 
-  /// The place in the index for what is derived from the messages; nil without an index, or before all have been found.
+  /// The index location of data derived from the messages. Nil without an index, or until all messages have been found.
   var store: MailboxContentStore? {
     progress.read { progress in
       guard progress.directory.isWhole, progress.fault == nil, let store = progress.opened?.store else { return nil }
@@ -153,7 +155,8 @@ final class Mailbox: Sendable {
     try awaited(patience) { $0.position(of: number) }
   }
 
-  /// An answer that the numbers of the messages found so far give, or those of all; nil if they do not.
+  /// Waits until `answer` returns a value for the numbers of the messages found so far. Returns `nil` if it returns
+  /// none for the numbers of all messages.
   private func awaited(_ patience: Patience, _ answer: (SerialNumbers) -> Int?) throws(Fault) -> Int? {
     let (found, isDone) = progress.read { (answer($0.numbers), $0.isDone && $0.opened != nil && $0.fault == nil) }
     if found != nil || isDone { return found }
@@ -167,7 +170,7 @@ final class Mailbox: Sendable {
     return try result.get()
   }
 
-  /// The bytes of a message. Blocks before the first access to the mailbox.
+  /// Returns the bytes of a message. Blocks on the first access to the mailbox.
   func bytes(from start: Int64, size: Int64, _ patience: Patience) throws(Fault) -> any ByteSource {
     if patience == .immediate, progress.read({ $0.opened == nil }) { throw .later }
     let opened = try open()
@@ -180,7 +183,7 @@ final class Mailbox: Sendable {
 
   // MARK: Progress
 
-  /// Whether its messages are being looked for.
+  /// Whether the search is running.
   var isSearched: Bool { progress.read { $0.isRunning } }
 
   /// Whether the index has all messages.

@@ -14,7 +14,7 @@ struct MailboxBlock: Sendable {
     return (isConsecutive ? numbers.prefix(1) : numbers[...]).reduce(into: []) { $0.append(littleEndian: $1) }
   }
 
-  /// The numbers of `count` messages. `nil` if `bytes` are not from `packedNumbers`.
+  /// Returns the numbers of `count` messages. Returns `nil` if `bytes` are not from `packedNumbers`.
   static func numbers(_ bytes: ArraySlice<UInt8>, count: Int) -> [UInt32]? {
     guard bytes.count == 4 || bytes.count == 4 * count else { return nil }
     let numbers = stride(from: bytes.startIndex, to: bytes.endIndex, by: 4).map {

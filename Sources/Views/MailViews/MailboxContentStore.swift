@@ -1,8 +1,8 @@
 internal import Index
 internal import Tree
 
-/// The place in the index for what is derived from all messages of a mailbox. It depends on their bytes only: it stays
-/// valid when the file's times or mode change.
+/// The index location of data derived from all messages of a mailbox. The data depends only on the messages' bytes and
+/// stays valid when the file's times or mode change.
 struct MailboxContentStore: Sendable {
   let index: Index
   let source: [UInt8]

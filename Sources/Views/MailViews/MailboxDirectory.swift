@@ -2,13 +2,13 @@ internal import Bytes
 internal import Index
 internal import Tree
 
-/// The offsets of a mailbox's messages, block by block, as far as found.
+/// The offsets of the blocks of messages found so far in a mailbox.
 struct MailboxDirectory: Sendable, Equatable {
-  /// Tells whether the file still has the same start.
+  /// A hash of the start of the file, by which an unchanged start is recognized.
   struct Hash: Sendable, Equatable {
     /// The length of the hashed start of the file, in bytes.
     var size: Int64 = 0
-    /// CRC-32.
+    /// The CRC-32 of those bytes.
     var value: UInt32 = 0
   }
 
@@ -22,7 +22,7 @@ struct MailboxDirectory: Sendable, Equatable {
   var end: Int64 = 0
   /// Whether every message has been found.
   var isWhole = false
-  /// At least of everything that the blocks were made from.
+  /// The hash of at least all bytes from which the blocks were derived.
   var hash = Hash()
 
   /// The directory without its last block, which may have been truncated at the file's end.
@@ -34,15 +34,15 @@ struct MailboxDirectory: Sendable, Equatable {
     return shorter
   }
 
-  /// The directory up to where the search resumes: without a last block that is not full.
+  /// The directory up to where the search resumes: without the last block if that is partial.
   var withoutRest: MailboxDirectory { count % Self.blockSize == 0 ? self : withoutLast }
 }
 
 extension MailboxDirectory.Hash {
-  /// Serialized for the index.
+  /// The serialized form for the index.
   var packed: [UInt8] { [UInt8](bigEndian: [UInt64(bitPattern: size), UInt64(value)]) }
 
-  /// nil if `bytes` are not from `packed`; checks the bounds of the size (`Bounds`).
+  /// Parses the output of `packed`. Returns `nil` if it is malformed or the size is out of bounds (`Bounds`).
   init?(packed bytes: [UInt8]) {
     guard bytes.count == 16, let value = UInt32(exactly: UInt64(bigEndianBytes: bytes.dropFirst(8))) else { return nil }
     let size = Int64(bigEndianBytes: bytes)
@@ -52,7 +52,7 @@ extension MailboxDirectory.Hash {
 }
 
 extension MailboxDirectory {
-  /// Serialized for the index: 64-bit words, little-endian.
+  /// The serialized form for the index: 64-bit words, little-endian.
   var packed: [UInt8] {
     var words = [UInt64(bitPattern: end), isWhole ? 1 : 0, UInt64(count)]
     words += [UInt64(bitPattern: hash.size), UInt64(hash.value)]
@@ -60,7 +60,7 @@ extension MailboxDirectory {
     return [UInt8](littleEndian: words)
   }
 
-  /// nil if `bytes` are not from `packed`; checks all bounds (`Bounds`).
+  /// Parses the output of `packed`. Returns `nil` if it is malformed or a value is out of bounds (`Bounds`).
   init?(packed bytes: ArraySlice<UInt8>) {
     guard bytes.count % 8 == 0, bytes.count >= 40 else { return nil }
     let words = stride(from: bytes.startIndex, to: bytes.endIndex, by: 8).map {

@@ -3,7 +3,7 @@ internal import Mail
 internal import Synchronization
 internal import Tree
 
-/// The folder of a mailbox's messages, in file order, or of a folder's.
+/// The directory of the messages of a mailbox or mail folder, in the source's order.
 final class MailboxFolder: MadeItem {
   private let mailbox: any MessageSource
   private let messages: MessageTable
@@ -13,13 +13,13 @@ final class MailboxFolder: MadeItem {
   var kind: Kind { .folder }
   var file: SourceState { mailbox.file }
   var identity: UInt64 { Self.mark }
-  /// There may be millions of messages, and a plain listing must not pay for more than names.
+  /// There may be millions of messages, and a plain listing must cost no more than their names.
   var attributeCost: AttributeCost { .small }
 
   /// Avoids collisions with the inode numbers of other views of the file.
   static let mark: UInt64 = 0x6D62_6F78 << 32
 
-  /// The names listed last, by position: most of them are looked up next.
+  /// The most recently listed names, by position. Most of them are looked up next.
   private let listed = Mutex<(first: Int, names: [FileName])>((0, []))
 
   init(_ mailbox: any MessageSource, _ messages: MessageTable) {
@@ -41,7 +41,7 @@ final class MailboxFolder: MadeItem {
     return Found(folder, try folder.attributes(patience))
   }
 
-  /// The folder name of the message at a position.
+  /// Returns the directory name of the message at a position.
   private func folderName(_ row: MessageRow, at position: Int, _ number: Int) -> FileName {
     let known = listed.withLock { listed in
       listed.names.indices.contains(position - listed.first) ? listed.names[position - listed.first] : nil
@@ -56,7 +56,7 @@ final class MailboxFolder: MadeItem {
 
   func listing(_ patience: Patience) throws(Fault) -> any Listing {
     mailbox.tryAgain()
-    // Reports here that the file is not a mailbox, rather than by an empty folder.
+    // Throws here if the file is not a mailbox, instead of listing an empty directory.
     _ = try mailbox.rows(ofBlock: 0, patience)
     return MailboxListing(self)
   }
@@ -70,7 +70,7 @@ final class MailboxFolder: MadeItem {
 
     init(_ folder: MailboxFolder) { self.folder = folder }
 
-    /// Where messages go, those behind have other positions.
+    /// True if messages can be removed, because the positions of later messages then change.
     var outlivesChanges: Bool { folder.mailbox.losesMessages }
 
     func entries(after place: Int64, _ patience: Patience) throws(Fault) -> [ListedEntry] {

@@ -4,22 +4,22 @@ internal import Synchronization
 internal import Threads
 internal import Tree
 
-/// One run of the search for a mailbox's messages: from where the last one ended to the end of the file.
+/// One run of the search for a mailbox's messages, from the end of the last run to the end of the file.
 ///
-/// Each block found is published to those who wait, and stored in the index in batches.
+/// The blocks found are stored in the index and published to waiters in batches.
 struct MailboxScan {
   private let mailbox: Mailbox
   private let mailboxes: Mailboxes
   private let opened: Mailbox.Opened
-  /// The file's bytes, hashed and noted as they are read.
+  /// The file's bytes. Reading them updates the hash and `Mailbox.readUpTo`.
   private let bytes: HashedSource
   private var directory: MailboxDirectory
   private var batch: RowBatch
   private var book: NumberBook
-  /// Messages of the earlier state behind the blocks that were taken over, by the offset of their separators.
+  /// Messages of the earlier state after the blocks that were taken over, by the offset of their separators.
   private var hints: [Int64: NumberedRow] = [:]
 
-  /// An upper bound on how far the scanner looks beyond a message to tell where it ends, in bytes.
+  /// An upper bound on the number of bytes that the scanner reads past a message to find its end.
   private static let mostLookedAhead: Int64 = 128 << 10
 
   init(_ mailbox: Mailbox, _ opened: Mailbox.Opened, _ mailboxes: Mailboxes) {
@@ -36,8 +36,8 @@ struct MailboxScan {
     batch = RowBatch(opened.store, path: opened.path)
   }
 
-  /// Blocks until all messages are found. Throws when interrupted, and when the file has changed; another fault ends the
-  /// search and is published with what was found before it.
+  /// Finds all remaining messages. Blocks. Throws if cancelled, if the file has changed, or if it contains no message.
+  /// Any other fault ends the search and is published with the messages found before it.
   mutating func run() throws(Fault) {
     if let earlier = opened.earlier, let store = opened.store, earlier.blocks.starts(with: directory.blocks) {
       try takeOver(earlier, from: store)
@@ -66,13 +66,13 @@ struct MailboxScan {
         mailbox.publish(directory, book.given)
         throw error
       }
-      // The rest is shown, but only its numbers are stored: the last block stored so far is full.
+      // The remaining messages are shown, but only their numbers are stored. The last stored block is full.
       add(rows)
       flush(isKept: false)
       return mailbox.publish(directory, book.given, endingWith: error)
     }
     add(rows)
-    // A file that changed meanwhile may have yielded a mixture.
+    // If the file changed during the search, the results may be a mixture of two states.
     try opened.bytes.verify()
     if directory.count == 0, opened.bytes.size > 0 {
       throw Fault(.damaged, "expected a mailbox, found no message")
@@ -80,17 +80,17 @@ struct MailboxScan {
     directory.end = opened.bytes.size
     directory.hash = bytes.hash
     directory.isWhole = true
-    // Flushed first, as waiters for the end may query `isKept` next.
+    // Flushed first, because waiters for the end may query `isKept` next.
     flush()
     book.finish()
     mailbox.publish(directory, book.given)
   }
 
-  /// Takes over the blocks of another state of the file, up to the first that differs in this one. Each is published to
-  /// waiters as soon as it is verified.
+  /// Takes over the blocks of another state of the file, up to the first that differs in this one. Publishes them to
+  /// waiters as they are verified.
   private mutating func takeOver(_ earlier: MailboxDirectory, from store: MailboxStore) throws(Fault) {
     var known = directory.blocks.count
-    // Those that are verified and not taken over.
+    // Verified blocks that have not been taken over.
     var verified: [(rows: [MessageRow], numbers: [UInt32]?)] = []
     while known < earlier.blocks.count {
       let count = min(MailboxDirectory.blockSize, earlier.count - known * MailboxDirectory.blockSize)
@@ -101,8 +101,7 @@ struct MailboxScan {
       else { break }
       known += 1
       verified.append(found)
-      // The last one may have been truncated at the file's end; and the scanner looks beyond a block to tell where it
-      // ends.
+      // The last block may have been truncated at the file's end, and the scanner reads past a block to find its end.
       var sure = known - 1
       if known < earlier.blocks.count {
         while sure > 0, next - earlier.blocks[sure] < Self.mostLookedAhead { sure -= 1 }
@@ -124,7 +123,7 @@ struct MailboxScan {
     if known < earlier.blocks.count { store.forgetBlocks(from: directory.blocks.count) }
   }
 
-  /// Takes the numbers of blocks that are taken over; gives those that are not stored, and stores them.
+  /// Adopts the stored numbers of blocks that are taken over. Assigns and stores numbers for blocks that have none.
   private mutating func take(
     _ blocks: ArraySlice<(rows: [MessageRow], numbers: [UInt32]?)>, from first: Int, in store: MailboxStore
   ) {
@@ -142,7 +141,7 @@ struct MailboxScan {
     if !changed.isEmpty { _ = store.store(changed, numberedBy: book.id, directory, path: opened.path) }
   }
 
-  /// Adds a block, which is not published yet.
+  /// Adds a block without publishing it.
   private mutating func add(_ rows: [MessageRow]) {
     guard let first = rows.first, let last = rows.last else { return }
     let number = directory.blocks.count
@@ -153,7 +152,7 @@ struct MailboxScan {
     batch.add(number, rows)
   }
 
-  /// Numbers the blocks that were added and stores them, if `isKept`. They can be published then.
+  /// Numbers the added blocks, and stores them if `isKept`. They can then be published.
   private mutating func flush(isKept: Bool = true) {
     for block in batch.flush(directory, &book, hints, isKept: isKept) {
       mailboxes.blocks.insert(

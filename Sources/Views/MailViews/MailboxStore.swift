@@ -3,21 +3,21 @@ package import Index
 internal import Mail
 internal import Tree
 
-/// A mailbox's directory and its messages' rows in the index.
+/// The index records of a mailbox: its `MailboxDirectory` and its messages' rows.
 ///
-/// The source is the file, by device and inode only: results for an earlier state have to be found, as they apply as
-/// far as the bytes are the same. The directory's record names its state; it is always stored together with the blocks
-/// that it adds, so that after a crash the directory is valid as far as it goes.
+/// The source is the file's device and inode alone, because results for an earlier state still apply where the bytes
+/// are unchanged. The directory's record identifies the state. It is stored together with the blocks that it adds, so
+/// that after a crash the directory is valid as far as it goes.
 package struct MailboxStore: Sendable {
   let index: Index
   private let identity: ByteIdentity
-  /// Identifies the state of the file: size and times of the last change.
+  /// Identifies the state of the file: its size and the times of the last change.
   let state: [UInt8]
 
   /// Incremented whenever the format of rows or directories changes.
   package static let kind = IndexKind(number: 2, version: 4)
   private static let directoryKey: [UInt8] = [0]
-  /// For display: the file's path.
+  /// The key of the file's path, which is stored for display.
   private static let pathKey: [UInt8] = [2]
 
   init(_ index: Index, _ identity: ByteIdentity) {
@@ -31,17 +31,18 @@ package struct MailboxStore: Sendable {
   }
 
   private static func key(_ block: Int) -> [UInt8] { [1] + [UInt8](bigEndian: UInt64(block)) }
-  /// Right behind the directory's, so that one query reads both.
+  /// Sorts directly after `directoryKey`, so that one query reads both.
   private static func numbersKey(_ block: Int) -> [UInt8] { directoryKey + [UInt8](bigEndian: UInt64(block)) }
 
   /// A stored directory.
   struct Stored {
     let directory: MailboxDirectory
-    /// Whether it is of the file's present state, or of another one.
+    /// Whether it describes the file's current state.
     let isOfPresent: Bool
     fileprivate let numbers: [[UInt8]]
 
-    /// The numbers of the messages in each block, as far as those of the book with an id are stored.
+    /// Returns the message numbers of each block, up to the first block whose numbers are not stored or not from the
+    /// book `id`.
     func numbers(givenBy id: [UInt8]) -> [[UInt32]] {
       var blocks: [[UInt32]] = []
       for value in numbers {
@@ -69,7 +70,7 @@ package struct MailboxStore: Sendable {
       directory: directory, isOfPresent: value.prefix(state.count).elementsEqual(state), numbers: numbers)
   }
 
-  /// Stores blocks and the directory that includes them, all or nothing. Returns whether they are stored.
+  /// Stores blocks and the directory that includes them atomically. Returns whether they are stored.
   func store(
     _ blocks: [MailboxBlock], numberedBy id: [UInt8], _ directory: MailboxDirectory, path: String?
   ) -> Bool {
@@ -78,7 +79,7 @@ package struct MailboxStore: Sendable {
     for block in blocks {
       let numbers = id + block.packedNumbers
       records.append(IndexRecord(key: Self.numbersKey(block.number), value: numbers))
-      // With the numbers once more: another process may store another state between two queries.
+      // The numbers are repeated here: another process may store another state between two queries.
       var value = [UInt8](bigEndian: numbers.count, count: 2) + numbers
       for row in block.rows { row.append(to: &value) }
       records.append(IndexRecord(key: Self.key(block.number), value: value))
@@ -86,10 +87,11 @@ package struct MailboxStore: Sendable {
     return index.store(records, Self.kind, of: source)
   }
 
-  /// A block's rows; nil if they are missing or malformed.
+  /// Returns a block's rows. Returns `nil` if they are missing or malformed.
   func rows(of block: Int, count: Int) -> [MessageRow]? { numberedRows(of: block, count: count)?.rows }
 
-  /// The same with the numbers; those are nil if another book than that with `id` has given them.
+  /// Returns a block's rows with their numbers. The numbers are `nil` if they are not from the book `id`. Returns `nil`
+  /// if the rows are missing or malformed.
   func numberedRows(
     of block: Int, count: Int, givenBy id: [UInt8] = []
   ) -> (rows: [MessageRow], numbers: [UInt32]?)? {
@@ -108,17 +110,17 @@ package struct MailboxStore: Sendable {
     return (rows, isOfBook ? MailboxBlock.numbers(numbers.dropFirst(id.count), count: count) : nil)
   }
 
-  /// Removes the blocks from `block` on, which differ in the present state.
+  /// Removes the blocks from `block` on, which differ in the current state.
   func forgetBlocks(from block: Int) {
     index.forget(source, Self.kind, from: Self.key(block), through: Self.key(.max))
     index.forget(source, Self.kind, from: Self.numbersKey(block), through: Self.numbersKey(.max))
   }
 
-  /// Whether the index has all messages of the present state.
+  /// Whether the index has all messages of the current state.
   var isWhole: Bool { directory().map { $0.isOfPresent && $0.directory.isWhole } ?? false }
 
-  /// The path of a mailbox in the index, its number of messages, and its size in bytes; nil if the record is not a
-  /// mailbox.
+  /// Returns the path of a mailbox in the index, its number of messages, and its size in bytes. Returns `nil` if the
+  /// record is not a mailbox.
   static func summary(of content: IndexedSource, in index: Index) -> (String?, Int?, Int64?)? {
     guard content.kind == kind.number, let value = index.value(of: content.source, kind, directoryKey),
       value.count > stateSize, let directory = MailboxDirectory(packed: value[stateSize...])
@@ -127,7 +129,7 @@ package struct MailboxStore: Sendable {
     return (path, directory.count, size(inState: value[...]))
   }
 
-  /// The size; seconds and nanoseconds of two times.
+  /// The length of a state, in bytes: the file size, and seconds and nanoseconds of two times.
   private static let stateSize = 40
 
   private static func size(inState state: ArraySlice<UInt8>) -> Int64 {

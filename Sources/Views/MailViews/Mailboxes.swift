@@ -21,61 +21,61 @@ package final class Mailboxes: Sendable {
   private let mailTrees = SourceTable<MailTree>()
   private let seenFolders = SeenFolders<MessageFiles>()
   private let seenTrees = SeenFolders<MailTreeFolder>()
-  /// Mailboxes kept open though not in use, in LRU order, the latest at the end.
+  /// Mailboxes that are kept open while unused, in LRU order (most recent last).
   private let kept = Mutex<[any MessageSource]>([])
   let index: Index?
   let scans = Workers(atMost: 2, evenHeldUp: 24)
-  /// Search for attachments. A separate pool, because these threads wait for scans.
+  /// Threads that search for attachments. A separate pool, because they wait for `scans`.
   let looks = Workers(atMost: 2, evenHeldUp: 24)
-  /// Put together what parts of a tree have. They wait for those that look for it.
+  /// Threads that combine the attachments of a tree's parts. A separate pool, because they wait for `looks`.
   let gatherings = Workers(atMost: 1, evenHeldUp: 12)
-  /// Adds words to text indexes, one mailbox at a time.
+  /// Threads that add words to text indexes, one mailbox at a time.
   let words = Workers(atMost: 1, evenHeldUp: 12)
   let blocks: LRUCache<Place, [MessageRow]>
   package let messages: MessageTable
-  /// What the views have derived, while cached.
+  /// Cached data that was derived for the views.
   struct Sorted: Sendable {
     var groups: MessageGroups?
     var facts: MessageFacts?
   }
 
-  /// By mailbox and sorting.
+  /// The derived data, by mailbox and sorting.
   let known: LRUCache<Place, Sorted>
   private let sorted = SourceTable<SortedMailbox>()
   private let keptSorted = Mutex<[SortedMailbox]>([])
   let shown: LRUCache<Place, ShownBlock>
-  /// The hashes of the ids of a mailbox's messages.
+  /// The hashes of the IDs of a mailbox's messages.
   let messageIDs: LRUCache<Place, [UInt64]>
   let memory: MemoryBudget
   let searchWaiters = SearchWaiters()
   private let ending = Atomic<Bool>(false)
 
-  /// Each holds a descriptor.
+  /// The maximum number of mailboxes in `kept`. Each holds a file descriptor.
   private static let keptAtMost = 16
   private static let keptSortedAtMost = 4
 
-  /// Whether background work pauses without readers of a mount.
+  /// Whether background work pauses while no reader waits for it.
   let yieldsToReaders: Bool
-  /// Reads what is attached; nil: its words are not added.
+  /// The extractor of attachments' text. Nil if attachments are not indexed.
   let attached: AttachedTexts?
 
   /// Timing of queries and of adding words.
   package struct Pace: Sendable {
-    /// How long a query waits for its complete answer.
+    /// The maximum time that a query waits for its complete result.
     var patience = Duration.seconds(10)
     /// The size of a batch of words, in bytes.
     var batchSize = 8 << 20
-    /// Or after this time: they are found from then on.
+    /// The time after which a smaller batch is added. Its words are found from then on.
     var batchTime = Duration.seconds(3)
   }
 
   let pace: Pace
 
-  /// For the ids of a million messages.
+  /// The capacity of `messageIDs`, in bytes: the IDs of a million messages.
   private static let roomForIDs = 8 << 20
-  /// For parsed blocks of messages: sixteen of usual size.
+  /// The capacity of `blocks`, in bytes: sixteen blocks of typical size.
   private static let roomForBlocks = 16 * blockCost
-  /// The size of a usual block, in bytes.
+  /// The size of a typical block, in bytes.
   static let blockCost = MailboxDirectory.blockSize * 400
 
   package init(
@@ -91,13 +91,14 @@ package final class Mailboxes: Sendable {
     messages = MessageTable(memory)
     shown = LRUCache(capacity: ShownBlock.roomForAll, memory)
     messageIDs = LRUCache(capacity: Self.roomForIDs, memory)
-    // All that is used of one mailbox of many millions fits in; and however small the budget is, some does.
+    // The whole budget, so that all data in use of a mailbox with many millions of messages fits.
     known = LRUCache(capacity: memory.capacity, memory)
   }
 
   var isEnding: Bool { ending.load(ordering: .relaxed) }
 
-  /// The interest of background work with this audience; without a mount, it always runs to the end.
+  /// Returns the cancellation token of background work for `audience`. Without `yieldsToReaders`, only `stop` cancels
+  /// the work.
   func interest(of audience: Audience) -> Interest {
     Interest { [weak self] in
       guard let self, !isEnding else { return false }
@@ -105,8 +106,8 @@ package final class Mailboxes: Sendable {
     }
   }
 
-  /// The messages of a folder: those of its files, and those of all mailboxes in it and below it; nil if there are none.
-  /// `messages` tells mailboxes from other files. Blocks on the disk.
+  /// Returns the messages of a directory: those of its message files, and of all mailboxes in and below it. Returns
+  /// `nil` if there are none. `messages` distinguishes mailboxes from other files. Blocks on the disk.
   func folder(
     _ source: Source, _ messages: MessagesView, _ patience: Patience
   ) throws(Fault) -> (any MessageSource)? {
@@ -136,7 +137,7 @@ package final class Mailboxes: Sendable {
     }
   }
 
-  /// The messages of a folder's own files; nil if there are none. Blocks on the disk.
+  /// Returns the messages of a directory's own files. Returns `nil` if there are none. Blocks on the disk.
   func ownMessages(in source: Source) throws(Fault) -> MailFolder? {
     guard let files = try seenFolders.files(of: source.item, .blocking) else { return nil }
     return mailFolder(
@@ -149,7 +150,7 @@ package final class Mailboxes: Sendable {
 
   func mailbox(of source: Source) -> Mailbox { table.value(of: source) { Mailbox($0, in: self) } }
 
-  /// The messages of a file of Outlook's with folders.
+  /// Returns the messages of an Outlook file with folders.
   func store(of source: Source, _ workers: ConversionService) -> MailStore {
     stores.value(of: source) { MailStore($0, workers, in: self) }
   }
@@ -177,7 +178,7 @@ package final class Mailboxes: Sendable {
     }
   }
 
-  /// The searches under way.
+  /// The searches in progress.
   var work: WorkReport {
     var report = WorkReport()
     report.activities = table.values.filter(\.isSearched).map { mailbox in
@@ -190,11 +191,12 @@ package final class Mailboxes: Sendable {
 
   func stop() {
     ending.store(true, ordering: .relaxed)
-    // Threads wait for mailboxes, and others for those threads; waits that begin meanwhile are ended afterwards.
+    // Threads wait for mailboxes, and other threads for them. Waits that begin while the workers stop are ended
+    // afterwards.
     endWaits()
     for workers in [gatherings, looks, words, scans] { workers.stop() }
     endWaits()
-    // They refer to this in turn. Released outside the locks.
+    // The mailboxes refer to this object. They are released outside the locks.
     let dropped = (kept.withLock { $0 }, keptSorted.withLock { $0 })
     kept.withLock { $0 = [] }
     keptSorted.withLock { $0 = [] }
@@ -213,8 +215,8 @@ package final class Mailboxes: Sendable {
 package final class MessageTable: Sendable {
   private let messages: LRUCache<Mailboxes.Place, Message>
 
-  /// For a hundred messages, fewer with many attachments; in bytes. The costs of a message and of each attachment are
-  /// upper bounds.
+  /// The capacity, in bytes: a hundred messages, or fewer with many attachments. The costs of a message and of an
+  /// attachment are upper bounds.
   private static let room = 10 << 20
   private static let cost = 100 << 10
   private static let attachmentCost = 100

@@ -2,12 +2,12 @@ internal import Bytes
 internal import Mail
 internal import Tree
 
-/// The folder of a message: its bytes, its header, its bodies, its attachments.
+/// The directory of a message: its bytes, header, bodies and attachments.
 final class MessageFolder: MadeItem {
   let message: ShownMessage
-  /// The view folder that it is in; 0 for the mailbox's own.
+  /// Identifies the view directory that contains it. 0 for the mailbox's own directory.
   private let place: UInt64
-  /// What it contains, if that is known.
+  /// The optional parts. Nil if unknown.
   private let shape: MessageShape?
   var inode: UInt64 { message.folderInode(.folder, at: place) }
   var kind: Kind { .folder }
@@ -42,8 +42,8 @@ final class MessageFolder: MadeItem {
       })
   }
 
-  /// The parts in the folder; with `wanted`, only whether that one is included matters, which may avoid parsing the
-  /// message.
+  /// Returns the parts in the directory. With `wanted`, only the presence of that part is certain, which may avoid
+  /// parsing the message.
   private func parts(_ patience: Patience, upTo wanted: MessagePart? = nil) throws(Fault) -> [MessagePart] {
     var parts: [MessagePart] = [.bytes, .header, .text]
     if let wanted, parts.contains(wanted) { return parts }
@@ -51,7 +51,7 @@ final class MessageFolder: MadeItem {
     do throws(Fault) {
       if shape == nil { shape = MessageShape(of: try message.message(patience)) }
     } catch {
-      // A message that cannot be read is listed; reading it fails.
+      // A message that cannot be read is listed. Reading it fails.
       guard error.concernsContent, error.kind != .changed else { throw error }
     }
     guard let shape else { return parts }
@@ -65,14 +65,14 @@ final class MessageFolder: MadeItem {
   }
 }
 
-/// The parts of a message's folder.
+/// The parts of a message's directory.
 enum MessagePart: Hashable, Sendable {
   case folder
   case bytes
   case header
   case text
   case html
-  /// Found by name but not listed, as it is not safe to open.
+  /// Found by name but not listed, because it is not safe to open.
   case original
   case attachments
   case attachment(Int)
@@ -86,7 +86,7 @@ enum MessagePart: Hashable, Sendable {
 
   var name: FileName { Self.names.first { $0.part == self }?.name ?? "" }
 
-  /// Above 0, and stable: inode numbers are derived from it.
+  /// A stable number above 0, from which inode numbers are derived.
   var number: UInt64 {
     switch self {
     case .folder: 1
@@ -101,10 +101,10 @@ enum MessagePart: Hashable, Sendable {
   }
 }
 
-/// The decoded attachments of a message.
+/// The directory of a message's decoded attachments.
 final class AttachmentFolder: MadeItem {
   private let message: ShownMessage
-  /// The location of the message's folder.
+  /// Identifies the view directory that contains the message's directory.
   private let place: UInt64
   var inode: UInt64 { message.folderInode(.attachments, at: place) }
   var kind: Kind { .folder }
@@ -139,7 +139,7 @@ final class AttachmentFolder: MadeItem {
   }
 }
 
-/// A file in a message's folder, or one of the attachments.
+/// A file in a message's directory, or an attachment.
 final class MessageFile: MadeItem {
   private let message: ShownMessage
   private let part: MessagePart

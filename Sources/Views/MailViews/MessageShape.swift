@@ -1,7 +1,7 @@
 internal import Mail
 internal import Tree
 
-/// The optional parts of a message's folder.
+/// The optional parts of a message's directory.
 struct MessageShape: OptionSet, Sendable {
   let rawValue: UInt8
 

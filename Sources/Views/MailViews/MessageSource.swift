@@ -3,97 +3,101 @@ internal import Index
 internal import Mail
 internal import Tree
 
-/// Messages in an order, in one state of what holds them: those of a mailbox, or of the files of a folder.
+/// An ordered collection of messages, in one state of its source: a mailbox, or a directory of message files.
 ///
-/// A message has a position, from 0, in this state. What is expensive to derive from it, its words, is kept by a number
-/// that it has in later states, too: in a mailbox, which only grows at its end, that is the position; in a folder, where
-/// messages come and go anywhere, it is another one, and numbers of messages that have gone are not used again.
+/// A message has a position in this state, from 0. Data that is expensive to derive, such as its words, is stored under
+/// a number that the message keeps in later states. In a mailbox, which only grows at its end, that is the position. In
+/// a directory, where messages are added and removed anywhere, it is a separate number. Numbers of removed messages are
+/// not reused.
 ///
-/// All methods are thread-safe. Those that take a `Patience` throw `Fault.later` rather than block an impatient caller;
-/// the others block.
+/// All methods are thread-safe. Methods that take a `Patience` throw `Fault.later` instead of blocking if it is
+/// `immediate`. The others block.
 protocol MessageSource: AnyObject, Sendable {
-  /// The file or the folder.
+  /// The file or directory.
   var file: SourceState { get }
   /// The fault that ended the search for messages early, if any.
   var fault: Fault? { get }
-  /// Whether single messages may go while the others stay.
+  /// Whether single messages can be removed while the others remain.
   var losesMessages: Bool { get }
-  /// Whether a message is as in a mailbox, where lines `>From ` have one `>` too many.
+  /// Returns whether lines `>From ` of a message have an extra `>`, as in a mailbox.
   func isQuoted(at position: Int) -> Bool
   /// The progress of the search: bytes read, messages found, and whether it is over.
   var reach: (bytes: Int64, messages: Int, isDone: Bool) { get }
-  /// Whether the messages are being looked for.
+  /// Whether the search for messages is running.
   var isSearched: Bool { get }
-  /// Whether the index has what was found.
+  /// Whether the messages found are stored in the index.
   var isKept: Bool { get }
-  /// The place in the index for what is derived from all messages; nil without an index, or before all are found.
+  /// The index location of data derived from all messages. Nil without an index, or until all messages have been found.
   var store: MailboxContentStore? { get }
 
-  /// The messages of a block of `MailboxDirectory.blockSize`; none past the last one.
+  /// Returns the messages of a block of `MailboxDirectory.blockSize`, or none past the last block.
   func rows(ofBlock number: Int, _ patience: Patience) throws(Fault) -> [MessageRow]
-  /// The number in the name of the message at a position, which there is. It stays while messages come and go.
+  /// Returns the number in the name of the message at a position, which must exist. It stays the same when other
+  /// messages are added or removed.
   func serial(at position: Int, _ patience: Patience) throws(Fault) -> Int
-  /// The position of the message with a number in its name; nil if there is none.
+  /// Returns the position of the message with a number in its name. Returns `nil` if there is none.
   func position(ofSerial number: Int, _ patience: Patience) throws(Fault) -> Int?
-  /// The number of messages, once all have been found.
+  /// Returns the number of messages once all have been found.
   func count(_ patience: Patience) throws(Fault) -> Int
-  /// Throws the fault that ended the search early: for readers past the last message found.
+  /// Throws the fault that ended the search early. For readers past the last message found.
   func checkEnd() throws(Fault)
-  /// Resumes a search that ended with a system error, which may be transient.
+  /// Allows a search that ended with a system error, which may be transient, to resume.
   func tryAgain()
   /// Ends all waits.
   func end()
 
-  /// The bytes of the message at a position.
+  /// Returns the bytes of the message at a position.
   func bytes(
     of message: ShownMessage.Chunk, at position: Int, _ patience: Patience
   ) throws(Fault) -> any ByteSource
 
-  /// What it is made of: itself, or other sources. Blocks until all messages have been found.
+  /// Returns the sources that this one is composed of, or this one alone. Blocks until all messages have been found.
   func parts() throws(Fault) -> [SourcePart]
-  /// Paths in the source: of what has the message, and of what else has the same one.
+  /// Returns the path of the message at a position, followed by the paths of its copies.
   func places(of position: Int) -> [String]
 }
 
-/// Messages that keep numbers, by which what is derived from each is in the index.
+/// A source whose messages keep their numbers, under which data derived from each message is stored in the index.
 protocol NumberedSource: MessageSource {
-  /// Where the words are in the index; nil without an index.
+  /// The index location of the words. Nil without an index.
   var wordsPlace: WordsPlace? { get }
-  /// The place in the index for what is derived from each message, by number; nil without an index, or before all are found.
+  /// The index location of data derived from each message, by number. Nil without an index, or until all messages have
+  /// been found.
   var numberedStore: MailboxContentStore? { get }
-  /// Whether texts of an earlier state, named by its `proof`, are the first `count` of this one.
+  /// Returns whether the texts of an earlier state, identified by its `proof`, are the first `count` of this state.
   func hasGrown(from proof: [UInt8], _ count: Int) throws(Fault) -> Bool
-  /// The number of the message at a position, which there is. Blocks, the first time.
+  /// Returns the number of the message at a position, which must exist. Blocks on the first call.
   func number(at position: Int) throws(Fault) -> Int
-  /// How many numbers are taken.
+  /// Returns one more than the highest number of a message.
   func numbers() throws(Fault) -> Int
-  /// The messages with the numbers of a block of `MailboxDirectory.blockSize`.
+  /// Returns the messages with the numbers of a block of `MailboxDirectory.blockSize`.
   func numbered(block: Int) throws(Fault) -> [NumberedMessage]
-  /// By number, the positions, or `UInt32.max` for what has gone; nil if each is the number.
+  /// The positions, by number. `UInt32.max` stands for a removed message. Nil if each position equals its number.
   var positionsOfNumbers: [UInt32]? { get }
-  /// How many messages, from the first on, have numbers below `number`.
+  /// Returns the number of leading messages whose numbers are all below `number`.
   func reach(ofNumbersBelow number: Int) -> Int
 }
 
-/// Where the words of a source's messages are in the index.
+/// The index location of the words of a source's messages.
 struct WordsPlace {
   let source: [UInt8]
-  /// Names the state of the source: of the same state, the texts are the same, or the first of them.
+  /// Identifies the state of the source. The texts indexed for an equal state are those of the source, or the first of
+  /// them.
   let state: [UInt8]
   let proof: [UInt8]
 }
 
-/// A message by its number.
+/// A message with a lasting number.
 struct NumberedMessage {
   let row: MessageRow
-  /// nil if the message has gone.
+  /// Nil if the message has been removed.
   let position: Int?
-  /// The size of all messages up to this one, roughly, in bytes.
+  /// The approximate size of all messages up to this one, in bytes.
   let end: Int64
 }
 
 extension MessageSource {
-  /// The message at a position, 0 for the first; nil past the last one.
+  /// Returns the message at a position, from 0. Returns `nil` past the last one.
   func row(at position: Int, _ patience: Patience) throws(Fault) -> MessageRow? {
     let rows = try rows(ofBlock: position / MailboxDirectory.blockSize, patience)
     let place = position % MailboxDirectory.blockSize
@@ -102,12 +106,13 @@ extension MessageSource {
     return nil
   }
 
-  /// The name of the folder of a message.
+  /// Returns the name of a message's directory.
   func folderName(of row: MessageRow, at position: Int, _ patience: Patience) throws(Fault) -> FileName {
     row.folderName(position: try serial(at: position, patience))
   }
 
-  /// Parses a message; nil if the file is damaged there, or the message has gone, which does not affect other messages. Blocks.
+  /// Parses a message. Blocks. Returns `nil` if the file is damaged there or the message has been removed, neither of
+  /// which affects other messages.
   func messageIfReadable(_ row: MessageRow, at position: Int) throws(Fault) -> Message? {
     do throws(Fault) {
       return try Message(
@@ -123,7 +128,7 @@ extension MessageSource {
 extension NumberedSource {
   func parts() throws(Fault) -> [SourcePart] { [SourcePart(self)] }
 
-  /// The positions of the messages with these ascending numbers, those before `reach`.
+  /// Returns the positions below `reach` of the messages with these ascending numbers.
   func positions(of numbers: [UInt32], before reach: Int) -> [UInt32] {
     guard let positions = positionsOfNumbers else { return Array(numbers.prefix { $0 < reach }) }
     return numbers.compactMap { number in

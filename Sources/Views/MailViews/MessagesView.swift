@@ -13,11 +13,11 @@ package struct MessagesView: FolderView {
   private let listsUnnamed: Bool
   private let mailboxes: Mailboxes
   private let unpacking: Unpacking
-  /// Those of mailboxes that are not compressed.
+  /// The listed extensions of mailboxes that are not compressed.
   private let plain: Set<FileExtension>
-  /// nil if no program is there that reads what Outlook writes.
+  /// Nil if no program that reads Outlook files is available.
   private let stores: MailStores?
-  /// Those of Outlook's files.
+  /// The listed extensions of Outlook files.
   private let storeExtensions: Set<FileExtension>
 
   package static let suffix: StaticString = ".messages"
@@ -53,7 +53,8 @@ package struct MessagesView: FolderView {
       || listsUnnamed && isPackedMailbox(file)
   }
 
-  /// Whether a name is that of a compressed mailbox: `list.mbox.gz`, or `2024-May.txt.gz`, as Mailman's archives have.
+  /// Returns whether a name is that of a compressed mailbox, such as `list.mbox.gz`, or `2024-May.txt.gz` in Mailman's
+  /// archives.
   private func isPackedMailbox(_ file: FileName) -> Bool {
     guard let fileExtension = file.fileExtension, Self.packed.contains(fileExtension) else { return false }
     let inner = Packing.innerName(of: file)
@@ -65,7 +66,7 @@ package struct MessagesView: FolderView {
     listsUnnamed && (MailboxScanner.isMailbox(startingWith: head) || stores != nil && MailStores.isStart(head))
   }
 
-  /// The messages of a file, by its name or else by its content; nil if it has none.
+  /// Returns the messages of a file, recognized by its name or else by its content. Returns `nil` if it has none.
   func messages(in source: Source, _ patience: Patience) throws(Fault) -> (any MessageSource)? {
     if let stores, try isStore(source, patience) { return mailboxes.store(of: source, stores.workers) }
     return try mailbox(in: source, patience).map { mailboxes.mailbox(of: $0) }
@@ -74,19 +75,19 @@ package struct MessagesView: FolderView {
   private func isStore(_ source: Source, _ patience: Patience) throws(Fault) -> Bool {
     if source.isConcealed { return source.isNamed(among: MailStores.extensions) }
     if source.isNamed(among: storeExtensions) { return true }
-    // What is to be a mailbox is not looked into.
+    // A file that is named like a mailbox is not opened.
     if source.isTaken(byName: plain) || isPackedMailbox(source.name) { return false }
     return try MailStores.isStart(source.head(patience))
   }
 
-  /// Whether a file's name is that of a mailbox, whatever a listing shows.
+  /// Returns whether a file's name is that of a mailbox, regardless of which views are listed.
   func isMailboxName(_ file: FileName) -> Bool {
     guard let fileExtension = file.fileExtension else { return false }
     return Self.usual.contains(fileExtension) || isPackedMailbox(file)
   }
 
-  /// The mailbox that a file is, by its name or else by its content, or that is in it if it is compressed; nil if there
-  /// is none.
+  /// Returns the mailbox that a file is, or that a compressed file contains, recognized by its name or else by its
+  /// content. Returns `nil` if there is none.
   func mailbox(in source: Source, _ patience: Patience) throws(Fault) -> Source? {
     if source.isTaken(byName: plain) { return source }
     if listsUnnamed, isPackedMailbox(source.name) { return try unpacking.inside(of: source, patience) ?? source }
@@ -109,9 +110,9 @@ package struct MessagesView: FolderView {
   package func stop() { mailboxes.stop() }
 }
 
-/// `NAME.message/`: a file that is one message, or one of Outlook's.
+/// `NAME.message/`: a file that is one message, or an Outlook message file.
 package struct MessageView: FolderView {
-  /// A file of Outlook's as a message like others; nil for what is none.
+  /// A function that returns an Outlook file as an ordinary message. It returns `nil` for other files.
   package typealias Outlook = @Sendable (Source, Patience) throws(Fault) -> Source?
 
   package let name = "message"
@@ -133,7 +134,7 @@ package struct MessageView: FolderView {
     ]
   }
 
-  /// - Parameter outlook: nil if no program is there that reads what Outlook writes.
+  /// - Parameter outlook: Nil if no program that reads Outlook files is available.
   package init(listing: ViewListing, _ messages: MessageTable, outlook: Outlook? = nil) {
     possibleExtensions = outlook == nil ? Self.plain : Self.plain.union(["msg"])
     listedExtensions = listing.extensions(possibleExtensions)
@@ -145,7 +146,7 @@ package struct MessageView: FolderView {
 
   package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
     var source = source
-    // A listing opens nothing.
+    // A listing opens no files.
     if !source.isTaken(byName: listedExtensions.intersection(Self.plain)) {
       if let made = try outlook?(source, patience) {
         source = made

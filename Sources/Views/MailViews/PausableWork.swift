@@ -2,15 +2,15 @@ internal import Bytes
 internal import Threads
 internal import Tree
 
-/// The progress of background work that pauses while nobody waits for it.
+/// The progress of background work that pauses while it has no waiters.
 protocol PausableProgress: Sendable {
   var isRunning: Bool { get set }
-  /// Whether there is nothing left to do, or it has failed.
+  /// Whether the work is finished or has failed.
   var isOver: Bool { get }
 }
 
 extension Monitor where Value: PausableProgress {
-  /// Blocks until `answer` returns a value. Calls `start` whenever the work rests: the caller must start it.
+  /// Blocks until `answer` returns a value. Calls `start`, which must start the work, whenever it is paused.
   func wait<Answer>(
     starting start: () throws(Fault) -> Void, _ answer: (Value) -> Answer?
   ) throws(Fault) -> Answer {
@@ -23,7 +23,7 @@ extension Monitor where Value: PausableProgress {
       if isDue { try start() }
       let found = try wait { progress -> Answer?? in
         if let found = answer(progress) { return .some(found) }
-        // It paused, because its waiters had left just before, or its result has been evicted.
+        // The work paused because its earlier waiters had left, or its result has been evicted.
         return progress.isRunning || progress.isOver ? nil : .some(nil)
       }
       if let found { return found }
@@ -32,7 +32,8 @@ extension Monitor where Value: PausableProgress {
 }
 
 extension Mailboxes {
-  /// Runs `body` with `owner`, if both still exist then, on one of `workers`, for as long as `audience` waits.
+  /// Runs `body` on one of `workers`, if `owner` and this object still exist then. Cancels it when `audience` stops
+  /// waiting.
   func start<Owner: AnyObject & Sendable>(
     on workers: Workers, _ owner: Owner, for audience: Audience, _ body: @escaping @Sendable (Owner, Mailboxes) -> Void
   ) {

@@ -2,7 +2,7 @@ internal import Bytes
 internal import Mail
 internal import Tree
 
-/// Messages whose numbers are their positions: those of a file, beside which their folders are.
+/// A source whose messages are numbered by position: a file with a `.messages` directory.
 protocol PositionedSource: NumberedSource {}
 
 extension PositionedSource {
@@ -24,7 +24,7 @@ extension PositionedSource {
   func reach(ofNumbersBelow number: Int) -> Int { number }
 
   func places(of position: Int) -> [String] {
-    // Found already, or the message would not be shown.
+    // The row is known, or the message would not be shown.
     guard let row = try? row(at: position, .blocking), let name = try? folderName(of: row, at: position, .blocking)
     else { return [file.path] }
     return ["\(file.path)\(MessagesView.suffix)/\(name.text)"]

@@ -2,9 +2,9 @@ internal import Bytes
 internal import Mail
 internal import Tree
 
-/// Blocks of a mailbox's messages that have been found, and are neither numbered nor written to the index yet.
+/// Blocks of messages that have been found, but neither numbered nor written to the index.
 struct RowBatch {
-  /// nil if there is no index, or it could not take the last batch.
+  /// Nil without an index, or after a batch could not be stored.
   private var store: MailboxStore?
   /// The file's path, for display.
   private let path: String?
@@ -13,7 +13,7 @@ struct RowBatch {
   private var flushedAt: ContinuousClock.Instant?
 
   private static let size = 16
-  /// The maximum time between flushes: what is found is shown after that.
+  /// The maximum time between flushes, and so until found messages are shown.
   private static let pause = Duration.milliseconds(50)
 
   init(_ store: MailboxStore?, path: String?) {
@@ -28,8 +28,8 @@ struct RowBatch {
 
   mutating func add(_ number: Int, _ rows: [MessageRow]) { blocks.append(MailboxBlock(number: number, rows: rows)) }
 
-  /// Numbers the blocks, and writes them. `hints` are numbers by the offset of messages that are known to be there still.
-  /// Returns the blocks.
+  /// Numbers the blocks, writes them if `isKept`, and returns them. `hints` are messages of an earlier state, by the
+  /// offset of their separators.
   mutating func flush(
     _ directory: MailboxDirectory, _ book: inout NumberBook, _ hints: [Int64: NumberedRow], isKept: Bool = true
   ) -> [MailboxBlock] {
@@ -49,11 +49,11 @@ struct NumberedRow {
 }
 
 extension NumberBook {
-  /// Gives the next messages their numbers. Blocks.
+  /// Assigns numbers to the next messages. Blocks.
   fileprivate mutating func number(_ rows: [MessageRow], _ hints: [Int64: NumberedRow]) -> [UInt32] {
     let first = given.count
     var start = rows.startIndex
-    // Those that are where they were need not be looked for.
+    // Unchanged messages at the same offset keep their numbers without a search.
     while start < rows.endIndex, let hint = hints[rows[start].separator], hint.row.end == rows[start].end,
       hint.row.sum == rows[start].sum
     {

@@ -3,21 +3,22 @@ internal import Mail
 internal import Tree
 internal import Unpacking
 
-/// A message shown as a folder: one in a mailbox, or a file that is one.
+/// A message shown as a directory: a message in a mailbox, or a file that is one.
 final class ShownMessage: Sendable {
   /// The source of its bytes.
   enum Origin: Sendable {
     case mailbox(any MessageSource, Chunk)
-    /// One that is made of something else has its size when it is made, and the time of what it is made of.
+    /// A message file. If it is derived (`isMade`), its size is known only after the conversion and its time is the
+    /// source's.
     case file(isMade: Bool)
   }
 
-  /// The range of the mailbox, the date and the checksum of the message; not the whole row, because the kernel may know
-  /// very many messages.
+  /// The range, date and checksum of a message in a mailbox. Smaller than a row, because the kernel may know very many
+  /// messages.
   struct Chunk: Sendable {
     let start: Int64
     let size: Int64
-    /// In seconds since 1970.
+    /// The date, in seconds since 1970.
     let date: Int64?
     let sum: UInt32
 
@@ -39,7 +40,7 @@ final class ShownMessage: Sendable {
   private let origin: Origin
   private let messages: MessageTable
 
-  /// Messages up to this size are parsed on the requesting thread, in bytes.
+  /// The maximum size of a message that is parsed on the requesting thread, in bytes.
   private static let promptSize: Int64 = 128 << 10
 
   init(_ file: SourceState, _ origin: Origin, at position: Int, serial: Int = 1, view: String, _ messages: MessageTable)
@@ -54,7 +55,7 @@ final class ShownMessage: Sendable {
 
   private var place: Mailboxes.Place { Mailboxes.Place(state: file.state, number: position) }
 
-  /// The date of the message, or the source's mtime if it has none. Blocks for a file that is not parsed yet.
+  /// Returns the date of the message, or the source's mtime if it has none. Blocks if the file has not been parsed.
   func modified(_ patience: Patience) throws(Fault) -> Timestamp {
     let date =
       switch origin {
@@ -64,7 +65,7 @@ final class ShownMessage: Sendable {
     return date.map { Timestamp(seconds: $0) } ?? file.attributes.modified
   }
 
-  /// The size of `message.eml`, in bytes. Blocks for one that is not made yet.
+  /// Returns the size of `message.eml`, in bytes. Blocks if the message is derived and has not been converted.
   func size(_ patience: Patience) throws(Fault) -> Int64 {
     switch origin {
     case .mailbox(_, let stretch): stretch.size
@@ -72,7 +73,7 @@ final class ShownMessage: Sendable {
     }
   }
 
-  /// The bytes of `message.eml`.
+  /// Returns the bytes of `message.eml`.
   func bytes(_ patience: Patience) throws(Fault) -> any ByteSource {
     switch origin {
     case .mailbox(let mailbox, let stretch): try mailbox.bytes(of: stretch, at: position, patience)
@@ -83,9 +84,9 @@ final class ShownMessage: Sendable {
   func message(_ patience: Patience) throws(Fault) -> Message {
     if let known = messages[place] { return known }
     let bytes = try bytes(patience)
-    // Bytes stored plainly in a file can be read at once.
+    // Bytes stored uncompressed in a file can be read at once.
     if patience == .immediate, bytes.size > Self.promptSize || bytes.extent(at: 0, count: 1) == nil { throw .later }
-    // A part of a message must not pass for all of it.
+    // A truncated message must not be taken for a complete one.
     if let bytes = bytes as? EarlyEnd { throw bytes.fault }
     let isQuoted = if case .mailbox(let mailbox, _) = origin { mailbox.isQuoted(at: position) } else { false }
     let message = try Message(reading: bytes, isQuoted: isQuoted)
@@ -93,7 +94,8 @@ final class ShownMessage: Sendable {
     return message
   }
 
-  /// Returns the provenance of what shows the message, or a part of it. `damage` finds the fault of the message itself.
+  /// Returns the provenance of an item that shows the message or a part of it. `damage` returns the fault of the item
+  /// itself.
   func provenance(
     _ patience: Patience, _ damage: () throws(Fault) -> Fault? = { nil }
   ) throws(Fault) -> Provenance {
@@ -126,14 +128,14 @@ final class ShownMessage: Sendable {
     return provenance
   }
 
-  /// Throws `later` if making a body or an attachment, to determine its size, is work for another thread.
+  /// Throws `later` if the message is too large to decode a body or an attachment on the requesting thread.
   func checkPromptness(_ patience: Patience) throws(Fault) {
     if patience == .immediate, try size(patience) > Self.promptSize { throw .later }
   }
 
-  /// Distinguishes what a part of the message shows from anything else that could have its name. It depends on the
-  /// message's bytes, not on their location; the folder of a file that is one message is the same whatever the file
-  /// holds.
+  /// Distinguishes the content of a part from any other item that could have its name. The identity depends on the
+  /// message's bytes, not on their offset. The directory of a file that is one message has the same identity regardless
+  /// of the file's content.
   func identity(_ part: MessagePart) -> UInt64 {
     let hash = StableHash(seed: part.number)
     switch origin {
@@ -145,23 +147,23 @@ final class ShownMessage: Sendable {
     }
   }
 
-  /// The inode number of the message's folder, or of a file in it.
+  /// Returns the inode number of the message's directory, or of a file in it.
   func inode(_ part: UInt64) -> UInt64 { Self.inode(file, serial, part) }
 
-  /// The inode number of a part of the message with a number in its name.
+  /// Returns the inode number of a part of the message with the number `serial` in its name.
   static func inode(_ file: SourceState, _ serial: Int, _ part: UInt64) -> UInt64 {
     let number = UInt64(max(0, serial - 1))
     return part < partsInRow ? file.inode(mark, number * partsInRow + part) : file.inode(mark ^ part, number)
   }
 
-  /// The inode number of a message's folder in a folder of the views, `place`, and that of the attachments in it.
+  /// Returns the inode number of a message's directory, or of its attachments, in the view directory `place`.
   static func folderInode(_ file: SourceState, _ serial: Int, at place: UInt64, _ part: MessagePart = .folder) -> UInt64
   {
     file.inode(place, 2 * UInt64(max(0, serial - 1)) + (part == .attachments ? 1 : 0))
   }
 
-  /// The inode number of one of the message's folders: different at each location, since a folder that appears twice is
-  /// taken for a loop. The files in it keep theirs.
+  /// Returns the inode number of one of the message's directories. It differs in each view directory, because a
+  /// directory that appears twice is taken for a loop. The files in it keep their inode numbers.
   func folderInode(_ part: MessagePart, at place: UInt64) -> UInt64 {
     if place == 0 { return inode(part.number) }
     return Self.folderInode(file, serial, at: place, part)
@@ -181,7 +183,7 @@ final class ShownMessage: Sendable {
 
   func attributes(_ part: UInt64, _ kind: Kind, size: Int64, _ patience: Patience) throws(Fault) -> Attributes {
     var attributes = file.attributes.view(inode: inode(part), kind: kind, size: size)
-    // The folder of a file is a view of it, and looking up a view opens nothing.
+    // The directory of a file is a view of it, and the lookup of a view opens no file.
     if case .file = origin, part == MessagePart.folder.number { return attributes }
     let date = try modified(patience)
     attributes.modified = date

@@ -1,12 +1,13 @@
 internal import Bytes
 internal import Tree
 
-/// A source that another one is made of, or the whole one.
+/// A source that is part of a composite source, or a whole source.
 struct SourcePart: Sendable {
   let source: any NumberedSource
-  /// By its positions, those in the other source; nil if they are the same.
+  /// The positions in the composite source, by the part's own positions. Nil if they are equal.
   let positions: [UInt32]?
-  /// Where in the other source its messages are; the rest of them are there already, in other parts.
+  /// The positions in the composite source that belong to this part. Its other messages are copies of messages in
+  /// earlier parts.
   let shown: Range<Int>
 
   init(_ source: any NumberedSource) {
@@ -20,13 +21,14 @@ struct SourcePart: Sendable {
     self.shown = shown
   }
 
-  /// A position in the other source; nil for one that there is not.
+  /// Returns a message's position in the composite source. Returns `nil` if the message does not exist.
   func position(of own: UInt32) -> UInt32? {
     guard let positions else { return own }
     return Int(own) < positions.count ? positions[Int(own)] : nil
   }
 
-  /// How many messages of the other source are covered if the first `reach` ones of this part are, and all before it.
+  /// Returns the number of leading messages of the composite source that are covered if the first `reach` of this part
+  /// are. All earlier parts must be covered.
   func reach(_ reach: Int) -> Int {
     guard let positions else { return reach }
     let rest = positions.dropFirst(reach)

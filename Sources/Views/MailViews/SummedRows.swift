@@ -3,12 +3,12 @@ internal import Codecs
 internal import Mail
 internal import Tree
 
-/// Recognizes messages in another state of their file by the checksums of their bytes.
+/// Recognizes messages that are unchanged in another state of their file, by checksum.
 enum SummedRows {
-  /// Read at a time, so that the bytes are still in the processor's cache.
+  /// The size of one read, in bytes. The bytes are still in the processor's cache when they are summed.
   private static let readSize: Int64 = 192 << 10
 
-  /// Whether messages found in another state of the file are unchanged in this one. Blocks.
+  /// Returns whether messages found in another state of the file are unchanged in this one. Blocks.
   static func areThere(_ rows: [MessageRow], in bytes: any ByteSource) throws(Fault) -> Bool {
     let found: [UInt32]? = try unlessDelayed { () throws(Fault) in try Self.sums(of: rows[...], in: bytes) }
     return found == rows.map(\.sum)

@@ -4,7 +4,7 @@ internal import Tree
 /// Calls a function before each read of another source, for progress and cancellation.
 final class WatchedSource: ByteSource {
   private let source: any ByteSource
-  /// Called with the read's offset; what it throws, the read rethrows.
+  /// Called with the read's offset. The read rethrows its faults.
   private let watch: @Sendable (Int64) throws(Fault) -> Void
 
   init(_ source: any ByteSource, _ watch: @escaping @Sendable (Int64) throws(Fault) -> Void) {

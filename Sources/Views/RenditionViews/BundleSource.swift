@@ -5,11 +5,11 @@ internal import Tree
 
 /// The bytes of several files as one input of the converter: their list, then one file after the other.
 ///
-/// Each is opened when its bytes are read, and one is open at a time.
+/// Each file is opened when its bytes are read. One file is open at a time.
 final class BundleSource: ByteSource {
   private let members: [FileGroup.Member]
   private let list: [UInt8]
-  /// Where each file starts.
+  /// The offset of each file.
   private let starts: [Int64]
   let size: Int64
   let identity: ByteIdentity?
@@ -57,7 +57,7 @@ final class BundleSource: ByteSource {
         filled += bytes.count
         continue
       }
-      // The last that starts there; those before it are empty.
+      // The last file that starts there. Those before it are empty.
       let index = (starts.firstIndex { $0 > place } ?? starts.count) - 1
       let source = try source(index)
       let within = place - starts[index]

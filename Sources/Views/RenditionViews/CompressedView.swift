@@ -22,7 +22,7 @@ package struct CompressedView: View {
 
   private static let suffix: StaticString = ".compressed.pdf"
   private static let dot = UInt8(ascii: ".")
-  /// The extension in every case; of two files the first has the view.
+  /// The extension in every case. If several of the files exist, the first has the view.
   private static let extensions = ["pdf", "PDF", "Pdf", "pDf", "pdF", "PDf", "PdF", "pDF"].map { Array(".\($0)".utf8) }
 
   package init(listing: ViewListing, _ conversions: Conversions) {
@@ -47,13 +47,13 @@ package struct CompressedView: View {
     file.bytes[..<(file.bytes.lastIndex(of: Self.dot) ?? file.bytes.endIndex)]
   }
 
-  /// Without an extension there is no stem.
+  /// Returns false: a file without an extension has no stem.
   package func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool { false }
 
   package func requests(for name: FileName) -> [ViewRequest] {
     guard let whole = name.dropping(suffix: Self.suffix) else { return [] }
     return ViewRequest.all(whole.bytes[...], [Self.conversion]).flatMap { stem in
-      // The usual one again, as the last, which may be a view's.
+      // The usual extension is repeated as the last request, whose source can be a view.
       (Self.extensions + [Self.extensions[0]]).map {
         ViewRequest(source: FileName(stem.source.bytes + $0), recipe: stem.recipe)
       }

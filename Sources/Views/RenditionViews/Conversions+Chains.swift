@@ -3,7 +3,7 @@ internal import Catalogue
 package import Tree
 
 extension Conversions {
-  /// A file made of another, as `NAME.as-FORMAT`.
+  /// Returns a file that is converted from another, as `NAME.as-FORMAT`.
   func made(
     of source: Source, by conversion: Conversion, _ recipe: Recipe, isListed: Bool, _ patience: Patience
   ) throws(Fault) -> Found {
@@ -13,7 +13,7 @@ extension Conversions {
     return Found(item, try item.attributes(patience))
   }
 
-  /// What several conversions make of a file, one after the other; each makes a file of its own.
+  /// Returns the result of several conversions of a file, one after the other. Each result is a file of its own.
   func source(
     _ source: Source, after steps: some Sequence<Conversion>, _ patience: Patience
   ) throws(Fault) -> Source {
@@ -27,7 +27,8 @@ extension Conversions {
     return source
   }
 
-  /// A file as a conversion can read it: itself, or what the fewest others make of it; nil if none do.
+  /// Returns a source that a conversion can read: the file itself, or the result of the shortest chain of other
+  /// conversions. Returns `nil` if there is none.
   func source(_ source: Source, for conversion: Conversion, _ patience: Patience) throws(Fault) -> Source? {
     guard let format = try format(of: source, patience), let chain = catalogue.chain(from: format, to: conversion)
     else {
@@ -36,7 +37,8 @@ extension Conversions {
     return try self.source(source, after: chain.dropLast(), patience)
   }
 
-  /// What makes a message like others of one of Outlook's, and nothing of other files; nil if no program does.
+  /// A function that converts an Outlook message to an ordinary one and returns `nil` for other files. Nil if no
+  /// program supports that.
   package var outlook: (@Sendable (Source, Patience) throws(Fault) -> Source?)? {
     guard let conversion = catalogue.conversion(Conversion.message.verb) else { return nil }
     return { [self] (source, patience) throws(Fault) in

@@ -5,16 +5,16 @@ public import Jobs
 public import Threads
 internal import Tree
 
-/// What the views that convert share.
+/// The services for the views that convert.
 public final class Conversions: Sendable {
   package let renditions: ConversionService
-  /// What can be made here.
+  /// The available conversions.
   package let catalogue: Catalogue
   package let known: ResultSizes
   package let memory: MemoryBudget
 
-  /// `cache` and `index` are nil where nothing outlives the mount; `spools` is a folder for large temporary files;
-  /// `passwords` are for PDFs that ask for one; `memory` is for everything that is cached in memory.
+  /// Creates the services. `cache` and `index` are nil if nothing outlives the mount. `spools` is a directory for large
+  /// temporary files. `passwords` are for PDFs that require one. `memory` is the budget of all caches in memory.
   public init(
     _ options: ConversionPool.Options, cache: RenditionCache?, index: Index?, spools: String,
     passwords: Passwords = Passwords(), memory: MemoryBudget = MemoryBudget()
@@ -27,12 +27,12 @@ public final class Conversions: Sendable {
       memory: memory)
   }
 
-  /// Describes what the standard catalogue can make, and makes nothing.
+  /// An instance that describes the conversions of the standard catalogue and performs none.
   public static let withoutWorkers = Conversions(
     ConversionPool.Options(program: "/nonexistent"), cache: nil, index: nil, spools: "/nonexistent")
 
-  /// A file's format: what it was made as, or by its name, which is believed without reading the file, or else by its
-  /// first bytes.
+  /// Returns a file's format: that of the conversion that created it, that of its name, or that of its first bytes. A
+  /// name is trusted without reading the file.
   func format(of source: Source, _ patience: Patience) throws(Fault) -> Format? {
     if let made = source.item as? RenditionFile { return catalogue.conversion(made.recipe.verb)?.result }
     if source.item.knownHead == nil, let known = source.name.fileExtension.flatMap(catalogue.format(named:)) {
@@ -41,7 +41,7 @@ public final class Conversions: Sendable {
     return catalogue.format(startingWith: try source.head(patience))
   }
 
-  /// What is being converted, and what could not be.
+  /// The conversions in progress, and those that failed.
   var work: WorkReport {
     let report = renditions.report
     var work = WorkReport()
@@ -55,7 +55,7 @@ public final class Conversions: Sendable {
     return work
   }
 
-  /// Ends the workers; called by each view that has them work, the first of which waits.
+  /// Ends the workers. Each view that uses them calls this, and the first call waits.
   func stop() { renditions.stop() }
 }
 

@@ -4,28 +4,28 @@ internal import Files
 internal import Jobs
 internal import Tree
 
-/// The files of a folder that go into one document, in the order of their names.
+/// The files of a directory that are merged into one document, in the order of their names.
 ///
-/// Not the folders in it, nor what is nothing for the document by its extension. A link that stays in the folder is the file
-/// that it leads to.
+/// Excludes subdirectories, and files whose extension the document does not support. A link that stays in the directory
+/// stands for the file it leads to.
 final class FolderBundle: Item {
   private let folder: any Item
   private let described: Attributes
   private let source: Source
   private let conversions: Conversions
   private let extensions: Set<FileExtension>
-  /// What makes something for the document of files with some extensions, the first first.
+  /// The conversions of files with some extensions to a format for the document, in order.
   private let steps: [FileExtension: [Conversion]]
   private let files: FileGroup
-  /// Whether the document, or the remark on it, says which files it lacks.
+  /// Whether the document, or the remark on it, names the files that are missing in it.
   private let replacesFailures: Bool
   private let place = GatheringPlace()
   var inode: UInt64 { folder.inode }
   var kind: Kind { .file }
-  // What is made of the folder has the state that it was made of; `checkCurrent` compares.
+  // The item represents the directory's state that it was created from, which `checkCurrent` compares.
   var isImmutable: Bool { true }
 
-  /// More files are not merged.
+  /// The maximum number of files that are merged.
   private static let mostMembers = 65_536
 
   init(
@@ -38,7 +38,7 @@ final class FolderBundle: Item {
     steps = conversions.catalogue.indirectSteps(to: conversion)
     extensions = conversion.sources.extensions.union(steps.keys)
     files = try Self.files(of: folder, extensions, patience)
-    // Who may not list the folder, or reach what is in it, may not read it all at once either.
+    // A caller without permission to list the directory, or to access its entries, may not read their content together.
     let rights = CommonRights(source.attributes, try folder.accessList(), wanted: 5)
     described = try files.narrowing(rights).applied(
       to: source.attributes.view(inode: folder.inode, kind: .file, size: Bounds.sum(1024, files.size)))
@@ -58,7 +58,7 @@ final class FolderBundle: Item {
       place = last.next
       for entry in entries where entry.name.fileExtension.map({ extensions.contains($0) }) ?? false {
         try Interest.check()
-        // A name that has just vanished is none.
+        // A name that has just vanished is ignored.
         guard let member = try FileGroup.member(named: entry.name.fileName, in: folder, patience) else { continue }
         guard members.count < mostMembers else {
           throw Fault(.limit, "there are more than \(mostMembers) files to be merged")
@@ -69,7 +69,7 @@ final class FolderBundle: Item {
     return FileGroup(members.sorted { NaturalOrder.precedes($0.name.bytes, $1.name.bytes) })
   }
 
-  /// With what is done with the files: other fonts make other pages.
+  /// Returns a revision that includes the conversions of the files: for instance, other fonts result in other pages.
   func revision(_ attributes: Attributes) -> UInt64 {
     var hash = StableHash(seed: files.state)
     for member in files.members {
@@ -82,7 +82,7 @@ final class FolderBundle: Item {
     member.name.fileExtension.flatMap { steps[$0] } ?? []
   }
 
-  /// Its mode says what all lists leave.
+  /// Returns `nil`: the mode already reflects all access lists.
   func accessList() throws(Fault) -> AccessList? { nil }
 
   func soleOwner(_ attributes: Attributes) -> UInt32? { files.soleOwner }
@@ -100,10 +100,10 @@ final class FolderBundle: Item {
       members, of: files.members, conversions.renditions, place, replacesFailures: replacesFailures)
   }
 
-  /// Whether all files are real ones: those in archives can turn out to be damaged when they are read.
+  /// Whether all files are real files. Files in archives can prove damaged when they are read.
   private var isReal: Bool { files.members.allSatisfy { !$0.item.isImmutable } }
 
-  /// A file as it goes into the document.
+  /// Returns a file in the form in which it is merged into the document.
   private func made(of member: FileGroup.Member) throws(Fault) -> FileGroup.Member {
     let steps = steps(for: member)
     if steps.isEmpty { return member }
@@ -117,7 +117,7 @@ final class FolderBundle: Item {
 
   func checkCurrent(isDoubted: Bool, _ patience: Patience) throws(Fault) {
     try folder.checkCurrent(isDoubted: isDoubted, patience)
-    // What cannot change is as it was.
+    // An immutable directory is unchanged.
     if folder.isImmutable { return }
     if patience == .immediate { throw .later }
     guard try Self.files(of: folder, extensions, patience).state == files.state else { throw .stale }

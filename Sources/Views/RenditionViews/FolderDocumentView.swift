@@ -2,7 +2,7 @@ package import Bytes
 package import Catalogue
 package import Tree
 
-/// `FOLDER[.MODIFIER…].WORD.EXTENSION`: one document of the files in a folder, in the order of their names.
+/// `FOLDER[.MODIFIER…].WORD.EXTENSION`: one document of the files in a directory, in the order of their names.
 package struct FolderDocumentView: WordView {
   package let sourceKind = Kind.folder
   package let conversion: Conversion
@@ -14,11 +14,11 @@ package struct FolderDocumentView: WordView {
   }
 
   package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
-    // The pages of a PDF are one already.
+    // The pages of a PDF are already one document.
     guard let recipe = request.recipe, source.attributes.kind == .folder, source.item.listsViews else { return nil }
-    // Who may not list the folder is not to learn that there is something in it.
+    // A caller without permission to list the directory must not learn that it has files.
     if source.isConcealed { return try made(of: source, by: recipe, patience) }
-    // All names of the folder are listed, and the files among them looked at.
+    // All names of the directory are listed, and its files are examined.
     if patience == .immediate { throw .later }
     let bundle = try FolderBundle(source, for: conversion, conversions, patience)
     if bundle.isEmpty { return nil }

@@ -4,7 +4,7 @@ internal import Jobs
 internal import Synchronization
 internal import Tree
 
-/// The bytes of several files as one input of the converter, some of which are made of others first.
+/// The bytes of several files as one input of the converter. Some of the files are converted from others first.
 final class GatheredBundle: GatheredSource {
   private let members: [FileGroup.Member]
   private let renditions: ConversionService
@@ -15,9 +15,9 @@ final class GatheredBundle: GatheredSource {
   let size: Int64
 
   /// - Parameters:
-  ///   - members: as they go into the document.
-  ///   - sources: what they are made of. Each is opened once. Blocks.
-  ///   - replacesFailures: whether a file that cannot be made is replaced by the reason.
+  ///   - members: The files in the form in which they are merged into the document.
+  ///   - sources: The sources of the files. Each is opened once. Blocks.
+  ///   - replacesFailures: Whether a file that cannot be converted is replaced by the reason.
   init(
     _ members: [FileGroup.Member], of sources: [FileGroup.Member], _ renditions: ConversionService,
     _ place: GatheringPlace, replacesFailures: Bool
@@ -32,7 +32,7 @@ final class GatheredBundle: GatheredSource {
       try Interest.check()
       let bytes: any ByteSource
       do throws(Fault) { bytes = try source.open(.blocking) } catch {
-        // Told when its turn comes: whoever gathers replaces it, or remembers why that is not possible.
+        // Reported when the file is reached: `Gathering` replaces the file, or reports why that is not possible.
         guard error.isLasting || error.kind == .locked else { throw error }
         continue
       }
@@ -52,7 +52,7 @@ final class GatheredBundle: GatheredSource {
         members, in: renditions.spool(), width: renditions.width, replacesFailures: replacesFailures)
     }
     return try gathering.gather { [self] in
-      // What took a password is found by nobody else.
+      // A result that required a password must not be found by other users.
       members.contains { ($0.item as? RenditionFile)?.isProtected ?? false } ? nil : identity
     }
   }
@@ -63,7 +63,7 @@ final class GatheredBundle: GatheredSource {
   }
 }
 
-/// Where those who want the same folder find what the first of them began.
+/// The shared reference to the gathering in progress, for all clients of the same directory.
 final class GatheringPlace: Sendable {
   private struct State {
     weak var gathering: Gathering?
@@ -83,6 +83,6 @@ final class GatheringPlace: Sendable {
 }
 
 extension RenditionFile {
-  /// What the file that all begins with goes through, the first first.
+  /// The recipes from the original file to this one, in order.
   fileprivate var recipes: [Recipe] { ((file.source.item as? RenditionFile)?.recipes ?? []) + [recipe] }
 }

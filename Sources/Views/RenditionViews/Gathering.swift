@@ -6,18 +6,18 @@ internal import Synchronization
 internal import Threads
 internal import Tree
 
-/// The files of a folder one after the other in a temporary file, as those that others are made of become ready.
+/// The files of a directory one after the other in a temporary file, which are added as their conversions complete.
 ///
-/// Whoever waits for it holds it, without a thread and without a worker: a job that waited for another one would keep from it
-/// the worker that it needs. When nobody waits any more, it is gone, with the work on what is missing.
+/// Its waiters retain it and need neither a thread nor a worker: a waiting job would occupy the worker that the other
+/// job needs. After the last waiter has left, it is released, and the work on missing files is cancelled.
 final class Gathering: Sendable {
   private let members: [FileGroup.Member]
   private let file: TemporaryFile
-  /// How many are made at a time.
+  /// The maximum number of concurrent conversions.
   private let width: Int
-  /// Whether a file that cannot be made is replaced by the reason, as the document can say so.
+  /// Whether a file that cannot be converted is replaced by the reason, which the document can state.
   private let replacesFailures: Bool
-  /// Held by whoever adds files. Taken before `state`.
+  /// The lock for adding files. Lock order: before `state`.
   private let turn = BlockingLock()
   private let state = Mutex(State())
 
@@ -25,18 +25,18 @@ final class Gathering: Sendable {
     /// The sizes of the files that have been added.
     var sizes: [Int64] = []
     var end: Int64
-    /// Whether a file has been replaced by the reason why it cannot be made.
+    /// Whether a file has been replaced by the reason why it cannot be converted.
     var lacksFiles = false
-    /// What those who are here wait for, and what they are told when it is there.
+    /// The conversion that the waiters need, and the operation that reports its completion to them.
     var awaited: (made: Pending, token: Int)?
     weak var told: Pending?
-    /// The work on later files, by their place.
+    /// The conversions of later files, by index.
     var ahead: [Int: (made: Pending, token: Int)] = [:]
 
     init() { end = 0 }
   }
 
-  /// More bytes are not gathered.
+  /// The maximum size of all files together, in bytes.
   private static let mostBytes: Int64 = 4 << 30
 
   init(
@@ -57,7 +57,7 @@ final class Gathering: Sendable {
     Bundle(zip(members, sizes).map { Bundle.Member(name: $0.name.text, size: $1) }).list
   }
 
-  /// All files; throws `pending` until they are there. Blocks while they are copied.
+  /// Returns all files. Throws `pending` until they are complete. Blocks while they are copied.
   func gather(as identity: () -> ByteIdentity?) throws(Fault) -> Rendition {
     try turn.lock()
     defer { turn.unlock() }
@@ -74,7 +74,7 @@ final class Gathering: Sendable {
     }
     let (sizes, end, lacksFiles) = state.withLock { ($0.sizes, $0.end, $0.lacksFiles) }
     try file.write(Self.list(members, sizes: sizes), at: 0)
-    // The same files may be made another time.
+    // A later conversion of the missing files can succeed.
     return Rendition(file, size: end, identity: lacksFiles ? nil : identity())
   }
 
@@ -91,7 +91,7 @@ final class Gathering: Sendable {
     }
   }
 
-  /// What ends when `made` does, or when nobody waits for it any more.
+  /// Returns an operation that ends when `made` ends, or when the last waiter has left.
   private func wait(for made: Pending, at index: Int) -> Pending {
     let known = state.withLock { $0.awaited?.made === made ? $0.told : nil }
     if let known { return known }
@@ -112,7 +112,7 @@ final class Gathering: Sendable {
 
   private func beginAhead(_ index: Int) {
     if state.withLock({ $0.ahead[index] != nil }) { return }
-    // What cannot be made is told when its turn comes.
+    // A failure is reported when the file is reached.
     do throws(Fault) { _ = try members[index].open(.blocking) } catch {
       guard case .pending(let made) = error.kind else { return }
       let token = made.whenDone {}
@@ -126,13 +126,13 @@ final class Gathering: Sendable {
       return ([state.awaited].compactMap(\.self) + state.ahead.values, state.told)
     }
     for wait in waits { wait.made.cancel(wait.token) }
-    // Who came at this moment begins anew.
+    // A caller that arrived at this moment starts again.
     told?.finish()
   }
 }
 
 extension Fault {
-  /// Whether the file's content is the cause, and neither permission nor a password.
+  /// Whether the cause is the file's content, and neither permission nor a password.
   var isLasting: Bool {
     switch kind {
     case .damaged, .unsupported, .limit: true

@@ -4,37 +4,38 @@ internal import Jobs
 internal import Synchronization
 internal import Tree
 
-/// Which files a folder holds that are all made of one, and who tells.
+/// The determination of a directory's files, which are all derived from one file.
 protocol FolderContents: Sendable {
-  /// For `user.ffmount.view`.
+  /// The value of `user.ffmount.view`.
   var view: String { get }
-  /// Different for folders of a view with other files.
+  /// A value that differs between directories of a view with different files.
   var mark: UInt64 { get }
-  /// What tells what is in the folder.
+  /// The job that determines the directory's entries.
   var question: Job.Work { get }
 
-  /// Asks the worker.
+  /// Requests the files from a worker.
   func files(of file: SourceState, _ conversions: Conversions, _ patience: Patience) throws(Fault) -> FolderFiles
 }
 
-/// The files of such a folder.
+/// The files of such a directory.
 struct FolderFiles: Sendable {
-  /// How many a listing shows.
+  /// The number of files in a listing.
   let count: Int
   let name: @Sendable (Int) -> FileName
-  /// How a file of a name is made, listed or not; nil if there is none.
+  /// Returns the recipe of the file with a name, listed or not. Returns `nil` if it does not exist.
   let recipe: @Sendable (FileName) -> Recipe?
-  /// Which of those that are listed a name means, where the next ones are made for who reads on.
+  /// Returns the index of the listed file with a name, if the next files are to be converted ahead of a sequential
+  /// reader.
   var number: @Sendable (FileName) -> Int? = { _ in nil }
 }
 
-/// A folder of files that are made of another file: its pages, tracks, pictures, or segments for players.
+/// A directory of files that are derived from another file: its pages, tracks, pictures, or segments for players.
 final class MadeFolder: MadeItem {
   let file: SourceState
   private let contents: any FolderContents
   private let conversions: Conversions
   private let known = Mutex<FolderFiles?>(nil)
-  /// The number of the file that was opened last.
+  /// The index of the file that was opened last.
   private let lastOpened = Atomic<Int>(-1)
 
   let inode: UInt64
@@ -42,7 +43,7 @@ final class MadeFolder: MadeItem {
   var kind: Kind { .folder }
   var listsViews: Bool { false }
 
-  /// Keeps clear of the numbers of other views of the file.
+  /// A constant that avoids collisions with the inode numbers of other views of the file.
   private static let mark: UInt64 = 0x7061_6765 << 32
   private static let ahead = 2
 
@@ -84,7 +85,7 @@ final class MadeFolder: MadeItem {
     }
   }
 
-  /// Has the next files made for whoever goes from one to the next.
+  /// Begins the conversion of the next files if files are opened in sequence.
   private func prepare(after number: Int, among files: FolderFiles) {
     guard lastOpened.exchange(number, ordering: .relaxed) == number - 1 else { return }
     for next in number + 1..<max(number + 1, min(files.count, number + 1 + Self.ahead)) {

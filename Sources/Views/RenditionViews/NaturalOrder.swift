@@ -1,8 +1,9 @@
 internal import Tree
 
-/// The order in which people expect names: `page 2` before `Page 10`.
+/// The order in which users expect names: `page 2` before `Page 10`.
 enum NaturalOrder {
-  /// Numbers in names count as numbers, capitals (ASCII) as small letters; of names that are alike so, bytes decide.
+  /// Returns whether one name precedes another. Digits are compared as numbers, and ASCII letters without case. Names
+  /// that are equal in this comparison are compared by bytes.
   static func precedes(_ one: ArraySlice<UInt8>, _ other: ArraySlice<UInt8>) -> Bool {
     var left = one
     var right = other
@@ -23,7 +24,7 @@ enum NaturalOrder {
     return one.lexicographicallyPrecedes(other)
   }
 
-  /// Takes off a number, and gives its digits without zeros before them.
+  /// Removes a leading number and returns its digits without leading zeros.
   private static func number(_ text: inout ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     let digits = text.prefix(while: isDigit)
     text = text.dropFirst(digits.count)

@@ -3,13 +3,13 @@ internal import Catalogue
 internal import Jobs
 internal import Tree
 
-/// What a folder of pages holds: `001.pdf` and so on; by name any selection of them.
+/// The contents of a directory of pages: `001.pdf` and so on, and any selection of pages by name.
 struct PageFiles: FolderContents {
-  /// Counts the pages and makes each.
+  /// The conversion that counts the pages and creates each.
   let conversion: Conversion
   let suffix: StaticString
   let mark: UInt64
-  /// nil for what no file has.
+  /// Returns the recipe of a selection. Returns `nil` if no file has it.
   let recipe: @Sendable (PageSelection) -> Recipe?
 
   var view: String { "pages" }
@@ -30,17 +30,17 @@ struct PageFiles: FolderContents {
     name.dropping(suffix: suffix).flatMap { PageSelection(Substring($0.text)) }
   }
 
-  /// `001.pdf`: as many digits as the last page has, and at least three.
+  /// Returns a name such as `001.pdf`, with as many digits as the last page has, and at least three.
   func name(_ number: Int, of count: Int) -> FileName {
     let digits = String(number)
     let zeros = max(3, String(count).utf8.count) - digits.utf8.count
     return FileName((String(repeating: "0", count: zeros) + digits).utf8).appending(suffix)
   }
 
-  /// The pages of a PDF as they are.
+  /// The unchanged pages of a PDF.
   static let copied = PageFiles(conversion: .pages, suffix: ".pdf", mark: 0) { .pages($0) }
 
-  /// The pages in a photo, cleaned.
+  /// Returns the pages in a photo, cleaned.
   static func scanned(_ changes: ScanChanges) -> PageFiles {
     var hash = StableHash()
     hash.combine(changes.description.utf8)
@@ -53,10 +53,10 @@ struct PageFiles: FolderContents {
 }
 
 extension PageSelection {
-  /// The page, if it is a single one.
+  /// The page if the selection is a single page.
   var page: Int? { runs.count == 1 && runs[0].first == runs[0].last ? runs[0].first : nil }
 
-  /// Whether a document with `total` pages has all of them.
+  /// Returns whether a document with `total` pages has all of them.
   fileprivate func isThere(in total: Int) -> Bool {
     runs.allSatisfy { $0.first <= total && ($0.last ?? total) <= total }
   }

@@ -4,7 +4,7 @@ internal import Jobs
 internal import Synchronization
 package import Tree
 
-/// `NAME.pages/`: the pages of a PDF, each as a file; and `NAME.scan[.MODIFIER…].pages/`, those in a photo.
+/// `NAME.pages/`: the pages of a PDF, each as a file. `NAME.scan[.MODIFIER…].pages/`: the pages in a photo.
 package struct PagesView: FolderView {
   package let name = "pages"
   package let listedExtensions: Set<FileExtension>
@@ -35,7 +35,7 @@ package struct PagesView: FolderView {
     listsUnnamed && Format.pdf.isSignature(head)
   }
 
-  /// Makes one of the pages in a photo; nil where no program does.
+  /// The conversion that creates a page of a photo. Nil if no program supports it.
   private var scan: Conversion? { conversions.catalogue.conversion(Conversion.scannedPage.verb) }
 
   package func requests(for name: FileName) -> [ViewRequest] {
@@ -57,7 +57,7 @@ package struct PagesView: FolderView {
     } else {
       let isNamed = source.item.knownHead == nil && source.isNamed(among: listedExtensions)
       if !isNamed, !source.isConcealed, !Format.pdf.isSignature(try source.head(patience)) {
-        // By way of a PDF.
+        // The document is converted to a PDF first.
         guard try conversions.format(of: source, patience)?.family == .officeDocument,
           let made = try conversions.source(source, for: Conversion.pages, patience)
         else { return nil }

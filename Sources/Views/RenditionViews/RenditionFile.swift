@@ -3,25 +3,25 @@ internal import Catalogue
 internal import Jobs
 internal import Tree
 
-/// A file that is made of another when it is opened.
+/// A file that is converted from another when it is opened.
 final class RenditionFile: MadeItem {
   let file: SourceState
   let recipe: Recipe
   private let conversions: Conversions
-  /// For `user.ffmount.view`.
+  /// The value of `user.ffmount.view`.
   private let view: String
-  /// Whether who lists the folder sees it.
+  /// Whether a listing of the directory shows the file.
   private let isListed: Bool
-  /// Of the size, until it is known; in bytes, never 0.
+  /// The estimated size until the size is known, in bytes. Never 0.
   private let estimate: Int64
-  /// Called whenever somebody opens it.
+  /// A function that is called on each open.
   private let noteOpening: (@Sendable () -> Void)?
 
   let inode: UInt64
   let identity: UInt64
   var kind: Kind { .file }
 
-  /// Keeps clear of the numbers of other views of the file.
+  /// A constant that avoids collisions with the inode numbers of other views of the file.
   private static let mark: UInt64 = 0x6D61_6465 << 32
 
   init(
@@ -51,7 +51,7 @@ final class RenditionFile: MadeItem {
     return attributes
   }
 
-  /// nil, too, for who may not know it.
+  /// Returns the size. Returns `nil` if it is unknown or the source is unreadable for the caller.
   private func knownSize(_ patience: Patience) throws(Fault) -> ResultSizes.Value? {
     if file.source.isConcealed { return nil }
     try conversions.known.load(patience)
@@ -75,7 +75,8 @@ final class RenditionFile: MadeItem {
     if !isListed { _ = try conversions.renditions.measure(recipe, of: file.subject, patience) }
   }
 
-  /// A film is not made for its size: that takes as long as watching some of it.
+  /// Determines the size. A film is not converted for that unless `atAnyCost`, because it takes as long as watching a
+  /// part of it.
   func findSize(atAnyCost: Bool, _ patience: Patience) throws(Fault) {
     if try conversions.renditions.measure(recipe, of: file.subject, patience) != nil { return }
     let conversion = conversions.catalogue.conversion(recipe.verb)
@@ -83,14 +84,14 @@ final class RenditionFile: MadeItem {
     _ = try conversions.renditions.open(recipe, of: file.subject, patience)
   }
 
-  /// Whether it took a password to make it.
+  /// Whether the conversion required a password.
   var isProtected: Bool {
     conversions.renditions.isProtected(file.subject) || (file.source.item as? RenditionFile)?.isProtected ?? false
   }
 
   func soleOwner(_ attributes: Attributes) -> UInt32? { file.subject.owner }
 
-  /// nil for a table, which is known by its name alone.
+  /// The first bytes of the file. Nil for a table, which is recognized only by its name.
   var knownHead: [UInt8]? {
     let result = conversions.catalogue.conversion(recipe.verb)?.result
     return result?.family == .table ? nil : result?.head

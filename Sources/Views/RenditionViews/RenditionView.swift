@@ -3,9 +3,9 @@ package import Catalogue
 package import Tree
 
 /// `NAME[.MODIFIER…].as-FORMAT`, or `….as.EXTENSION`: a file converted to another format, by any conversion of the
-/// catalogue that is named so.
+/// catalogue with such names.
 package struct RenditionView: View {
-  /// The first of those that are listed.
+  /// The name of the first listed conversion.
   package let name: String
   package let names: Set<String>
   package let kind = Kind.file
@@ -13,9 +13,9 @@ package struct RenditionView: View {
   package let possibleExtensions: Set<FileExtension>
   private let listsUnnamed: Bool
   private let conversions: Conversions
-  /// In the catalogue's order.
+  /// The conversions, in the catalogue's order.
   private let named: [Conversion]
-  /// Those that a listing shows beside files of a format.
+  /// The conversions that a listing shows beside files of a format.
   private let listed: [Conversion]
   private let spelling: FormatSuffix
 
@@ -57,10 +57,11 @@ package struct RenditionView: View {
   package var formats: [Format] { named.map(\.result) }
   package var endings: Set<FileExtension> { formats.reduce(into: []) { $0.formUnion(FormatSuffix.endings(of: $1)) } }
 
-  /// That of all views that convert.
+  /// The work of all views that convert.
   package var work: WorkReport { conversions.work }
 
-  /// The conversion that a listing shows beside a file; of one without an extension, the first.
+  /// Returns the conversion that a listing shows beside a file. For a file without a known extension, returns the
+  /// first.
   private func listed(beside file: FileName) -> Conversion? {
     let format = file.fileExtension.flatMap { conversions.catalogue.format(named: $0) }
     return format.flatMap { format in listed.first { $0.listable.contains(format) } } ?? listed.first
@@ -104,8 +105,8 @@ package struct RenditionView: View {
       of: source, by: conversion, recipe, isListed: recipe == listed(beside: source.name)?.plainRecipe, patience)
   }
 
-  /// How a file of a format becomes what a name with these modifiers asks for, by any conversion with that result, in as few
-  /// steps as possible.
+  /// Returns the shortest chain of conversions from a format to a result that supports these modifiers. Returns `nil`
+  /// if there is none.
   private func way(
     from format: Format, to result: Format, _ modifiers: String
   ) -> (steps: ArraySlice<Conversion>, last: Conversion, recipe: Recipe)? {
@@ -123,10 +124,10 @@ package struct RenditionView: View {
 }
 
 extension Conversion {
-  /// What its results are called as views.
+  /// The name of its results as views.
   fileprivate var viewName: String { "as-\(result.name)" }
 
-  /// With a dot, the modifier that its names have to have; empty if there is none.
+  /// The modifier that its names require, with a dot. Empty if there is none.
   fileprivate var neededWord: String {
     guard let usual, !usual.isComplete, let word = type(of: usual).examples.first?.modifier else { return "" }
     return ".\(word)"
@@ -134,7 +135,7 @@ extension Conversion {
 }
 
 extension [ViewDescription.Modifier] {
-  /// As people are told of them.
+  /// Creates the user-visible descriptions of a conversion's modifiers.
   init(of conversion: Conversion) {
     self = (conversion.usual.map { type(of: $0).examples } ?? []).map {
       ViewDescription.Modifier(example: $0.modifier, meaning: $0.meaning)

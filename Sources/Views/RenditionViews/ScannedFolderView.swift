@@ -2,7 +2,7 @@ package import Bytes
 internal import Catalogue
 package import Tree
 
-/// `FOLDER.scan[.MODIFIER…].pages/`, by name: the pages in a folder's photos, cleaned, a file for each photo.
+/// `FOLDER.scan[.MODIFIER…].pages/`, by name: the pages in a directory's photos, cleaned, with one file for each photo.
 package struct ScannedFolderView: FolderView {
   package let name = "pages"
   package let sourceKind = Kind.folder
@@ -21,7 +21,7 @@ package struct ScannedFolderView: FolderView {
     ]
   }
 
-  /// nil where no program makes them.
+  /// Creates the view. Returns `nil` if no program creates pages.
   package init?(_ conversions: Conversions) {
     guard let scan = conversions.catalogue.conversion(Conversion.scannedPage.verb) else { return nil }
     self.scan = scan
@@ -51,23 +51,23 @@ package struct ScannedFolderView: FolderView {
   }
 }
 
-/// The cleaned photos of a folder: `IMG_1.jpg` of `IMG_1.jpg`, `IMG_2.heic.jpg` of `IMG_2.heic`.
+/// The cleaned photos of a directory: `IMG_1.jpg` for `IMG_1.jpg`, `IMG_2.heic.jpg` for `IMG_2.heic`.
 final class ScannedFolder: MadeItem {
   let file: SourceState
   let inode: UInt64
   let identity: UInt64
   var kind: Kind { .folder }
   var listsViews: Bool { false }
-  // Photos come and go without a change of the others.
+  // Photos can be added or removed without a change of the others.
   var isImmutable: Bool { file.source.item.isImmutable }
   private let scan: Conversion
   private let recipe: Recipe
   private let conversions: Conversions
 
-  /// Keeps clear of the numbers of other views of the folder.
+  /// A constant that avoids collisions with the inode numbers of other views of the directory.
   private static let mark: UInt64 = 0x7363_616E << 32
   private static let suffix: StaticString = ".jpg"
-  /// More photos are not shown.
+  /// The maximum number of photos that are shown.
   private static let most = 65_536
 
   init(_ file: SourceState, _ scan: Conversion, _ recipe: Recipe, _ conversions: Conversions) {
@@ -86,7 +86,7 @@ final class ScannedFolder: MadeItem {
   }
 
   func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
-    // A photo's own name before one that had to be given another end.
+    // A photo's own name takes precedence over a name with an added extension.
     for photo in [name, name.dropping(suffix: Self.suffix)].compactMap(\.self) where shown(photo) == name {
       guard let member = try FileGroup.member(named: photo, in: file.source.item, patience) else { continue }
       let page = page(of: member)
@@ -95,7 +95,7 @@ final class ScannedFolder: MadeItem {
     return nil
   }
 
-  /// What a photo's page is called; nil for what is no photo.
+  /// Returns the name of a photo's page. Returns `nil` if the file is not a photo.
   private func shown(_ photo: FileName) -> FileName? {
     guard let format = photo.fileExtension.flatMap({ conversions.catalogue.format(named: $0) }),
       scan.sources.contains(format)
@@ -105,7 +105,7 @@ final class ScannedFolder: MadeItem {
 
   private func page(of photo: FileGroup.Member) -> RenditionFile {
     let folder = file.source
-    // Faults and attributes tell the photo by its path.
+    // Faults and attributes identify the photo by its path.
     let path = FileName(Array(folder.name.bytes) + [UInt8(ascii: "/")] + photo.name.bytes)
     let source = Source(item: photo.item, attributes: photo.attributes, name: path, folder: folder.folder)
     return RenditionFile(

@@ -4,7 +4,7 @@ internal import Jobs
 internal import Text
 internal import Tree
 
-/// The folder of a workbook's sheets: `Umsatz.csv` and so on, in the workbook's order.
+/// The directory of a workbook's sheets: `Umsatz.csv` and so on, in the workbook's order.
 final class SheetFolder: MadeItem {
   let file: SourceState
   let inode: UInt64
@@ -14,10 +14,10 @@ final class SheetFolder: MadeItem {
   private let conversions: Conversions
   private static let view = "sheets"
 
-  /// Keeps clear of the numbers of other views of the file.
+  /// A constant that avoids collisions with the inode numbers of other views of the file.
   private static let mark: UInt64 = 0x7368_6565 << 32
   private static let ending = Array(".csv".utf8)
-  /// More sheets are not shown, nor what a list of them has beyond so many bytes.
+  /// The maximum number of sheets that are shown, and the maximum size of their list, in bytes.
   private static let most = (sheets: 65_536, list: 8 << 20)
 
   init(_ file: SourceState, _ conversions: Conversions) {
@@ -30,7 +30,7 @@ final class SheetFolder: MadeItem {
     file.attributes.view(inode: inode, kind: .folder, size: 0)
   }
 
-  /// The files' names, which a worker tells of: one a line.
+  /// Returns the files' names, which a worker lists, one per line.
   private func names(_ patience: Patience) throws(Fault) -> [FileName] {
     let list = try conversions.renditions.open(.sheets, of: file.subject, patience)
     let text = try list.bytes(at: 0, count: Int(min(list.size, Int64(Self.most.list))), patience)

@@ -2,7 +2,7 @@ internal import Bytes
 internal import Catalogue
 internal import Tree
 
-/// The folder of an image's pieces: `1-1.jpg`, `1-2.jpg` and so on, by row and column.
+/// The directory of an image's pieces: `1-1.jpg`, `1-2.jpg` and so on, by row and column.
 final class TileFolder: MadeItem {
   let file: SourceState
   let inode: UInt64
@@ -14,7 +14,7 @@ final class TileFolder: MadeItem {
   private let result: Format
   private let conversions: Conversions
 
-  /// Keeps clear of the numbers of other views of the file.
+  /// A constant that avoids collisions with the inode numbers of other views of the file.
   private static let mark: UInt64 = 0x7469_6C65 << 32
 
   init(
@@ -35,7 +35,7 @@ final class TileFolder: MadeItem {
     file.attributes.view(inode: inode, kind: .folder, size: 0)
   }
 
-  /// With as many digits as the last row or column has.
+  /// Returns a name with as many digits as the last row or column has.
   private func name(row: Int, column: Int) -> FileName {
     func digits(_ number: Int, of most: Int) -> String { (number < 10 && most > 9 ? "0" : "") + String(number) }
     let place = "\(digits(row, of: grid.rows))-\(digits(column, of: grid.columns))"
@@ -50,7 +50,7 @@ final class TileFolder: MadeItem {
     return Found(piece, try piece.attributes(patience))
   }
 
-  /// nil if there is none.
+  /// Returns a piece. Returns `nil` if it does not exist.
   private func piece(row: Int, column: Int) -> RenditionFile? {
     guard let changes = changes.changes(row: row, column: column),
       let conversion = conversions.catalogue.conversion(result.name)

@@ -19,7 +19,7 @@ package struct TilesView: FolderView {
     ]
   }
 
-  /// nil where no program makes them.
+  /// Creates the view. Returns `nil` if no program creates pieces.
   package init?(_ conversions: Conversions) {
     guard conversions.catalogue.conversion(Conversion.tiles.result.name) != nil else { return nil }
     self.conversions = conversions

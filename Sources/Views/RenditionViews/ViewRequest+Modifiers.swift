@@ -3,15 +3,15 @@ internal import Catalogue
 internal import Tree
 
 extension ViewRequest {
-  /// The ways in which a name can be divided into that of a file and modifiers, the longest file name first.
+  /// Returns the possible divisions of a name into a file name and modifiers, the longest file name first.
   ///
   /// - Parameters:
-  ///   - name: without what names the view.
-  ///   - conversions: those that it may ask for. The first that knows all the modifiers counts.
+  ///   - name: The name without the part that names the view.
+  ///   - conversions: The conversions that the name can request. The first that supports all modifiers is used.
   static func all(_ name: ArraySlice<UInt8>, _ conversions: [Conversion]) -> [ViewRequest] {
     var requests: [ViewRequest] = []
     divide(name, conversions.map { ($0, $0.usual) }, &requests)
-    // A stable order of the same division: the first conversion that knows the modifiers counts.
+    // The sort is stable, so the first conversion that supports the modifiers is used.
     return requests.enumerated().sorted {
       ($1.element.source.bytes.count, $0.offset) < ($0.element.source.bytes.count, $1.offset)
     }.map(\.element)
@@ -19,7 +19,7 @@ extension ViewRequest {
 
   private static let mostPieces = 3
 
-  /// Adds what a name asks for whose end has been divided into the modifiers so far.
+  /// Adds the requests of a name whose end has already been divided into modifiers.
   private static func divide(
     _ source: ArraySlice<UInt8>, _ asked: [(conversion: Conversion, modifiers: (any Modifiers)?)],
     _ requests: inout [ViewRequest]
@@ -30,7 +30,8 @@ extension ViewRequest {
       requests.append(ViewRequest(source: FileName(source), recipe: recipe))
     }
     var end = source.endIndex
-    // A number has its dot, too: `1.5s-2.5s` is one word of three pieces. No modifier may be repeated, so there are few.
+    // A number can contain a dot: `1.5s-2.5s` is one modifier of three pieces. Modifiers cannot be repeated, so there
+    // are few.
     for _ in 0..<mostPieces {
       guard let dot = source[..<end].lastIndex(of: UInt8(ascii: ".")), dot > source.startIndex else { return }
       let word = Substring(String(decoding: source[(dot + 1)...], as: UTF8.self))

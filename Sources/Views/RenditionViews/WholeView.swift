@@ -2,7 +2,7 @@ package import Bytes
 package import Catalogue
 package import Tree
 
-/// `NAME[.MODIFIER…].WORD.EXTENSION`: what one conversion makes of a file.
+/// `NAME[.MODIFIER…].WORD.EXTENSION`: the result of one conversion of a file.
 package struct WholeView: WordView {
   package let conversion: Conversion
   package let conversions: Conversions

@@ -2,7 +2,7 @@ package import Bytes
 package import Catalogue
 package import Tree
 
-/// A view that is named by one conversion's word, `NAME[.MODIFIER…].WORD.EXTENSION`, and is there by name.
+/// A view that is named by one conversion's word, `NAME[.MODIFIER…].WORD.EXTENSION`, and is not listed.
 package protocol WordView: View {
   var conversion: Conversion { get }
   var conversions: Conversions { get }
@@ -43,7 +43,7 @@ extension WordView {
 
   package func stop() { conversions.stop() }
 
-  /// What `recipe` makes of a file, or of a bundle.
+  /// Returns the result of `recipe` for a file or a bundle.
   func made(of source: Source, by recipe: Recipe, _ patience: Patience) throws(Fault) -> Found {
     let item = RenditionFile(
       SourceState(source), recipe, conversions, view: name,

@@ -4,7 +4,7 @@ internal import Synchronization
 internal import Tables
 internal import Tree
 
-/// A table, JSON, a calendar or cards in another form, generated while it is read.
+/// A table, JSON, a calendar or cards in another format, generated as it is read.
 final class TableFile: MadeItem {
   let file: SourceState
   private let form: TableForm
@@ -18,7 +18,7 @@ final class TableFile: MadeItem {
 
   private struct Opened: Sendable {
     weak var text: RewrittenText?
-    /// Held while its size is determined, which takes several requests.
+    /// The text while its size is determined, which takes several requests.
     var unfinished: RewrittenText?
   }
 
@@ -31,13 +31,14 @@ final class TableFile: MadeItem {
   var identity: UInt64 { hash.adding(file.revision).value }
   var kind: Kind { .file }
 
-  /// Avoids collisions with the inode numbers of other views of the file.
+  /// A constant that avoids collisions with the inode numbers of other views of the file.
   private static let mark: UInt64 = 0x7461_626C << 32
-  /// The size of larger sources is not determined on opening, so that their first bytes come at once.
+  /// The maximum size of a source whose text's size is determined on opening. The first bytes of larger sources are
+  /// available at once.
   private static let promptSource: Int64 = 32 << 20
   private static let promptText: Int64 = 128 << 20
-  /// The greatest growth of the text, so that a program that relies on the size is never cut off: an empty cell becomes
-  /// a column, a bracket a line and its indent.
+  /// The maximum growth factor of the text, so that a program that relies on the size never truncates it. An empty cell
+  /// becomes a column; a bracket becomes a line with its indent.
   private var growth: Int64 { form == .html ? 16 : 66 }
 
   init(
@@ -52,7 +53,7 @@ final class TableFile: MadeItem {
     self.memory = memory
   }
 
-  /// The key that the size is stored under.
+  /// The key under which the size is stored.
   private var work: String { "table \(form.rawValue) \(TableForm.version)" }
 
   private var guess: Int64 { Bounds.size(file.attributes.size * growth + 4096) }

@@ -5,9 +5,9 @@ package import Tables
 package import Tree
 
 /// `NAME.csv.as-html`, `NAME.csv.as-txt`, `NAME.json.as-txt`, `NAME.ics.as-txt`, `NAME.vcf.as-csv`, by name, or as
-/// `NAME.csv.as.html`: readable forms of tables, JSON, calendars and cards, generated while they are read.
+/// `NAME.csv.as.html`: readable formats of tables, JSON, calendars and cards, generated as they are read.
 ///
-/// A table is recognized by its name only, as nothing in its bytes identifies it.
+/// A table is recognized only by its name, because its bytes do not identify it.
 package struct TableView: View {
   private let format: Format
   package let kind = Kind.file

@@ -1,19 +1,19 @@
 package import Bytes
 
-/// Bytes that end before they should: all that there are can be read, and who goes on gets the fault, so that no copy
-/// passes for whole.
+/// Bytes that end too early. All existing bytes can be read, and later reads throw the fault, so copies of incomplete
+/// data fail.
 package final class EarlyEnd: ByteSource {
   private let bytes: any ByteSource
   package let fault: Fault
 
-  /// The size of `bytes` is known.
+  /// Creates a source. The size of `bytes` has to be known.
   package init(_ bytes: any ByteSource, _ fault: Fault) {
     self.bytes = bytes
     self.fault = fault
   }
 
   package var size: Int64 { bytes.size }
-  /// Else the kernel would end the reading where the bytes end.
+  /// Always false. With a known size, the kernel would stop reading before the fault.
   package var hasKnownSize: Bool { false }
   package var identity: ByteIdentity? { bytes.identity }
   package var isSettling: Bool { bytes.isSettling }

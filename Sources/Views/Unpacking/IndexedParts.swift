@@ -1,8 +1,8 @@
 package import Bytes
 package import Index
 
-/// What was found out about bytes, in the index, in parts: the file is the source, and a key is the steps from there to
-/// the bytes, followed by the part's number.
+/// Results about bytes in the index, in parts. The file is the source. A key is the steps from there to the bytes,
+/// followed by the part's number.
 package struct IndexedParts: Sendable {
   private let index: Index
   private let kind: IndexKind
@@ -18,7 +18,7 @@ package struct IndexedParts: Sendable {
     index.value(of: [UInt8](bigEndian: bytes.file), kind, key(bytes, number))
   }
 
-  /// Stores the parts that `make` returns, up to the first nil, later.
+  /// Stores the parts that `make` returns, up to the first nil, in the background.
   package func store(of bytes: ByteIdentity, _ make: @escaping @Sendable (Int) -> [UInt8]?) {
     index.later(cost: 0) { index in
       var number = 0

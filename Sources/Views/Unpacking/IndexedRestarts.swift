@@ -3,13 +3,13 @@ package import Codecs
 package import Index
 internal import Tree
 
-/// Restart points in the index: the file is the source, and a key is the steps from there to the stream, followed by
-/// the position.
+/// Restart points in the index. The file is the source. A key is the steps from there to the stream, followed by the
+/// position.
 package struct IndexedRestarts: RestartStore {
   private let index: Index
 
   private static let number: UInt32 = 1
-  /// Computed on use, as determining the version is work.
+  /// The kind, computed on use because determining the version is expensive.
   private var kind: IndexKind { IndexKind(number: Self.number, version: StoredRestartPoint.version) }
 
   package init(index: Index) { self.index = index }
@@ -37,7 +37,8 @@ package struct IndexedRestarts: RestartStore {
     }
   }
 
-  /// As the number of steps comes first, no stream's keys lie among those of a nested stream.
+  /// Returns a key. It begins with the number of steps, so the keys of a stream are not mixed with those of a nested
+  /// stream.
   private func key(_ stream: ByteIdentity, _ place: Int64) -> [UInt8] {
     [UInt8](bigEndian: [UInt64(stream.steps.count)] + stream.steps + [UInt64(bitPattern: place)])
   }

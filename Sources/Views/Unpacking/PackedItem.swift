@@ -2,16 +2,16 @@ internal import Bytes
 internal import Codecs
 internal import Tree
 
-/// A compressed file as what is in it: for views of that. It is not in the tree itself.
+/// The content of a compressed file, for views of that content. The item is not in the tree itself.
 final class PackedItem: Item {
   private let source: Source
   private let packing: Packing
   private let unpacking: Unpacking
-  /// Its size is an estimate.
+  /// The attributes, with an estimated size.
   let described: Attributes
   var inode: UInt64 { source.item.inode }
   var kind: Kind { .file }
-  // It represents the state that it was made from; `checkCurrent` compares.
+  // The item represents the state that it was created from, which `checkCurrent` compares.
   var isImmutable: Bool { true }
 
   init(_ source: Source, _ packing: Packing, _ unpacking: Unpacking) {

@@ -10,7 +10,7 @@ struct CompressedCopy {
   private let writer: PackedWriter
   private let coder: StreamCoder
 
-  /// The new number of each object found; nil if the object is null.
+  /// The new number of each object found. Nil if the object is null.
   private var numbers: [PDFObject.ID: Int?] = [:]
   /// Objects that are numbered but not yet written, in the order in which they were found.
   private var waiting: [(id: PDFObject.ID, number: Int)] = []
@@ -18,7 +18,7 @@ struct CompressedCopy {
   private var underWay: Set<PDFObject.ID> = []
   /// The new numbers of objects that equal objects can be replaced by.
   private var shared: [Sameness: Int] = [:]
-  /// Whether the document is signed: then nothing more is written.
+  /// Whether the document is signed. If so, writing stops.
   private(set) var isSigned: Bool
 
   /// A digest that is equal for equal objects, and almost certainly different for others.
@@ -29,9 +29,9 @@ struct CompressedCopy {
     let need: StreamCoder.Need?
   }
 
-  /// Objects nested deeper are queued, and not merged with equal ones.
+  /// The maximum nesting depth for merging. Objects nested deeper are queued, and not merged with equal ones.
   private static let deepest = 16
-  /// Types of dictionaries that are defined by their contents alone; others have an identity in the document.
+  /// The types of dictionaries that are defined by their contents alone. Others have an identity in the document.
   private static let sharableTypes = ["/Font", "/FontDescriptor", "/Encoding", "/ExtGState"]
   private static let colourSpaces = [
     "/ICCBased", "/Indexed", "/Separation", "/DeviceN", "/CalRGB", "/CalGray", "/Lab",
@@ -47,7 +47,7 @@ struct CompressedCopy {
     isSigned = file.isSigned
   }
 
-  /// Writes the whole new document; stops early if it is signed.
+  /// Writes the whole new document. Stops early if it is signed.
   mutating func write() throws(JobFailure) {
     guard let root = file.root.id, let catalog = try number(for: root, 0) else {
       throw JobFailure(.damaged, "is no readable PDF")
@@ -103,7 +103,7 @@ struct CompressedCopy {
     try writer.write(number, dictionary: coded.dictionary, stream: coded.data)
   }
 
-  /// The text with the new object numbers.
+  /// Returns the text with the new object numbers.
   private mutating func translated(_ text: ObjectText, _ depth: Int) throws(JobFailure) -> [UInt8] {
     var replacements: [[UInt8]] = []
     for reference in text.references {
@@ -146,7 +146,7 @@ struct CompressedCopy {
     let data = isStream ? try object.data() : []
     let sameness = Sameness(
       text: Self.hash(own), data: Self.hash(data), size: data.count, need: isStream ? coder.need(of: id) : nil)
-    // An object that refers to itself was numbered meanwhile, and equals no other.
+    // An object that refers to itself has been numbered in the meantime, and equals no other.
     let given = numbers[id] ?? nil
     if given == nil, let same = shared[sameness] {
       numbers[id] = same

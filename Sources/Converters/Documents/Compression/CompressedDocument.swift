@@ -25,13 +25,13 @@ public struct CompressedDocument {
     self.library = library
   }
 
-  /// The level of libdeflate, up to 12: higher ones take several times as long and save one percent.
+  /// The libdeflate compression level, at most 12. Higher levels take several times as long and save one percent.
   private static let level: Int32 = 9
 
   /// Writes the smaller document, or the input unchanged.
   ///
-  /// - Returns: Why the input is unchanged, as the end of a sentence that starts with the file's name; nil if it was
-  ///   made smaller.
+  /// - Returns: The reason why the input is unchanged, as the end of a sentence that starts with the file's name. Nil
+  ///   if it was made smaller.
   public func write(to output: JobOutput) throws(JobFailure) -> String? {
     guard let reason = try reasonToKeep(writing: output) else { return nil }
     try output.restart()

@@ -1,4 +1,5 @@
-/// Reads those operators of a content stream that determine what is painted at what size, in order; skips all others.
+/// A scanner of a content stream. It reads, in order, only the operators that determine the images painted and their
+/// sizes.
 struct ContentScanner {
   enum Step: Equatable {
     case save
@@ -9,7 +10,7 @@ struct ContentScanner {
     case state(String)
   }
 
-  /// False if content may have been taken for an inline image's samples.
+  /// Whether no content can have been mistaken for an inline image's samples.
   private(set) var isCertain = true
 
   private let bytes: [UInt8]
@@ -21,7 +22,7 @@ struct ContentScanner {
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  /// nil at the end.
+  /// Returns the next operator. Returns `nil` at the end.
   mutating func next() -> Step? {
     while at < bytes.count {
       let byte = bytes[at]
@@ -118,7 +119,7 @@ struct ContentScanner {
     while at < bytes.count, bytes[at] != 0x3E { at += 1 }
   }
 
-  /// Skips to after an `EI` that is delimited by white space and followed by what looks like content.
+  /// Skips past the `EI` of an inline image. It is delimited by white space and followed by bytes that can be content.
   private mutating func skipInlineImage() {
     at += 1
     while at + 2 <= bytes.count {
@@ -138,8 +139,8 @@ struct ContentScanner {
     isCertain = false
   }
 
-  /// Whether the bytes that follow look like content: all of them text, or at least the first word an operator or the
-  /// start of a string, which may contain any bytes.
+  /// Returns whether the following bytes look like content. All of them are text, or the first word is an operator or
+  /// starts a string, which may contain any bytes.
   private func isContent(from start: Int) -> Bool {
     let next = bytes[start...].prefix(16)
     if next.allSatisfy({ $0 < 0x7F && ($0 >= 32 || (9...13).contains($0)) }) { return true }
@@ -162,7 +163,7 @@ struct ContentScanner {
 }
 
 enum PDFName {
-  /// A name with `#xx` escapes decoded, as libqpdf returns it.
+  /// Returns a name with `#xx` escapes decoded, as libqpdf returns it.
   static func text(_ bytes: ArraySlice<UInt8>) -> String {
     guard bytes.contains(0x23) else { return String(decoding: bytes, as: UTF8.self) }
     var text: [UInt8] = []

@@ -22,7 +22,7 @@ struct ImagePlacements {
     let hasResources: Bool
   }
 
-  /// What a name refers to.
+  /// The object that a name refers to.
   private enum Painted {
     case image(ImageSizes.Image)
     case form(PDFObject.ID)
@@ -30,7 +30,8 @@ struct ImagePlacements {
   }
 
   private(set) var sizes = ImageSizes()
-  /// False if something could not be read or would take too long: then an image may be painted larger than recorded.
+  /// Whether all content was scanned. If some could not be read or would take too long, an image may be painted larger
+  /// than recorded.
   var isComplete: Bool { hasSeenAll && search.isComplete }
 
   private let file: PDFFile
@@ -38,14 +39,14 @@ struct ImagePlacements {
   private var search = ResourceSearch()
   private var visits: Set<Visit> = []
   private var forms: [PDFObject.ID: Form] = [:]
-  /// For each font visited, whether its glyphs use the resources of the content that shows text with it.
+  /// Whether the glyphs of each visited font use the resources of the content that shows text with it.
   private var borrowers: [PDFObject.ID: Bool] = [:]
   private var budget = ImagePlacements.mostContent
-  /// Per page; each visit takes handles that are only released at the end of the page.
+  /// The number of visits on the current page. Each one takes handles that are released only at the end of the page.
   private var pageVisits = 0
   private var pageNames = 0
 
-  /// The total content scanned, in bytes; content painted at several sizes is scanned each time.
+  /// The maximum size of all content scanned, in bytes. Content painted at several sizes is scanned each time.
   private static let mostContent = 1 << 28
   private static let deepest = 24
   private static let mostVisits = 1 << 18
@@ -76,7 +77,7 @@ struct ImagePlacements {
     }
   }
 
-  /// A stream's content, if the budget permits.
+  /// Returns a stream's content, if the budget permits.
   private mutating func take(_ stream: PDFObject) -> [UInt8]? {
     guard budget > 0, let content = stream.plainData(atMost: budget) else {
       hasSeenAll = false
@@ -121,7 +122,8 @@ struct ImagePlacements {
 
   // MARK: Names
 
-  /// A dictionary's value; if it is missing, other readers may still find something to paint.
+  /// Returns a dictionary's value. If it is missing, the scan is incomplete: other readers may still find something to
+  /// paint.
   private mutating func value(_ name: String, in dictionary: PDFObject?) -> PDFObject? {
     pageNames += 1
     guard pageNames < Self.mostPageNames, let value = dictionary?[name] else {
@@ -141,7 +143,7 @@ struct ImagePlacements {
     return form.id
   }
 
-  // MARK: What is painted
+  // MARK: Painted objects
 
   /// Visits a form or pattern painted with a matrix.
   private mutating func enter(_ id: PDFObject.ID, _ matrix: Matrix, _ resourceOwner: Scope?, _ depth: Int) {
@@ -194,7 +196,7 @@ struct ImagePlacements {
     }
   }
 
-  /// Glyphs scale with the text size, which is not tracked here.
+  /// Records the images of a font's glyphs at any size: glyphs scale with the text size, which is not tracked.
   private mutating func lookAtGlyphs(of font: PDFObject, _ scope: Scope) {
     let known = font.id.flatMap { borrowers[$0] }
     let borrows = known ?? borrowsImages(font)
@@ -205,7 +207,7 @@ struct ImagePlacements {
     if borrows { placeImages(of: scope.resources) }
   }
 
-  /// Whether a font's glyphs use the resources of the content that shows text with it.
+  /// Returns whether a font's glyphs use the resources of the content that shows text with it.
   private mutating func borrowsImages(_ font: PDFObject) -> Bool {
     guard font["/Subtype"]?.name == "/Type3", font["/Resources"] == nil else { return false }
     for glyph in search.entries("/CharProcs", of: font) where glyph.isStream {

@@ -3,7 +3,7 @@ internal import WorkerKit
 
 /// A smaller encoding of an image.
 struct ImageRecoding {
-  /// Dictionary entries to replace; an empty value removes the key.
+  /// Dictionary entries to replace. An empty value removes the key.
   let entries: [(key: String, value: String)]
   let data: [UInt8]
 
@@ -13,26 +13,26 @@ struct ImageRecoding {
 
 /// Finds smaller encodings for images, depending on the size at which they are painted.
 struct ImageRecoder {
-  /// In pixels per inch.
+  /// The target resolution, in pixels per inch.
   let resolution: Int
-  /// 1 to 100.
+  /// The JPEG quality, 1 to 100.
   let quality: Int
   let deflate: Deflate
   let library: any ImageLibrary
 
-  /// An image with at most this many times the pixels needed along a side is not scaled.
+  /// The maximum ratio of existing to needed pixels along a side at which an image is not scaled.
   private static let tolerance = 1.15
-  /// Black and white needs a higher resolution to look as good.
+  /// The minimum resolution of black-and-white images, which need more pixels to look as good.
   private static let leastBilevelResolution = 300
   private static let bilevelTolerance = 4.0 / 3
-  /// An image with at most this many colours was most likely drawn, where JPEG artifacts are visible.
+  /// The maximum number of colours of an image that was most likely drawn. JPEG artifacts are visible in drawings.
   private static let drawnColours = 256
 
-  /// nil if no smaller encoding was found or is permitted.
+  /// Returns a smaller encoding of an image. Returns `nil` if none was found or is permitted.
   ///
   /// - Parameters:
   ///   - raw: the stream's bytes as stored.
-  ///   - extent: nil if unknown; then the encoding must be lossless.
+  ///   - extent: the painted size. Nil if unknown; the encoding must then be lossless.
   ///   - base: the base colour space of the image's colour table, with the new document's object numbers.
   func recode(
     _ image: ImageStream, raw: [UInt8], extent: ImageSizes.Extent?, isSoftMask: Bool, base: String?
@@ -64,7 +64,7 @@ struct ImageRecoder {
 
     // MARK: Sizes
 
-    /// The size that an image needs; its own if that is about as large.
+    /// Returns the size that an image needs, or its own size if that is about as large.
     private func size(_ resolution: Int, _ tolerance: Double) -> (width: Int, height: Int) {
       guard let extent else { return (image.width, image.height) }
       func side(_ pixels: Int, _ points: Double) -> Int {
@@ -109,7 +109,7 @@ struct ImageRecoder {
       return jpeg.repacked().map { ImageRecoding(jpeg: $0, image.width, image.height) }
     }
 
-    /// Soft masks need sharp edges.
+    /// The JPEG quality. Soft masks need sharp edges.
     private var quality: Int { isSoftMask ? max(recoder.quality, 75) : recoder.quality }
 
     private func ofJPEG2000() -> ImageRecoding? {
@@ -199,7 +199,7 @@ struct ImageRecoder {
         .map { ImageRecoding(jpeg: $0, samples.width, samples.height, base: base) }
     }
 
-    /// A lossless encoding: for drawings without a predictor if that is smaller, otherwise with one.
+    /// Returns a lossless encoding. Drawings are encoded without a predictor if that is smaller.
     private func packed(_ samples: Samples, _ isDrawn: Bool, base: String? = nil) -> ImageRecoding? {
       let deflate = recoder.deflate
       let predicted = deflate.compress(Prediction.applied(to: samples))

@@ -1,6 +1,6 @@
 /// The largest painted size of each image.
 struct ImageSizes {
-  /// In points; infinite if an image may be painted at any size.
+  /// A size in points. Infinite if an image may be painted at any size.
   struct Extent {
     var width = 0.0
     var height = 0.0
@@ -24,7 +24,7 @@ struct ImageSizes {
   /// Images used as soft masks of other images.
   private(set) var softMasks: Set<PDFObject.ID> = []
 
-  /// Returns false if the matrix yields no finite size.
+  /// Records an image painted with a matrix. Returns `false` if the matrix yields no finite size.
   mutating func place(_ image: Image, _ matrix: Matrix) -> Bool {
     guard let extent = matrix.extent else { return false }
     place(image, extent)

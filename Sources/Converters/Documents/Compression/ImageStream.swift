@@ -4,7 +4,7 @@ internal import WorkerKit
 /// The properties of an image's samples, from its dictionary (PDF 32000-1, 8.9.5).
 struct ImageStream {
   enum Colours {
-    /// As many numbers per pixel as components; similar numbers mean similar colours. 1, 3 or 4.
+    /// One number per component, where similar numbers mean similar colours. 1, 3 or 4 components.
     case components(Int)
     /// Indexes into a table whose entries have this many bytes.
     case table([UInt8], components: Int)
@@ -15,18 +15,18 @@ struct ImageStream {
   let object: PDFObject
   let width: Int
   let height: Int
-  /// Per component.
+  /// The number of bits per component.
   let bits: Int
   let colours: Colours
   /// Whether the image is a stencil mask.
   let isStencil: Bool
-  /// Whether, of a single component, the highest samples are the darkest, or those that a stencil paints.
+  /// Whether the highest samples of a single component are the darkest, or the ones that a stencil paints.
   let isInkHigh: Bool
   /// The last filter and its parameters.
   let filter: String?
   let parameters: PDFObject?
 
-  /// nil for an invalid image, and for one that must stay lossless.
+  /// Returns `nil` for an invalid image, and for one that must stay lossless.
   init?(_ object: PDFObject) {
     let dictionary = object.dictionary
     guard dictionary["/Subtype"]?.name == "/Image", let width = dictionary["/Width"]?.integer,
@@ -89,7 +89,7 @@ struct ImageStream {
     }
   }
 
-  /// The base colour space of an image's colour table, as in the file; nil if it has no table.
+  /// Returns the base colour space of an image's colour table, as in the file. Returns `nil` if it has no table.
   static func base(of object: PDFObject) -> [UInt8]? {
     guard object.isStream, let space = object.dictionary["/ColorSpace"], space.count == 4,
       space[0].name == "/Indexed"
@@ -108,8 +108,8 @@ struct ImageStream {
 }
 
 extension ImageStream {
-  /// The samples of an image with at most general filters, one byte each; those with fewer bits are scaled to the range
-  /// of a byte unless they are table indexes.
+  /// Returns the samples of an image with only general filters, one byte each. Samples with fewer bits are scaled to
+  /// the range of a byte unless they are table indexes.
   func plainSamples(_ raw: [UInt8]) -> Samples? {
     guard let bands, let plain = plainRows(raw) else { return nil }
     if bits == 8 { return Samples(width: width, height: height, bands: bands, bytes: plain) }
@@ -138,7 +138,7 @@ extension ImageStream {
     return plainRows(raw).flatMap { Bilevel(width: width, height: height, bytes: $0) }
   }
 
-  /// The packed rows of samples, without excess bytes; nil if there are too few.
+  /// Returns the packed rows of samples, without excess bytes. Returns `nil` if there are too few.
   private func plainRows(_ raw: [UInt8]) -> [UInt8]? {
     guard let bands, width * bands * bits <= Samples.limit else { return nil }
     let rowSize = (width * bands * bits + 7) / 8

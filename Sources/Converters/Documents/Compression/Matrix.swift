@@ -7,13 +7,13 @@ struct Matrix: Hashable {
   var c = 0.0
   var d = 1.0
 
-  /// The product: this matrix applied first, then `next`.
+  /// Returns the product: this matrix applied first, then `next`.
   func then(_ next: Matrix) -> Matrix {
     Matrix(
       a: a * next.a + b * next.c, b: a * next.b + b * next.d, c: c * next.a + d * next.c, d: c * next.b + d * next.d)
   }
 
-  /// The lengths of the transformed unit square's lower and left edges; nil if not finite.
+  /// The lengths of the transformed unit square's lower and left edges. Nil if not finite.
   var extent: (width: Double, height: Double)? {
     let extent = (width: (a * a + b * b).squareRoot(), height: (c * c + d * d).squareRoot())
     return extent.width.isFinite && extent.height.isFinite ? extent : nil
@@ -21,14 +21,15 @@ struct Matrix: Hashable {
 }
 
 extension Matrix {
-  /// From an array of six numbers.
+  /// Creates a matrix from an array of six numbers.
   init?(_ array: PDFObject?) {
     let numbers = array?.items.compactMap(\.number) ?? []
     guard numbers.count == 6 else { return nil }
     self.init(a: numbers[0], b: numbers[1], c: numbers[2], d: numbers[3])
   }
 
-  /// From a form's bounding box to the rectangle of the annotation whose appearance it is (PDF 32000-1, algorithm 8.1).
+  /// Creates the matrix from a form's bounding box to the rectangle of the annotation whose appearance it is (PDF
+  /// 32000-1, algorithm 8.1).
   init?(from box: PDFObject?, by matrix: Matrix, to rectangle: PDFObject?) {
     let from = box?.items.compactMap(\.number) ?? []
     let to = rectangle?.items.compactMap(\.number) ?? []

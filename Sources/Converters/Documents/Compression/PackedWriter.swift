@@ -17,15 +17,15 @@ final class PackedWriter {
   private static let largest = 1 << 18
 
   /// - Parameters:
-  ///   - writer: for a document of at least `version`; what it has written so far is not packed.
-  ///   - packs: false to write all objects by themselves, and a cross-reference table, into a document of any version.
+  ///   - writer: the writer of a document of at least `version`. Objects that it has already written are not packed.
+  ///   - packs: `false` to write each object by itself, and a cross-reference table, into a document of any version.
   init(_ writer: PDFWriter, _ deflate: Deflate, packs: Bool = true) {
     self.writer = writer
     self.deflate = deflate
     self.packs = packs
   }
 
-  /// The given version, or the first one with object streams if that is later.
+  /// Returns the given version, or the first one with object streams if that is later.
   static func version(_ version: String) -> String {
     let parts = version.split(separator: ".").map { Int($0) ?? 0 }
     return parts.count == 2 && (parts[0], parts[1]) > (1, 5) ? version : "1.5"
@@ -61,7 +61,7 @@ final class PackedWriter {
     waitingSize = 0
   }
 
-  /// - Parameter id: the document's first identifier; nil if it has none.
+  /// - Parameter id: the document's first identifier. Nil if it has none.
   func finish(catalog: Int, information: Int?, id: [UInt8]?) throws(JobFailure) {
     try pack()
     guard packs else { return try writer.finish(catalog: catalog, information: information, id: id) }

@@ -1,14 +1,14 @@
 /// Finds the images reachable from resources: directly, and through forms, patterns, soft masks and glyphs.
 struct ResourceSearch {
-  /// For visited resources and forms, whether they lead to images.
+  /// Whether each visited resource or form leads to images.
   private var known: [PDFObject.ID: Bool] = [:]
   /// Objects whose images have all been returned.
   private var exhausted: Set<PDFObject.ID> = []
   private var steps = 0
-  /// False if a key could not be looked up.
+  /// Whether all keys could be looked up.
   private(set) var isComplete = true
 
-  /// After this many steps, anything is assumed to lead to images.
+  /// The maximum number of steps. After that, anything is assumed to lead to images.
   private static let mostSteps = 1 << 20
 
   private struct Node {
@@ -17,7 +17,7 @@ struct ResourceSearch {
     let parent: Int?
   }
 
-  /// The values of a dictionary inside a dictionary.
+  /// Returns the values of a dictionary inside a dictionary.
   mutating func entries(_ key: String, of resources: PDFObject) -> [PDFObject] {
     guard let dictionary = resources[key] else { return [] }
     let keys = dictionary.keys
@@ -30,7 +30,7 @@ struct ResourceSearch {
     }
   }
 
-  /// Whether content with these resources may paint images. Resources may be cyclic.
+  /// Returns whether content with these resources may paint images. Resources may be cyclic.
   mutating func leadsToImages(_ resources: PDFObject) -> Bool {
     if let id = resources.id, let known = known[id] { return known }
     let ids = resources.id.map { [$0] } ?? []
@@ -39,7 +39,7 @@ struct ResourceSearch {
     var next = 0
     while next < nodes.count {
       if steps > Self.mostSteps || hasImages(next, &nodes, &seen) {
-        // So do the nodes on the path to it.
+        // The nodes on the path to this one lead to images, too.
         var node: Int? = next
         while let index = node {
           for id in nodes[index].ids { known[id] = true }
@@ -53,7 +53,7 @@ struct ResourceSearch {
     return false
   }
 
-  /// Whether a node has images itself; otherwise appends the nodes it leads to.
+  /// Returns whether a node has images itself. If not, appends the nodes it leads to.
   private mutating func hasImages(_ index: Int, _ nodes: inout [Node], _ seen: inout Set<PDFObject.ID>) -> Bool {
     let resources = nodes[index].resources
     for object in painters(in: resources) {
@@ -75,7 +75,7 @@ struct ResourceSearch {
     return false
   }
 
-  /// Whether resources are known to have images; otherwise appends them to be visited.
+  /// Returns whether resources are known to have images. If not, appends them to be visited.
   private func add(
     _ resources: PDFObject, of owner: [PDFObject.ID], below parent: Int, _ nodes: inout [Node],
     _ seen: inout Set<PDFObject.ID>
@@ -90,20 +90,20 @@ struct ResourceSearch {
     return false
   }
 
-  /// Images, forms, patterns and soft masks.
+  /// Returns the images, forms, patterns and soft masks in resources.
   private mutating func painters(in resources: PDFObject) -> [PDFObject] {
     let masks = entries("/ExtGState", of: resources).compactMap { $0["/SMask"]?["/G"] }
     return (entries("/XObject", of: resources) + entries("/Pattern", of: resources) + masks).filter(\.isStream)
   }
 
-  /// The resources of glyphs defined by content streams, which may be painted at any size.
+  /// Returns the resources of glyphs defined by content streams, which may be painted at any size.
   mutating func glyphResources(of font: PDFObject) -> [PDFObject] {
     guard font["/Subtype"]?.name == "/Type3" else { return [] }
     let glyphs = entries("/CharProcs", of: font).compactMap { $0.isStream ? $0.dictionary["/Resources"] : nil }
     return (font["/Resources"].map { [$0] } ?? []) + glyphs
   }
 
-  /// All images that these resources lead to; images returned earlier may be missing.
+  /// Returns all images that these resources lead to. Images returned earlier may be missing.
   mutating func images(from resources: PDFObject) -> [PDFObject] {
     var images: [PDFObject] = []
     var waiting = [resources]

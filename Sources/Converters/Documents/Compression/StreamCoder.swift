@@ -7,12 +7,12 @@ struct StreamCoder {
   let images: ImageRecoder
   let placements: ImagePlacements
 
-  /// Larger streams are not decompressed for recompression, in bytes.
+  /// The maximum size of a stream that is decompressed for recompression, in bytes.
   private static let largest = 1 << 28
   /// Filters for any kind of data.
   private static let general = ["/FlateDecode", "/LZWDecode", "/ASCII85Decode", "/ASCIIHexDecode", "/RunLengthDecode"]
 
-  /// What two images must have in common, apart from their bytes, to be merged.
+  /// The properties that two images with equal bytes must share to be merged.
   struct Need: Hashable {
     let width: Double
     let height: Double
@@ -25,7 +25,7 @@ struct StreamCoder {
     }
   }
 
-  /// The stream as it is to be written: re-encoded if that is smaller, otherwise unchanged.
+  /// Returns the stream to write: re-encoded if that is smaller, otherwise unchanged.
   ///
   /// - Parameters:
   ///   - dictionary: the text with the new object numbers, without `/Length`.
@@ -69,7 +69,7 @@ struct StreamCoder {
 }
 
 extension ObjectText {
-  /// A dictionary's text with some keys removed and some entries added.
+  /// Returns a dictionary's text with some keys removed and some entries added.
   fileprivate func replacing(_ keys: [String], with entries: [(key: String, value: String)]) -> [UInt8] {
     let rest = without(keys).bytes.dropLast(2)
     return rest + Array((entries.map { "\($0.key) \($0.value)" }.joined(separator: " ") + " >>").utf8)

@@ -2,10 +2,10 @@ internal import COpenSSL
 
 /// The ciphers of PDF.
 ///
-/// The initialization vector of AES is derived from the key and the plaintext instead of a random number: the same
+/// The initialization vector of AES is derived from the key and the plaintext instead of a random number. The same
 /// source gives the same result, and different plaintexts never share a vector (as in RFC 5297).
 enum Cipher {
-  /// The system's configuration is not needed, and a worker could not read it.
+  /// Whether libcrypto is initialized. The system's configuration is not needed, and a worker could not read it.
   private static let isReady: Bool = OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_LOAD_CONFIG), nil) == 1
 
   static func encrypt(_ bytes: UnsafeRawBufferPointer, _ method: Protection.Method, _ key: [UInt8]) -> [UInt8] {
@@ -33,7 +33,7 @@ enum Cipher {
     return Array(digest[..<Int(count)])
   }
 
-  /// libcrypto counts in 32 bits.
+  /// The maximum number of bytes per call. libcrypto counts in 32 bits.
   private static let piece = 1 << 28
 
   /// AES in CBC mode, with the initialization vector prepended.

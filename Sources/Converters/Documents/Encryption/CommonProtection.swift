@@ -1,25 +1,25 @@
 internal import Catalogue
 public import WorkerKit
 
-/// The encryption of a document merged from several: that of the strictest, so that nobody can open or do more with the
-/// contents than before.
+/// The encryption of a document merged from several. It is that of the strictest one, so that access to the contents is
+/// never extended.
 public struct CommonProtection {
   private struct Member {
     let name: String
     let protection: Protection
-    /// The user password; nil if only the owner password is known.
+    /// The user password. Nil if only the owner password is known.
     let password: [UInt8]?
     /// The permission bits.
     let permissions: Int
   }
 
   private var members: [Member] = []
-  /// nil if no file is encrypted.
+  /// The protection of the strictest file. Nil if no file is encrypted.
   private(set) var strictest: Protection?
-  /// Set if no single protection suits all files: they have different user passwords, or each permits what another
-  /// forbids.
+  /// The reason why no single protection suits all files: they have different user passwords, or each permits
+  /// operations that another forbids.
   public private(set) var conflict: JobFailure?
-  /// As in `%PDF-1.7`.
+  /// The PDF version, as in `%PDF-1.7`.
   var version: String { strictest == nil ? "1.7" : "2.0" }
 
   public init() {}
@@ -31,7 +31,7 @@ public struct CommonProtection {
     guard input.isPDF, input.mentionsEncryption else { return }
     let file = try PDFFile(reading: input, passwords)
     guard let protection = try file.protection.get() else { return }
-    // A reader who can open the pages at all may do anything with them.
+    // If the pages can be opened at all, everything is permitted.
     let permissions = protection.isForFilesOnly ? -1 : file.trailer["/Encrypt"]?["/P"]?.integer ?? 0
     members.append(
       Member(

@@ -10,10 +10,10 @@ struct EncryptionKey {
   let files: Protection.Method
   /// Whether the password is the owner password.
   let isOwners: Bool
-  /// Whether the password is the user password; it may be both.
+  /// Whether the password is the user password. It can be both.
   let isReaders: Bool
 
-  /// nil if the document is not encrypted in a supported way; throws if the password is wrong.
+  /// Returns `nil` if the document is not encrypted in a supported way. Throws if the password is wrong.
   init?(of bytes: UnsafeRawBufferPointer, _ password: [UInt8]) throws(JobFailure) {
     var key = ffmount_pdf_key()
     let text = unsafe bytes.assumingMemoryBound(to: CChar.self)

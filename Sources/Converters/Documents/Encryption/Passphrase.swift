@@ -3,7 +3,7 @@ public import WorkerKit
 
 /// The encodings of a password to try on a PDF.
 public enum Passphrase {
-  /// As given, and as in documents before PDF 2.0, with one byte per character.
+  /// Returns the spellings of a password: as given, and as in documents before PDF 2.0, with one byte per character.
   static func spellings(of password: [UInt8]) -> [[UInt8]] {
     guard password.contains(where: { $0 >= 0x80 }), let text = String(validating: password, as: UTF8.self) else {
       return [password]
@@ -12,12 +12,12 @@ public enum Passphrase {
     return narrow.count == text.unicodeScalars.count ? [password, narrow] : [password]
   }
 
-  /// The candidates for opening a document, in order: the empty password comes last, because the owner password permits
-  /// more.
+  /// Returns the candidates for opening a document, in order. The empty password comes last, because the owner password
+  /// permits more.
   static func toTry(_ passwords: [[UInt8]]) -> [[UInt8]] { passwords.flatMap(spellings(of:)) + [[]] }
 
-  /// The encoded password that opens a document, the owner password if it is among them; nil if none opens it or the
-  /// document needs none.
+  /// Returns the encoded password that opens a document, preferably the owner password. Returns `nil` if none opens it
+  /// or the document needs none.
   public static func opening(_ input: JobInput, among passwords: [[UInt8]]) -> [UInt8]? {
     var first: [UInt8]?
     for spelling in passwords.flatMap(spellings(of:)) {

@@ -17,11 +17,10 @@ struct PasswordSearch {
     return .done(Int64(numbers.count), remark: numbers.map { "\($0)" }.joined(separator: ","))
   }
 
-  /// The maximum number reported: a reply has a limited size.
+  /// The maximum number of passwords reported. A reply has a limited size.
   private static let most = 80
 
-  /// Tries all passwords on a document, and records the one that is the owner password, otherwise the first that opens
-  /// it.
+  /// Tries all passwords on a document. Records the one that is the owner password, otherwise the first that opens it.
   mutating func add(_ input: JobInput) {
     // An encrypted document declares it in clear text.
     guard input.mentionsEncryption else { return }

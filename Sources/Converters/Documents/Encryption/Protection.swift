@@ -13,11 +13,11 @@ struct Protection {
   let key: [UInt8]
   let strings: Method
   let streams: Method
-  /// For attached files.
+  /// The method for attached files.
   let files: Method
   /// Whether the document's metadata is not encrypted.
   let sparesMetadata: Bool
-  /// `/Encrypt`, in PDF syntax.
+  /// The `/Encrypt` dictionary, in PDF syntax.
   let dictionary: [UInt8]
   /// The document's first identifier, from which the key was derived.
   let id: [UInt8]
@@ -27,9 +27,9 @@ struct Protection {
   /// Whether only attached files are encrypted.
   var isForFilesOnly: Bool { strings == .none && streams == .none }
 
-  /// The encrypted bytes of a stream for the object with a number; nil if the stream is not encrypted.
+  /// Returns a stream's bytes encrypted for an object number. Returns `nil` if the stream is not encrypted.
   ///
-  /// - Parameter dictionary: the stream's.
+  /// - Parameter dictionary: the stream's dictionary.
   func encrypted(_ data: RawSpan, of number: Int, _ dictionary: ObjectText) -> [UInt8]? {
     var method = streams
     if dictionary.has("/EmbeddedFile", for: "/Type") { method = files }
@@ -38,7 +38,7 @@ struct Protection {
     return unsafe data.withUnsafeBytes { unsafe Cipher.encrypt($0, method, key(for: number, method)) }
   }
 
-  /// An object's text with its strings encrypted.
+  /// Returns an object's text with its strings encrypted.
   func encrypted(_ text: [UInt8], of number: Int, generation: Int = 0) -> [UInt8] {
     if strings == .none { return text }
     let key = key(for: number, generation: generation, strings)
@@ -55,7 +55,7 @@ struct Protection {
     return result + text[end...]
   }
 
-  /// Algorithm 1.
+  /// Returns the key for an object (algorithm 1).
   private func key(for number: Int, generation: Int = 0, _ method: Method) -> [UInt8] {
     if method == .aes256 { return key }
     var bytes = key + [UInt8](littleEndian: number, count: 3) + [UInt8](littleEndian: generation, count: 2)
@@ -65,7 +65,7 @@ struct Protection {
 }
 
 extension ObjectText {
-  /// A hexadecimal string in PDF syntax.
+  /// Returns a hexadecimal string in PDF syntax.
   static func hexadecimal(_ bytes: [UInt8]) -> [UInt8] {
     let digits = Array("0123456789abcdef".utf8)
     return [0x3C] + bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] } + [0x3E]

@@ -1,8 +1,8 @@
 internal import Bytes
 internal import Pixels
 
-/// A copy of a document with rebuilt cross-references appended, for one whose cross-references are lost or make it seem
-/// locked: they list the objects found from its first byte to its last.
+/// A copy of a document with rebuilt cross-references appended, which list the objects found in all of its bytes. For a
+/// document whose own cross-references are lost or make it seem locked.
 ///
 /// As in other readers, the later of two objects with the same number wins, even if it is in an object stream.
 @safe final class RecoveredDocument {
@@ -13,12 +13,12 @@ internal import Pixels
   /// The page objects, in file order.
   let pages: [PDFObject.ID]
 
-  /// Larger documents are not copied, in bytes.
+  /// The maximum size of a document that is copied, in bytes.
   private static let largest = 1 << 30
   private static let largestStream = 1 << 26
 
-  /// Returns `nil` if there is neither a catalog nor a page, or the document is too large; also if it is locked and
-  /// really encrypted.
+  /// Returns `nil` if there is neither a catalog nor a page, or the document is too large. Returns `nil`, too, if it is
+  /// locked and really encrypted.
   init?(of source: UnsafeRawBufferPointer, isLocked: Bool) {
     guard source.count <= Self.largest else { return nil }
     let mark = Array("%PDF-".utf8)
@@ -43,13 +43,14 @@ internal import Pixels
 
   deinit { unsafe bytes.deallocate() }
 
-  /// If neither strings nor streams name a crypt filter, they are not encrypted (ISO 32000-1, table 20).
+  /// Returns whether only attached files are encrypted: neither strings nor streams name a crypt filter (ISO 32000-1,
+  /// table 20).
   private static func isForFilesOnly(_ encryption: ObjectText) -> Bool {
     encryption.integer(for: "/V") ?? 0 >= 4
       && ["/StmF", "/StrF"].allSatisfy { encryption.value(of: $0)?.elementsEqual("/Identity".utf8) ?? true }
   }
 
-  /// A cross-reference stream (ISO 32000-1, 7.5.8), and before it a catalog for a document without one.
+  /// Returns a cross-reference stream (ISO 32000-1, 7.5.8). A catalog precedes it if the document has none.
   private static func table(
     _ places: [Int32: RecoveryScan.Place], root: PDFObject.ID?, _ entries: String, at end: Int
   ) -> [UInt8] {

@@ -19,16 +19,16 @@ internal import Pixels
   /// The page objects, in the order in which each is first found.
   private(set) var pages: [PDFObject.ID] = []
   private var knownPages: Set<Int32> = []
-  /// In file order.
+  /// The object streams, in file order.
   private var objectStreams: [(number: Int32, dictionary: ObjectText, start: Int)] = []
   private var encryptions: [PDFObject.ID: ObjectText] = [:]
   private let bytes: UnsafeRawBufferPointer
 
-  /// More objects were not written by any program.
+  /// The maximum number of objects. More were not written by any program.
   private static let mostObjects = 1 << 22
-  /// The largest number of an object. Readers need not know larger ones than 8388607.
+  /// The largest object number. Readers need not support numbers above 8388607.
   private static let largestNumber: Int32 = 1 << 24
-  /// A longer dictionary is ignored, in bytes.
+  /// The maximum length of a dictionary, in bytes. Longer ones are ignored.
   private static let longestDictionary = 1 << 16
   private static let deepest = 64
 
@@ -61,10 +61,10 @@ internal import Pixels
     return catalogs.contains(root.number) ? root : catalog ?? root
   }
 
-  /// The other entries of the trailer.
+  /// Returns the other entries of the trailer.
   func trailer(withEncryption: Bool) -> String {
     var text = ""
-    // What is not a dictionary cannot be how the document is encrypted.
+    // Only a dictionary can describe the encryption.
     for key in ["/Info", "/ID"] + (withEncryption && encryption != nil ? ["/Encrypt"] : []) {
       if let value = trailer?.value(of: key) { text += " \(key) " + String(decoding: value, as: UTF8.self) }
     }
@@ -99,7 +99,7 @@ internal import Pixels
 
   // MARK: One object
 
-  /// Records the object whose `obj` is at an offset; returns the offset to continue at.
+  /// Records the object whose `obj` is at an offset. Returns the offset to continue at.
   private mutating func takeObject(_ word: Int) -> Int {
     var at = word
     guard let generation = number(before: &at), let number = number(before: &at), number > 0,
@@ -122,7 +122,7 @@ internal import Pixels
     return word + 3
   }
 
-  /// Notes an object that is a catalog or a page.
+  /// Records an object if it is a catalog or a page.
   private mutating func note(_ text: ObjectText, _ id: PDFObject.ID) {
     if Self.type(text, is: "/Catalog") {
       catalog = id
@@ -140,7 +140,7 @@ internal import Pixels
 
   private static func type(_ text: ObjectText, is type: String) -> Bool { text.has(type, for: "/Type") }
 
-  /// A stream's decoded bytes.
+  /// Returns a stream's decoded bytes.
   private func data(_ range: Range<Int>, _ dictionary: ObjectText, atMost limit: Int) -> [UInt8]? {
     guard range.count <= limit else { return nil }
     let raw = unsafe Array(bytes[range])
@@ -163,7 +163,7 @@ internal import Pixels
 
   private subscript(place: Int) -> UInt8 { unsafe bytes[place] }
 
-  /// The number that ends before an offset, skipping white space; moves the offset to its start.
+  /// Returns the number that ends before an offset, skipping white space. Moves the offset to its start.
   private func number(before place: inout Int) -> Int? {
     var at = place
     while at > 0, self[at - 1] <= 0x20 { at -= 1 }
@@ -174,7 +174,7 @@ internal import Pixels
     return unsafe bytes[at..<end].reduce(0) { $0 * 10 + Int($1 - 0x30) }
   }
 
-  /// The offset of a stream's data, after the dictionary that ends near an offset.
+  /// Returns the offset of a stream's data, after the dictionary that ends near an offset.
   private func stream(behind place: Int) -> Int? {
     var at = place
     while at < size, at < place + 64, !has("stream", at: at) { at += 1 }
@@ -184,7 +184,7 @@ internal import Pixels
     return at + 1
   }
 
-  /// The offset after the next `endstream`.
+  /// Returns the offset after the next `endstream`.
   private func end(ofStream start: Int) -> Int? {
     var at = start
     while at < size {
@@ -194,7 +194,7 @@ internal import Pixels
     return nil
   }
 
-  /// The next dictionary, if it is complete.
+  /// Returns the next dictionary, if it is complete.
   private func dictionary(from place: Int) -> ObjectText? {
     var start = place
     while start < size, self[start] <= 0x20 { start += 1 }

@@ -1,7 +1,7 @@
 internal import Catalogue
 public import WorkerKit
 
-/// A copy in memory of all pages of a damaged document, for readers that find fewer by themselves.
+/// An in-memory copy of all pages of a damaged document, for readers that find fewer in the original.
 @safe public final class RepairedDocument {
   private final class Memory: DocumentSink {
     var bytes: [UInt8] = []
@@ -17,13 +17,13 @@ public import WorkerKit
     func reasonForFailure() {}
   }
 
-  /// The maximum size, in bytes.
+  /// The maximum size of the copy, in bytes.
   fileprivate static let largest = 1 << 30
 
   /// The copy. Valid as long as this object.
   public let bytes: UnsafeRawBufferPointer
 
-  /// Opened by the same passwords as the original. Throws if no page is found.
+  /// Copies a document. The copy is opened by the same passwords as the original. Throws if no page is found.
   ///
   /// - Parameter passwords: candidates for opening the document.
   public init(of input: JobInput, _ passwords: [[UInt8]]) throws(JobFailure) {

@@ -1,12 +1,13 @@
 internal import Catalogue
 public import WorkerKit
 
-/// Tells pages that draw letters from those on which only notes and form fields have some: these are pictures all the same.
+/// Distinguishes pages that draw text from pages with text only in annotations and form fields, which are still
+/// pictures.
 public final class DrawnText {
   private let file: PDFFile
   private var tree: PageTree
 
-  /// Forms in forms that are looked into.
+  /// The maximum depth of nested forms that are searched.
   private static let deepest = 8
 
   /// - Parameter passwords: candidates for opening the document.
@@ -15,7 +16,7 @@ public final class DrawnText {
     tree = PageTree(file, ObjectCache(of: file))
   }
 
-  /// Whether a page that has text may draw it itself: it has no annotations, or what it draws are letters.
+  /// Returns whether a page with text may draw it itself: it has no annotations, or its contents draw text.
   public func isPossible(onPage index: Int) throws(JobFailure) -> Bool {
     guard let page = try tree.page(at: index), page.text.hasValue(for: "/Annots") else { return true }
     defer { file.releaseObjects() }
@@ -25,7 +26,7 @@ public final class DrawnText {
       || formsDrawText(object.inherited("/Resources"), Self.deepest)
   }
 
-  /// True, too, for what cannot be decoded.
+  /// Returns whether a stream draws text. Returns `true` if it cannot be decoded.
   private func drawsText(_ stream: PDFObject) -> Bool {
     guard stream.isStream else { return false }
     guard let drawing = stream.decodedData else { return true }
@@ -35,7 +36,7 @@ public final class DrawnText {
   }
 
   private static let operators = ["Tj", "TJ", "'", "\""].map { Array($0.utf8) }
-  /// What strings and arrays of them end with.
+  /// The bytes that end strings and arrays of strings.
   private static let ends = Array(")>]".utf8)
 
   private func formsDrawText(_ resources: PDFObject?, _ depth: Int) -> Bool {

@@ -1,11 +1,11 @@
 internal import Bytes
 
-/// A TrueType font of two glyphs that show nothing, half as wide as they are high.
+/// A TrueType font of two empty glyphs, half as wide as they are high.
 enum GlyphlessFont {
   static let name = "FFGlyphless"
-  /// In em.
+  /// The width of the glyphs, in em.
   static let width = 0.5
-  /// In thousandths of an em; an em is as high as lines are.
+  /// The ascent, in thousandths of an em. An em is the height of a line.
   static let ascent = 780
   static let descent = 220
 
@@ -15,9 +15,9 @@ enum GlyphlessFont {
       ("glyf", [0, 0, 0, 0]),
       ("head", head),
       ("hhea", words([1, 0, ascent, -descent, 0, 500, 0, 0, 500, 1, 0, 0, 0, 0, 0, 0, 0, 2])),
-      // Both are as wide, and start at their left edge.
+      // Both glyphs have the same width and start at their left edge.
       ("hmtx", words([500, 0, 500, 0])),
-      // Both are at the start, and have no outline.
+      // Both glyphs are at offset 0 and have no outline.
       ("loca", words([0, 0, 0])),
       ("maxp", words([1, 0, 2, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0])),
     ]
@@ -31,7 +31,7 @@ enum GlyphlessFont {
       while body.count % 4 != 0 { body.append(0) }
     }
     var file = directory + body
-    // The whole file has a known sum.
+    // The checksum of the whole file has a fixed value.
     let adjustment = long(0xB1B0_AFBA &- sum(of: file))
     let place = 12 + 16 * tables.count + 4 + 8
     file.replaceSubrange(place..<(place + 4), with: adjustment)
@@ -53,7 +53,7 @@ enum GlyphlessFont {
     [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> UInt32($0)) }
   }
 
-  /// The sum of a table's words of 32 bits.
+  /// Returns the sum of a table's 32-bit words.
   private static func sum(of bytes: [UInt8]) -> UInt32 {
     var sum: UInt32 = 0
     for (index, byte) in bytes.enumerated() { sum = sum &+ UInt32(byte) << UInt32(24 - 8 * (index & 3)) }

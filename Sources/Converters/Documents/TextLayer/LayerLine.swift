@@ -1,5 +1,5 @@
-/// A line of invisible text over the picture of one, in the unit square of the page as it is shown: from its upper left
-/// corner to the right and down.
+/// A line of invisible text over its picture. Coordinates are in the unit square of the page as shown, with the origin
+/// at the upper left.
 public struct LayerLine: Sendable {
   public struct Place: Sendable {
     public let x: Double
@@ -13,10 +13,10 @@ public struct LayerLine: Sendable {
 
   public struct Word: Sendable {
     public let text: String
-    /// On the line that letters stand on.
+    /// The start of the word, on the baseline.
     public let start: Place
     public let end: Place
-    /// The way from the lowest letters' feet to the highest ones' heads.
+    /// The vector from the bottom of the lowest letters to the top of the highest ones.
     public let rise: Place
 
     public init(text: String, start: Place, end: Place, rise: Place) {
@@ -28,7 +28,7 @@ public struct LayerLine: Sendable {
   }
 
   public let words: [Word]
-  /// Whether there are spaces between them: not all scripts have any.
+  /// Whether spaces separate the words. Not all scripts have spaces.
   public let isSpaced: Bool
 
   public init(words: [Word], isSpaced: Bool) {

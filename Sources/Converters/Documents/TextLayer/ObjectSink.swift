@@ -1,7 +1,7 @@
 internal import Catalogue
 internal import WorkerKit
 
-/// Where new objects of a PDF go.
+/// A destination of new objects of a PDF.
 protocol ObjectSink: AnyObject {
   /// Returns a number for an object that must be written before the end.
   func reserve() -> Int

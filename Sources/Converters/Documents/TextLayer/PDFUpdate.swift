@@ -2,26 +2,27 @@ internal import Bytes
 internal import Catalogue
 internal import WorkerKit
 
-/// Adds objects to a PDF behind its own bytes, which stay as they are (ISO 32000-1, 7.5.6).
+/// Appends objects to a PDF, whose own bytes stay unchanged (ISO 32000-1, 7.5.6).
 final class PDFUpdate: ObjectSink {
   private let file: PDFFile
   private let output: JobOutput
   private let protection: Protection?
-  /// Where the document's newest cross-references are.
+  /// The offset of the document's newest cross-references.
   private let previous: Int
   private let isTable: Bool
   private var pending: [UInt8] = [0x0A]
   private var written: Int
-  /// By number.
+  /// The offset and generation of each added object, by number.
   private var places: [Int: (place: Int, generation: Int32)] = [:]
   private var size: Int
-  /// Of the document and of what was added.
+  /// The hash of the document and the added bytes.
   private var hash = StableHash()
 
-  /// The highest number that readers are promised to know, and what it leaves.
+  /// The maximum number of objects in the document. It leaves room below 8388607, the highest number that readers must
+  /// support.
   private static let mostObjects = 8_000_000
 
-  /// Writes the document. Gives nil, and writes nothing, where it cannot be added to.
+  /// Writes the document to the output. Returns `nil`, and writes nothing, if the document cannot be appended to.
   init?(to file: PDFFile, _ output: JobOutput) throws(JobFailure) {
     // Offsets count from the header, which must be at the start here.
     guard unsafe file.bytes.starts(with: "%PDF-".utf8), let previous = CrossReferences.start(file),
@@ -49,7 +50,7 @@ final class PDFUpdate: ObjectSink {
     try writePlain(number, 0, protection?.encrypted(text, of: number) ?? text)
   }
 
-  /// Writes an object of the document anew.
+  /// Writes a new version of an object of the document.
   func replace(_ id: PDFObject.ID, _ text: [UInt8]) throws(JobFailure) {
     let (number, generation) = (Int(id.number), id.generation)
     try writePlain(
@@ -90,7 +91,7 @@ final class PDFUpdate: ObjectSink {
     written += bytes.count
   }
 
-  /// Writes the cross-references of what was added, of the kind that the document has.
+  /// Writes the cross-references of the added objects, as a table or a stream like the document's own.
   func finish() throws(JobFailure) {
     try flush()
     let trailer = trailerEntries
@@ -132,7 +133,7 @@ final class PDFUpdate: ObjectSink {
     try flush()
   }
 
-  /// The numbers of what was added, in runs.
+  /// The numbers of the added objects, in runs.
   private var runs: [Range<Int>] {
     places.keys.sorted().reduce(into: []) { runs, number in
       if let last = runs.last, last.upperBound == number {
@@ -143,7 +144,7 @@ final class PDFUpdate: ObjectSink {
     }
   }
 
-  /// What tells of the document and not of one table; the second identifier is that of these bytes.
+  /// The trailer entries that concern the document and not one table. The second identifier is derived from the bytes.
   private var trailerEntries: [UInt8] {
     let own = [
       "/Size", "/Prev", "/XRefStm", "/ID", "/Type", "/W", "/Index", "/Filter", "/DecodeParms", "/Length", "/DL",

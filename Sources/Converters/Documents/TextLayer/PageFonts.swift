@@ -1,6 +1,6 @@
-/// The resources of a page, and a name among its fonts that is free.
+/// The resources of a page, and an unused name among its fonts.
 struct PageFonts {
-  /// With its slash.
+  /// The name, with its slash.
   let name: String
   private let resources: ObjectText
   private let fonts: ObjectText
@@ -19,7 +19,7 @@ struct PageFonts {
     self.fonts = fonts
   }
 
-  /// The resources with another font, in PDF syntax.
+  /// Returns the resources with another font, in PDF syntax.
   func adding(_ font: Int) -> [UInt8] {
     var text = resources.without(["/Font"]).bytes.dropLast(2)
     text += " /Font ".utf8 + fonts.bytes.dropLast(2) + Array(" \(name) \(font) 0 R >> >>".utf8)

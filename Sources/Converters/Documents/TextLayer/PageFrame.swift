@@ -1,19 +1,19 @@
 internal import Catalogue
 
-/// What is shown of a page, in its own coordinates, and by how much it is turned.
+/// The visible area of a page, in its own coordinates, and the page's rotation.
 struct PageFrame {
   private let left: Double
   private let bottom: Double
   private let width: Double
   private let height: Double
-  /// Clockwise, in quarters.
+  /// The clockwise rotation, in quarter turns.
   private let quarters: Int
 
   init(width: Double, height: Double) {
     (left, bottom, self.width, self.height, quarters) = (0, 0, width, height, 0)
   }
 
-  /// nil if it has no area: then nothing is shown of it.
+  /// Returns `nil` if the page has no area, so that nothing of it is shown.
   init?(of page: PageTree.Page, _ objects: ObjectCache) {
     func value(_ key: String) -> ObjectText? {
       let value = page.text.hasValue(for: key) ? page.text.value(of: key) : page.inherited[key]?.bytes[...]
@@ -41,7 +41,7 @@ struct PageFrame {
     quarters = degrees.isFinite && abs(degrees) < 1e6 ? (Int(degrees / 90) % 4 + 4) % 4 : 0
   }
 
-  /// A place of the unit square as shown, in the page's coordinates.
+  /// Converts a point in the unit square as shown to the page's coordinates.
   func place(_ place: LayerLine.Place) -> (x: Double, y: Double) {
     let (across, up) =
       switch quarters {
@@ -53,7 +53,7 @@ struct PageFrame {
     return (left + across * width, bottom + up * height)
   }
 
-  /// A way in the unit square as shown, in the page's coordinates.
+  /// Converts a vector in the unit square as shown to the page's coordinates.
   func way(_ way: LayerLine.Place) -> (x: Double, y: Double) {
     let (start, end) = (place(LayerLine.Place(x: 0, y: 0)), place(way))
     return (end.x - start.x, end.y - start.y)

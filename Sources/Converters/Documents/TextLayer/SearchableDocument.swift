@@ -1,8 +1,8 @@
 internal import Catalogue
 public import WorkerKit
 
-/// Adds invisible text to those pages of a PDF that have pictures of text only. All else stays, byte for byte: what is added
-/// comes behind the document's own bytes.
+/// Adds invisible text to the pages of a PDF that have only pictures of text. The additions follow the document's own
+/// bytes, which stay unchanged.
 public struct SearchableDocument {
   private let input: JobInput
   private let passwords: [[UInt8]]
@@ -13,10 +13,11 @@ public struct SearchableDocument {
     self.passwords = passwords
   }
 
-  /// Writes the document with text, or as it is.
+  /// Writes the document with text, or unchanged.
   ///
-  /// - Parameter text: gives the lines of a page, by its index; none for one that is to stay as it is.
-  /// - Returns: Why it is unchanged, as the end of a sentence that starts with the file's name; empty if it is not.
+  /// - Parameter text: returns the lines of a page, by its index. Empty for a page that stays unchanged.
+  /// - Returns: The reason why the document is unchanged, as the end of a sentence that starts with the file's name.
+  ///   Empty if it has changed.
   public func write(
     to output: JobOutput, text: (Int) throws(JobFailure) -> [LayerLine]
   ) throws(JobFailure) -> String {
@@ -40,7 +41,7 @@ public struct SearchableDocument {
     var tree = PageTree(file, objects)
     guard let update = try PDFUpdate(to: file, output) else { return damage }
     let layer = try TextLayer(to: update)
-    // A page that is there twice has its text once.
+    // A page that occurs twice gets its text once.
     var seen: Set<PDFObject.ID> = []
     for index in 0..<(try tree.count()) {
       guard let page = try tree.page(at: index), seen.insert(page.id).inserted,
@@ -60,7 +61,8 @@ public struct SearchableDocument {
     return nil
   }
 
-  /// A page's own text with content before its own, where the graphics state is known, and with other resources.
+  /// Returns a page's text with other resources, and with content before its own contents, where the graphics state is
+  /// known.
   private static func page(
     _ page: PageTree.Page, _ content: Int, _ resources: [UInt8], _ objects: ObjectCache
   ) -> [UInt8] {

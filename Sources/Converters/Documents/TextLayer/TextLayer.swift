@@ -3,10 +3,10 @@ internal import Glibc
 internal import Pixels
 internal import WorkerKit
 
-/// Invisible text over the pictures of text, in one font for all pages of a document.
+/// Invisible text over pictures of text, in one font for all pages of a document.
 ///
-/// The font has one glyph without a shape for all characters. Its codes are given to characters as they appear, and say by
-/// `/ToUnicode` which those are.
+/// The font has one empty glyph for all characters. Codes are assigned to characters as they occur, and `/ToUnicode`
+/// maps them back.
 final class TextLayer {
   /// The number of the font's object.
   let font: Int
@@ -17,7 +17,7 @@ final class TextLayer {
   private var next: UInt16 = 1
 
   init(to sink: any ObjectSink) throws(JobFailure) {
-    // libdeflate's best: what there is is small.
+    // The data is small enough for libdeflate's highest level.
     guard let deflate = Deflate(level: 12) else { throw JobFailure.noMemory() }
     self.deflate = deflate
     self.sink = sink
@@ -27,10 +27,10 @@ final class TextLayer {
   /// Whether there is any text.
   var isEmpty: Bool { scalars.isEmpty }
 
-  /// Writes a page's text as a content stream that leaves the graphics state as it was. Gives its number; nil if there is no
-  /// text.
+  /// Writes a page's text as a content stream that restores the graphics state. Returns its number. Returns `nil` if
+  /// the page has no text.
   ///
-  /// - Parameter name: the font's in the page's resources, with its slash.
+  /// - Parameter name: the font's name in the page's resources, with its slash.
   func write(_ lines: [LayerLine], in frame: PageFrame, font name: String) throws(JobFailure) -> Int? {
     var content = Array("q BT 3 Tr".utf8)
     let empty = content.count
@@ -42,7 +42,8 @@ final class TextLayer {
     return number
   }
 
-  /// Each word lies level over its own part of a line that may be askew: readers take level letters for words.
+  /// Adds a line. Each word is parallel to an axis over its own part of the line, which may be skewed: readers join
+  /// such letters into words.
   private func add(_ line: LayerLine, in frame: PageFrame, _ name: String, to content: inout [UInt8]) {
     let words = line.words.map { word in
       (text: encoded(word.text), start: frame.place(word.start), end: frame.place(word.end), rise: frame.way(word.rise))
@@ -50,7 +51,7 @@ final class TextLayer {
     let way = words.reduce((x: 0.0, y: 0.0)) { ($0.x + $1.end.x - $1.start.x, $0.y + $1.end.y - $1.start.y) }
     let isLevel = abs(way.x) >= abs(way.y)
     let along = isLevel ? (x: way.x < 0 ? -1.0 : 1, y: 0.0) : (x: 0, y: way.y < 0 ? -1 : 1)
-    /// Where a place is along the line and across it.
+    /// Returns the position of a point along the line and across it.
     func place(_ point: (x: Double, y: Double)) -> (along: Double, across: Double) {
       (point.x * along.x + point.y * along.y, point.y * along.x - point.x * along.y)
     }
@@ -69,7 +70,7 @@ final class TextLayer {
         content += " \(Self.text(origin.x)) \(Self.text(origin.y)) Tm".utf8
       }
       let before = last ?? (start.along, across, 0)
-      // What is rounded away is made up for by the next step.
+      // The next step compensates for the rounding.
       let step = (
         along: ((start.along - before.along) * 100).rounded() / 100,
         across: ((across - before.across) * 20).rounded() / 20
@@ -82,7 +83,7 @@ final class TextLayer {
     }
   }
 
-  /// The codes of a text, from left to right.
+  /// Returns the codes of a text, from left to right.
   private func encoded(_ text: String) -> [UInt8] {
     let isReversed = text.unicodeScalars.contains { $0.isFromTheRight }
     let letters = isReversed ? String(text.reversed()) : text
@@ -94,7 +95,7 @@ final class TextLayer {
 
   private func code(of scalar: Unicode.Scalar) -> UInt16 {
     if let known = codes[scalar] { return known }
-    // Bytes that a string would have to escape are left out.
+    // Codes with bytes that a string would have to escape are left out.
     let special: Set<UInt16> = [0x28, 0x29, 0x5C, 0x0D]
     while special.contains(next & 0xFF) || special.contains(next >> 8) { next += 1 }
     guard next < 0xFFF0 else { return codes[" "] ?? 1 }
@@ -104,7 +105,7 @@ final class TextLayer {
     return next - 1
   }
 
-  /// Writes the font, when all pages are written.
+  /// Writes the font. Must be called after all pages are written.
   func finish() throws(JobFailure) {
     let (descendant, descriptor) = (sink.reserve(), sink.reserve())
     let (file, map, unicode) = (sink.reserve(), sink.reserve(), sink.reserve())
@@ -133,7 +134,7 @@ final class TextLayer {
         """.utf8))
     let program = GlyphlessFont.program
     try write(file, "/Length1 \(program.count) ", program)
-    // Every code is glyph 1; glyph 0 stands for what a font has not.
+    // Every code maps to glyph 1. Glyph 0 is for characters that a font lacks.
     try write(map, "", [0, 0] + (0..<Int(next)).flatMap { _ in [UInt8(0), 1] })
     try write(unicode, "", unicodes)
   }
@@ -158,7 +159,7 @@ final class TextLayer {
       endcodespacerange
 
       """
-    // A hundred at a time, which is what readers are promised.
+    // Readers must support 100 entries at a time.
     for start in stride(from: 0, to: scalars.count, by: 100) {
       let part = scalars[start..<min(start + 100, scalars.count)]
       text += "\(part.count) beginbfchar\n"
@@ -176,7 +177,7 @@ final class TextLayer {
     return String(repeating: "0", count: 4 - digits.count) + digits
   }
 
-  /// A number by hundredths.
+  /// Returns a number rounded to hundredths.
   private static func text(_ number: Double) -> String {
     let whole = Int((number * 100).rounded())
     let (integer, fraction) = abs(whole).quotientAndRemainder(dividingBy: 100)
@@ -188,7 +189,7 @@ final class TextLayer {
 }
 
 extension Unicode.Scalar {
-  /// Whether it belongs to a script that is written from right to left.
+  /// Whether the character belongs to a script that is written from right to left.
   fileprivate var isFromTheRight: Bool {
     switch value {
     case 0x590...0x8FF, 0xFB1D...0xFDFF, 0xFE70...0xFEFF, 0x10800...0x10FFF, 0x1E800...0x1EFFF: true

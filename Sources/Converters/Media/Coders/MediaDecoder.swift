@@ -2,15 +2,16 @@ internal import CFFmpeg
 internal import Catalogue
 internal import WorkerKit
 
-/// Makes pictures, samples or text of a stream's packets; samples that a container says are padding are left out.
+/// A decoder of a stream's packets into pictures, samples or text. It drops samples that the container marks as
+/// padding.
 @safe final class MediaDecoder {
   let context: UnsafeMutablePointer<AVCodecContext>
   private let frame: MediaFrame
 
-  /// Of a picture; more are a bomb.
+  /// The maximum number of pixels in a picture. More indicate a decompression bomb.
   private static let mostPixels: Int64 = 8192 * 8192
 
-  /// `keepsPadding`: whether padding comes, too.
+  /// Opens the decoder. `keepsPadding` keeps samples that are padding.
   init(_ stream: MediaStream, of input: MediaInput, keepsPadding: Bool = false) throws(JobFailure) {
     let original = try unsafe input.stream(stream.index)
     guard let codec = unsafe avcodec_find_decoder(stream.codec) else {
@@ -21,10 +22,10 @@ internal import WorkerKit
     unsafe self.context = context
     let failure = "has \(stream.kind.word) as \(stream.codecName) that cannot be decoded"
     try unsafe checked(avcodec_parameters_to_context(context, original.pointee.codecpar), failure)
-    // A transport stream may name another layer of MPEG's sound once more of it is read.
+    // A transport stream can name another MPEG audio layer after more of it has been read.
     unsafe context.pointee.codec_id = stream.codec
     unsafe context.pointee.pkt_timebase = stream.timeBase
-    // Sound is decoded faster than threads hand it to one another.
+    // Audio is decoded faster than threads can exchange it.
     unsafe context.pointee.thread_count = stream.kind == .sound ? 1 : 2
     unsafe context.pointee.max_pixels = Self.mostPixels
     if keepsPadding { unsafe context.pointee.flags2 |= AV_CODEC_FLAG2_SKIP_MANUAL }
@@ -36,8 +37,8 @@ internal import WorkerKit
     unsafe avcodec_free_context(&last)
   }
 
-  /// Calls `body` with each picture or run of samples that a packet decodes to, with its best known time, or at the end, for
-  /// nil, with what is left. A damaged packet gives nothing; false if it was one.
+  /// Calls `body` with each frame that a packet decodes to, with its best known time. `nil` flushes the decoder at the
+  /// end. Returns false if the packet is damaged. Such a packet yields no frames.
   @discardableResult
   func decode(_ packet: MediaPacket?, _ body: (MediaFrame) throws(JobFailure) -> Void) throws(JobFailure) -> Bool {
     let sent = unsafe avcodec_send_packet(context, packet?.pointer)
@@ -52,6 +53,6 @@ internal import WorkerKit
     }
   }
 
-  /// Forgets what came before: for a place elsewhere.
+  /// Discards the decoder's state, to continue at another position.
   func restart() { unsafe avcodec_flush_buffers(context) }
 }

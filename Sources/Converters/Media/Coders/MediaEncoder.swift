@@ -2,14 +2,15 @@ internal import CFFmpeg
 internal import Catalogue
 internal import WorkerKit
 
-/// Makes packets of pictures or samples. What is to be coded is told to `context` before it is opened.
+/// An encoder of pictures or samples into packets. `context` is configured before `open`.
 @safe final class MediaEncoder {
   let context: UnsafeMutablePointer<AVCodecContext>
   private let codec: UnsafePointer<AVCodec>
   private let packet: MediaPacket
   private var lastTime: Int64?
 
-  /// An encoder by FFmpeg's name. `hasGlobalHeader`: whether the container has a place for what stands before packets.
+  /// Finds an encoder by FFmpeg's name. `hasGlobalHeader` tells whether the container stores codec headers outside the
+  /// packets.
   convenience init(_ name: String, hasGlobalHeader: Bool) throws(JobFailure) {
     guard let codec = unsafe avcodec_find_encoder_by_name(name) else {
       throw JobFailure(.unsupported, "is coded by \(name), which the FFmpeg that is installed has not")
@@ -32,12 +33,12 @@ internal import WorkerKit
   }
 
   var timeBase: AVRational { unsafe context.pointee.time_base }
-  /// Samples in a run; 0: any number.
+  /// The number of samples in a frame. 0 allows any number.
   var runLength: Int32 {
     unsafe codec.pointee.capabilities & AV_CODEC_CAP_VARIABLE_FRAME_SIZE != 0 ? 0 : context.pointee.frame_size
   }
 
-  /// The sample formats that it takes, the best first, by name.
+  /// The names of the supported sample formats, best first.
   var sampleFormats: [String] {
     guard var next = unsafe codec.pointee.sample_fmts else { return [] }
     var names: [String] = []
@@ -48,7 +49,7 @@ internal import WorkerKit
     return names
   }
 
-  /// Samples a second that it takes; empty for any.
+  /// The supported sample rates, in samples per second. Empty if any rate is supported.
   var rates: [Int] {
     guard var next = unsafe codec.pointee.supported_samplerates else { return [] }
     var rates: [Int] = []
@@ -66,7 +67,8 @@ internal import WorkerKit
     try unsafe checked(avcodec_open2(context, codec, &dictionary), "cannot be coded in that form")
   }
 
-  /// Calls `body` with each packet that is done; nil is the end. Of two frames at one time the first counts.
+  /// Calls `body` with each finished packet. `nil` flushes the encoder at the end. Drops a frame whose time is not
+  /// later than that of the frame before.
   func encode(_ frame: MediaFrame?, _ body: (MediaPacket) throws(JobFailure) -> Void) throws(JobFailure) {
     if let frame {
       let time = unsafe frame.pointer.pointee.pts

@@ -1,9 +1,9 @@
 internal import CFFmpeg
 internal import WorkerKit
 
-/// Writes pictures as PNG.
+/// A writer of pictures as PNG.
 enum PNGPicture {
-  /// `pixels`: red, green, blue and opacity of each.
+  /// Writes a picture. `pixels` contains red, green, blue and opacity of each pixel.
   static func write(_ pixels: [UInt8], width: Int, height: Int, to output: JobOutput) throws(JobFailure) {
     guard pixels.count == width * height * 4 else { throw .noMemory() }
     let frame = try MediaFrame()
@@ -30,7 +30,7 @@ enum PNGPicture {
 }
 
 extension MediaEncoder {
-  /// Writes a single picture as it is coded.
+  /// Encodes a single picture and writes its bytes without a container.
   func encode(only picture: MediaFrame, to output: JobOutput) throws(JobFailure) {
     unsafe picture.pointer.pointee.pts = 0
     func put(_ packet: MediaPacket) throws(JobFailure) {

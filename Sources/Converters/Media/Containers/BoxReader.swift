@@ -1,11 +1,10 @@
-/// Reads numbers out of a box of an ISO base media file (ISO/IEC 14496-12), the most significant byte first. Beyond the end
-/// all of them are 0.
+/// A reader of big-endian numbers in a box of an ISO base media file (ISO/IEC 14496-12). Numbers past the end are 0.
 struct BoxReader {
   private var bytes: ArraySlice<UInt8>
 
   init(_ bytes: ArraySlice<UInt8>) { self.bytes = bytes }
 
-  /// `width` in bytes, at most 8.
+  /// Reads a number of `width` bytes, at most 8.
   mutating func number(_ width: Int) -> UInt64 {
     defer { bytes = bytes.dropFirst(width) }
     guard bytes.count >= width else { return 0 }
@@ -14,10 +13,10 @@ struct BoxReader {
 
   mutating func skip(_ count: Int) { bytes = bytes.dropFirst(count) }
 
-  /// A number that is there in some boxes: in those with all of some flags.
+  /// Reads an optional number of 4 bytes. Returns `nil` if `flags` contains none of the wanted bits.
   mutating func number(if flags: UInt64, _ wanted: UInt64) -> UInt64? { flags & wanted == 0 ? nil : number(4) }
 
-  /// The boxes that are left, by their names.
+  /// The remaining boxes with their names.
   var boxes: [(name: String, body: ArraySlice<UInt8>)] {
     var found: [(name: String, body: ArraySlice<UInt8>)] = []
     var rest = bytes
@@ -32,7 +31,7 @@ struct BoxReader {
     return found
   }
 
-  /// The body of the box at the end of a path, the first one of each name; nil if there is none.
+  /// Returns the body of the box at the end of a path, by the first box of each name. Returns `nil` if there is none.
   func body(_ path: String...) -> ArraySlice<UInt8>? {
     var body = bytes
     for name in path {

@@ -2,28 +2,29 @@ internal import CFFmpeg
 internal import Glibc
 internal import WorkerKit
 
-/// FFmpeg's stream of a container's bytes: read from a job's input or written through a door, never by a path.
+/// FFmpeg's stream of a container's bytes. It reads from a job's input or writes through a `ContainerDoor`, never by a
+/// path.
 @safe final class ByteStream {
   private enum Side {
     case input(JobInput)
     case door(any ContainerDoor)
   }
 
-  /// It goes with this.
+  /// The FFmpeg context, which is freed with this object.
   let pointer: UnsafeMutablePointer<AVIOContext>
   private let side: Side
-  /// Where the next byte is read or written.
+  /// The offset of the next byte to read or write.
   private var place: Int64 = 0
-  /// How far it has been written.
+  /// The end of the bytes written so far.
   private var reached: Int64 = 0
-  /// What became of a write, if that failed: FFmpeg tells only that it did.
+  /// The failure of a write, if one failed. FFmpeg reports only that it failed.
   private(set) var failure: JobFailure?
 
   private static let bufferSize = 1 << 17
 
   convenience init(of input: JobInput) throws(JobFailure) { try self.init(.input(input), isSeekable: true) }
 
-  /// `isSeekable`: whether a muxer may go back, to fill in what it did not know.
+  /// Creates a stream for writing. `isSeekable` tells whether a muxer may seek back to fill in values.
   convenience init(through door: any ContainerDoor, isSeekable: Bool) throws(JobFailure) {
     try self.init(.door(door), isSeekable: isSeekable)
   }
@@ -42,7 +43,7 @@ internal import WorkerKit
       throw .noMemory()
     }
     unsafe pointer = made
-    // It goes no later than this.
+    // The context does not outlive this object.
     unsafe made.pointee.opaque = Unmanaged.passUnretained(self).toOpaque()
   }
 

@@ -1,14 +1,14 @@
 internal import WorkerKit
 
-/// Where a muxer's bytes go.
+/// The output of a muxer.
 protocol ContainerDoor: AnyObject {
-  /// How many bytes of the output there are.
+  /// The number of bytes in the output.
   var count: Int64 { get }
 
-  /// Writes at a place as the muxer counts them.
+  /// Writes at an offset of the muxer's output.
   func write(_ bytes: UnsafeRawBufferPointer, at place: Int64) throws(JobFailure)
 
-  /// Called when all has been written.
+  /// Completes the output after the last write.
   func finish() throws(JobFailure)
 }
 

@@ -1,10 +1,10 @@
-/// The track by which fragments of a film are told apart: that of the picture, or the first one.
+/// The track that determines the times of a video file's fragments: the video track, or the first one.
 struct FragmentTrack {
   let number: UInt64
-  /// Units of its time in a second.
+  /// The number of time units per second.
   let timeScale: UInt64
 
-  /// `body` of the box `moov`; nil if there is none.
+  /// Reads the body of a box `moov`. Returns `nil` if it has no valid track.
   init?(of body: ArraySlice<UInt8>) {
     let tracks = BoxReader(body).boxes.filter { $0.name == "trak" }.map(\.body)
     let film = tracks.first { track in
@@ -16,7 +16,7 @@ struct FragmentTrack {
     else { return nil }
     func second(_ box: ArraySlice<UInt8>) -> UInt64 {
       var reader = BoxReader(box)
-      // Before it are two times, whose width is the version's.
+      // Two times precede the number. Their width depends on the version.
       let isWide = reader.number(1) == 1
       reader.skip(3 + (isWide ? 16 : 8))
       return reader.number(4)
@@ -26,15 +26,15 @@ struct FragmentTrack {
   }
 }
 
-/// What a fragment has of a track.
+/// The part of a fragment that belongs to a track.
 struct Fragment {
-  /// When it starts, and ends.
+  /// The start and end time, in units of the track.
   let time: Int64
   let end: Int64
-  /// Whether its first sample can be decoded by itself.
+  /// Whether the first sample is a key frame.
   let standsAlone: Bool
 
-  /// `body` of a box `moof`; nil if there is nothing of the track in it.
+  /// Reads the body of a box `moof`. Returns `nil` if it has nothing of the track.
   init?(of track: FragmentTrack, _ body: ArraySlice<UInt8>) {
     for (name, part) in BoxReader(body).boxes where name == "traf" {
       let boxes = BoxReader(part)

@@ -1,27 +1,26 @@
-/// Where in a file of fragments its parts start: a box (`sidx`, ISO/IEC 14496-12, 8.16.3) before them, of a size that does
-/// not change.
+/// The index of a fragmented file's parts: a box (`sidx`, ISO/IEC 14496-12, 8.16.3) of constant size before them.
 ///
-/// Players that find all bytes of the file in it begin at once; without it they look for the last fragment first. So while a
-/// film is made, all that is not made yet is one last part, up to the size that the file is said to have.
+/// Players start at once if the index covers all bytes of the file. Otherwise they search for the last fragment first.
+/// During a conversion, the missing rest of the announced size is therefore listed as one last part.
 struct FragmentIndex {
-  /// Of the fragments that it is about, and the unit of their times.
+  /// The track of the fragments, which determines the unit of their times.
   private let track: FragmentTrack
-  /// Of the film, in those units.
+  /// The length of the video in those units.
   private let length: Int64
-  /// Bytes that the box and the room behind it take.
+  /// The size of the box and its padding, in bytes.
   let size: Int
-  /// When a part starts, by its track's time, and where, in bytes behind the index.
+  /// The start of each part: its time in units of the track, and its offset from the end of the index, in bytes.
   private var parts: [(time: Int64, place: Int64)] = []
   private let shortest: Int64
 
   private static let head = 40
   private static let entry = 12
-  /// Of a part, in bytes.
+  /// The maximum size of a part, in bytes.
   private static let largest: Int64 = 0x7fff_ffff
-  /// What the number of parts has place for, and is enough for.
+  /// The approximate maximum number of parts. The box counts them in 16 bits.
   private static let most = 60_000.0
 
-  /// `seconds`: how long the film is.
+  /// Creates an empty index. `seconds` is the length of the video.
   init(_ track: FragmentTrack, seconds: Double) {
     self.track = track
     let seconds = max(0, min(seconds, 1e7))
@@ -31,7 +30,8 @@ struct FragmentIndex {
     size = Self.head + Self.entry * (Int(seconds / (step * 0.9)) + 2) + 8
   }
 
-  /// A fragment starts `place` bytes behind the index. It is a part if it can be decoded by itself.
+  /// Adds a fragment that starts `place` bytes after the index. It starts a new part if it begins with a key frame and
+  /// the last part is long enough.
   mutating func add(_ fragment: Fragment, at place: Int64) {
     if let last = parts.last {
       guard fragment.standsAlone, fragment.time >= last.time + shortest, parts.count < capacity else { return }
@@ -41,8 +41,8 @@ struct FragmentIndex {
 
   private var capacity: Int { (size - Self.head - 8) / Self.entry }
 
-  /// The box, and what fills its room. `end`: how many bytes come behind it, at last; `time`: when the film ends, if that is
-  /// known by now.
+  /// Returns the box and its padding. `end` is the final number of bytes after the index. `time` is the end of the
+  /// video, if it is already known.
   func bytes(upTo end: Int64, time: Int64? = nil) -> [UInt8] {
     var entries: [(size: Int64, duration: Int64)] = []
     for (index, part) in parts.enumerated() {
@@ -57,7 +57,7 @@ struct FragmentIndex {
     bytes += Self.big(Int(track.number), 4) + Self.big(Int(track.timeScale), 4)
     bytes += Self.big(Int(parts[0].time), 8) + Self.big(size - box, 8) + Self.big(entries.count, 4)
     for entry in entries {
-      // It starts with a picture that stands alone.
+      // The part starts with a key frame.
       bytes += Self.big(Int(entry.size), 4) + Self.big(Int(min(entry.duration, 0xffff_ffff)), 4) + Self.big(9 << 28, 4)
     }
     return bytes + Self.room(size - box)

@@ -1,9 +1,10 @@
 internal import WorkerKit
 
-/// The output of a film in fragments that is read while it is made, with a `FragmentIndex` before them.
+/// The output of a fragmented video file that is read during the conversion, with a `FragmentIndex` before the
+/// fragments.
 ///
-/// The index is written again with each fragment, and when the film is whole; nothing else changes. Each writing leaves as
-/// many bytes as there were, so that who reads the beginning sooner and the rest later has a film that can be played.
+/// The index is rewritten with each fragment and at the end. No other bytes change, and the index keeps its size. A
+/// client that reads the beginning earlier than the rest therefore gets a playable file.
 final class FragmentedDoor: ContainerDoor {
   private let output: JobOutput
   private let announced: Int64
@@ -11,19 +12,19 @@ final class FragmentedDoor: ContainerDoor {
   private(set) var count: Int64 = 0
   private var track: FragmentTrack?
   private var index: FragmentIndex?
-  /// Where the index is, and where it ends.
+  /// The offsets of the index and of its end.
   private var place: Int64 = 0
   private var start: Int64 = 0
-  /// When the last fragment ends.
+  /// The end time of the last fragment.
   private var end: Int64 = 0
-  /// Of a box that is wanted as a whole, or its head.
+  /// The bytes of a box that is needed as a whole, or of a box's header.
   private var held: [UInt8] = []
-  /// Bytes to come of a box that is not.
+  /// The number of bytes to come of a box that is passed on unread.
   private var rest: UInt64 = 0
 
   /// - Parameters:
-  ///   - announced: how many bytes the file is said to have before it is whole.
-  ///   - seconds: how long the film is.
+  ///   - announced: the size that is reported for the file until it is complete, in bytes.
+  ///   - seconds: the length of the video.
   init(_ output: JobOutput, announced: Int64, seconds: Double) {
     self.output = output
     self.announced = announced
@@ -51,14 +52,14 @@ final class FragmentedDoor: ContainerDoor {
     return name.elementsEqual("moov".utf8) || name.elementsEqual("moof".utf8)
   }
 
-  /// How many bytes have to be held before anything can be done.
+  /// The number of bytes missing from `held` before it can be processed.
   private var missing: Int {
     guard held.count >= 8 else { return 8 - held.count }
     let size = Int(clamping: size)
     return isWanted && size > held.count ? size - held.count : size == 1 && held.count < 16 ? 16 - held.count : 0
   }
 
-  /// As the head says that is held.
+  /// The size of the box, from the header in `held`.
   private var size: UInt64 {
     var reader = BoxReader(held[...])
     let size = reader.number(4)
@@ -69,7 +70,7 @@ final class FragmentedDoor: ContainerDoor {
 
   private func passHeld() throws(JobFailure) {
     let box = held
-    // What has no end goes on to the last byte.
+    // A box without a size extends to the end of the file.
     rest = isWanted ? 0 : size == 0 ? .max : max(size, UInt64(box.count)) - UInt64(box.count)
     held = []
     let body = box.dropFirst(8)

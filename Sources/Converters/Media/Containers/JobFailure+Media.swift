@@ -4,7 +4,7 @@ internal import Glibc
 internal import WorkerKit
 
 extension JobFailure {
-  /// For what one of the libraries returned. `reason`: the end of a sentence that starts with the file's name.
+  /// Creates a failure from a library's error code. `reason` is the end of a sentence that begins with the file's name.
   init(_ reason: String, media code: Int32) {
     switch code {
     case ffmedia_no_memory where Self.isMemoryShort: self = .noMemory()
@@ -15,14 +15,14 @@ extension JobFailure {
     }
   }
 
-  /// Whether the process lacks memory. If not, a library's failure to get some is due to a size in the file.
+  /// Whether the process lacks memory. If not, a library's allocation failed because of a size in the file.
   static var isMemoryShort: Bool {
     guard let piece = unsafe av_malloc(usualAllocation) else { return true }
     unsafe av_free(piece)
     return false
   }
 
-  /// The size of a piece that is enough for all but absurd claims, in bytes.
+  /// The size of an allocation that suffices for all but absurd claims, in bytes.
   private static let usualAllocation = 64 << 20
 
   private static func words(_ code: Int32) -> String {
@@ -32,7 +32,7 @@ extension JobFailure {
   }
 }
 
-/// Throws what a call returned if that is an error; gives it back otherwise.
+/// Throws if a library's result is an error. Otherwise returns the result.
 @discardableResult
 func checked(_ code: Int32, _ reason: @autoclosure () -> String) throws(JobFailure) -> Int32 {
   guard code >= 0 else { throw JobFailure(reason(), media: code) }

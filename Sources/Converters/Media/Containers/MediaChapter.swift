@@ -1,7 +1,7 @@
 internal import CFFmpeg
 internal import WorkerKit
 
-/// A part of what plays that has a name; in seconds.
+/// A named part of a media file. Times are in seconds.
 struct MediaChapter {
   var start: Double
   var end: Double
@@ -13,7 +13,8 @@ extension MediaInput {
   /// The maximum time of a chapter, in seconds.
   private static let longest = 1e9
 
-  /// The chapters, each moved by `place`, which returns nil for one that is left out; in seconds.
+  /// Returns the chapters with their times mapped by `place`, in seconds. Omits chapters for which `place` returns
+  /// `nil`.
   func chapters(placed place: (_ start: Double, _ end: Double) -> (Double, Double)?) -> [MediaChapter] {
     chapters.compactMap { chapter in
       guard let (start, end) = place(chapter.start, chapter.end), end > start, end < Self.longest else { return nil }
@@ -33,10 +34,11 @@ extension MediaInput {
 }
 
 extension MediaOutput {
-  /// Of a chapter's times, in seconds.
+  /// The maximum time of a chapter, in seconds.
   private static let longest = 1e9
 
-  /// The chapters of an input, each moved by `place`, which gives nil for one that is left out; in seconds.
+  /// Adds the chapters of an input with their times mapped by `place`, in seconds. Omits chapters for which `place`
+  /// returns `nil`.
   func addChapters(of input: MediaInput, _ place: (_ start: Double, _ end: Double) -> (Double, Double)?)
     throws(JobFailure)
   {
@@ -45,9 +47,9 @@ extension MediaOutput {
 
   /// FFmpeg's names of containers whose chapters are comments.
   ///
-  /// FFmpeg writes those itself only beside other tags, never into FLAC, and rounds seconds up.
+  /// FFmpeg itself writes them only along with other tags, never into FLAC, and rounds seconds up.
   private static let commented: Set = ["ogg", "oga", "opus", "spx", "flac"]
-  /// The number of chapters that numbers of three digits tell apart.
+  /// The maximum number of chapters, whose numbers have three digits.
   private static let mostCommented = 1000
 
   func add(_ chapter: MediaChapter) throws(JobFailure) {

@@ -2,21 +2,21 @@ internal import CFFmpeg
 internal import Catalogue
 internal import WorkerKit
 
-/// A sound or film file that is read: its streams, and their packets in the container's order.
+/// An audio or video file that is read: its streams, and their packets in the container's order.
 ///
-/// For one thread. Bytes come through the job's descriptor alone; a container that names other files gets none.
+/// Not thread-safe. Bytes come only from the job's descriptor. A container that references other files gets none.
 @safe final class MediaInput {
   private let bytes: ByteStream
   private(set) var context: UnsafeMutablePointer<AVFormatContext>
   let streams: [MediaStream]
   /// Whether no packet has been read.
   private var isAtStart = true
-  /// The container's own.
+  /// The tags of the container itself.
   let tags: MediaTags
-  /// FFmpeg's names of the format, parted by commas.
+  /// FFmpeg's names of the format, separated by commas.
   let formatName: String
 
-  /// Only containers that are read by themselves: no lists of other files, devices or guesses by extension.
+  /// The supported formats. Excludes lists of other files, devices and guesses by extension.
   private static let formats = """
     mov,matroska,avi,flv,asf,mpeg,mpegts,mpegvideo,rm,swf,mxf,gxf,dv,nut,ivf,ogg,h264,hevc,m4v,vc1,obu,yuv4mpegpipe,\
     gif,apng,webp_pipe,mp3,wav,w64,flac,aac,ac3,eac3,dts,dtshd,truehd,mlp,amr,amrnb,amrwb,aiff,au,caf,gsm,voc,ircam,wv,\
@@ -28,13 +28,13 @@ internal import WorkerKit
     let isDamaged: Bool
   }
 
-  /// How reading came to an end, if it did.
+  /// The cause of the end of reading. `nil` before the end.
   private var end: End?
   /// The latest end of a packet, in seconds from the start.
   private var reached = 0.0
   /// The streams that are read.
   private var used: Set<Int> = []
-  /// The clocks of sounds whose packets have wrong times.
+  /// The clocks of audio streams whose packets have wrong times.
   private let clocks: [Int: ByteClock]
 
   init(_ input: JobInput) throws(JobFailure) {
@@ -46,7 +46,7 @@ internal import WorkerKit
     unsafe made.pointee.format_whitelist = av_strdup(Self.formats)
     unsafe ffmedia_open_nothing(made)
     var context: UnsafeMutablePointer<AVFormatContext>? = unsafe made
-    // A failure frees it.
+    // Frees the context if it fails.
     let opened = unsafe avformat_open_input(&context, nil, nil, nil)
     guard opened >= 0, let context = unsafe context else {
       throw JobFailure("is no sound or film that can be read", media: opened)
@@ -77,7 +77,7 @@ internal import WorkerKit
     unsafe avformat_close_input(&last)
   }
 
-  /// Whether its packets mean nothing without a key (ISO 23001-7, Matroska's ContentEncryption).
+  /// Returns whether packets are encrypted (ISO 23001-7, Matroska's ContentEncryption).
   private static func isEncrypted(_ context: UnsafeMutablePointer<AVFormatContext>) -> Bool {
     (0..<Int(unsafe context.pointee.nb_streams)).contains { index in
       guard let stream = unsafe context.pointee.streams[index]?.pointee else { return false }
@@ -87,7 +87,7 @@ internal import WorkerKit
     }
   }
 
-  /// What is to be said, as the end of a sentence, of a file that was read to an end that came too early; empty for others.
+  /// A remark on a file whose end came too early, as the end of a sentence. Empty for other files.
   var shortfall: String {
     guard let end else { return "" }
     let lengths = streams.filter { used.contains($0.index) }.map { stream in
@@ -100,13 +100,13 @@ internal import WorkerKit
     return "ends after \(Int(min(reached, 1e9))) s\(said)"
   }
 
-  /// In seconds; nil where the container does not say.
+  /// The duration in seconds. `nil` if the container does not record it.
   var duration: Double? {
     let value = unsafe context.pointee.duration
     return value == ffmedia_no_time || value <= 0 ? nil : Double(value) / Double(AV_TIME_BASE)
   }
 
-  /// The stream as FFmpeg has it.
+  /// Returns FFmpeg's structure of a stream.
   func stream(_ index: Int) throws(JobFailure) -> UnsafeMutablePointer<AVStream> {
     guard index >= 0, index < Int(unsafe context.pointee.nb_streams),
       let stream = unsafe context.pointee.streams[index]
@@ -114,7 +114,7 @@ internal import WorkerKit
     return unsafe stream
   }
 
-  /// Skips the packets of all other streams; containers that can do so do not read them.
+  /// Skips the packets of all other streams. Containers that support it do not read them.
   func use(only wanted: Set<Int>) {
     used = wanted
     for index in 0..<Int(unsafe context.pointee.nb_streams) {
@@ -123,7 +123,7 @@ internal import WorkerKit
     }
   }
 
-  /// Reads the next packet; false at the end, and where the rest is damaged.
+  /// Reads the next packet. Returns false at the end, or if the rest is damaged.
   func read(into packet: MediaPacket) throws(JobFailure) -> Bool {
     packet.clear()
     end = nil
@@ -156,17 +156,18 @@ internal import WorkerKit
     reached = max(reached, last * Double(base.num) / Double(max(1, base.den)) - start)
   }
 
-  /// Goes to the first packet of a stream.
+  /// Seeks to the first packet of a stream.
   func rewind(_ stream: MediaStream) throws(JobFailure) {
     if isAtStart { return }
     var start = min(0, stream.start ?? 0)
-    // The encoder's delay is before the start that these containers tell.
+    // In these containers, the encoder's delay precedes the recorded start.
     if formatName.hasPrefix("mov") { start -= Int64(stream.timeBase.den) }
     if unsafe av_seek_frame(context, Int32(stream.index), start, AVSEEK_FLAG_BACKWARD) >= 0 { return }
     try unsafe checked(av_seek_frame(context, -1, 0, AVSEEK_FLAG_BYTE), "cannot be read again")
   }
 
-  /// Goes to where a stream has a packet that can be decoded alone, at `time` of its time base or before.
+  /// Seeks to the last packet of a stream that can be decoded independently, at or before `time` in units of its time
+  /// base.
   func seek(stream index: Int, to time: Int64) throws(JobFailure) {
     try unsafe checked(av_seek_frame(context, Int32(index), time, AVSEEK_FLAG_BACKWARD), "cannot be entered there")
   }

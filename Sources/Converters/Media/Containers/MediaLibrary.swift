@@ -1,16 +1,16 @@
 internal import CFFmpeg
 
-/// FFmpeg's libraries as a whole.
+/// The global state of FFmpeg's libraries.
 public enum MediaLibrary {
-  /// No single piece of memory is larger, in bytes: what a file claims decides how much a decoder asks for.
+  /// The maximum size of an allocation, in bytes. Decoders allocate as much as a file claims.
   private static let largestAllocation = 512 << 20
 
-  /// Must be called once, before the sandbox is closed.
+  /// Initializes the libraries. Must be called once, before the sandbox is closed.
   public static func start() {
-    // What a library has to say of a hostile file is not for a log; failures come as numbers.
+    // Messages about hostile files are not logged. Failures are reported as numbers.
     av_log_set_level(AV_LOG_QUIET)
     av_max_alloc(largestAllocation)
-    // The first look at each of them builds tables.
+    // The first use of each library builds tables.
     var place: UnsafeMutableRawPointer?
     unsafe _ = av_codec_iterate(&place)
     _ = swresample_version()

@@ -1,9 +1,9 @@
 internal import CFFmpeg
 internal import WorkerKit
 
-/// The picture that goes along with the streams.
+/// The cover of an audio or video file.
 extension MediaOutput {
-  /// A stream for a picture that belongs to the whole; gives its number.
+  /// Adds a stream for a cover. Returns its index.
   func addCover(_ cover: MediaStream, of input: MediaInput) throws(JobFailure) -> Int {
     let original = try unsafe input.stream(cover.index)
     let stream = try unsafe addStream(original.pointee.codecpar, timeBase: cover.timeBase, tags: cover.tags)
@@ -11,7 +11,7 @@ extension MediaOutput {
     return Int(unsafe stream.pointee.index)
   }
 
-  /// Writes the cover's picture; before all other packets.
+  /// Writes the cover's picture. To be called before all other packets are written.
   func writeCover(_ cover: MediaStream, of input: MediaInput, to place: Int) throws(JobFailure) {
     let original = try unsafe input.stream(cover.index)
     let packet = try MediaPacket()
@@ -23,7 +23,7 @@ extension MediaOutput {
 }
 
 extension MediaInput {
-  /// The first picture that belongs to the whole, of a kind that all programs show.
+  /// The first cover in a format that all programs show.
   var cover: MediaStream? {
     streams.first { stream in
       stream.kind == .cover && ["mjpeg", "png"].contains(stream.codecName) && coverSize(stream) <= Self.largestCover
@@ -37,7 +37,7 @@ extension MediaInput {
     return Int(unsafe stream.pointee.attached_pic.size)
   }
 
-  /// A cover's bytes, as they stand in the file.
+  /// Returns a cover's bytes as the file stores them.
   func coverBytes(_ cover: MediaStream) throws(JobFailure) -> [UInt8] {
     let picture = try unsafe stream(cover.index).pointee.attached_pic
     return unsafe Array(UnsafeBufferPointer(start: picture.data, count: max(0, Int(picture.size))))

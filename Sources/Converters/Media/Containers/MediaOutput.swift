@@ -3,28 +3,29 @@ internal import Catalogue
 internal import Glibc
 internal import WorkerKit
 
-/// A sound or film file that is written.
+/// An audio or video file that is written.
 ///
-/// The same streams give the same bytes on every machine: no dates, versions or random numbers. For one thread.
+/// The same streams give the same bytes on every machine: no dates, versions or random numbers. Not thread-safe.
 @safe final class MediaOutput {
   private let progress: ProgressReport?
   private let door: any ContainerDoor
   private let bytes: ByteStream
   private(set) var context: UnsafeMutablePointer<AVFormatContext>
-  /// What others may read while it grows: a muxer that does not go back never changes what it wrote.
+  /// Whether the output can be read during the conversion. A muxer that does not seek back never changes written bytes.
   private let isStreamed: Bool
   /// FFmpeg's name of the container.
   let muxer: String
   /// The number of chapters that were written as comments.
   var commentedChapters = 0
-  /// Whether there is anything in it.
+  /// Whether any packets have been written.
   private(set) var hasPackets = false
   private var hasReservedIndex = false
-  /// Whether the container has taken its streams.
+  /// Whether the header has been written, so that the container accepts its streams.
   private(set) var isStarted = false
 
-  /// `output`: nil to rehearse what is streamed, for its size. `isStreamed`: whether nothing is filled in once packets come, so
-  /// that it can be read while it is made; `isSeekable`: whether that may be done before.
+  /// Opens a muxer. If `output` is `nil`, a streamed output is only measured. `isStreamed` tells that no bytes are
+  /// filled in after the first packet, so that the output can be read during the conversion. `isSeekable` permits
+  /// filling in bytes before the first packet.
   convenience init(
     _ muxer: String, to output: JobOutput?, isStreamed: Bool, isSeekable: Bool? = nil
   ) throws(JobFailure) {
@@ -55,25 +56,25 @@ internal import WorkerKit
 
   deinit { unsafe avformat_free_context(context) }
 
-  /// Whether its streams' encoders put their headers beside the packets.
+  /// Whether encoders have to keep their headers out of the packets.
   var wantsGlobalHeaders: Bool { unsafe context.pointee.oformat.pointee.flags & AVFMT_GLOBALHEADER != 0 }
 
   func set(_ tags: MediaTags) { unsafe tags.write(to: &context.pointee.metadata) }
 
-  /// A new stream, of which `parameters` are copied.
+  /// Adds a stream with a copy of `parameters`.
   func addStream(
     _ parameters: UnsafePointer<AVCodecParameters>, timeBase: AVRational, tags: MediaTags = MediaTags()
   ) throws(JobFailure) -> UnsafeMutablePointer<AVStream> {
     guard let stream = unsafe avformat_new_stream(context, nil) else { throw .noMemory() }
     try unsafe checked(avcodec_parameters_copy(stream.pointee.codecpar, parameters), "cannot be written")
-    // Another container has another number for the codec.
+    // The tag of a codec differs between containers.
     unsafe stream.pointee.codecpar.pointee.codec_tag = 0
     unsafe stream.pointee.time_base = timeBase
     unsafe tags.write(to: &stream.pointee.metadata)
     return unsafe stream
   }
 
-  /// A new stream of what an open encoder makes.
+  /// Adds a stream for the packets of an open encoder.
   func addStream(
     from encoder: UnsafeMutablePointer<AVCodecContext>, tags: MediaTags = MediaTags()
   ) throws(JobFailure) -> UnsafeMutablePointer<AVStream> {
@@ -85,7 +86,7 @@ internal import WorkerKit
     return unsafe stream
   }
 
-  /// The same stream as an input has.
+  /// Adds a stream that is equal to one of an input.
   func addStream(
     _ source: MediaStream, of input: MediaInput
   ) throws(JobFailure) -> UnsafeMutablePointer<AVStream> {
@@ -103,7 +104,7 @@ internal import WorkerKit
     return unsafe stream
   }
 
-  /// Writes what stands before the first packet. Options that the muxer does not know are its caller's mistake.
+  /// Writes the container's header. Ignores unknown options, which are an error of the caller.
   func start(_ options: [String: String] = [:]) throws(JobFailure) {
     var dictionary: OpaquePointer?
     for (name, value) in options { unsafe av_dict_set(&dictionary, name, value, 0) }
@@ -114,8 +115,8 @@ internal import WorkerKit
     hasReservedIndex = options["reserve_index_space"] != nil
   }
 
-  /// Units a second in which ISO media say how long one sound is, with or without a cover: its samples, since milliseconds would
-  /// round it. Nil for other outputs.
+  /// The time scale of an ISO media file with one audio track, with or without a cover, in units per second. It is the
+  /// sample rate, since milliseconds would round the length. `nil` for other outputs.
   private var clockOfOneSound: Int32? {
     guard ["mp4", "mov", "ipod", "f4v", "3gp", "3g2"].contains(muxer) else { return nil }
     var sounds: [Int32] = []
@@ -128,7 +129,7 @@ internal import WorkerKit
     return sounds.count == 1 && sounds[0] >= 1000 ? sounds[0] : nil
   }
 
-  /// Takes the packet's bytes; its times are in units of `timeBase`.
+  /// Writes a packet and takes its bytes. Its times are in units of `timeBase`.
   func write(_ packet: MediaPacket, to stream: Int, timeBase: AVRational) throws(JobFailure) {
     guard let target = unsafe context.pointee.streams[stream] else { return }
     unsafe packet.pointer.pointee.stream_index = Int32(stream)
@@ -138,7 +139,7 @@ internal import WorkerKit
     try told(unsafe av_interleaved_write_frame(context, packet.pointer))
   }
 
-  /// Writes a packet that has no sound, before all others of a stream.
+  /// Writes a packet that contains no samples, before all others of a stream.
   func write(first bytes: [UInt8], to stream: Int, timeBase: AVRational) throws(JobFailure) {
     let packet = try MediaPacket()
     try packet.fill(with: bytes)
@@ -147,10 +148,10 @@ internal import WorkerKit
     try write(packet, to: stream, timeBase: timeBase)
   }
 
-  /// Writes what stands behind the last packet.
+  /// Writes the container's trailer.
   func finish() throws(JobFailure) {
     let code = unsafe av_write_trailer(context)
-    // Without room for its index Matroska has none; all else is written.
+    // Matroska omits an index that exceeds the reserved space. Everything else is written.
     let isComplete = code == ffmedia_error(EINVAL) && ["matroska", "webm"].contains(muxer) && hasReservedIndex
     if !isComplete { try told(code) }
     unsafe avio_flush(context.pointee.pb)
@@ -158,10 +159,11 @@ internal import WorkerKit
     try door.finish()
   }
 
-  /// How many bytes there are.
+  /// The size of the output, in bytes.
   var size: Int64 { door.count }
 
-  /// Tells, some times a second, how much of the work is done; and of what is streamed, how far it can be read.
+  /// Reports the share of the work that is done, several times a second. For streamed output, also reports the number
+  /// of readable bytes.
   func tell(_ share: Double) {
     progress?.tell(share) {
       guard isStreamed else { return 0 }

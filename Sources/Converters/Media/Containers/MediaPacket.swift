@@ -1,7 +1,7 @@
 internal import CFFmpeg
 internal import WorkerKit
 
-/// A piece of a stream as its container has it.
+/// A packet of a stream as its container stores it.
 @safe final class MediaPacket {
   let pointer: UnsafeMutablePointer<AVPacket>
 
@@ -15,14 +15,14 @@ internal import WorkerKit
     unsafe av_packet_free(&last)
   }
 
-  /// Of the stream that it belongs to.
+  /// The index of the packet's stream.
   var stream: Int { Int(unsafe pointer.pointee.stream_index) }
 
-  /// Lets its bytes go.
+  /// Releases the packet's bytes.
   func clear() { unsafe av_packet_unref(pointer) }
 }
 
-/// Decoded samples, or a decoded picture.
+/// A frame: decoded samples, or a decoded picture.
 @safe final class MediaFrame {
   let pointer: UnsafeMutablePointer<AVFrame>
 
@@ -36,12 +36,12 @@ internal import WorkerKit
     unsafe av_frame_free(&last)
   }
 
-  /// Lets its samples go.
+  /// Releases the frame's contents.
   func clear() { unsafe av_frame_unref(pointer) }
 }
 
 extension MediaPacket {
-  /// Adds to its times; `timeBase`: their unit.
+  /// Adds `seconds` to the packet's times, whose unit is `timeBase`.
   func delay(by seconds: Double, _ timeBase: AVRational) {
     guard seconds != 0, timeBase.num > 0 else { return }
     let delay = Int64((seconds * Double(timeBase.den) / Double(timeBase.num)).rounded())

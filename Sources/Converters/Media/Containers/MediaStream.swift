@@ -1,10 +1,10 @@
 internal import CFFmpeg
 
-/// What a container says of one of its streams.
+/// The description of a stream in its container.
 struct MediaStream {
   enum Kind {
     case sound, film, subtitle, attachment, data
-    /// A picture that belongs to the whole, such as a record's cover.
+    /// A picture that belongs to the whole file, such as an album cover.
     case cover
   }
 
@@ -14,17 +14,17 @@ struct MediaStream {
   /// FFmpeg's name of the codec.
   let codecName: String
   let timeBase: AVRational
-  /// In units of the time base; nil where the container does not say.
+  /// The start and duration, in units of the time base. `nil` if the container does not record them.
   let start: Int64?
   let duration: Int64?
   let isDefault: Bool
   let tags: MediaTags
-  /// Samples a second; 0 for what is no sound.
+  /// The sample rate, in samples per second. 0 if the stream is not audio.
   let rate: Int
   let channels: Int
-  /// Bits a second; 0 where nothing says.
+  /// The bit rate, in bits per second. 0 if unknown.
   let bitRate: Int64
-  /// Of pictures, in pixels.
+  /// The size of pictures, in pixels.
   let width: Int
   let height: Int
 
@@ -57,7 +57,7 @@ struct MediaStream {
 }
 
 extension MediaStream.Kind {
-  /// As a sentence has it.
+  /// The kind as a sentence names it.
   var word: String {
     switch self {
     case .sound: "sound"

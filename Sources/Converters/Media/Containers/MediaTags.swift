@@ -1,18 +1,18 @@
 internal import CFFmpeg
 internal import WorkerKit
 
-/// What a container says of itself in words: title, artist and so on, by FFmpeg's names for them.
+/// The tags of a container (title, artist and so on), by FFmpeg's names.
 struct MediaTags: Equatable {
   var entries: [(name: String, value: String)] = []
 
-  /// What describes the source's container, or a program, and not what is in it.
+  /// The tags that describe the source's container or a program, and not the content.
   private static let ofContainers: Set = [
     "encoder", "encoded_by", "major_brand", "minor_version", "compatible_brands", "handler_name", "vendor_id",
     "encoder_options", "duration", "number_of_bytes", "number_of_frames", "bps", "_statistics_tags",
     "_statistics_writing_app", "_statistics_writing_date_utc",
   ]
 
-  /// A tag with more bytes is left out.
+  /// The maximum size of a tag, in bytes. Larger tags are omitted.
   private static let longest = 1 << 16
   private static let most = 1000
 
@@ -36,20 +36,20 @@ struct MediaTags: Equatable {
     entries.first { $0.name.lowercased() == name.lowercased() }?.value
   }
 
-  /// Replaces what there was of that name.
+  /// Sets a tag and removes others of the same name.
   mutating func set(_ name: String, _ value: String) {
     entries.removeAll { $0.name.lowercased() == name.lowercased() }
     entries.append((name, value))
   }
 
-  /// With those of another, where this one has none.
+  /// Returns these tags, and those of `other` whose names are missing here.
   func completed(by other: MediaTags) -> MediaTags {
     var tags = self
     for (name, value) in other.entries where tags[name] == nil { tags.entries.append((name, value)) }
     return tags
   }
 
-  /// Adds them to a dictionary of FFmpeg's.
+  /// Adds the tags to an FFmpeg dictionary.
   func write(to dictionary: inout OpaquePointer?) {
     for (name, value) in entries { unsafe av_dict_set(&dictionary, name, value, 0) }
   }

@@ -1,8 +1,8 @@
 internal import WorkerKit
 
-/// A job's output as a muxer writes it, or a rehearsal of it that keeps only how long it would be.
+/// A muxer's output to a job's file, or a dry run that only determines the size.
 final class OutputDoor: ContainerDoor {
-  /// nil for a rehearsal.
+  /// The job's file. `nil` for a dry run.
   private let output: JobOutput?
   private(set) var count: Int64 = 0
 

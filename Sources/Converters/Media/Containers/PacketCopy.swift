@@ -1,16 +1,16 @@
 internal import CFFmpeg
 internal import WorkerKit
 
-/// Streams that go from one container to another as they are: nothing is coded again.
+/// A copy of streams from one container to another without re-encoding.
 struct PacketCopy {
   private let input: MediaInput
   private let output: MediaOutput
-  /// Streams of the input, and which they are in the output.
+  /// The index of each stream in the output, by its index in the input.
   private var places: [Int: Int] = [:]
-  /// Clocks of sounds whose times are rounded.
+  /// The clocks of audio streams whose times are rounded.
   private var clocks: [Int: SampleClock] = [:]
 
-  /// The number of the packet that ends with padding, and the number of samples of it.
+  /// The number of the packet that ends with padding, and the number of padding samples.
   private var end: (packet: Int, padding: Int64)?
 
   init(from input: MediaInput, to output: MediaOutput) {
@@ -23,7 +23,8 @@ struct PacketCopy {
     clocks[stream.index] = try SampleClock(stream, of: input)
   }
 
-  /// Adds the only stream. Where only the container tells that its end is padding, that is marked.
+  /// Adds the only stream. `marksPadding` marks the padding at its end, for sources in which only the container records
+  /// it.
   mutating func add(_ sound: OpenSound, marksPadding: Bool) throws(JobFailure) {
     try add(sound.stream)
     guard marksPadding else { return }
@@ -31,7 +32,7 @@ struct PacketCopy {
     if frames.padding.last > 0 { end = (frames.sizes.count - 1, frames.padding.last) }
   }
 
-  /// Copies the packets of the added streams, all or the first; the output has been started.
+  /// Copies the packets of the added streams, or only the first `count`. The output must have been started.
   func run(atMost count: Int = .max) throws(JobFailure) {
     input.use(only: Set(places.keys))
     let packet = try MediaPacket()

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import WorkerKit
 
-/// Tells how far a job is, some times a second.
+/// Reports a job's progress several times a second.
 final class ProgressReport {
   private let output: JobOutput
   private var last = 0.0
@@ -9,7 +9,8 @@ final class ProgressReport {
 
   init(_ output: JobOutput) { self.output = output }
 
-  /// `share`: how much of the work is done, from 0 to 1. `bytes` gives how many bytes of the output will not change.
+  /// Reports progress unless the last report is recent. `share` is the share of the work that is done, from 0 to 1.
+  /// `bytes` returns the number of final bytes of the output.
   func tell(_ share: Double, bytes: () -> Int64 = { 0 }) {
     var clock = timespec()
     unsafe clock_gettime(CLOCK_MONOTONIC, &clock)
@@ -17,7 +18,7 @@ final class ProgressReport {
     let isTime = now - last > 0.1
     guard isTime || !hasBytes else { return }
     let count = bytes()
-    // The first bytes are waited for, and told of at once.
+    // Readers wait for the first bytes, which are therefore reported at once.
     guard isTime || count > 0 else { return }
     (last, hasBytes) = (now, hasBytes || count > 0)
     output.tell(bytes: count, thousandths: Int64(max(0, min(1, share)) * 1000))

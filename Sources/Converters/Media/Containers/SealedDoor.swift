@@ -1,20 +1,20 @@
 internal import WorkerKit
 
-/// A muxer's output that is written from the first byte to the last, though the muxer goes back: see `SealedLayout`.
+/// A muxer's output that is written sequentially, although the muxer seeks back. See `SealedLayout`.
 final class SealedDoor: ContainerDoor {
-  /// Of what was written.
+  /// The number of bytes written.
   private(set) var count: Int64 = 0
-  /// Of the first pass.
+  /// The layout that the first pass records.
   private(set) var layout = SealedLayout()
-  /// nil in the first pass.
+  /// The parameters of the second pass. `nil` in the first pass.
   private let second: (layout: SealedLayout, index: (bytes: [UInt8], place: Int64)?, output: JobOutput)?
-  /// How far the muxer has come.
+  /// The end of the muxer's output so far.
   private var reached: Int64 = 0
 
-  /// The first pass, which writes nothing.
+  /// Creates the output of the first pass, which writes nothing.
   init() { second = nil }
 
-  /// The second. `hasIndexFirst`: whether a film's index is put before the film.
+  /// Creates the output of the second pass. `hasIndexFirst` moves a video's index before the packets.
   init(_ layout: SealedLayout, hasIndexFirst: Bool, to output: JobOutput) {
     second = (layout, hasIndexFirst ? layout.movableIndex() : nil, output)
   }
@@ -29,9 +29,9 @@ final class SealedDoor: ContainerDoor {
     _ bytes: UnsafeRawBufferPointer, at place: Int64, _ layout: SealedLayout, _ index: (bytes: [UInt8], place: Int64)?,
     to output: JobOutput
   ) throws(JobFailure) {
-    // What is filled in was written right before.
+    // Bytes that the muxer fills in later were already written with their final values.
     let old = Int(max(0, min(Int64(bytes.count), reached - place)))
-    // The index itself is what is at the end.
+    // The index is at the end of the muxer's output.
     let end = layout.size - Int64(index?.bytes.count ?? 0)
     let range = place + Int64(old)..<max(place + Int64(old), min(place + Int64(bytes.count), end))
     if range.isEmpty { return }
@@ -48,7 +48,7 @@ final class SealedDoor: ContainerDoor {
     try unsafe put(new.span.bytes, range, index, to: output)
   }
 
-  /// Writes bytes that have a place, and the index where it belongs among them.
+  /// Writes the bytes of a range, and the index at its offset if that is in the range.
   private func put(
     _ bytes: RawSpan, _ range: Range<Int64>, _ index: (bytes: [UInt8], place: Int64)?, to output: JobOutput
   ) throws(JobFailure) {

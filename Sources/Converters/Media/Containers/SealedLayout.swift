@@ -1,24 +1,24 @@
 internal import Bytes
 
-/// What a muxer writes twice: it fills in at the end what it did not know before. Known from a first pass that writes
-/// nothing, it lets a second one write each byte once, from the first to the last, and tells how many there will be.
+/// The layout of a muxer's output, including the bytes that the muxer fills in later. A first pass that writes nothing
+/// records it. With it, a second pass writes each byte once, in order, and the size is known in advance.
 struct SealedLayout {
-  /// Bytes that replace earlier ones, by their place; in the order in which they were written.
+  /// The bytes that replace earlier ones, with their offsets, in the order in which they were written.
   private(set) var patches: [(place: Int64, bytes: [UInt8])] = []
-  /// How many bytes the muxer writes at different places.
+  /// The size of the muxer's output, in bytes.
   private(set) var size: Int64 = 0
-  /// What it wrote behind all else after it had first gone back, while that is little.
+  /// The bytes appended after the muxer first wrote to an earlier offset, up to `longestTail`.
   private var tail: [UInt8] = []
   private var isTailWhole = true
 
-  /// An index of a film of a day.
+  /// The maximum size of `tail`, in bytes, which is enough for the index of a video of a day.
   private static let longestTail = 64 << 20
-  /// What is filled in is mostly lengths; more is no layout that is kept.
+  /// The maximum number of replaced bytes. They are mostly lengths. A layout with more is discarded.
   private static let mostPatched = 32 << 20
   private var patched = 0
   /// Whether the muxer left a gap.
   private var hasGap = false
-  /// Whether the muxer went about so that nothing is known.
+  /// Whether the muxer wrote in a manner that does not determine a layout.
   var isUnknown: Bool { hasGap || patched > Self.mostPatched }
 
   mutating func note(_ bytes: UnsafeRawBufferPointer, at place: Int64) {
@@ -35,7 +35,8 @@ struct SealedLayout {
     size = max(size, place + Int64(bytes.count))
   }
 
-  /// A film's index that stands at the end, and where before the film it belongs; nil if it has none that can be moved.
+  /// Returns a video's index that is at the end, and its new offset before the packets. Returns `nil` if there is none
+  /// that can be moved.
   func movableIndex() -> (bytes: [UInt8], place: Int64)? {
     guard isTailWhole, !isUnknown, let place = patches.first?.place, tail.count >= 8,
       tail[4..<8].elementsEqual("moov".utf8), Self.number(tail, 0) == tail.count
@@ -48,7 +49,7 @@ struct SealedLayout {
 
   private static let folders: Set = ["trak", "mdia", "minf", "stbl"]
 
-  /// Adds to all places in the film; false if one would be too large.
+  /// Adds `distance` to all offsets in the index. Returns false if one would be too large or the index is damaged.
   private static func move(_ index: inout [UInt8], _ range: Range<Int>, by distance: Int) -> Bool {
     var start = range.lowerBound
     while start + 8 <= range.upperBound {

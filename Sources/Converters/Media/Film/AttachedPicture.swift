@@ -1,7 +1,7 @@
 internal import CFFmpeg
 internal import WorkerKit
 
-/// A cover as a file that is attached to a film.
+/// A cover as a file that is attached to a video.
 final class AttachedPicture: MadeTrack {
   let source: Int
   private let stream: MediaStream

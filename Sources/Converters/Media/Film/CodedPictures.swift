@@ -2,9 +2,9 @@ internal import CFFmpeg
 internal import Catalogue
 internal import WorkerKit
 
-/// A track of pictures that are decoded, changed and coded again.
+/// A video track that is decoded, changed and encoded again.
 @safe final class CodedPictures: CodedTrack {
-  /// Pictures a second.
+  /// The number of pictures per second.
   let rate: AVRational
 
   init(
@@ -50,7 +50,8 @@ internal import WorkerKit
     try super.init(stream, of: input, encoder, FilterChain(chain, palette: palette), window, remarks)
   }
 
-  /// Goes on where another ends, for the same encoder: as large as fits into its sides, with bars beside or above.
+  /// Continues another track with the same encoder. Pictures are scaled to fit its size, with bars beside or above
+  /// them.
   init(
     _ stream: MediaStream, of input: MediaInput, _ coding: PictureCoding, following first: CodedPictures
   ) throws(JobFailure) {
@@ -70,7 +71,8 @@ internal import WorkerKit
       stream, of: input, first.encoder, FilterChain(chain.joined(separator: ",")), FilmWindow(of: input), [])
   }
 
-  /// A picture at each step; the first one stays where it is but for less than a step, so that the others meet theirs.
+  /// Returns the filters that output a picture at each step of `rate`. The first picture moves by less than a step, so
+  /// that later ones fall on theirs.
   private static func evenTimes(_ rate: AVRational) -> [String] {
     let step = "\(rate.den)/\(rate.num)/TB"
     return [
@@ -94,7 +96,7 @@ internal import WorkerKit
     unsafe context.pointee.colorspace = colours.space
     let group = coding.groupSeconds.map { av_rescale(Int64($0), Int64(rate.num), Int64(rate.den)) }
     unsafe context.pointee.gop_size = group.map { Int32(clamping: max(1, $0)) } ?? coding.groupSize
-    // The same on every machine: how many there are shows in the bytes.
+    // A fixed number on every machine, since it affects the bytes.
     unsafe context.pointee.thread_count = 2
     if let rate = changes.bitRate {
       unsafe context.pointee.bit_rate = Int64(rate) * 1000
@@ -105,7 +107,7 @@ internal import WorkerKit
     }
   }
 
-  /// 25 where a container says nothing that can be.
+  /// Returns the container's rate, or 25 if it is missing or implausible.
   private static func usualRate(_ rate: AVRational) -> AVRational {
     guard rate.num > 0, rate.den > 0, (1...240).contains(Double(rate.num) / Double(rate.den)) else {
       return AVRational(num: 25, den: 1)

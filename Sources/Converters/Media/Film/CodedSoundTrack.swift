@@ -1,15 +1,15 @@
 internal import CFFmpeg
 internal import WorkerKit
 
-/// A track of sound that is decoded, changed and coded again.
+/// An audio track that is decoded, changed and encoded again.
 @safe final class CodedSoundTrack: CodedTrack {
-  /// Which packets are written, by their times; in samples.
+  /// The times of the packets that are written, in samples.
   var kept = Int64.min..<Int64.max
-  /// The end of what has come, of sound that is counted and not timed; nil for others.
+  /// The end of the input so far, if its samples are counted. `nil` if its times are used.
   private var end: (count: Int64, unit: AVRational)?
 
-  /// - Parameter isCounted: whether samples follow one another, whatever times the container gives them; for what is read from
-  ///   its first packet on.
+  /// - Parameter isCounted: whether times are derived from the number of samples instead of the container's times; for
+  ///   streams that are read from their first packet on.
   init(
     _ stream: MediaStream, of input: MediaInput, _ coding: SoundCoding, _ window: FilmWindow, hasGlobalHeader: Bool,
     isCounted: Bool = false
@@ -18,7 +18,7 @@ internal import WorkerKit
     let rate = Self.nearest(to: stream.rate, coding.rates.isEmpty ? encoder.rates : coding.rates)
     let layout = Self.layout(of: stream.channels, among: coding.layouts)
     let gain = coding.gain(channels: layout.channels)
-    // Louder samples have room in floating numbers alone.
+    // Only floating-point samples can exceed full scale.
     let format = gain == 1 ? encoder.sampleFormats.first ?? "fltp" : "fltp"
     let chain =
       (window.filters("a") + [
@@ -42,16 +42,16 @@ internal import WorkerKit
     try super.init(stream, of: input, encoder, filters, window, remarks)
   }
 
-  /// Samples a second of the result.
+  /// The sample rate of the result, in samples per second.
   var rate: Int { Int(unsafe encoder.context.pointee.sample_rate) }
 
-  /// The smallest that is not below; else the largest.
+  /// Returns the lowest supported rate that is not below `rate`, or else the highest.
   private static func nearest(to rate: Int, _ rates: [Int]) -> Int {
     if rates.isEmpty || rates.contains(rate) { return max(rate, 8000) }
     return rates.filter { $0 >= rate }.min() ?? rates.max() ?? rate
   }
 
-  /// The one with as many channels, or the largest with fewer.
+  /// Returns the layout with the same number of channels, or the largest with fewer.
   private static func layout(of channels: Int, among names: [String]) -> (name: String, channels: Int) {
     let counts = names.map { name -> (name: String, channels: Int) in
       var layout = unsafe AVChannelLayout()
@@ -81,7 +81,7 @@ internal import WorkerKit
 }
 
 extension FilterGraph {
-  /// A run of samples as the filter `abuffer` takes it.
+  /// Returns the parameters of the filter `abuffer` for a frame of samples.
   static func entry(ofSamples samples: MediaFrame) -> String {
     let rate = unsafe samples.pointer.pointee.sample_rate
     var name = [CChar](repeating: 0, count: 64)

@@ -1,7 +1,7 @@
 internal import CFFmpeg
 internal import WorkerKit
 
-/// A track of subtitles as text that another container has in another form.
+/// A track of text subtitles that are converted into another format.
 @safe final class CodedText: MadeTrack {
   let source: Int
   private let stream: MediaStream
@@ -73,7 +73,7 @@ internal import WorkerKit
     try output.write(packet, to: place, timeBase: Self.timeBase)
   }
 
-  /// In the result, in milliseconds; nil for what is not in the part that is wanted.
+  /// Returns the start and end in the result, in milliseconds. Returns `nil` if the text is outside the requested part.
   private func times(of input: MediaPacket, _ text: AVSubtitle) -> (Int64, Int64)? {
     let shown = unsafe input.pointer.pointee.pts
     guard shown != ffmedia_no_time else { return nil }

@@ -2,20 +2,20 @@ internal import CFFmpeg
 internal import Catalogue
 internal import WorkerKit
 
-/// A track that is decoded, changed and coded again; of pictures or of sound.
+/// A video or audio track that is decoded, changed and encoded again.
 @safe class CodedTrack: MadeTrack {
   let source: Int
   let stream: MediaStream
   let encoder: MediaEncoder
-  /// What is to be said of the result.
+  /// The remarks on the result.
   let remarks: [String]
-  /// Added to all times, in seconds.
+  /// The number of seconds added to all packet times.
   var shift = 0.0
-  /// Added to the times of what is coded, in the encoder's units: where it follows another.
+  /// The delay added to frame times in a track that follows another, in the encoder's units.
   private var delay: Int64 = 0
-  /// Whether nothing is coded after it.
+  /// Whether the encoder ends with this track.
   var endsEncoder = true
-  /// The latest time of what was coded, with that.
+  /// The latest frame time that was encoded, including the delay.
   private(set) final var latest: Int64?
   private(set) final var isDone = false
   private let decoder: MediaDecoder
@@ -25,7 +25,7 @@ internal import WorkerKit
   private var place = 0
   private var isEmpty = true
 
-  /// `encoder`: open.
+  /// Creates a track. `encoder` must be open.
   init(
     _ stream: MediaStream, of input: MediaInput, _ encoder: MediaEncoder, _ filters: FilterChain, _ window: FilmWindow,
     _ remarks: [String]
@@ -40,20 +40,20 @@ internal import WorkerKit
     end = window.end
   }
 
-  // MARK: What pictures and sound differ in
+  // MARK: Differences between video and audio
 
-  /// Tells more of the stream that is made.
+  /// Sets additional properties of the new stream.
   func describe(_ made: UnsafeMutablePointer<AVStream>) {}
-  /// The unit of a frame's time among the filters; nil for what is left out.
+  /// Returns the unit of a frame's time in the filters. Returns `nil` if the frame is omitted.
   func timeBase(of frame: MediaFrame) -> AVRational? { nil }
-  /// When a frame begins in that unit, if not at the time that the container says.
+  /// Returns a frame's start in that unit. Returns `nil` if the container's time applies.
   func ownTime(of frame: MediaFrame, in base: AVRational) -> Int64? { nil }
-  /// What comes in, as the first filter has it.
+  /// Returns the first filter's parameters for a frame.
   func entry(of frame: MediaFrame) -> String { "" }
-  /// Adds what is missing in a packet that is coded; false for one that is left out.
+  /// Completes an encoded packet. Returns false if the packet is omitted.
   func complete(_ packet: MediaPacket) -> Bool { true }
 
-  // MARK: What they share
+  // MARK: Common operations
 
   final func declare(in output: MediaOutput) throws(JobFailure) {
     let made = try unsafe output.addStream(from: encoder.context, tags: stream.tags)
@@ -62,7 +62,7 @@ internal import WorkerKit
     place = Int(unsafe made.pointee.index)
   }
 
-  /// Instead of being declared: goes on in a track of the same encoder, from a time in its units on.
+  /// Continues a track of the same encoder, from a time in its units on. Replaces `declare`.
   final func follow(_ other: CodedTrack, at time: Int64) {
     place = other.place
     delay = time
@@ -104,7 +104,7 @@ internal import WorkerKit
       unsafe frame.pointer.pointee.pts = time
       latest = max(latest ?? time, time)
       unsafe frame.pointer.pointee.pict_type = AV_PICTURE_TYPE_NONE
-      // The decoder left its own there, which some encoders would take.
+      // Some encoders would use the value that the decoder left.
       unsafe frame.pointer.pointee.quality = encoder.context.pointee.global_quality
     }
     try encoder.encode(frame) { (packet) throws(JobFailure) in

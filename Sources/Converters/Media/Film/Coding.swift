@@ -1,41 +1,42 @@
 internal import CFFmpeg
 
-/// How pictures are coded for a container.
+/// The parameters for encoding pictures in a container.
 struct PictureCoding: Sendable {
   /// FFmpeg's name of the encoder.
   let encoder: String
   var options: [String: String] = [:]
-  /// Of this scale, where an encoder has no other: 1 to 31, the best first.
+  /// The quality of encoders with a quantizer scale, usually from 1 (best) to 31.
   var quantizer: Int?
-  /// Whether its quality, named crf, is the encoder's option.
+  /// Whether the encoder has a quality option named `crf`.
   var hasRateFactor = false
   var pixelFormat = "yuv420p"
-  /// The sides are multiples of this.
+  /// The number that divides both sides of a picture.
   var block = 2
   /// Whether sides need not be multiples of `block`.
   var takesOddSides = false
-  /// Of the picture, in pixels.
+  /// The maximum size of a picture, in pixels.
   var most = (width: 8192, height: 8192)
-  /// Pictures a second, as fractions; empty: any, and changing ones where `keepsTimes`.
+  /// The supported numbers of pictures per second, as fractions. Empty if any is supported, including variable rates if
+  /// `keepsTimes`.
   var rates: [(Int32, Int32)] = []
   var keepsTimes = true
-  /// Pictures from one that can be decoded alone to the next.
+  /// The number of pictures from one key frame to the next.
   var groupSize: Int32 = 250
-  /// The same in seconds, where that counts.
+  /// The time from one key frame to the next, in seconds. Overrides `groupSize`.
   var groupSeconds: Int32?
 
-  /// Pictures a second at most, if no word says how many.
+  /// The maximum number of pictures per second if the recipe does not specify a rate.
   var usualMostRate: Int32?
-  /// Whether all pictures share 256 colours that are chosen for them.
+  /// Whether all pictures share a palette of 256 colours.
   var hasPalette = false
 
-  /// So that no more pictures than needed are held.
+  /// The options that minimize the number of buffered pictures.
   private static let memory = "sync-lookahead=0:b-pyramid=none"
-  /// A minute in 1920x1080 takes fifteen seconds on two processors, and 185 MB.
+  /// H.264. A minute in 1920x1080 takes fifteen seconds on two processors, and 185 MB.
   static let h264 = PictureCoding(
     encoder: "libx264", options: ["preset": "superfast", "crf": "23", "x264-params": memory],
     hasRateFactor: true)
-  /// For telephones.
+  /// H.264 for mobile phones.
   static let plainH264 = PictureCoding(
     encoder: "libx264",
     options: ["preset": "superfast", "crf": "23", "x264-params": memory, "profile": "baseline"],
@@ -78,24 +79,24 @@ struct PictureCoding: Sendable {
     (24000, 1001), (24, 1), (25, 1), (30000, 1001), (30, 1), (50, 1), (60000, 1001), (60, 1),
   ]
 
-  /// Of the encoder's scale, for a quality from 0, the best, to 63.
+  /// Returns the value on the encoder's scale for a quality from 0 (best) to 63.
   func quantizer(for quality: Int) -> Int {
     encoder == "libtheora" ? max(0, 10 - quality / 7) : max(1, min(31, (quality + 2) / 6))
   }
 }
 
-/// How sound is coded for a container.
+/// The parameters for encoding audio in a container.
 struct SoundCoding: Sendable {
   /// FFmpeg's name of the encoder.
   let encoder: String
-  /// Bits a second of one channel; 0: the encoder's own way.
+  /// The bit rate of one channel, in bits per second. 0 selects the encoder's default.
   var bitRate = 0
   var options: [String: String] = [:]
-  /// Samples a second; empty: what the encoder has.
+  /// The supported sample rates, in samples per second. Empty if those of the encoder apply.
   var rates: [Int] = []
   var layouts = ["mono", "stereo"]
 
-  /// What makes it as loud as it was: LAME makes sound softer that has few bits.
+  /// Returns the gain that restores the loudness. LAME attenuates audio at low bit rates.
   func gain(channels: Int) -> Double {
     guard encoder == "libmp3lame" else { return 1 }
     let rate = bitRate * channels / 1000
@@ -110,7 +111,7 @@ struct SoundCoding: Sendable {
   static let mp2 = SoundCoding(encoder: "mp2", bitRate: 96_000)
   static let ac3 = SoundCoding(
     encoder: "ac3", bitRate: 96_000, layouts: ["mono", "stereo", "3.0", "5.0(side)", "5.1(side)"])
-  /// As RealMedia has it.
+  /// AC-3 with the channels that RealMedia supports.
   static let plainAC3 = SoundCoding(encoder: "ac3", bitRate: 96_000)
   static let wma = SoundCoding(encoder: "wmav2", bitRate: 64_000)
   static let flashMP3 = SoundCoding(encoder: "libmp3lame", bitRate: 64_000, rates: [44_100, 22_050, 11_025])

@@ -2,17 +2,17 @@ internal import CFFmpeg
 internal import Catalogue
 internal import WorkerKit
 
-/// Sixteen pictures of a film on one sheet, each with its time.
+/// A sheet with sixteen pictures of a video, each with its time.
 struct ContactSheet {
   private static let columns = 4
   private static let rows = 4
-  /// Of a picture and of what is between two, in pixels.
+  /// The width of a picture and the gap between two, in pixels.
   private static let side = 320.0
   private static let gap = 6
 
   private let sheet: MediaFrame
 
-  /// - Parameter width: of the whole in pixels at most.
+  /// - Parameter width: the maximum width of the sheet, in pixels.
   static func make(_ reader: PictureReader, width: Int?) throws(JobFailure) -> MediaFrame {
     var sheet: ContactSheet?
     let cell = width.map { max(16, Double(($0 - gap * (columns + 1)) / columns)) } ?? side
@@ -39,7 +39,7 @@ struct ContactSheet {
     unsafe sheet.pointer.pointee.data.0?.update(repeating: 0x20, count: size)
   }
 
-  /// Pictures of another size than the first, in films where that changes, are cut.
+  /// Draws a picture. Crops pictures that are larger than the first, in videos whose size changes.
   private func put(_ picture: MediaFrame, _ index: Int, label: [UInt8]) {
     guard let from = unsafe picture.pointer.pointee.data.0, let to = unsafe sheet.pointer.pointee.data.0 else { return }
     let cellWidth = (Int(unsafe sheet.pointer.pointee.width) - Self.gap) / Self.columns - Self.gap
@@ -57,14 +57,14 @@ struct ContactSheet {
     write(label, atX: left + 3 * scale, y: top + cellHeight - 10 * scale, scale)
   }
 
-  /// `1:02:03` as bytes of ASCII.
+  /// Returns a time such as `01:02:03` as bytes of ASCII.
   private static func label(_ seconds: Double) -> [UInt8] {
     let whole = Int(seconds)
     let parts = [whole / 3600, whole / 60 % 60, whole % 60].map { String($0 + 100).suffix(2) }
     return Array("\(parts[0]):\(parts[1]):\(parts[2])".utf8)
   }
 
-  /// White on black, so many pixels a dot.
+  /// Draws white text on black. `scale` is the size of a dot, in pixels.
   private func write(_ text: [UInt8], atX left: Int, y top: Int, _ scale: Int) {
     guard let pixels = unsafe sheet.pointer.pointee.data.0 else { return }
     let stride = Int(unsafe sheet.pointer.pointee.linesize.0)
@@ -84,7 +84,7 @@ struct ContactSheet {
     }
   }
 
-  /// From `0` to `:`, seven lines of five dots.
+  /// The glyphs from `0` to `:`, each with seven rows of five dots.
   private static let digits: [[UInt8]] = [
     [14, 17, 19, 21, 25, 17, 14], [4, 12, 4, 4, 4, 4, 14], [14, 17, 1, 2, 4, 8, 31], [31, 2, 4, 2, 1, 17, 14],
     [2, 6, 10, 18, 31, 2, 2], [31, 16, 30, 1, 1, 17, 14], [6, 8, 16, 30, 17, 17, 14], [31, 1, 2, 4, 8, 8, 8],

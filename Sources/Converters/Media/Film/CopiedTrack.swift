@@ -1,29 +1,30 @@
 internal import CFFmpeg
 internal import WorkerKit
 
-/// A track whose packets go into another container as they are.
+/// A track whose packets are copied into another container.
 @safe final class CopiedTrack: MadeTrack {
   let source: Int
   private let stream: MediaStream
   private let input: MediaInput
   private let bits: BitFilter?
   private let copy: MediaPacket
-  /// The clock of sound whose times its container rounds.
+  /// The clock of audio whose times its container rounds.
   private let clock: SampleClock?
   /// The unit of all times.
   private let timeBase: AVRational
   private var place = 0
   private var lastTime: Int64?
   private var hasBegun = false
-  /// What is taken off all times.
+  /// The time that is subtracted from all times.
   private var origin: Int64
-  /// Sound of which more than half is before is left out: it is what encoders put in front.
+  /// The start of a track that follows another. Audio packets more than half of which precede it are dropped, since
+  /// they are encoder delay.
   private var earliest: Int64?
-  /// In seconds.
+  /// The maximum time, in seconds.
   private static let longest = 1e9
-  /// When what was copied ends, in seconds.
+  /// The end of the copied packets, in seconds.
   private(set) var end = 0.0
-  /// Between the order of decoding and that of showing, in pictures.
+  /// The difference between decoding order and display order, in pictures.
   private let delay: Int64
 
   init(_ stream: MediaStream, of input: MediaInput, _ container: FilmContainer) throws(JobFailure) {
@@ -44,13 +45,13 @@ internal import WorkerKit
   func declare(in output: MediaOutput) throws(JobFailure) {
     let made = try unsafe output.addStream(stream, of: input)
     place = Int(unsafe made.pointee.index)
-    // The one that Apple's programs know.
+    // The tag that Apple's programs support.
     if stream.codec == AV_CODEC_ID_HEVC, ["mp4", "mov", "ipod"].contains(output.muxer) {
       unsafe made.pointee.codecpar.pointee.codec_tag = 0x3163_7668
     }
   }
 
-  /// Instead of being declared: goes on in the track of another of the same kind, from a time in seconds on.
+  /// Continues another track of the same kind, from a time in seconds on. Replaces `declare`.
   func follow(_ other: CopiedTrack, at seconds: Double) {
     place = other.place
     let time = Int64(
@@ -62,7 +63,7 @@ internal import WorkerKit
 
   func take(_ packet: MediaPacket?, _ output: MediaOutput) throws(JobFailure) {
     guard let packet else { return }
-    // Nothing can be shown before a picture that stands alone.
+    // Nothing can be shown before the first key frame.
     if !hasBegun, stream.kind == .film, unsafe packet.pointer.pointee.flags & AV_PKT_FLAG_KEY == 0 { return }
     hasBegun = true
     unsafe av_packet_unref(copy.pointer)
@@ -77,7 +78,8 @@ internal import WorkerKit
     try output.write(copy, to: place, timeBase: timeBase)
   }
 
-  /// Containers leave out times that can be told from others, and some recordings go back.
+  /// Completes and corrects the packet's times. Containers omit times that can be derived from others, and some
+  /// recordings jump back.
   private func setTimes() {
     var shown = unsafe copy.pointer.pointee.pts
     var decoded = unsafe copy.pointer.pointee.dts
@@ -102,7 +104,7 @@ internal import WorkerKit
   }
 }
 
-/// Rewrites packets of one codec for another container.
+/// A filter that rewrites packets of one codec for another container.
 @safe final class BitFilter {
   private let context: UnsafeMutablePointer<AVBSFContext>
 
@@ -121,7 +123,7 @@ internal import WorkerKit
     unsafe av_bsf_free(&last)
   }
 
-  /// One packet for one; of those that are put together with the next, the bytes are left as they are.
+  /// Filters a packet. A packet that is merged with the next one keeps its bytes.
   func apply(to packet: MediaPacket) throws(JobFailure) {
     try unsafe checked(av_bsf_send_packet(context, packet.pointer), "cannot be copied")
     let came = unsafe av_bsf_receive_packet(context, packet.pointer)

@@ -2,7 +2,7 @@ internal import CFFmpeg
 internal import Catalogue
 
 extension FilmContainer {
-  /// By the name of the format.
+  /// The containers by the name of their format.
   static let all: [String: FilmContainer] = [
     "mp4": mp4, "m4v": m4v, "mov": mov, "3gp": telephone("3gp"), "3g2": telephone("3g2"), "f4v": f4v, "mkv": mkv,
     "webm": webm, "avi": avi, "amv": amv, "flv": flv, "wmv": windows, "asf": windows, "mpeg": mpeg, "vob": vob,
@@ -10,17 +10,17 @@ extension FilmContainer {
     "ogv": ogv,
   ]
 
-  /// Fragments of a second or more, from one picture that stands alone to another; the first says what there is. None is
-  /// larger than 32 MiB: it is held in memory.
+  /// Options for fragments of a second or more that start at key frames. The header is written with the first fragment.
+  /// The maximum size of a fragment is 32 MiB, since it is held in memory.
   private static let fragments = [
     "movflags": "delay_moov+default_base_moof+frag_keyframe+skip_trailer", "min_frag_duration": "1000000",
     "frag_size": "33554432",
   ]
 
-  /// Clusters of Matroska of a second: a reader waits no longer for the next bytes.
+  /// Options for Matroska clusters of a second. A reader never waits longer for the next bytes.
   private static let clusters = ["cluster_time_limit": "1000", "cluster_size_limit": "1048576"]
 
-  /// What browsers play.
+  /// MP4 as browsers play it.
   static let mp4 = FilmContainer(
     muxer: "mp4", pictures: Set(codecs: AV_CODEC_ID_H264, AV_CODEC_ID_HEVC, AV_CODEC_ID_AV1, AV_CODEC_ID_VP9),
     pictureCodings: [.h264, .hevc, .av1, .vp9],
@@ -135,7 +135,7 @@ extension FilmContainer {
     muxer: "mxf", pictures: Set(codecs: AV_CODEC_ID_MPEG2VIDEO), pictureCodings: [.mpeg2], sounds: [],
     soundCoding: .tape)
 
-  /// Animated images, by the verb.
+  /// The formats of animated images, by verb.
   static let loops: [String: FilmContainer] = [
     "loop-gif": FilmContainer(
       muxer: "gif", pictures: [], pictureCodings: [.gif], sounds: [], soundCoding: .aac, options: ["loop": "0"]),

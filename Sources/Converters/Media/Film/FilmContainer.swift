@@ -1,40 +1,41 @@
 internal import CFFmpeg
 internal import Catalogue
 
-/// What a container of film takes, and what is made of the rest.
+/// The codecs that a video container can store, and the encoding of all other streams.
 struct FilmContainer: Sendable {
   /// FFmpeg's name of the muxer.
   let muxer: String
-  /// Copied as they are; nil: all that the muxer knows.
+  /// The picture codecs that are copied. `nil` for all that the muxer supports.
   var pictures: Set<CodecNumber>?
   var pictureCodings: [PictureCoding]
   var sounds: Set<CodecNumber>?
   var soundCoding: SoundCoding
-  /// FFmpeg's name of the encoder of text beside the picture; nil where there is no place for it.
+  /// FFmpeg's name of the encoder of text subtitles. `nil` if the container cannot store them.
   var textEncoder: String?
-  /// Kinds of subtitles that are copied.
+  /// The subtitle codecs that are copied.
   var texts: Set<CodecNumber> = []
-  /// At most so many tracks of sound, or none but one kind.
+  /// The maximum number of audio tracks. If a video has more, one is kept.
   var mostSounds = 64
   var options: [String: String] = [:]
-  /// For what is read while it is coded; nil where that cannot be.
+  /// The options for output that is read during the conversion. `nil` if that is not supported.
   var streamedOptions: [String: String]?
-  /// Whether what is read while it is coded is in fragments.
+  /// Whether output that is read during the conversion is fragmented.
   var isFragmented: Bool { streamedOptions?["frag_size"] != nil }
-  /// Whether the head of what is read while it is coded has room for the index and the length, which are written last.
+  /// Whether output that is read during the conversion starts with reserved space for the index and the length, which
+  /// are written last.
   var reservesIndex = false
-  /// Whether a copy has a place for how the picture is to be turned.
+  /// Whether a copy records the rotation of its pictures.
   var keepsRotation = false
   var takesAttachments = false
   var takesCovers = false
-  /// Whether a film without sound is none.
+  /// Whether a file must have sound.
   var needsSound = false
-  /// Whether the index of what was written stands before it.
+  /// Whether the index of a complete file precedes its packets.
   var hasIndexFirst = false
-  /// Bits by which a codec of another container has to be written, by codec.
+  /// The bitstream filters that adapt packets from other containers, by codec.
   var bitFilters: [CodecNumber: String] = [:]
 
-  /// How pictures are coded if no word names a codec.
+  /// The encoding of pictures if the recipe does not name a codec.
   var usualPictures: PictureCoding { pictureCodings[0] }
 
   func coding(_ codec: FilmChanges.Codec?) -> PictureCoding? {
@@ -44,7 +45,7 @@ struct FilmContainer: Sendable {
   }
 }
 
-/// An `AVCodecID`, which is no set's member.
+/// The raw value of an `AVCodecID`, which itself cannot be in a set.
 typealias CodecNumber = UInt32
 
 extension FilmChanges.Codec {

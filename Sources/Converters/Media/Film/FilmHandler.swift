@@ -1,7 +1,7 @@
 public import Catalogue
 public import WorkerKit
 
-/// Makes films of films: copied into another container, or coded.
+/// A handler that converts videos. It copies them into another container or encodes them.
 public struct FilmHandler: JobHandler {
   public static let verbs = Conversion.films.map(\.verb).filter { container($0) != nil }
 
@@ -14,14 +14,14 @@ public struct FilmHandler: JobHandler {
     return FilmContainer.loops[recipe.verb] == nil ? FilmChanges(words[...]) : LoopChanges(words[...])?.film
   }
 
-  /// What was measured last, which is mostly made next.
+  /// The last measured layout, which is usually the next to be made.
   private var measured: (document: UInt64, recipe: Recipe, layout: SealedLayout)?
 
   public init() {}
 
   private static func making(_ recipe: Recipe, _ order: JobOrder) throws(JobFailure) -> FilmMaking {
     guard let container = container(recipe.verb), let changes = changes(recipe) else { throw .unknown }
-    // The same that `stat` tells.
+    // The size that `stat` reports.
     let announced = Conversion.films.first { $0.verb == recipe.verb }?.size.estimate(fromFileOf: order.job.size) ?? 0
     return FilmMaking(try order.input(), container, changes, announced: announced)
   }
@@ -43,7 +43,7 @@ public struct FilmHandler: JobHandler {
 
   public mutating func answer(_ order: JobOrder) throws(JobFailure) -> JobAnswer.Outcome {
     guard case .measure(let recipe) = order.job.work else { throw .unknown }
-    // What is no film at all shows when it is made.
+    // A file that is not a video fails when it is converted.
     guard let layout = try? Self.making(recipe, order).layout() else { return .done(JobAnswer.unmeasured) }
     measured = (order.job.document, recipe, layout)
     return .done(FilmMaking.size(of: layout))

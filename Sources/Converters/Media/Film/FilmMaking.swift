@@ -2,17 +2,17 @@ internal import CFFmpeg
 internal import Catalogue
 internal import WorkerKit
 
-/// Makes a film in another container, or a film of a part of it.
+/// The conversion of a video, or of a part of it, into another container.
 struct FilmMaking {
   private let file: JobInput
   private let container: FilmContainer
   private let changes: FilmChanges
-  /// How many bytes the film is said to have while nobody knows.
+  /// The size that is reported for the result until the real one is known, in bytes.
   private let announced: Int64
 
-  /// From one picture that stands alone to the next, at most: a player that jumps begins with one.
+  /// The maximum time between key frames, in seconds. A player that seeks starts with a key frame.
   private static let fragmentSeconds: Int32 = 2
-  /// Of larger films the size is not looked for: that would take reading them through. In bytes.
+  /// The maximum size of a source whose result is measured in advance, in bytes. Measuring reads the whole source.
   private static let largestMeasured = 4 << 30
 
   init(_ file: JobInput, _ container: FilmContainer, _ changes: FilmChanges, announced: Int64) {
@@ -22,7 +22,7 @@ struct FilmMaking {
     self.changes = changes
   }
 
-  /// Bytes that are kept for the index of Matroska: for any film, and for each second of it.
+  /// The numbers of bytes reserved for the index of Matroska: for any video, and for each second of it.
   private static let leastIndex = 1024
   private static let indexRate = 64
   private static let longestIndexed = 86_400.0
@@ -33,8 +33,8 @@ struct FilmMaking {
     return (input, try FilmPlan(input, container, changes, copies: copies))
   }
 
-  /// What a copy's bytes are, without writing them; nil if something has to be coded, or too much read. Throws where the
-  /// copy does not fit.
+  /// Returns the layout of a copy without writing it. Returns `nil` if something must be encoded, or if the source is
+  /// too large. Throws if the streams do not fit into the container.
   func layout() throws(JobFailure) -> SealedLayout? {
     guard file.count <= Self.largestMeasured else { return nil }
     let (input, plan) = try open()
@@ -45,14 +45,14 @@ struct FilmMaking {
     return door.layout.isUnknown ? nil : door.layout
   }
 
-  /// How many bytes the copy of a layout has.
+  /// Returns the size of a copy with this layout, in bytes.
   static func size(of layout: SealedLayout) -> Int64 { layout.size }
 
-  /// Returns a remark.
+  /// Writes the result. Returns a remark.
   ///
   /// - Parameters:
-  ///   - layout: of a copy, if that is known.
-  ///   - copies: whether what the container takes is copied.
+  ///   - layout: the layout of a copy, if it is known.
+  ///   - copies: whether streams that the container can store are copied.
   func write(to output: JobOutput, _ layout: SealedLayout?, copies: Bool) throws(JobFailure) -> String {
     let (input, plan) = try open(copies: copies)
     let made: MediaOutput
@@ -66,19 +66,19 @@ struct FilmMaking {
       if container.reservesIndex {
         let seconds = min(Self.longestIndexed, FilmWindow(changes, of: input).length(of: input.duration ?? 0))
         options["reserve_index_space"] = "\(Self.leastIndex + Int(seconds) * Self.indexRate)"
-        // Until the length is known.
+        // Applies until the actual length is known.
         unsafe made.context.pointee.duration = Int64(seconds * Double(AV_TIME_BASE))
       }
     }
     do throws(JobFailure) { return try make(input, plan, made, options) } catch {
-      // Of what fits into which container, not all shows before.
+      // Some incompatible streams are detected only when the header is written.
       guard copies, !made.isStarted, plan.tracks.contains(where: { $0.way == .copied }) else { throw error }
       try output.restart()
       return try write(to: output, nil, copies: false)
     }
   }
 
-  /// For what is not known before it is made.
+  /// Returns the output of a conversion without a known layout.
   private func output(to output: JobOutput, _ input: MediaInput) throws(JobFailure) -> MediaOutput {
     guard container.isFragmented, let length = input.duration else {
       return try MediaOutput(
@@ -92,7 +92,7 @@ struct FilmMaking {
 
   private func streamed(_ plan: FilmPlan) -> [String: String] {
     let options = container.streamedOptions ?? [:]
-    // Of sound any run stands alone.
+    // All audio packets can be decoded independently.
     let hasPictures = plan.tracks.contains { $0.stream.kind == .film }
     return container.isFragmented && !hasPictures ? options.merging(["frag_duration": "1000000"]) { $1 } : options
   }
@@ -126,7 +126,7 @@ struct FilmMaking {
       }
     }
     for track in tracks { try track.declare(in: output) }
-    // FLAC in MP4, which browsers play.
+    // Permits FLAC in MP4, which browsers play.
     unsafe output.context.pointee.strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL
     output.set(input.filmTags)
     try output.addChapters(of: input) { window.place($0, $1) }
@@ -137,12 +137,12 @@ struct FilmMaking {
     return [plan.remark(notes), input.shortfall].filter { !$0.isEmpty }.joined(separator: "; ")
   }
 
-  /// Gives each track its packets.
+  /// Passes all packets to their tracks.
   private static func run(
     _ tracks: [any MadeTrack], _ input: MediaInput, _ output: MediaOutput, _ window: FilmWindow
   ) throws(JobFailure) {
     input.use(only: Set(tracks.map(\.source)))
-    // Of one sound the samples are counted from the first on.
+    // The samples of a single audio stream are counted from the first.
     if window.start > 0, !input.isOneSound { input.enter(at: window.start) }
     let bySource = Dictionary(tracks.map { ($0.source, $0) }) { first, _ in first }
     let packet = try MediaPacket()
@@ -164,12 +164,12 @@ struct FilmMaking {
 }
 
 extension MadeTrack {
-  /// Whether it knows when its part of a film has been taken.
+  /// Whether the track can determine that its part of the video is complete.
   fileprivate var canBeDone: Bool { self is CodedTrack }
 }
 
 extension SoundCoding {
-  /// AMV has a block of sound for each picture.
+  /// Returns a coding with one block of audio for each picture, as AMV requires.
   fileprivate func blocked(by rate: AVRational?) -> SoundCoding {
     guard encoder == "adpcm_ima_amv", let rate, rate.num > 0 else { return self }
     var coding = self
@@ -179,7 +179,7 @@ extension SoundCoding {
 }
 
 extension MediaInput {
-  /// Those of the whole: Ogg has them with each stream.
+  /// The tags of the whole file. Ogg stores them with each stream.
   fileprivate var filmTags: MediaTags {
     guard formatName == "ogg" else { return tags }
     var all = streams.reduce(tags) { $0.completed(by: $1.tags) }
@@ -187,9 +187,10 @@ extension MediaInput {
     return all
   }
 
-  /// Goes to where all that is shown or heard from a time on can be decoded; from the beginning where that is not known.
+  /// Seeks to a position from which everything after `seconds` can be decoded. Seeks to the beginning if that is
+  /// unknown.
   func enter(at seconds: Double) {
-    // Sound is decoded a little ahead.
+    // Audio is decoded slightly ahead.
     let time = origin + Int64(max(0, seconds - 0.5) * Double(AV_TIME_BASE))
     if unsafe avformat_seek_file(context, -1, .min, time, time, 0) < 0 {
       _ = unsafe av_seek_frame(context, -1, origin, AVSEEK_FLAG_BACKWARD)

@@ -2,30 +2,30 @@ internal import CFFmpeg
 internal import Catalogue
 internal import WorkerKit
 
-/// What becomes of each stream of a film in another container.
+/// The treatment of each stream of a video in another container.
 struct FilmPlan {
   enum Way: Equatable {
     case copied
     case coded
-    /// A picture that belongs to the whole, as a file beside the tracks.
+    /// A cover that is attached as a file.
     case attached
   }
 
   let container: FilmContainer
   let changes: FilmChanges
-  /// Pictures first.
+  /// The streams that are kept, pictures first.
   private(set) var tracks: [(stream: MediaStream, way: Way)] = []
   private(set) var remarks: [String] = []
-  /// How pictures that are coded are.
+  /// The encoding of pictures that are not copied.
   let coding: PictureCoding
 
-  /// Whether neither pictures nor sound are coded.
+  /// Whether neither pictures nor audio are encoded.
   var copiesAll: Bool { !tracks.contains { $0.way == .coded && $0.stream.kind != .subtitle } }
 
-  /// Containers whose packets no other takes as they are, by FFmpeg's names.
+  /// FFmpeg's names of containers whose packets cannot be copied into others.
   private static let neverCopied: Set = ["rm", "swf"]
 
-  /// `copies`: whether what can be copied is.
+  /// Plans a conversion. `copies` permits copying streams.
   init(
     _ input: MediaInput, _ container: FilmContainer, _ changes: FilmChanges, copies: Bool = true
   ) throws(JobFailure) {
@@ -40,8 +40,10 @@ struct FilmPlan {
       throw JobFailure(.unsupported, "is not written as \(container.muxer) by the FFmpeg that is installed")
     }
     let copies = copies && !Self.neverCopied.contains(input.formatName)
-    // Of some muxers nobody knows what they take.
+    // FFmpeg does not know the supported codecs of some muxers.
     func takes(_ codec: AVCodecID, _ named: Set<CodecNumber>?) -> Bool {
+      // In Matroska, FFmpeg reads TTA without its last packet.
+      if codec == AV_CODEC_ID_TTA, container.muxer == "matroska" { return false }
       let known = unsafe avformat_query_codec(muxer, codec, FF_COMPLIANCE_NORMAL)
       return copies && (named.map { $0.contains(codec.rawValue) && known != 0 } ?? (known == 1))
     }
@@ -62,7 +64,7 @@ struct FilmPlan {
 
   private mutating func addPictures(_ input: MediaInput, _ takes: (AVCodecID) -> Bool) throws(JobFailure) {
     var pictures = input.streams.filter { $0.kind == .film && $0.codec != AV_CODEC_ID_NONE }
-    // The one that players choose first.
+    // The stream that players choose goes first.
     if let usual = pictures.firstIndex(where: \.isDefault) { pictures.swapAt(0, usual) }
     for stream in pictures {
       let original = try unsafe input.stream(stream.index)
@@ -119,14 +121,14 @@ struct FilmPlan {
         continue
       case .subtitle, .attachment, .cover, .data: break
       }
-      // What a chapter is called is told again among the chapters.
+      // The chapters contain the chapter titles as well.
       if stream.kind == .data, stream.codecName == "bin_data" { continue }
       let name = stream.tags["filename"] ?? stream.codecName
       remarks.append("\(stream.kind.word) (\(name)) is left out")
     }
   }
 
-  /// The end of a sentence that starts with the file's name.
+  /// Returns the end of a sentence that begins with the file's name.
   func remark(_ more: [String]) -> String {
     let all = remarks + more
     return all.isEmpty ? "" : "is made with changes: " + all.joined(separator: "; ")
@@ -134,7 +136,7 @@ struct FilmPlan {
 }
 
 extension MediaStream {
-  /// Whether subtitles are text, and not pictures of it.
+  /// Whether subtitles are text, not images.
   var isText: Bool {
     unsafe avcodec_descriptor_get(codec).map { unsafe $0.pointee.props & AV_CODEC_PROP_TEXT_SUB != 0 } ?? false
   }

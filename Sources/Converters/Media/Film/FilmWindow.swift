@@ -1,11 +1,11 @@
 internal import CFFmpeg
 internal import Catalogue
 
-/// Which part of a film is wanted, and how fast.
+/// The requested part of a video, and its speed.
 struct FilmWindow {
-  /// The film's own beginning, in units of `AV_TIME_BASE`: recordings of broadcasts begin anywhere.
+  /// The video's first time, in units of `AV_TIME_BASE`. Recordings of broadcasts begin at any time.
   let origin: Int64
-  /// In seconds from there.
+  /// The bounds of the part, in seconds from `origin`.
   let start: Double
   let end: Double?
   let speed: Double
@@ -25,15 +25,16 @@ struct FilmWindow {
 
   var isWhole: Bool { start == 0 && end == nil && speed == 1 }
 
-  /// The beginning in units of a time base.
+  /// Returns the video's first time in units of a time base.
   func origin(in timeBase: AVRational) -> Int64 {
     av_rescale_q(origin, AVRational(num: 1, den: AV_TIME_BASE), timeBase)
   }
 
-  /// How long the result is, for a film of so many seconds.
+  /// Returns the length of the result for a video of `duration` seconds.
   func length(of duration: Double) -> Double { max(0, min(end ?? duration, duration) - start) / speed }
 
-  /// Where what lasts from one time to another, by the film's own clock, is in the result; nil for what is not in it.
+  /// Returns the times in the result of an interval of the video's own clock, in seconds. Returns `nil` if the result
+  /// does not contain it.
   func place(_ start: Double, _ end: Double) -> (Double, Double)? {
     let times = [start, end].map { time in
       (min(max(time - Double(origin) / Double(AV_TIME_BASE), self.start), self.end ?? .infinity) - self.start) / speed
@@ -41,7 +42,7 @@ struct FilmWindow {
     return times[0] < times[1] ? (times[0], times[1]) : nil
   }
 
-  /// The filters that cut; `kind` as `FilterGraph` has it.
+  /// Returns the filters that cut the part and change its speed. `kind` is as in `FilterGraph`.
   func filters(_ kind: String) -> [String] {
     var filters: [String] = []
     if start > 0 || end != nil {
@@ -51,7 +52,7 @@ struct FilmWindow {
       if start > 0 || speed != 1 { filters.append("setpts=round((PTS-\(start)/TB)/\(speed))") }
     } else {
       if start > 0 { filters.append("asetpts=round(PTS-\(start)/TB)") }
-      // A filter slows to no less than half.
+      // One filter can halve the speed at most.
       if speed < 0.5 {
         filters += ["atempo=0.5", "atempo=\(speed * 2)"]
       } else if speed != 1 {
@@ -63,7 +64,7 @@ struct FilmWindow {
 }
 
 extension MediaInput {
-  /// Where the film begins, in units of `AV_TIME_BASE`.
+  /// The video's first time, in units of `AV_TIME_BASE`.
   var origin: Int64 {
     let start = unsafe context.pointee.start_time
     return start == ffmedia_no_time ? 0 : start

@@ -1,30 +1,30 @@
 internal import CFFmpeg
 internal import WorkerKit
 
-/// A chain of filters for pictures or samples whose kind may change midway: a graph is for one kind.
+/// A chain of filters for frames whose format can change midway. A `FilterGraph` accepts a single format.
 final class FilterChain {
   private let filters: String
   private let palette: MediaFrame?
-  /// Samples in a run that comes out, 0 for any number; nil for pictures.
+  /// The number of samples in an output frame, or 0 for any number. `nil` for pictures.
   private let runLength: Int32?
   private var graph: FilterGraph?
   private var entry = ""
 
-  /// For pictures. `palette`: as `FilterGraph` has it.
+  /// Creates a chain for pictures. `palette` is as in `FilterGraph`.
   init(_ filters: String, palette: MediaFrame? = nil) {
     self.filters = filters
     self.palette = palette
     runLength = nil
   }
 
-  /// For samples.
+  /// Creates a chain for samples.
   init(_ filters: String, runLength: Int32) {
     self.filters = filters
     self.runLength = runLength
     palette = nil
   }
 
-  /// Calls `body` with all that comes out for a frame that goes in, and the unit of its time. Takes what the frame holds.
+  /// Calls `body` with each output frame for an input frame, and the unit of its time. Takes the contents of `frame`.
   func filter(
     _ frame: MediaFrame, entry: String, _ body: (MediaFrame, AVRational) throws(JobFailure) -> Void
   ) throws(JobFailure) {
@@ -37,7 +37,7 @@ final class FilterChain {
     try run(frame, body)
   }
 
-  /// Calls `body` with what is left.
+  /// Calls `body` with the remaining frames.
   func finish(_ body: (MediaFrame, AVRational) throws(JobFailure) -> Void) throws(JobFailure) {
     try run(nil, body)
     graph = nil

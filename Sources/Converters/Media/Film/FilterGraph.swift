@@ -1,21 +1,21 @@
 internal import CFFmpeg
 internal import WorkerKit
 
-/// What is done to decoded pictures or samples before they are coded: a chain of FFmpeg's filters.
+/// A chain of FFmpeg's filters, which changes decoded pictures or samples before they are encoded.
 @safe final class FilterGraph {
   private let graph: UnsafeMutablePointer<AVFilterGraph>
   private let source: UnsafeMutablePointer<AVFilterContext>
   private let sink: UnsafeMutablePointer<AVFilterContext>
   private let frame: MediaFrame
-  /// When the last picture starts, and ends.
+  /// The start and end time of the last picture.
   private var last: (start: Int64, end: Int64)?
-  /// Of what comes out.
+  /// The unit of the output's times.
   var timeBase: AVRational { unsafe av_buffersink_get_time_base(sink) }
 
   /// - Parameters:
-  ///   - kind: `""` for pictures, `"a"` for samples, as FFmpeg's names of filters start.
-  ///   - entry: what comes in, as the filter named `buffer` has it.
-  ///   - palette: goes in first, at what the chain calls so.
+  ///   - kind: the prefix of FFmpeg's filter names, `""` for pictures and `"a"` for samples.
+  ///   - entry: the parameters of the filter `buffer` for the input.
+  ///   - palette: a picture that is passed first, to the input that the chain calls `palette`.
   init(_ kind: String, from entry: String, _ chain: String, palette: MediaFrame? = nil) throws(JobFailure) {
     guard let graph = unsafe avfilter_graph_alloc() else { throw .noMemory() }
     frame = try MediaFrame()
@@ -45,7 +45,7 @@ internal import WorkerKit
     unsafe avfilter_graph_free(&last)
   }
 
-  /// A picture as the filter `buffer` takes it.
+  /// Returns the parameters of the filter `buffer` for a picture.
   static func entry(of picture: MediaFrame, _ timeBase: AVRational) -> String {
     unsafe """
     video_size=\(picture.pointer.pointee.width)x\(picture.pointer.pointee.height):\
@@ -89,7 +89,7 @@ internal import WorkerKit
     try unsafe checked(avfilter_graph_config(graph, nil), "cannot be changed so")
   }
 
-  /// Of pictures the filters cannot know how long the last one is shown.
+  /// Records the end of a picture. The filters cannot know how long the last one is shown.
   private func note(_ input: MediaFrame) {
     let start = unsafe input.pointer.pointee.pts
     guard unsafe input.pointer.pointee.width > 0, start != ffmedia_no_time else { return }
@@ -98,10 +98,10 @@ internal import WorkerKit
     last = (start, start.addingReportingOverflow(length).partialValue)
   }
 
-  /// Has samples come out in runs of so many.
+  /// Sets the number of samples in an output frame.
   func setRunLength(_ count: Int32) { unsafe av_buffersink_set_frame_size(sink, UInt32(max(0, count))) }
 
-  /// Calls `body` with all that comes out for a frame that goes in; nil is the end. Takes what the frame holds.
+  /// Calls `body` with each output frame for an input frame. `nil` ends the input. Takes the contents of `input`.
   func filter(_ input: MediaFrame?, _ body: (MediaFrame) throws(JobFailure) -> Void) throws(JobFailure) {
     if let input {
       note(input)

@@ -1,18 +1,18 @@
 internal import CFFmpeg
 internal import WorkerKit
 
-/// A track of a result, made of one stream of the source.
+/// A track of a conversion result, made from one stream of the source.
 protocol MadeTrack: AnyObject {
-  /// Which stream.
+  /// The index of the source's stream.
   var source: Int { get }
 
-  /// Adds the track to a container that is not started yet.
+  /// Adds the track to a container that has not been started.
   func declare(in output: MediaOutput) throws(JobFailure)
 
-  /// Takes a packet of the stream, nil at its end, and writes what comes of it.
+  /// Processes a packet of the stream and writes the resulting packets. `nil` is the end of the stream.
   func take(_ packet: MediaPacket?, _ output: MediaOutput) throws(JobFailure)
 
-  /// Whether nothing more is wanted of the stream.
+  /// Whether the track needs no more packets.
   var isDone: Bool { get }
 }
 

@@ -2,9 +2,9 @@ internal import CFFmpeg
 internal import Catalogue
 internal import WorkerKit
 
-/// The 256 colours that all pictures of an animated image share.
+/// The 256 colours shared by all pictures of an animated image.
 enum Palette {
-  /// Decodes the film's part once. `chain`: how its pictures are changed before.
+  /// Creates a palette. Decodes the requested part of the video once, and applies the filters `chain` to its pictures.
   static func make(
     of input: MediaInput, _ stream: MediaStream, _ chain: String, _ window: FilmWindow
   ) throws(JobFailure) -> MediaFrame {

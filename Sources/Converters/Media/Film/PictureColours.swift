@@ -1,14 +1,14 @@
 internal import CFFmpeg
 
-/// What the numbers of decoded pictures mean, and of those that are coded.
+/// The colour properties of encoded pictures, and their conversion from those of decoded ones.
 struct PictureColours {
   let range: AVColorRange
   let primaries: AVColorPrimaries
   let transfer: AVColorTransferCharacteristic
   let space: AVColorSpace
-  /// What `scale` is told besides.
+  /// The additional parameters of the filter `scale`.
   let scaling: String
-  /// Before that, for pictures whose brightness goes beyond what eight bits have.
+  /// The filters before `scale`, for pictures whose brightness exceeds eight bits.
   let toneFilters: [String]
   let remark: String?
 

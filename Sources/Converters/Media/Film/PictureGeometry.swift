@@ -2,13 +2,13 @@ internal import CFFmpeg
 internal import Catalogue
 internal import WorkerKit
 
-/// How decoded pictures become those that are wanted: upright, with square pixels, cut, turned and scaled.
+/// The filters that make pictures upright, with square pixels, and crop, rotate and scale them as requested.
 struct PictureGeometry {
-  /// Of the result, in pixels.
+  /// The size of the result, in pixels.
   let width: Int
   let height: Int
   private var filters: [String] = []
-  /// What is said of a size that a container does not have.
+  /// A remark on a size that the container does not support.
   private(set) var remark: String?
 
   init(
@@ -17,7 +17,7 @@ struct PictureGeometry {
     try unsafe self.init(stream, source, changes, coding) { Self.scale(changes.size, $0) }
   }
 
-  /// - Parameter scale: by how much a picture of such sides is to be scaled; never more than 1.
+  /// - Parameter scale: returns the factor by which a picture with the given sides is scaled, at most 1.
   init(
     _ stream: MediaStream, _ source: UnsafeMutablePointer<AVStream>, _ changes: FilmChanges, _ coding: PictureCoding,
     scale: ((Double, Double)) -> Double
@@ -71,7 +71,7 @@ struct PictureGeometry {
     }
     width = side(sides.0, bounds.width)
     height = side(sides.1, bounds.height)
-    // One line less is left out: scaling would blur all others.
+    // Crops an odd line, since scaling would blur all others.
     let whole = (Int(sides.0.rounded()), Int(sides.1.rounded()))
     if scale == 1, block <= 2, (width, height) != whole, width <= whole.0, height <= whole.1 {
       filters.append("crop=\(width):\(height):0:0:exact=1")
@@ -80,7 +80,7 @@ struct PictureGeometry {
     }
   }
 
-  /// The sides that a word bounds, in pixels.
+  /// Returns the maximum sides that `size` permits, in pixels.
   private static func bounds(_ size: FilmChanges.Size?) -> (width: Int?, height: Int?) {
     switch size {
     case .height(let height): (nil, height)
@@ -101,7 +101,7 @@ struct PictureGeometry {
 
   private static let turns = [90: "transpose=clock", 180: "hflip,vflip", 270: "transpose=cclock"]
 
-  /// By how much players turn a stream's pictures, clockwise, in degrees.
+  /// Returns the clockwise rotation that players apply to a stream's pictures, in degrees.
   static func rotation(of stream: UnsafeMutablePointer<AVStream>) -> Int {
     var size = 0
     guard let data = unsafe av_stream_get_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, &size), size >= 36 else {
@@ -112,7 +112,7 @@ struct PictureGeometry {
     return (Int((-angle / 90).rounded()) * 90 % 360 + 360) % 360
   }
 
-  /// The chain, with the pictures in a pixel format at its end.
+  /// Returns the chain of filters. Its output is in `pixelFormat`.
   func chain(_ colours: PictureColours, _ pixelFormat: String) -> [String] {
     filters + colours.toneFilters + [
       "scale=\(width):\(height):flags=bicubic\(colours.scaling)", "format=\(pixelFormat)",

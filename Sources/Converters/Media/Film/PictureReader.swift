@@ -2,7 +2,7 @@ internal import CFFmpeg
 internal import Catalogue
 internal import WorkerKit
 
-/// Single pictures of a film, by time.
+/// A reader of single pictures of a video, by time.
 @safe final class PictureReader {
   let input: MediaInput
   let stream: MediaStream
@@ -10,7 +10,7 @@ internal import WorkerKit
   private let packet: MediaPacket
   private let origin: Int64
 
-  /// nil if there are no moving pictures.
+  /// Returns `nil` if the file has no moving pictures.
   init?(_ input: MediaInput) throws(JobFailure) {
     let films = input.streams.filter { $0.kind == .film && $0.width > 0 && $0.height > 0 }
     guard let stream = films.first(where: \.isDefault) ?? films.first else { return nil }
@@ -22,17 +22,17 @@ internal import WorkerKit
     input.use(only: [stream.index])
   }
 
-  /// In seconds; 0 if unknown.
+  /// The duration in seconds. 0 if unknown.
   var duration: Double { input.duration ?? 0 }
 
-  /// The picture that is shown at a time, in seconds; `isAnyNear`: or one before it that is decoded faster. nil where there
-  /// is none.
+  /// Returns the picture that is shown at a time, in seconds. `isAnyNear` permits an earlier picture that is decoded
+  /// faster. Returns `nil` if there is none.
   func picture(at seconds: Double, isAnyNear: Bool = false) throws(JobFailure) -> MediaFrame? {
     input.enter(at: isAnyNear ? seconds + 0.5 : seconds)
     decoder.restart()
     let shown = try MediaFrame()
     let base = stream.timeBase
-    // A little later, because times are rounded.
+    // Slightly later, because times are rounded.
     let wanted = (seconds + 0.0005) * Double(base.den) / Double(max(1, base.num))
     var isFound = false
     func take(_ frame: MediaFrame) {
@@ -55,9 +55,9 @@ internal import WorkerKit
   }
 }
 
-/// Changes single pictures.
+/// Operations on single pictures.
 enum StillPicture {
-  /// A picture of a stream, upright and with square pixels. `scale`: as `PictureGeometry` has it.
+  /// Returns a stream's picture, upright and with square pixels. `scale` is as in `PictureGeometry`.
   static func shaped(
     _ picture: MediaFrame, _ stream: MediaStream, of input: MediaInput, _ coding: PictureCoding,
     scale: ((Double, Double)) -> Double
@@ -85,7 +85,7 @@ enum StillPicture {
     return made
   }
 
-  /// As a file. `quality`: from 1 to 100.
+  /// Writes a picture as a file. `quality` is from 1 to 100.
   static func write(
     _ picture: MediaFrame, _ coding: PictureCoding, quality: Int, to output: JobOutput
   ) throws(JobFailure) {
@@ -98,7 +98,7 @@ enum StillPicture {
     unsafe context.pointee.color_range = AVCOL_RANGE_JPEG
     if coding.encoder == "mjpeg" {
       unsafe context.pointee.flags |= AV_CODEC_FLAG_QSCALE
-      // From 31, the worst, to 1.
+      // The scale is from 31, the worst, to 1.
       unsafe context.pointee.global_quality = FF_QP2LAMBDA * Int32(max(1, min(31, 1 + (100 - quality) * 3 / 17)))
     }
     try encoder.open()

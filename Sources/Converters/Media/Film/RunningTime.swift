@@ -1,13 +1,13 @@
 internal import CFFmpeg
 
-/// The times of a stream's pictures or samples, from the film's beginning: a leap of minutes, as recordings have where they
-/// were put together, and damaged files anywhere, is none.
+/// The times of a stream's frames from the video's beginning, without jumps of minutes. Such jumps occur where
+/// recordings were joined, and anywhere in damaged files.
 struct RunningTime {
   private var origin: Int64
   private var last: Int64?
   private let longestLeap: Int64
 
-  /// Seconds for which a picture may stand, or sound be missing.
+  /// The maximum time that a picture is shown or audio is missing, in seconds. Longer times are jumps.
   private static let longestPause = 120.0
 
   init(from origin: Int64, in timeBase: AVRational) {
@@ -15,7 +15,7 @@ struct RunningTime {
     longestLeap = Int64(Self.longestPause * Double(timeBase.den) / Double(max(1, timeBase.num)))
   }
 
-  /// `time`, from the beginning on.
+  /// Returns `time` relative to the beginning.
   mutating func place(_ time: Int64) -> Int64 {
     var shown = time.subtractingReportingOverflow(origin).partialValue
     if let last, abs(clamped(shown) - clamped(last)) > longestLeap {
@@ -26,6 +26,6 @@ struct RunningTime {
     return shown
   }
 
-  /// So that differences are numbers.
+  /// Limits a time so that differences do not overflow.
   private func clamped(_ time: Int64) -> Int64 { max(Int64.min / 4, min(Int64.max / 4, time)) }
 }

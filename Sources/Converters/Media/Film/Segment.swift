@@ -2,7 +2,7 @@ internal import CFFmpeg
 internal import Catalogue
 internal import WorkerKit
 
-/// One segment of a film, whose times go on from those of the one before.
+/// A segment of a video, whose times continue those of the segment before.
 struct Segment {
   private let plan: SegmentPlan
   private let start: Double
@@ -10,11 +10,11 @@ struct Segment {
   private let isFirst: Bool
   private let isLast: Bool
 
-  /// No time is less than 0, whatever comes before the first picture.
+  /// The offset of all times, in seconds. It prevents negative times of packets before the first picture.
   private static let lead = 10.0
-  /// Times of containers are rounded.
+  /// The tolerance for rounded times of containers, in seconds.
   private static let slack = 0.002
-  /// Sound lies no further from its picture in a file, in seconds.
+  /// The maximum distance of audio from its picture in a file, in seconds.
   private static let skew = 10.0
   private static let runLength: Int64 = 1024
 
@@ -53,7 +53,7 @@ struct Segment {
     return pictures
   }
 
-  /// Coded from a little before, so that the sound of each run goes on from that of the one before it.
+  /// Encodes audio from slightly before the segment, so that each frame continues the one before it.
   private func codedSound(_ stream: MediaStream) throws(JobFailure) -> CodedSoundTrack {
     let rate = Double(stream.rate)
     func runs(_ seconds: Double) -> Int64 { Int64((seconds * rate / Double(Self.runLength)).rounded(.up)) }
@@ -102,7 +102,7 @@ struct Segment {
     for track in tracks { try track.take(nil, output) }
   }
 
-  /// When it is shown, in seconds from the film's beginning.
+  /// Returns when a packet is shown, in seconds from the video's beginning.
   private func time(of packet: MediaPacket) -> Double? {
     let time = unsafe packet.pointer.pointee.pts
     if time == ffmedia_no_time { return nil }

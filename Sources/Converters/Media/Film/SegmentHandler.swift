@@ -1,7 +1,7 @@
 public import Catalogue
 public import WorkerKit
 
-/// Divides films into segments, tells how many there are, lists them for players, and makes each.
+/// A handler that divides videos into segments. It counts them, lists them for players, and makes each.
 public struct SegmentHandler: JobHandler {
   public static let verbs = [Conversion.playlist.verb, Conversion.segment.verb]
 

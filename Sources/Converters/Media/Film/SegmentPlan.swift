@@ -2,25 +2,25 @@ internal import CFFmpeg
 internal import Catalogue
 internal import WorkerKit
 
-/// How a film is divided into segments that are played one after the other, and each made by itself.
+/// The division of a video into segments that are played in sequence. Each is made independently.
 ///
-/// Pictures that players of such segments know are copied, from one that stands alone to another; all others are coded,
-/// and divided at equal times.
+/// Pictures in codecs that players of segments support are copied, from one key frame to another. All others are
+/// encoded and divided at equal times.
 struct SegmentPlan {
   let input: MediaInput
   let picture: MediaStream?
   let sound: MediaStream?
   let copiesPicture: Bool
   let copiesSound: Bool
-  /// When each starts, in seconds from the film's beginning, and when the last one ends.
+  /// The start of each segment and the end of the last one, in seconds from the video's beginning.
   let times: [Double]
 
   var count: Int { times.count - 1 }
 
-  /// Of a segment, in seconds; one that is copied may have twice as much, and more.
+  /// The length of a segment, in seconds. A copied segment can be more than twice as long.
   private static let length = 6.0
   private static let longest = 20.0
-  /// More are none.
+  /// The maximum number of segments.
   private static let most = 100_000
 
   init(_ input: MediaInput) throws(JobFailure) {
@@ -47,9 +47,9 @@ struct SegmentPlan {
     }
   }
 
-  /// When pictures that stand alone are shown, in seconds; nil if the container does not tell.
+  /// Returns the times at which key frames are shown, in seconds. Returns `nil` if the container does not record them.
   private static func keys(of stream: MediaStream, _ input: MediaInput) throws(JobFailure) -> [Double]? {
-    // Some containers read their index when it is first wanted.
+    // Some containers read their index only for the first seek.
     input.enter(at: 1)
     input.enter(at: 0)
     let original = try unsafe input.stream(stream.index)
@@ -70,7 +70,7 @@ struct SegmentPlan {
         unsafe entry.pointee.flags & AVINDEX_KEYFRAME != 0
       else { continue }
       let time = unsafe entry.pointee.timestamp
-      // Some have the times at which pictures are decoded.
+      // The index of some containers has decoding times.
       let shift = delay ?? (first.shown &- time)
       delay = shift
       keys.append(Double(time &+ shift &- origin) * Double(base.num) / Double(max(1, base.den)))
@@ -78,7 +78,7 @@ struct SegmentPlan {
     return keys
   }
 
-  /// nil if they are too far apart.
+  /// Returns the bounds of segments at key frames. Returns `nil` if key frames are too far apart.
   private static func times(at keys: [Double], upTo end: Double) -> [Double]? {
     var times = [0.0]
     var last = 0.0

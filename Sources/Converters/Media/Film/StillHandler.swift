@@ -2,7 +2,7 @@ internal import CFFmpeg
 public import Catalogue
 public import WorkerKit
 
-/// Makes images of single pictures of a film, and of the covers of sound.
+/// A handler that makes images of single pictures of a video, and of the covers of audio files.
 public struct StillHandler: JobHandler {
   public static let verbs = ["still-jpeg", "still-png"]
   private static let codings: [String: PictureCoding] = ["still-jpeg": .jpeg, "still-png": .png]
@@ -38,7 +38,7 @@ public struct StillHandler: JobHandler {
     return ""
   }
 
-  /// How many seconds a film has: a picture of each can be had.
+  /// Returns the length of a video in seconds. A picture of each second is available.
   public mutating func answer(_ order: JobOrder) throws(JobFailure) -> JobAnswer.Outcome {
     guard case .count = order.job.work else { throw .unknown }
     let input = try MediaInput(order.input())

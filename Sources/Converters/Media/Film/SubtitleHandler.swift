@@ -2,7 +2,7 @@ internal import CFFmpeg
 public import Catalogue
 public import WorkerKit
 
-/// Makes files of text of a film's subtitles.
+/// A handler that converts a video's subtitles to text files.
 public struct SubtitleHandler: JobHandler {
   private static let encoders = ["srt": "subrip", "vtt": "webvtt"]
   public static let verbs = ["srt", "vtt"]

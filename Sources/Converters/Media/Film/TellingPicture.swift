@@ -2,10 +2,10 @@ internal import CFFmpeg
 internal import Catalogue
 internal import WorkerKit
 
-/// Finds a picture that tells what a film is: neither dark nor blurred, from its first third.
+/// A search for a representative picture of a video: neither dark nor blurred, from its first third.
 enum TellingPicture {
   private static let candidates = 12
-  /// Of the pictures that are compared, in pixels.
+  /// The maximum side of the pictures that are compared, in pixels.
   private static let side = 160.0
 
   static func find(_ reader: PictureReader) throws(JobFailure) -> MediaFrame? {
@@ -15,7 +15,7 @@ enum TellingPicture {
     for candidate in 0..<candidates {
       let share = 0.03 + 0.3 * Double(candidate) / Double(candidates)
       guard let picture = try reader.picture(at: length * share, isAnyNear: true) else { continue }
-      // In a film with few pictures that stand alone, the same is found again.
+      // In a video with few key frames, the same picture is found again.
       guard seen.insert(unsafe picture.pointer.pointee.pts).inserted else { continue }
       let small = try StillPicture.shaped(picture, reader.stream, of: reader.input, gray) {
         min(1, side / max($0.0, $0.1))
@@ -29,7 +29,7 @@ enum TellingPicture {
 
   private static let gray = PictureCoding(encoder: "", pixelFormat: "gray", block: 1)
 
-  /// How sharp it is, and less if it is mostly dark or white.
+  /// Returns the sharpness of a picture, reduced if it is mostly dark or white.
   private static func worth(of picture: MediaFrame) -> Double {
     let width = Int(unsafe picture.pointer.pointee.width)
     let height = Int(unsafe picture.pointer.pointee.height)

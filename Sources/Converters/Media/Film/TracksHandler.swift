@@ -3,7 +3,7 @@ internal import CFFmpeg
 public import Catalogue
 public import WorkerKit
 
-/// Tells which tracks a film has, and makes a file of each as it is.
+/// A handler that lists the tracks of a video and copies each to a file.
 public struct TracksHandler: JobHandler {
   public static let verbs = [Conversion.tracks.verb] + FilmTrack.formats.map { Conversion.trackVerb($0) }
 
@@ -27,7 +27,7 @@ public struct TracksHandler: JobHandler {
     return ""
   }
 
-  // MARK: What there is
+  // MARK: Tracks
 
   private static let pictures: [UInt32: Format] = [
     AV_CODEC_ID_H264.rawValue: .mp4, AV_CODEC_ID_HEVC.rawValue: .mp4, AV_CODEC_ID_AV1.rawValue: .mp4,
@@ -45,7 +45,8 @@ public struct TracksHandler: JobHandler {
   ]
   private static let muxers = ["m4a": "ipod", "mkv": "matroska", "mka": "matroska", "vtt": "webvtt"]
 
-  /// The file of a stream, nil for what is none by itself; `01 video h264.mp4`, `02 audio eng aac.m4a`.
+  /// Returns the file of a stream, such as `01 video h264.mp4` or `02 audio eng aac.m4a`. Returns `nil` if the stream
+  /// cannot be a separate file.
   private static func track(_ stream: MediaStream) -> FilmTrack? {
     let number = stream.index + 1
     let digits = number < 10 ? "0\(number)" : "\(number)"
@@ -73,7 +74,7 @@ public struct TracksHandler: JobHandler {
 
   private static func ending(of format: Format) -> String { ".\(format.extensions.first?.text ?? format.name)" }
 
-  // MARK: Its file
+  // MARK: Files
 
   private func write(
     _ stream: MediaStream, of input: MediaInput, as format: Format, to output: JobOutput

@@ -3,22 +3,22 @@ internal import Catalogue
 internal import Glibc
 internal import WorkerKit
 
-/// Has the end of one sound heard with the start of the next, both as loud together as one alone.
+/// A crossfade of the end of an audio stream with the start of the next, at constant power.
 final class Crossfade {
-  /// Of what goes in: fractions, packed.
+  /// The shape of the input, whose samples are packed floats.
   let shape: SoundShape
   private let resampler: SoundResampler
   private let given: MediaFrame
   private let made: MediaFrame
-  /// Samples of all channels that are heard together.
+  /// The length of the crossfade, in samples of all channels.
   private let length: Int
-  /// What is kept back: the end of a sound may be in it.
+  /// The samples kept back, since they can contain the end of a stream.
   private var waiting: [Float] = []
-  /// The end of the sound before, and how much of it has been heard.
+  /// The end of the stream before, and the number of its samples that have been mixed.
   private var before: [Float] = []
   private var heard = 0
 
-  /// `target`: the shape of what comes out.
+  /// Creates a crossfade. `target` is the shape of the output.
   init(_ time: MediaTime, _ target: SoundShape) throws(JobFailure) {
     var shape = target
     shape.format = AV_SAMPLE_FMT_FLT
@@ -35,7 +35,7 @@ final class Crossfade {
     unsafe plane.withMemoryRebound(to: Float.self, capacity: count) { samples in
       for place in 0..<count { unsafe waiting.append(mixed(samples[place])) }
     }
-    // Not at every frame: what is left is moved.
+    // Not at every frame, since the remaining samples are moved.
     if waiting.count > 2 * length + 65_536 { try emit(waiting.count - length, body) }
   }
 
@@ -46,15 +46,15 @@ final class Crossfade {
     return max(-1, min(1, before[heard] * (1 - share).squareRoot() + sample * share.squareRoot()))
   }
 
-  /// What comes next is another sound.
+  /// Ends the current stream. The following samples belong to another one.
   func endPart(_ body: (MediaFrame) throws(JobFailure) -> Void) throws(JobFailure) {
-    // Of a sound that is shorter than the one before takes to end.
+    // The stream is shorter than the crossfade from the one before.
     if heard < before.count { waiting += before[heard...].map { $0 * (1 - Float(heard) / Float(before.count)) } }
     if waiting.count > length { try emit(waiting.count - length, body) }
     (before, waiting, heard) = (waiting, [], 0)
   }
 
-  /// Gives what is left.
+  /// Calls `body` with the remaining samples.
   func finish(_ body: (MediaFrame) throws(JobFailure) -> Void) throws(JobFailure) {
     (waiting, before) = (Array(before[heard...]) + waiting, [])
     try emit(waiting.count, body)

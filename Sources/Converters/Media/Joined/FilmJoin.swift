@@ -2,26 +2,26 @@ internal import CFFmpeg
 internal import Catalogue
 internal import WorkerKit
 
-/// The films of a folder as one, each with its first picture and its first sound: their packets as they are, if all are
-/// alike, or else coded anew, as large and as fast as the first.
+/// The videos of a directory, joined into one. Each contributes its first video and audio track. Packets are copied if
+/// all files are alike. Otherwise they are encoded again, with the size and rate of the first.
 struct FilmJoin {
   private struct Part {
     let member: JoinedMember
-    /// nil for what has to be coded.
+    /// The kinds of the streams. `nil` if the part has to be encoded.
     let kinds: [Kind]?
-    /// In seconds.
+    /// The length in seconds.
     let length: Double
     let title: String
     let hasSound: Bool
-    /// Whether there is more in it.
+    /// Whether the file has further tracks, which are omitted.
     let isCutDown: Bool
   }
 
-  /// What has to be the same for packets to follow one another.
+  /// The properties that must be equal for packets to follow one another.
   private struct Kind: Equatable {
     let codec: UInt32
     let shape: [Int]
-    /// What stands before all packets.
+    /// The header before all packets.
     let head: [UInt8]
 
     init(_ stream: MediaStream, of input: MediaInput) throws(JobFailure) {
@@ -35,7 +35,7 @@ struct FilmJoin {
     }
   }
 
-  /// No part is, whatever it says; in seconds.
+  /// The maximum length of a part, in seconds, whatever the file claims.
   private static let longest = 1e9
   private let parts: JoinedParts<Part>
   private let container: FilmContainer
@@ -58,7 +58,7 @@ struct FilmJoin {
     }
   }
 
-  /// The first picture, and the first sound if there is one.
+  /// Returns the first video track, and the first audio track if there is one.
   private static func used(_ plan: FilmPlan) throws(JobFailure) -> [(stream: MediaStream, way: FilmPlan.Way)] {
     guard let picture = plan.tracks.first(where: { $0.stream.kind == .film }) else {
       throw JobFailure(.unsupported, "has no pictures")
@@ -66,13 +66,13 @@ struct FilmJoin {
     return [picture] + plan.tracks.filter { $0.stream.kind == .sound }.prefix(1)
   }
 
-  /// Returns the job's remark.
+  /// Writes the result. Returns the job's remark.
   func write(to output: JobOutput) throws(JobFailure) -> String {
     let all = parts.parts
     let more = all.contains(where: \.isCutDown) ? ", each with its first picture and sound" : ""
     let kinds = all[0].kinds
     guard let other = all.first(where: { $0.kinds == nil || $0.kinds != kinds }) else {
-      // Twice, so that the index of what is written stands before it.
+      // Two passes, so that the index precedes the packets.
       let rehearsal = SealedDoor()
       try copy(to: MediaOutput(container.muxer, through: rehearsal, telling: nil, isStreamed: false))
       if rehearsal.layout.isUnknown {
@@ -89,7 +89,7 @@ struct FilmJoin {
     return parts.remark("coded again\(reason)\(more)")
   }
 
-  /// A chapter for each, and what comes before the first packet.
+  /// Adds a chapter for each part, and writes the header.
   private func start(_ file: MediaOutput) throws(JobFailure) {
     var place = 0.0
     for part in parts.parts {
@@ -146,7 +146,7 @@ struct FilmJoin {
 
   private func code(to file: MediaOutput) throws(JobFailure) {
     guard var coding = container.coding(changes.codec) else { throw .unknown }
-    // So that all have one rate.
+    // All parts have the same rate.
     coding.keepsTimes = false
     let sounding = changes.isMute ? nil : parts.parts.first(where: \.hasSound)
     let sound = try sounding.map { (part) throws(JobFailure) in

@@ -1,7 +1,7 @@
 public import Catalogue
 public import WorkerKit
 
-/// Makes one file of the sounds or films in a folder.
+/// A handler that joins the audio or video files of a directory into one.
 public struct JoinHandler: JobHandler {
   public static let verbs = Conversion.joined.map(\.verb)
 

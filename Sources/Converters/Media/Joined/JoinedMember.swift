@@ -1,14 +1,15 @@
 internal import Catalogue
 internal import WorkerKit
 
-/// A file of a folder that is to be a part of one: opened when it is read, since a folder may have more than can be open.
+/// A file of a directory that is to be joined with others. It is opened when it is read, since a directory can have
+/// more files than can be open.
 struct JoinedMember {
   let name: String
   private let order: JobOrder
   private let start: Int64
   private let size: Int64
 
-  /// More are not joined.
+  /// The maximum number of files.
   private static let most = 10_000
 
   static func all(of order: JobOrder) throws(JobFailure) -> [JoinedMember] {
@@ -31,17 +32,18 @@ struct JoinedMember {
   var stem: String { name.lastIndex(of: ".").map { String(name[..<$0]) } ?? name }
 }
 
-/// What becomes of the files of a folder: those that are parts of the result, and of the others why they are none.
+/// The files of a directory: those that are parts of the result, and the reasons for omitting the others.
 struct JoinedParts<Part> {
   private(set) var parts: [Part] = []
   private var leftOut: [String] = []
 
-  /// Calls `body` with each. What cannot be used is left out, and told of; without anything, the first reason counts.
+  /// Calls `body` with each file. Omits files for which it throws, and records the reason. Throws the first failure if
+  /// no file can be used.
   init(_ members: [JoinedMember], _ body: (JoinedMember) throws(JobFailure) -> Part) throws(JobFailure) {
     var first: JobFailure?
     for member in members {
       do throws(JobFailure) { parts.append(try body(member)) } catch {
-        // For these no file is the cause.
+        // These failures are not caused by a file.
         if [.memory, .system].contains(error.failure) { throw error.about(member.name) }
         first = first ?? error.about(member.name)
         leftOut.append("\(member.name) \(error.reason)")
@@ -50,7 +52,7 @@ struct JoinedParts<Part> {
     guard !parts.isEmpty else { throw first ?? JobFailure(.unsupported, "has nothing in it that can be joined") }
   }
 
-  /// The end of a sentence that starts with the folder's name.
+  /// Returns the end of a sentence that begins with the directory's name.
   func remark(_ how: String) -> String {
     let all = "is made of \(parts.count) files, \(how)"
     if leftOut.isEmpty { return all }

@@ -2,7 +2,8 @@ internal import CFFmpeg
 internal import Catalogue
 internal import WorkerKit
 
-/// The sound of several films, one after the other, coded as one: silence where one has none, or less than pictures.
+/// The audio of several videos in sequence, encoded as one track. Silence replaces audio that is missing or shorter
+/// than the pictures.
 final class JoinedSound {
   private let encoder: SoundEncoder
   private let chain: String
@@ -10,14 +11,14 @@ final class JoinedSound {
   private var current: (decoder: MediaDecoder, filters: FilterChain, stream: MediaStream)?
   private var times: RunningTime
   private var place = 0
-  /// In seconds.
+  /// The maximum time, in seconds.
   private static let longest = 1e9
-  /// Samples that were given to the encoder.
+  /// The number of samples passed to the encoder.
   private(set) var count: Int64 = 0
 
   var rate: Int { encoder.shape.rate }
 
-  /// Of the rate and channels of one.
+  /// Creates a track with the rate and channels of `sound`.
   init(of sound: OpenSound, hasGlobalHeader: Bool) throws(JobFailure) {
     guard let target = SoundTarget.named("m4a") else { throw .unknown }
     let settings = try SoundSettings(target, for: sound.facts, SoundChanges())
@@ -35,7 +36,7 @@ final class JoinedSound {
     place = Int(unsafe try output.addStream(from: encoder.context, tags: MediaTags()).pointee.index)
   }
 
-  /// The sound of the next film; nil if it has none.
+  /// Begins the audio of the next video. `stream` is `nil` if it has none.
   func begin(_ stream: MediaStream?, of input: MediaInput) throws(JobFailure) {
     current = try stream.map { (stream) throws(JobFailure) in
       times = RunningTime(from: FilmWindow(of: input).origin(in: stream.timeBase), in: stream.timeBase)
@@ -59,7 +60,7 @@ final class JoinedSound {
     }
   }
 
-  /// Ends the sound of a film whose pictures end at a time, in seconds.
+  /// Ends the audio of a video whose pictures end at a time, in seconds.
   func endPart(at seconds: Double, _ output: MediaOutput) throws(JobFailure) {
     try take(nil, output)
     try current?.filters.finish { (made, _) throws(JobFailure) in try code(made, output) }
@@ -88,7 +89,7 @@ final class JoinedSound {
 }
 
 extension SoundShape {
-  /// As filters call it.
+  /// The name of the channel layout in filters.
   fileprivate var layoutName: String {
     var layout = unsafe layout
     var name = [CChar](repeating: 0, count: 64)

@@ -2,28 +2,28 @@ internal import CFFmpeg
 internal import Catalogue
 internal import WorkerKit
 
-/// The sounds of a folder as one: their packets as they are, if all are alike, or else coded anew, with nothing between one's
-/// last sample and the next one's first.
+/// The audio files of a directory, joined into one. Packets are copied if all files are alike. Otherwise they are
+/// encoded again, without a gap between one file's last sample and the next one's first.
 struct SoundJoin {
   private struct Part {
     let member: JoinedMember
     let kind: Kind
     let facts: SoundFacts
-    /// In seconds.
+    /// The length in seconds.
     let length: Double
     let tags: MediaTags
   }
 
-  /// What has to be the same for packets to follow one another.
+  /// The properties that must be equal for packets to follow one another.
   private struct Kind: Equatable {
     let codec: UInt32
     let rate: Int
     let channels: Int
-    /// What stands before all packets.
+    /// The header before all packets.
     let head: [UInt8]
   }
 
-  /// No part is, whatever it says; in seconds.
+  /// The maximum length of a part, in seconds, whatever the file claims.
   private static let longest = 1e9
   private let parts: JoinedParts<Part>
   private let target: SoundTarget
@@ -45,7 +45,7 @@ struct SoundJoin {
     }
   }
 
-  /// Returns the job's remark.
+  /// Writes the result. Returns the job's remark.
   func write(to output: JobOutput) throws(JobFailure) -> String {
     let first = parts.parts[0]
     let reason: String? =
@@ -66,9 +66,9 @@ struct SoundJoin {
     return parts.remark("copied as they are")
   }
 
-  // MARK: What is told
+  // MARK: Tags and chapters
 
-  /// A chapter for each, of the length that it has there.
+  /// Adds a chapter of the given length for each part, and writes the header, the tags and the cover.
   private func start(
     _ file: MediaOutput, _ lengths: [Double], _ options: [String: String] = [:]
   ) throws(JobFailure) {
@@ -97,7 +97,7 @@ struct SoundJoin {
     if let cover, let number { try file.writeCover(cover, of: input, to: number) }
   }
 
-  /// What may be said of all.
+  /// The tags that are kept if all parts agree on them.
   private static let common: Set = [
     "album", "album_artist", "artist", "composer", "date", "genre", "copyright", "disc",
   ]
@@ -119,7 +119,7 @@ struct SoundJoin {
       if index == 0 { ends.first = frames.padding.first }
       ends.last = frames.padding.last
       let isLast = index == parts.parts.count - 1
-      // What is no sound of the file's is left out as far as it is whole frames.
+      // Padding at the end of a part is omitted if it is whole frames.
       let count = isLast ? frames.sizes.count : frames.sizes.count - Int(frames.padding.last / step)
       kept.append(max(0, count))
       sizes += frames.sizes.prefix(max(0, count))
@@ -155,7 +155,7 @@ struct SoundJoin {
     let samples = AVRational(num: 1, den: rate)
     try start(file, parts.parts.map(\.length))
     let packet = try MediaPacket()
-    // Of the next packet, in samples.
+    // The time of the next packet, in samples.
     var time: Int64?
     for (index, part) in parts.parts.enumerated() {
       let sound = try OpenSound(part.member.open(), track: nil)
@@ -172,7 +172,7 @@ struct SoundJoin {
         unsafe packet.pointer.pointee.dts = now
         unsafe packet.pointer.pointee.duration = length
         time = now + length
-        // Only at the end of all something is left out.
+        // Padding is marked only at the end of the last part.
         if index < parts.parts.count - 1 { unsafe av_packet_free_side_data(packet.pointer) }
         try file.write(packet, to: place, timeBase: samples)
       }

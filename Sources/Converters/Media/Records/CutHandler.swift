@@ -1,7 +1,7 @@
 public import Catalogue
 public import WorkerKit
 
-/// Makes files of the tracks of a record.
+/// A handler that makes files of the tracks of an album that is one file.
 public struct CutHandler: JobHandler {
   public static let verbs = Conversion.cutFormats.map { Conversion.cutVerb($0) }
   private var open = OpenDocuments<OpenSound>()
@@ -11,7 +11,7 @@ public struct CutHandler: JobHandler {
 
   public mutating func closeOne() -> Bool { open.closeOne() }
 
-  /// What a file of a verb is made like: samples in their order, MP3, or what is coded.
+  /// The method for a verb: uncompressed samples, MP3, or an encoder.
   private enum Way {
     case samples(SampleFile.Kind)
     case mp3
@@ -57,21 +57,21 @@ public struct CutHandler: JobHandler {
     return try SampleFileJob(kind, of: sound, cut.changes, tags: cut.tags(of: sound)).measured()
   }
 
-  /// Kept open for the next track.
+  /// Returns the album, which is kept open for the next track.
   private mutating func sound(_ order: JobOrder) throws(JobFailure) -> OpenSound {
     try open.document(order.job.document) { () throws(JobFailure) in try OpenSound(order.input(), track: nil) }
   }
 }
 
 extension SoundCut {
-  /// What is done to the sound.
+  /// The changes to the audio.
   fileprivate var changes: SoundChanges {
     var changes = SoundChanges()
     if span.start > .zero || span.end != nil { changes.span = span }
     return changes
   }
 
-  /// Its own, and those of the whole record that it does not say.
+  /// Returns the tags of the track, completed by those of the whole album.
   fileprivate func tags(of sound: OpenSound) -> MediaTags {
     var all = MediaTags()
     for tag in tags { all.set(tag.name, tag.value) }
@@ -80,7 +80,7 @@ extension SoundCut {
     return all.completed(by: record)
   }
 
-  /// What is said of a file as a whole, and not of each track in it.
+  /// The tags that describe a file as a whole, and not each track in it.
   private static let ofWholes: Set = [
     "title", "track", "tracktotal", "totaltracks", "cuesheet", "log", "isrc", "replaygain_track_gain",
     "replaygain_track_peak", "tlen", "tsrc",

@@ -2,16 +2,17 @@ internal import CFFmpeg
 internal import Catalogue
 internal import WorkerKit
 
-/// A part of an MP3, of which no frame is coded again.
+/// A part of an MP3 file, made without re-encoding.
 ///
-/// A frame goes on in bytes and samples of those before it, so some more are copied, and the frame with LAME's numbers says
-/// how many samples at either end are none of the part's: players that know it play what the whole has there, to the sample.
+/// A frame depends on bytes and samples of earlier frames, so some frames before the part are copied, too. LAME's
+/// information frame records the number of samples at either end that do not belong to the part. Players that support
+/// it play exactly the samples of the whole file.
 struct MP3Cut {
   private let sound: OpenSound
   private let span: MediaSpan
   private let tags: MediaTags
 
-  /// As many as LAME's number has room for.
+  /// The number of additional frames, limited by LAME's number of samples.
   private static let framesAhead: Int64 = 3
 
   init(_ sound: OpenSound, _ span: MediaSpan, _ tags: MediaTags) {
@@ -20,7 +21,7 @@ struct MP3Cut {
     self.tags = tags
   }
 
-  /// Returns the job's remark.
+  /// Writes the part. Returns the job's remark.
   func write(to output: JobOutput) throws(JobFailure) -> String {
     guard sound.stream.codec == AV_CODEC_ID_MP3, sound.stream.rate > 0 else {
       throw JobFailure(.unsupported, "has sound as \(sound.stream.codecName), not as MP3")
@@ -30,7 +31,7 @@ struct MP3Cut {
     let count = Int64(frames.sizes.count) * step - frames.padding.first - frames.padding.last
     let wanted = span.samples(at: sound.stream.rate)
     guard wanted.lowerBound < count else { throw JobFailure(.absent, "ends before \(span.start)") }
-    // As decoders count the samples of all frames.
+    // Decoders count the samples of all frames.
     let start = wanted.lowerBound + frames.padding.first
     let end = min(count, wanted.upperBound) + frames.padding.first
     let first = max(0, start / step - Self.framesAhead)
@@ -70,17 +71,17 @@ struct MP3Cut {
 }
 
 extension OpenSound {
-  /// Samples in a frame of MP3.
+  /// The number of samples in a frame of MP3.
   var mp3Step: Int64 { MP3Information.isFirstVersion(stream.rate) ? 1152 : 576 }
 
-  /// The frame that tells how long an MP3 of all its frames is.
+  /// Returns the information frame for an MP3 file with all frames of this one.
   func mp3Information() throws(JobFailure) -> MP3Information {
     let (sizes, padding) = try frames()
     return MP3Information(
       rate: stream.rate, channels: min(2, stream.channels), sizes: sizes, padding: (padding.first, padding.last))
   }
 
-  /// The sizes of all frames, and how many samples at either end are padding; of any coding.
+  /// Returns the sizes of all packets, and the number of padding samples at either end. For any codec.
   func frames() throws(JobFailure) -> (sizes: [Int], padding: (first: Int64, last: Int64)) {
     input.use(only: [stream.index])
     try input.rewind(stream)

@@ -1,7 +1,7 @@
 public import Catalogue
 public import WorkerKit
 
-/// Tells how a record that is one file is divided: by the sheet that it has among its tags, or else by its chapters.
+/// A handler that lists the tracks of an album that is one file, by the cue sheet in its tags or else by its chapters.
 public struct SheetHandler: JobHandler {
   public static let verbs = [Conversion.cueSheet.verb]
 
@@ -21,7 +21,7 @@ public struct SheetHandler: JobHandler {
 }
 
 extension [MediaChapter] {
-  /// A sheet that divides a file at the starts of its chapters; empty without any.
+  /// A cue sheet that divides a file at the starts of its chapters. Empty if it has none.
   var cueSheet: String {
     if isEmpty { return "" }
     var text = "FILE \"\" WAVE\n"

@@ -1,6 +1,7 @@
 internal import CFFmpeg
 
-/// Corrects the times of sound in an AVI file whose header gives one byte the length of a packet, as FFmpeg writes G.726.
+/// A correction of packet times in an AVI file whose header gives one byte the length of a packet, as FFmpeg writes
+/// G.726.
 struct ByteClock {
   /// The true time of a byte, in units of the stream's time, as a fraction.
   private let units: Int64
@@ -9,7 +10,7 @@ struct ByteClock {
   /// The minimum factor by which the times are wrong. Smaller differences are the drift of a recording.
   private static let leastFactor: Int64 = 2
 
-  /// Returns nil if the packets' times agree with their lengths, or the file has no index.
+  /// Returns `nil` if the packets' times agree with their lengths, or if the file has no index.
   init?(_ stream: UnsafeMutablePointer<AVStream>) {
     guard let first = unsafe avformat_index_get_entry(stream, 0)?.pointee,
       let second = unsafe avformat_index_get_entry(stream, 1)?.pointee
@@ -19,7 +20,7 @@ struct ByteClock {
     let (size, step) = (Int64(first.size), second.timestamp.subtractingReportingOverflow(first.timestamp).partialValue)
     let samples = Int64(unsafe av_get_audio_frame_duration2(stream.pointee.codecpar, first.size))
     let block = Int64(unsafe stream.pointee.codecpar.pointee.block_align)
-    // The index counts bytes, packets count blocks; where both count packets, nothing is wrong.
+    // The index counts bytes, packets count blocks. If both count packets, nothing is wrong.
     guard samples > 0, rate > 0, base.num > 0, base.den > 0, block > 0, size > 0, step == size else { return nil }
     units = samples * Int64(base.den)
     let told = (size / block).multipliedReportingOverflow(by: rate * Int64(base.num))

@@ -1,16 +1,16 @@
 internal import Bytes
 
-/// Tags, chapters and a cover as ID3v2.4 has them, for files of samples whose own chunks have no place for that.
+/// Tags, chapters and a cover in ID3v2.4, for files of samples whose own chunks cannot store them.
 enum ID3Tag {
   private static let texts = [
     ("TIT2", "title"), ("TPE1", "artist"), ("TPE2", "album_artist"), ("TALB", "album"), ("TRCK", "track"),
     ("TPOS", "disc"), ("TDRC", "date"), ("TCON", "genre"), ("TCOM", "composer"), ("TCOP", "copyright"),
   ]
   private static let utf8: UInt8 = 3
-  /// Of a picture: the front of the cover.
+  /// The picture type of a front cover.
   private static let front: UInt8 = 3
 
-  /// Empty if there is nothing to be said.
+  /// Returns the tag. Empty if there is nothing to store.
   static func bytes(_ tags: MediaTags, _ cover: SoundCover?, _ chapters: [MediaChapter]) -> [UInt8] {
     var frames: [UInt8] = texts.flatMap { name, tag in
       tags[tag].map { frame(name, [utf8] + Array($0.utf8)) } ?? []
@@ -23,10 +23,10 @@ enum ID3Tag {
     return frames.isEmpty ? [] : Array("ID3".utf8) + [4, 0, 0] + size(frames.count) + frames
   }
 
-  /// The maximum number of chapters in a table of them, whose count is a byte.
+  /// The maximum number of chapters, whose count is a byte.
   private static let mostChapters = 255
 
-  /// A table of chapters, and each of them (ID3v2 Chapter Frame Addendum).
+  /// Returns a table of chapters, and a frame for each of them (ID3v2 Chapter Frame Addendum).
   private static func frames(of chapters: [MediaChapter]) -> [UInt8] {
     func word(_ value: Double) -> [UInt8] {
       let number = UInt32(max(0, min(4e9, (value * 1000).rounded())))
@@ -35,7 +35,7 @@ enum ID3Tag {
     func name(_ index: Int) -> [UInt8] { Array("chp\(index)".utf8) + [0] }
     let isTopAndOrdered: UInt8 = 3
     let table = Array("toc".utf8) + [0, isTopAndOrdered, UInt8(chapters.count)] + chapters.indices.flatMap(name)
-    // Offsets in bytes are not told.
+    // Offsets in bytes are omitted.
     let noOffsets = [UInt8](repeating: 0xff, count: 8)
     return frame("CTOC", table)
       + chapters.enumerated().flatMap { index, chapter -> [UInt8] in
@@ -48,11 +48,11 @@ enum ID3Tag {
     Array(name.utf8) + size(content.count) + [0, 0] + content
   }
 
-  /// Seven bits a byte.
+  /// Returns a size with seven bits a byte.
   private static func size(_ count: Int) -> [UInt8] { (0..<4).map { UInt8(count >> (21 - 7 * $0) & 127) } }
 }
 
-/// The picture of a record.
+/// The cover of an album.
 struct SoundCover {
   let bytes: [UInt8]
   let mimeType: String

@@ -2,12 +2,12 @@ internal import CFFmpeg
 internal import WorkerKit
 
 extension MediaStream {
-  /// Whether each of its packets starts with a frame's head of MPEG's.
+  /// Whether each packet starts with the header of an MPEG audio frame.
   var isMPEGSound: Bool { ["mp3", "mp2"].contains(codecName) }
 }
 
 extension MediaPacket {
-  /// nil where the container does not say.
+  /// The presentation time. `nil` if the container does not record it.
   var time: Int64? {
     let time = unsafe pointer.pointee.pts
     return time == ffmedia_no_time ? nil : time
@@ -17,7 +17,7 @@ extension MediaPacket {
     unsafe UnsafeBufferPointer(start: pointer.pointee.data, count: max(0, Int(pointer.pointee.size)))
   }
 
-  /// Whether it starts with a frame's head of MPEG's sound (ISO 11172-3, 2.4.1.3).
+  /// Whether the packet starts with the header of an MPEG audio frame (ISO 11172-3, 2.4.1.3).
   var isMPEGFrame: Bool {
     let bytes = unsafe bytes
     guard bytes.count >= 4, unsafe bytes[0] == 0xff, unsafe bytes[1] & 0xe0 == 0xe0 else { return false }
@@ -25,7 +25,7 @@ extension MediaPacket {
     return version != 1 && layer != 0 && (1...14).contains(code) && rate != 3
   }
 
-  /// How many samples of 48 kHz a packet of Opus has (RFC 6716, 3.1); nil for what is none.
+  /// The number of samples at 48 kHz in a packet of Opus (RFC 6716, 3.1). `nil` if the packet is invalid.
   var opusLength: Int64? {
     let bytes = unsafe bytes
     guard let first = unsafe bytes.first else { return nil }
@@ -41,12 +41,12 @@ extension MediaPacket {
     }
   }
 
-  /// How many samples a frame of FLAC has (RFC 9639, 9.1.1); nil for what is none.
+  /// The number of samples in a frame of FLAC (RFC 9639, 9.1.1). `nil` if the frame is invalid.
   var flacLength: Int64? {
     let bytes = unsafe bytes
     guard bytes.count >= 16, unsafe bytes[0] == 0xff, unsafe bytes[1] & 0xfc == 0xf8 else { return nil }
     let code = unsafe Int(bytes[2] >> 4)
-    // The frame's number comes first, in one to seven bytes.
+    // The frame's number precedes the size, in one to seven bytes.
     let place = 4 + max(1, unsafe (~bytes[4]).leadingZeroBitCount)
     switch code {
     case 1: return 192
@@ -58,24 +58,25 @@ extension MediaPacket {
     }
   }
 
-  /// How many samples a packet of ALAC has that says so, as the last one does; nil for others.
+  /// The number of samples in a packet of ALAC that records it, as the last one does. `nil` for other packets.
   var alacLength: Int64? {
     let bytes = unsafe bytes
-    // After 3, 4 and 12 bits: whether 32 bits with the number come, after 3 more.
+    // After 3, 4 and 12 bits, a bit tells whether 32 bits with the number follow, after 3 more.
     guard bytes.count >= 7, unsafe bytes[2] & 0x10 != 0 else { return nil }
     let words = (2..<7).reduce(0 as Int64) { unsafe $0 << 8 | Int64(bytes[$1]) }
     let length = words >> 1 & 0xffff_ffff
     return length > 0 && length <= 1 << 16 ? length : nil
   }
 
-  /// How many samples a frame of DTS has (ETSI TS 102 114, 5.3); nil for what does not start with its core.
+  /// The number of samples in a frame of DTS (ETSI TS 102 114, 5.3). `nil` if the frame does not start with its core.
   var dtsLength: Int64? {
     let bytes = unsafe bytes
     guard bytes.count >= 6, unsafe bytes.prefix(4).elementsEqual([0x7f, 0xfe, 0x80, 0x01]) else { return nil }
     return unsafe (Int64(bytes[4] & 1) << 6 + Int64(bytes[5] >> 2) + 1) * 32
   }
 
-  /// How many samples a frame of E-AC-3 has (ETSI TS 102 366, E.1.3.1); nil for what is none, or goes with another.
+  /// The number of samples in a frame of E-AC-3 (ETSI TS 102 366, E.1.3.1). `nil` if the frame is invalid or depends on
+  /// another.
   var eac3Length: Int64? {
     let bytes = unsafe bytes
     guard bytes.count >= 5, unsafe bytes[0] == 0x0b && bytes[1] == 0x77 && bytes[2] >> 6 == 0 else { return nil }
@@ -83,7 +84,7 @@ extension MediaPacket {
     return rate == 3 ? 1536 : [256, 512, 768, 1536][blocks]
   }
 
-  /// How many samples at its start and at its end are padding.
+  /// The numbers of padding samples at the packet's start and end.
   var padding: (first: Int64, last: Int64) {
     var size = 0
     guard let data = unsafe av_packet_get_side_data(pointer, AV_PKT_DATA_SKIP_SAMPLES, &size), size >= 8 else {
@@ -95,7 +96,7 @@ extension MediaPacket {
     return (word(0), word(4))
   }
 
-  /// Marks samples at its end as padding.
+  /// Marks samples at the packet's end as padding.
   func setEndPadding(_ count: Int64) throws(JobFailure) {
     guard let data = unsafe av_packet_new_side_data(pointer, AV_PKT_DATA_SKIP_SAMPLES, 10) else { throw .noMemory() }
     for place in 0..<10 {
@@ -103,7 +104,7 @@ extension MediaPacket {
     }
   }
 
-  /// Forgets how many samples at its end are padding: for who knows how many there are in all.
+  /// Removes the mark of padding at the packet's end. For callers that know the total number of samples.
   func keepEnd() {
     var size = 0
     guard let data = unsafe av_packet_get_side_data(pointer, AV_PKT_DATA_SKIP_SAMPLES, &size), size >= 8 else { return }

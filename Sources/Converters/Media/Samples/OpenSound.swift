@@ -2,32 +2,33 @@ internal import CFFmpeg
 internal import Catalogue
 internal import WorkerKit
 
-/// A file of which one sound is read, here and there.
+/// A file of which one audio stream is read at random offsets.
 final class OpenSound {
   let input: MediaInput
   let stream: MediaStream
   let facts: SoundFacts
-  /// As it was asked for.
+  /// The requested track.
   let track: Int?
-  /// nil for what can only be decoded from its start.
+  /// The map of the samples. `nil` if the stream can only be decoded from its start.
   private(set) lazy var map: SampleMap? = (try? SampleMap(stream, of: input)) ?? nil
-  /// How many samples of each channel there are; nil where that shows only when all are decoded.
+  /// The number of samples in each channel. `nil` if it is known only after decoding.
   private(set) lazy var count: Int64? = map?.count ?? (try? SampleCount.count(stream, of: input)) ?? nil
 
-  /// The maximum number of samples in a packet of codings whose packets have equal lengths; for others, of Opus.
+  /// The maximum number of samples in a packet of codecs whose packets have equal lengths. The maximum of Opus for
+  /// others.
   var longestPacket: Int64 {
     let length = (try? unsafe input.stream(stream.index).pointee.codecpar.pointee.frame_size) ?? 0
     return length > 1 ? Int64(length) : 5760
   }
 
-  /// The container's and the sound's own, but for a language: that is of no interest where there is one sound.
+  /// The tags of the stream and its container, except the language, which is irrelevant for a single stream.
   var tags: MediaTags {
     var tags = stream.tags.completed(by: input.tags)
     tags.entries.removeAll { $0.name == "language" }
     return tags
   }
 
-  /// nil if it has none.
+  /// Returns the cover. Returns `nil` if the file has none.
   func cover() throws(JobFailure) -> SoundCover? {
     guard let cover = input.cover else { return nil }
     let mimeType = cover.codecName == "png" ? "image/png" : "image/jpeg"

@@ -1,15 +1,15 @@
 internal import CFFmpeg
 internal import WorkerKit
 
-/// Returns how many samples each packet of a stream decodes to, without decoding it.
+/// A counter of the samples that each packet of a stream decodes to, without decoding it.
 ///
-/// Packets have to come in their order, from the first one on. A container's own lengths are used only if its clock is as
-/// fine as the samples: many round to milliseconds.
+/// Packets have to be passed in order, from the first one on. A container's own lengths are used only if its clock is
+/// as fine as the samples. Many containers round to milliseconds.
 @safe final class PacketLength {
   private let stream: MediaStream
   private let parameters: UnsafeMutablePointer<AVCodecParameters>
   private let vorbis: OpaquePointer?
-  /// Ogg counts exactly, and cuts the last packet.
+  /// Whether the container is Ogg, which counts exactly and shortens the last packet.
   private let isOgg: Bool
 
   init(_ stream: MediaStream, of input: MediaInput) throws(JobFailure) {
@@ -27,10 +27,10 @@ internal import WorkerKit
     unsafe av_vorbis_parse_free(&last)
   }
 
-  /// Nil if neither the packet nor the container tells.
+  /// Returns the number of samples. Returns `nil` if neither the packet nor the container records it.
   func samples(in packet: MediaPacket) -> Int64? {
     let size = unsafe packet.pointer.pointee.size
-    // Those of discs have groups of samples, of which the last may not be whole.
+    // PCM of discs is stored in groups of samples, of which the last may be incomplete.
     let isGrouped = ["pcm_dvd", "pcm_bluray"].contains(stream.codecName)
     let isPlain = !isGrouped && ["pcm_", "adpcm_"].contains { stream.codecName.hasPrefix($0) }
     if !isPlain, unsafe vorbis == nil, let told = unsafe stream.samples(packet.pointer.pointee.duration),
@@ -55,7 +55,7 @@ internal import WorkerKit
     return length > 0 ? Int64(length) : nil
   }
 
-  /// The number of samples in each packet of ALAC that does not say otherwise: in the header that goes before its packets.
+  /// The number of samples in each packet of ALAC that does not record it, from the header before the packets.
   private var alacFrame: Int64? {
     guard unsafe parameters.pointee.extradata_size >= 16, let header = unsafe parameters.pointee.extradata else {
       return nil
@@ -66,8 +66,8 @@ internal import WorkerKit
 
   private static let longestFrame: Int64 = 1 << 16
 
-  /// The number of samples at either end of a packet that are padding: as the container marks them, or because it says that
-  /// the packet is shorter than all packets of its coding are.
+  /// Returns the numbers of padding samples at either end of a packet. The container marks them, or records a shorter
+  /// length than all packets of the codec have.
   func padding(of packet: MediaPacket) -> (first: Int64, last: Int64) {
     let marked = packet.padding
     let isOpus = stream.codec == AV_CODEC_ID_OPUS
@@ -80,7 +80,8 @@ internal import WorkerKit
 }
 
 extension MediaStream {
-  /// The number of samples in some units of the stream's time. Nil if a unit is longer than a sample.
+  /// Returns the number of samples in a duration in units of the stream's time. Returns `nil` if a unit is longer than
+  /// a sample.
   func samples(_ length: Int64) -> Int64? {
     let (num, den) = (Int64(timeBase.num) * Int64(rate), Int64(timeBase.den))
     return num > 0 && den >= num && den % num == 0 ? length / (den / num) : nil

@@ -2,18 +2,18 @@ internal import CFFmpeg
 internal import Catalogue
 internal import WorkerKit
 
-/// A part of a sound, or all of it, in another shape, of which any range can be had.
+/// An audio stream, or a part of it, in another shape. Any range can be read.
 ///
-/// A range has the same samples as it has in the whole: resampling starts some samples earlier, at a place where the steps of
-/// both rates meet.
+/// A range has the same samples as in the whole. Resampling therefore starts some samples earlier, where the steps of
+/// both rates coincide.
 final class RangedSound {
   let map: SampleMap
-  /// Of the map's samples.
+  /// The part in samples of the map.
   private let span: Range<Int64>
   let shape: SoundShape
-  /// Samples of each channel.
+  /// The number of samples in each channel.
   let count: Int64
-  /// So many samples of the source are as long as so many here.
+  /// The numbers of samples of equal duration in the source and in the result.
   private let step: (source: Int64, here: Int64)
 
   init(_ map: SampleMap, _ span: MediaSpan?, as shape: SoundShape) throws(JobFailure) {
@@ -35,11 +35,11 @@ final class RangedSound {
     return one
   }
 
-  /// Calls `body` with exactly the samples of a range within `0..<count`, piece by piece.
+  /// Calls `body` with exactly the samples of a range within `0..<count`, frame by frame.
   func forEach(in range: Range<Int64>, _ body: (MediaFrame) throws(JobFailure) -> Void) throws(JobFailure) {
     guard !range.isEmpty else { return }
     let needed = source(of: range)
-    // Where `needed` starts, as samples are counted here: both rates meet there.
+    // The start of `needed` in samples of the result, where both rates coincide.
     var place = needed.lowerBound / step.source * step.here
     var resampler: SoundResampler?
     let output = try MediaFrame()
@@ -73,11 +73,11 @@ final class RangedSound {
     }
   }
 
-  /// The samples of the source, counted from the span's first, that a range is made of.
+  /// Returns the source's samples for a range, counted from the first of the span.
   private func source(of range: Range<Int64>) -> Range<Int64> {
     let length = Int64(span.count)
     if step.source == step.here { return range }
-    // More than the resampler looks to either side.
+    // Exceeds the reach of the resampler on either side.
     let margin = 64 * max(1, (step.source + step.here - 1) / step.here) + 64
     let steps = max(0, range.lowerBound / step.here - (margin + step.source - 1) / step.source)
     let end = (range.upperBound / step.here + 1) * step.source + margin

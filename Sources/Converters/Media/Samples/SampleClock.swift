@@ -1,31 +1,31 @@
 internal import CFFmpeg
 internal import WorkerKit
 
-/// Times packets of sound by the samples in them, where the container's own clock is too coarse for that.
+/// A clock that times audio packets by their number of samples, for containers whose own clock is too coarse.
 ///
-/// Beside other tracks, the container's times count where they are later than the sum by more than rounding: there is a gap.
-/// Sound with an earlier time follows what came before. A sound alone has no gaps: as in all other formats, its samples follow
-/// one another.
+/// Beside other tracks, the container's time applies if it is later than the sum by more than rounding, since that is a
+/// gap. Packets with an earlier time follow the one before. A single audio stream has no gaps. Its samples follow one
+/// another, as in all other formats.
 final class SampleClock {
   private let stream: MediaStream
   private let lengths: PacketLength
   /// The unit of the times.
   let unit: AVRational
-  /// Whether the container's times are right, and only lengths may be missing.
+  /// Whether the container's times are right, and only durations can be missing.
   private let isExact: Bool
-  /// The encoder's delay, which is put before the first sample.
+  /// The encoder's delay, which precedes the first sample.
   private let delay: Int64
   /// The time of the next packet, in samples.
   private var next: Int64?
 
-  /// The maximum difference that is no gap, in units of the container's clock: rounding, or in ASF the time of another packet.
-  /// Nil if there are no gaps.
+  /// The maximum difference that is not a gap, in units of the container's clock. It is due to rounding, or in ASF to
+  /// the time of another packet. `nil` if gaps cannot occur.
   private let slack: Int64?
 
-  /// By FFmpeg's names of containers whose clocks are too coarse.
+  /// The values of `slack` for containers whose clocks are too coarse, by FFmpeg's names.
   private static let slacks: [String: Int64] = ["matroska,webm": 3, "flv": 3, "asf": 1000]
 
-  /// Returns nil if nothing has to be counted.
+  /// Returns `nil` if samples need not be counted.
   init?(_ stream: MediaStream, of input: MediaInput) throws(JobFailure) {
     guard stream.kind == .sound, stream.rate > 0 else { return nil }
     isExact = stream.samples(1) != nil
@@ -37,10 +37,10 @@ final class SampleClock {
     delay = Int64(try unsafe input.stream(stream.index).pointee.codecpar.pointee.initial_padding)
   }
 
-  /// Whether the times begin with the first sample, wherever those of the container begin.
+  /// Whether the times begin with the first sample, regardless of the container's first time.
   var beginsAtZero: Bool { !isExact && slack == nil }
 
-  /// Gives the packet times in units of the clock.
+  /// Sets the packet's times in units of the clock.
   func time(_ packet: MediaPacket) {
     if isExact { return complete(packet) }
     guard let length = lengths.samples(in: packet), slack == nil || packet.time != nil else {
@@ -61,7 +61,7 @@ final class SampleClock {
     unsafe packet.pointer.pointee.duration = max(0, length - packet.padding.last)
   }
 
-  /// Some containers do not say how long the last packet is.
+  /// Sets a missing duration. Some containers do not record it for the last packet.
   private func complete(_ packet: MediaPacket) {
     guard unsafe packet.pointer.pointee.duration <= 0, let length = lengths.samples(in: packet) else { return }
     unsafe packet.pointer.pointee.duration = av_rescale_q(
@@ -70,7 +70,7 @@ final class SampleClock {
 }
 
 extension MediaInput {
-  /// Whether it is one sound, with nothing that goes along with it in time.
+  /// Whether the file has a single audio stream and no other timed streams.
   var isOneSound: Bool {
     let timed = streams.filter { [.film, .sound, .subtitle].contains($0.kind) && $0.codec != AV_CODEC_ID_NONE }
     return timed.count == 1 && timed[0].kind == .sound

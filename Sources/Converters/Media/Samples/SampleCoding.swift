@@ -1,9 +1,9 @@
 internal import CFFmpeg
 
-/// How one sample is written.
+/// The encoding of a sample.
 enum SampleCoding {
   case integer(bits: Int)
-  /// Of 32 bits.
+  /// A floating-point number of 32 bits.
   case float
 
   var size: Int {
@@ -13,7 +13,7 @@ enum SampleCoding {
     }
   }
 
-  /// What a decoder's samples become before they are written.
+  /// The format to which decoded samples are converted before they are written.
   var format: AVSampleFormat {
     switch self {
     case .integer(let bits): bits == 16 ? AV_SAMPLE_FMT_S16 : AV_SAMPLE_FMT_S32
@@ -21,13 +21,13 @@ enum SampleCoding {
     }
   }
 
-  /// The bytes of packed samples; this machine is little-endian.
+  /// Returns the bytes of packed samples. This machine is little-endian.
   func bytes(of frame: MediaFrame, channels: Int, isBigEndian: Bool) -> [UInt8] {
     guard let plane = unsafe frame.pointer.pointee.extended_data?.pointee else { return [] }
     let width = format == AV_SAMPLE_FMT_S16 ? 2 : 4
     let count = frame.sampleCount * channels
     let given = unsafe UnsafeBufferPointer(start: plane, count: count * width)
-    // Of 32 bits the upper ones.
+    // Only the upper bytes of 32 bits are written.
     let first = width - size
     if first == 0, !isBigEndian { return unsafe Array(given) }
     let size = size

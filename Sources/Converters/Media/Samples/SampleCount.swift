@@ -1,9 +1,11 @@
 internal import CFFmpeg
 internal import WorkerKit
 
-/// How many samples a sound has, told by its container's head or by its packets, of which only the first are decoded.
+/// The number of samples in an audio stream, from the container's header or the packets. Only the first packets are
+/// decoded.
 enum SampleCount {
-  /// Returns nil if neither tells: WMA's and Musepack 8's packets have more or fewer.
+  /// Returns the number of samples. Returns `nil` if it is not recorded. Packets of WMA and Musepack 8 have more or
+  /// fewer samples than recorded.
   static func count(_ stream: MediaStream, of input: MediaInput) throws(JobFailure) -> Int64? {
     let told = stream.duration.flatMap(stream.samples)
     if ["ape", "tak"].contains(stream.codecName) { return told.flatMap { $0 > 0 ? $0 : nil } }
@@ -11,15 +13,15 @@ enum SampleCount {
     input.use(only: [stream.index])
     defer { try? input.rewind(stream) }
     guard let found = try walk(stream, of: input) else { return nil }
-    // Its last block may be filled up.
+    // The last block may be padded.
     if stream.codecName.hasPrefix("dsd_") { return min(found.count, told ?? found.count) }
-    // Where Ogg's numbers start, the first packet gives no sample.
+    // Ogg's numbers take into account that the first packet yields no samples.
     if input.formatName == "ogg" || stream.codecName.hasPrefix("pcm_") { return found.count }
     guard let lacking = try lackingAtStart(stream, of: input) else { return nil }
     return found.count > lacking ? found.count - lacking : nil
   }
 
-  /// Of these the sum of what packets say is what comes of them, but for the first.
+  /// Returns whether the decoded samples of a codec are as many as its packets record, except for the first packets.
   private static func tellsLength(_ codec: String) -> Bool {
     [
       "aac", "mp3", "mp2", "ac3", "eac3", "opus", "vorbis", "flac", "alac", "dts", "speex", "gsm", "gsm_ms", "amr_nb",
@@ -27,21 +29,21 @@ enum SampleCount {
     ].contains(codec) || ["pcm_", "adpcm_", "dsd_"].contains { codec.hasPrefix($0) }
   }
 
-  /// `lead`: how many samples before the first are padding. `isContinuous`: whether each packet starts where the one before
-  /// ends, and the first at 0.
+  /// Counts the samples of all packets. `lead` is the number of padding samples before the first. `isContinuous` tells
+  /// whether each packet starts where the one before ends, and the first at 0. Returns `nil` if a number is missing.
   static func walk(
     _ stream: MediaStream, of input: MediaInput
   ) throws(JobFailure) -> (count: Int64, lead: Int64, isContinuous: Bool)? {
     let lengths = try PacketLength(stream, of: input)
     let packet = try MediaPacket()
-    // Some packets say how long they are only after a seek.
+    // Some packets record their length only after a seek.
     _ = try input.read(into: packet)
     try input.rewind(stream)
     var sum: Int64 = 0
-    // Without what may stand behind the last frame of MPEG's, such as other tags.
+    // The sum without data after the last MPEG frame, such as other tags.
     var whole: Int64 = 0
     var padding: (first: Int64, last: Int64) = (0, 0)
-    // Ogg cuts the last packet's length itself, and says how much it cut.
+    // Ogg shortens the last packet and records by how much.
     let isOgg = input.formatName == "ogg"
     var (start, end): (Int64?, Int64) = (nil, 0)
     var (packets, isEnded, isContinuous) = (0, false, true)
@@ -52,19 +54,19 @@ enum SampleCount {
       if packets == 0 { padding.first = own.first }
       if isOgg {
         guard let time = packet.time else {
-          // Behind the end there may be packets of which all is cut off.
+          // Packets after the end may be cut off entirely.
           guard start != nil else { return nil }
           continue
         }
         guard length > 0, let place = stream.samples(time) else { return nil }
-        // One stream behind another starts again.
+        // A chained stream starts again.
         guard place + length >= end else { return nil }
-        // Speex' padding at the start is decoded as all else is.
+        // The padding at the start of Speex is decoded like other samples.
         start = start ?? (stream.codecName == "speex" ? place : max(0, place))
         end = place + length
         continue
       }
-      // One without a length is the first or the last.
+      // Only the first or the last packet can lack a length.
       guard !isEnded else { return nil }
       isEnded = length == 0 && packets > 0
       packets += 1
@@ -77,8 +79,8 @@ enum SampleCount {
     return count > 0 ? (count, padding.first, isContinuous) : nil
   }
 
-  /// How many samples fewer than they say come of the first packets, which an encoder has told the decoder to leave out;
-  /// nil if it is more than two packets.
+  /// Returns the number of samples missing from the first packets, since an encoder told the decoder to drop them.
+  /// Returns `nil` if it exceeds two packets.
   private static func lackingAtStart(_ stream: MediaStream, of input: MediaInput) throws(JobFailure) -> Int64? {
     let told = try PacketLength(stream, of: input)
     let decoder = try MediaDecoder(stream, of: input)
@@ -97,7 +99,7 @@ enum SampleCount {
     }
     try decoder.decodeSound(nil, take)
     let lacking = lengths.reduce(0, +) - came
-    // The last of few is decoded whole, though it may be cut.
+    // If there are few packets, the last one is decoded whole, although it may be shortened.
     return abs(lacking) <= 2 * (lengths.max() ?? 0) ? max(0, lacking) : nil
   }
 }

@@ -1,7 +1,7 @@
 internal import Catalogue
 internal import WorkerKit
 
-/// A file of plain samples: each byte of it follows from its place, so that any part can be written by itself.
+/// A file of uncompressed samples. Each byte follows from its offset, so that any part can be written independently.
 struct SampleFile {
   enum Kind: String, CaseIterable {
     case wav, aiff, au, caf, w64
@@ -12,14 +12,14 @@ struct SampleFile {
   let rate: Int
   let channels: Int
   let speakers: UInt64
-  /// Samples of each channel.
+  /// The number of samples in each channel.
   let count: Int64
-  /// What stands before the samples.
+  /// The bytes before the samples.
   let head: [UInt8]
-  /// What stands behind them.
+  /// The bytes after the samples.
   let tail: [UInt8]
 
-  /// Bytes of a sample of all channels.
+  /// The size of a sample of all channels, in bytes.
   var step: Int { coding.size * channels }
   var bodySize: Int64 { count * Int64(step) }
   var size: Int64 { Int64(head.count) + bodySize + Int64(tail.count) }
@@ -58,7 +58,7 @@ struct SampleFile {
     tail = [UInt8](repeating: 0, count: Int((unit - size % unit) % unit)) + chunk
   }
 
-  /// The coding that a file of a kind has for a sound.
+  /// Returns the encoding of an audio stream's samples in a file of this kind.
   static func coding(_ kind: Kind, for facts: SoundFacts, _ changes: SoundChanges) -> SampleCoding {
     if let depth = changes.depth { return .integer(bits: depth) }
     return facts.isFloating ? .float : .integer(bits: facts.depth ?? 16)

@@ -3,7 +3,7 @@ internal import Catalogue
 internal import Glibc
 internal import WorkerKit
 
-/// Writes a file of plain samples, or a part of it.
+/// The conversion into a file of uncompressed samples, or a part of it.
 struct SampleFileJob {
   private let kind: SampleFile.Kind
   private let sound: OpenSound
@@ -14,7 +14,7 @@ struct SampleFileJob {
   private let cover: SoundCover?
   private let chapters: [MediaChapter]
 
-  /// `tags`: in place of the sound's own, and of its chapters.
+  /// Prepares the conversion. `tags` replaces the source's own tags and omits its chapters.
   init(
     _ kind: SampleFile.Kind, of sound: OpenSound, _ changes: SoundChanges, tags: MediaTags? = nil
   ) throws(JobFailure) {
@@ -34,14 +34,14 @@ struct SampleFileJob {
     try SampleFile(kind, coding, shape, count: count, tags, cover, chapters)
   }
 
-  /// How many bytes it will have, and whether any part of them can be made by itself; unmeasured if that shows only when it
-  /// is made.
+  /// Returns the size of the file, and whether any part of it can be made independently. Returns `unmeasured` if that
+  /// is known only after the conversion.
   func measured() throws(JobFailure) -> JobAnswer.Outcome {
     guard let count = feed.count else { return .done(JobAnswer.unmeasured) }
     return try .done(file(count).size, remark: feed.ranged == nil ? JobAnswer.inOrder : "")
   }
 
-  /// Returns the job's remark.
+  /// Writes the file or the given range of it. Returns the job's remark.
   func write(_ part: Range<Int64>?, to output: JobOutput) throws(JobFailure) -> String {
     if let ranged = feed.ranged {
       let file = try file(ranged.count)
@@ -75,7 +75,7 @@ struct SampleFileJob {
     try write(file.tail, at: start + file.bodySize, part, to: output)
   }
 
-  /// Writes what of some bytes, which start at a place in the file, lies in a part of it.
+  /// Writes those of some bytes that are in a range. `place` is their offset in the file.
   private func write(
     _ bytes: [UInt8], at place: Int64, _ part: Range<Int64>, to output: JobOutput
   ) throws(JobFailure) {
@@ -85,8 +85,8 @@ struct SampleFileJob {
     try unsafe output.write(span.bytes)
   }
 
-  /// Decoded from the start. Where it shows only at the end how long it is, the head is filled in then, and nothing can be
-  /// read before.
+  /// Writes the file by decoding from the start. If the length is known only at the end, the header is filled in then,
+  /// and nothing can be read before.
   private func writeInOrder(to output: JobOutput) throws(JobFailure) {
     let file = try file(feed.count ?? 0)
     try unsafe output.write(file.head.span.bytes)

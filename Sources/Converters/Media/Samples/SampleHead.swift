@@ -1,27 +1,27 @@
 internal import Bytes
 
-/// What stands before the samples of a file.
+/// The header of a file of uncompressed samples.
 struct SampleHead {
   let coding: SampleCoding
   let shape: SoundShape
   let count: Int64
-  /// Of the samples, in bytes.
+  /// The size of the samples, in bytes.
   let bodySize: Int64
   let tags: MediaTags
-  /// Of the chunks behind the samples, in bytes.
+  /// The size of the chunks after the samples, in bytes.
   let tailSize: Int
 
   private var bits: Int { coding.size * 8 }
   private var step: Int { coding.size * shape.channels }
   private var isFloat: Bool { if case .float = coding { true } else { false } }
 
-  // MARK: Microsoft's and Sony's
+  // MARK: Formats of Microsoft and Sony
 
-  /// A longer file than RIFF counts is RF64 (EBU 3306).
+  /// The header of a WAV file. RF64 (EBU 3306) if the file is too large for RIFF.
   var wav: [UInt8] {
     let rest = Self.chunk("fmt ", form) + information + Array("data".utf8)
     let padded = bodySize + bodySize % 2
-    // From behind the first size to the end.
+    // The number of bytes after the first size.
     let size = Int64(4 + rest.count + 4 + tailSize) + padded
     guard size > UInt32.max else {
       return Array("RIFF".utf8) + Self.little(UInt32(size)) + Array("WAVE".utf8) + rest + Self.little(UInt32(bodySize))
@@ -33,7 +33,7 @@ struct SampleHead {
 
   var w64: [UInt8] {
     let form = form
-    // Nothing fills up the last chunk: readers would take it for samples.
+    // The last chunk is not padded, since readers would take the padding for samples.
     let whole = Int64(40 + 24 + form.count + 24) + bodySize
     return Self.guid("riff", Self.riff) + Self.little(UInt64(whole)) + Self.guid("wave", Self.other)
       + Self.guid("fmt ", Self.other) + Self.little(UInt64(24 + form.count)) + form
@@ -45,7 +45,7 @@ struct SampleHead {
 
   private static func guid(_ name: String, _ rest: [UInt8]) -> [UInt8] { Array(name.utf8) + rest }
 
-  /// WAVEFORMATEX, or WAVEFORMATEXTENSIBLE where that says too little; a multiple of 8 bytes.
+  /// WAVEFORMATEX, or WAVEFORMATEXTENSIBLE if that is insufficient. Its size is a multiple of 8 bytes.
   private var form: [UInt8] {
     let isPlain = shape.channels <= 2 && bits == 16
     let tag: UInt16 = isFloat ? 3 : 1
@@ -73,7 +73,7 @@ struct SampleHead {
     Array(name.utf8) + little(UInt32(bytes.count)) + bytes + (bytes.count % 2 == 1 ? [0] : [])
   }
 
-  // MARK: Apple's
+  // MARK: Formats of Apple
 
   var aiff: [UInt8] {
     let common =
@@ -84,7 +84,7 @@ struct SampleHead {
     let texts = names.flatMap { chunk, name -> [UInt8] in
       tags[name].map { Self.bigChunk(chunk, Array($0.utf8)) } ?? []
     }
-    // A Pascal string without letters.
+    // An empty Pascal string.
     let coded = isFloat ? common + Array("fl32".utf8) + [0, 0] : common
     let rest = Array(form.utf8) + version + Self.bigChunk("COMM", coded) + texts + Array("SSND".utf8)
     let size = Int64(rest.count + 12 + tailSize) + bodySize + bodySize % 2
@@ -92,7 +92,7 @@ struct SampleHead {
       + [UInt8](repeating: 0, count: 8)
   }
 
-  /// The rate as a number of 80 bits.
+  /// The sample rate as a floating-point number of 80 bits.
   private var extended: [UInt8] {
     let rate = UInt64(shape.rate)
     let shift = rate.leadingZeroBitCount
@@ -114,7 +114,7 @@ struct SampleHead {
       + Array("data".utf8) + Self.big(UInt64(bodySize + 4)) + [0, 0, 0, 0]
   }
 
-  // MARK: Sun's
+  // MARK: The format of Sun
 
   var au: [UInt8] {
     let names = [("title", "title"), ("author", "artist"), ("album", "album"), ("track", "track"), ("genre", "genre")]

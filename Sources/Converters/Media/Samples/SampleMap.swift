@@ -2,16 +2,16 @@ internal import CFFmpeg
 internal import Catalogue
 internal import WorkerKit
 
-/// A sound of which each sample has a place in the file: any part of it can be decoded by itself, with the same samples as
-/// if all were.
+/// An audio stream whose samples can be located in the file. Any range can be decoded independently, with the same
+/// samples as in a sequential pass.
 ///
-/// What cannot be decoded is silence, so that what comes after stays where it is; `loss` tells of it.
+/// Samples that cannot be decoded are silent, so that later ones keep their positions. `loss` counts them.
 final class SampleMap {
-  /// Samples of each channel.
+  /// The number of samples in each channel.
   private(set) var count: Int64 = 0
-  /// How many the container says that there are.
+  /// The number of samples that the container claims.
   private var claimed: Int64?
-  /// Of the last range that was asked for.
+  /// The loss in the last range that was read.
   private(set) var loss = SoundLoss()
   let shape: SoundShape
 
@@ -20,21 +20,21 @@ final class SampleMap {
   private let decoder: MediaDecoder
   private let access: Access
   private let packet: MediaPacket
-  /// Units of the stream's time for one sample.
+  /// The length of a sample in units of the stream's time.
   private let unit: Int64
-  /// How many samples before the first are padding.
+  /// The number of padding samples before the first.
   private var lead: Int64 = 0
-  /// Whether there are any.
+  /// Whether padding precedes the first sample.
   var hasLead: Bool { lead > 0 }
 
   private enum Access {
-    /// The container finds a packet by its time.
+    /// The container can find a packet by its time.
     case seeking
-    /// Packets are read from the first on, and so many before the wanted one are decoded, since they go on in it.
+    /// Packets are read from the first on. Decoding starts `back` packets before the wanted one, which depends on them.
     case walking(back: Int)
   }
 
-  /// nil for sound whose samples depend on all that came before, or have no certain place.
+  /// Returns `nil` if samples depend on all earlier ones, or if they cannot be located.
   init?(_ stream: MediaStream, of input: MediaInput) throws(JobFailure) {
     guard let access = Self.access(stream, input.formatName) else { return nil }
     let base = stream.timeBase
@@ -58,14 +58,14 @@ final class SampleMap {
     case "flac", "wav", "w64", "aiff", "au", "caf", "tta", "wv":
       if ["flac", "tta", "wavpack", "alac"].contains(name) || name.hasPrefix("pcm_") { return .seeking }
     case "mov,mp4,m4a,3gp,3g2,mj2": if ["alac", "flac"].contains(name) || name.hasPrefix("pcm_") { return .seeking }
-    // A frame goes on in up to 511 bytes of those before it.
+    // A frame can continue in up to 511 bytes of earlier frames.
     case "mp3": if name == "mp3" { return .walking(back: 40) }
     default: break
     }
     return nil
   }
 
-  // MARK: How many there are
+  // MARK: Counting
 
   private func measured() throws(JobFailure) -> Int64? {
     switch access {
@@ -73,7 +73,7 @@ final class SampleMap {
     case .seeking:
       guard let claimed = stream.duration.map({ $0 / unit }), claimed > 0 else { return try counted() }
       self.claimed = claimed
-      // Believed if that is where the last packet ends.
+      // The claim is accepted if the last packet does not end later.
       let nearEnd = max(0, claimed - Int64(shape.rate))
       guard unsafe av_seek_frame(input.context, Int32(stream.index), nearEnd * unit, AVSEEK_FLAG_BACKWARD) >= 0 else {
         return try counted()
@@ -83,7 +83,7 @@ final class SampleMap {
     }
   }
 
-  /// Whether anything at its start can be decoded.
+  /// Returns whether samples at the start can be decoded.
   private func begins() throws(JobFailure) -> Bool {
     var found = false
     try decode(from: 0) { _, shape, first in
@@ -93,7 +93,7 @@ final class SampleMap {
     return found
   }
 
-  /// What is to be said, as the end of a sentence, of all of it and of the last range that was asked for; empty for nothing.
+  /// A remark on the whole stream and the last range that was read, as the end of a sentence. Empty if there is none.
   var remark: String {
     let rate = shape.rate
     guard let claimed, claimed - count > max(Int64(rate), claimed / 50) else { return loss.remark(rate: rate) }
@@ -101,7 +101,7 @@ final class SampleMap {
     return [end, loss.remark(rate: rate)].filter { !$0.isEmpty }.joined(separator: "; ")
   }
 
-  /// Where the last packet ends, of those that follow; nil if there are none, or one says nothing.
+  /// Returns the end of the last of the following packets. Returns `nil` if there are none, or if one lacks a time.
   private func lastEnd() throws(JobFailure) -> Int64? {
     var end: Int64?
     while try input.read(into: packet) {
@@ -116,7 +116,7 @@ final class SampleMap {
 
   private func counted() throws(JobFailure) -> Int64? {
     guard let found = try SampleCount.walk(stream, of: input) else { return nil }
-    // Frames that count otherwise cannot be found by their places.
+    // Frames with other times cannot be found by the number of a sample.
     if case .seeking = access, !found.isContinuous { return nil }
     lead = found.lead
     return found.count
@@ -128,10 +128,10 @@ final class SampleMap {
 
   // MARK: Decoding
 
-  /// In seconds. A damaged number says that days have passed.
+  /// The maximum length of a gap, in seconds. A damaged time can be days later.
   private static let longestGap: Int64 = 600
 
-  /// Calls `body` with exactly the samples of a range within `0..<count`, piece by piece.
+  /// Calls `body` with exactly the samples of a range within `0..<count`, frame by frame.
   func forEach(in range: Range<Int64>, _ body: (MediaFrame) throws(JobFailure) -> Void) throws(JobFailure) {
     var next = range.lowerBound
     loss = SoundLoss()
@@ -155,7 +155,7 @@ final class SampleMap {
     try decode(from: range.lowerBound) { (frame, shape, first) throws(JobFailure) in
       guard next < range.upperBound else { return false }
       let end = first + Int64(frame.sampleCount)
-      // Samples of another rate have no place here.
+      // Samples of another rate cannot be located.
       guard end > next, shape.rate == self.shape.rate else { return true }
       try check(first)
       if first >= range.upperBound { return false }
@@ -169,7 +169,7 @@ final class SampleMap {
     try fill(to: range.upperBound)
   }
 
-  /// Calls `body` with frames and the place of their first sample, from one before `place` on, until it returns false.
+  /// Calls `body` with frames and the number of their first sample until it returns false. Starts at or before `place`.
   private func decode(
     from place: Int64, _ body: (MediaFrame, SoundShape, Int64) throws(JobFailure) -> Bool
   ) throws(JobFailure) {
@@ -196,10 +196,10 @@ final class SampleMap {
     if goesOn { try decoder.decodeSound(nil, take) }
   }
 
-  /// Reads the packet with a sample, or one before it. False if there is none.
+  /// Reads the packet with a sample, or an earlier one. Returns false if there is none.
   private func seek(to place: Int64) throws(JobFailure) -> Bool {
     var target = place
-    // Near a file's end some containers find the packet behind the one that is sought.
+    // Near a file's end, some containers find the packet after the wanted one.
     var back = Int64(shape.rate)
     while true {
       if unsafe av_seek_frame(input.context, Int32(stream.index), target * unit, AVSEEK_FLAG_BACKWARD) >= 0,
@@ -218,7 +218,7 @@ final class SampleMap {
     return false
   }
 
-  /// How many packets lie wholly before a sample, the padding counted.
+  /// Returns the number of packets entirely before a sample, whose number includes the padding.
   private func packets(before place: Int64) throws(JobFailure) -> Int {
     var count = 0
     var sum: Int64 = 0

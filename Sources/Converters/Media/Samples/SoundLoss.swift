@@ -1,8 +1,8 @@
-/// What of a sound could not be decoded.
+/// The samples of an audio stream that could not be decoded.
 struct SoundLoss {
-  /// Samples of each channel that are silent instead.
+  /// The number of samples in each channel that are silent instead.
   private(set) var count: Int64 = 0
-  /// The place of the first of them.
+  /// The number of the first lost sample.
   private var first: Int64 = 0
 
   mutating func note(_ places: Range<Int64>) {
@@ -10,13 +10,13 @@ struct SoundLoss {
     count += Int64(places.count)
   }
 
-  /// What is to be said of it, as the end of a sentence; empty if nothing is lost.
+  /// Returns a remark, as the end of a sentence. Empty if nothing is lost.
   func remark(rate: Int) -> String {
     count == 0
       ? "" : "is silent for \(Self.seconds(count, rate)) s from \(Self.seconds(first, rate)) s on, where it is damaged"
   }
 
-  /// To the hundredth, rounded up: nothing that is lost takes no time.
+  /// Returns a number of seconds, rounded up to hundredths so that no loss appears as 0.
   static func seconds(_ count: Int64, _ rate: Int) -> String {
     let hundredths = Int64(min(1e15, (Double(count) * 100 / Double(max(1, rate))).rounded(.up)))
     let rest = hundredths % 100

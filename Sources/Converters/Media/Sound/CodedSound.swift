@@ -2,16 +2,16 @@ internal import CFFmpeg
 internal import Catalogue
 internal import WorkerKit
 
-/// A sound file in a container of FFmpeg's: copied where only the container changes, coded otherwise.
+/// The conversion into an audio file in one of FFmpeg's containers. Packets are copied if only the container changes.
 struct CodedSound {
   private let sound: OpenSound
   private let target: SoundTarget
   private let changes: SoundChanges
   private let tags: MediaTags?
-  /// Whether nothing has to be coded again.
+  /// Whether packets are copied.
   private(set) var isCopy = false
 
-  /// `tags`: in place of the sound's own, and of its chapters.
+  /// Prepares the conversion. `tags` replaces the source's own tags and omits its chapters.
   init(_ sound: OpenSound, as target: SoundTarget, _ changes: SoundChanges, tags: MediaTags? = nil) throws(JobFailure) {
     self.sound = sound
     self.target = target
@@ -20,8 +20,8 @@ struct CodedSound {
     if changes.keepsSound, target.copies.contains(sound.stream.codec.rawValue) { isCopy = try fits() }
   }
 
-  /// Whether the container takes the sound's packets as they are: some sources lack the header that belongs before them, of
-  /// which some muxers ask only at the first packet.
+  /// Returns whether the container accepts the source's packets. Some sources lack the header before the packets. Some
+  /// muxers require it only at the first packet.
   private func fits() throws(JobFailure) -> Bool {
     let file = try MediaOutput(target.muxer, to: nil, isStreamed: target.isStreamed)
     var copy = PacketCopy(from: sound.input, to: file)
@@ -37,7 +37,7 @@ struct CodedSound {
     return true
   }
 
-  /// Returns the job's remark.
+  /// Writes the file. Returns the job's remark.
   func write(to output: JobOutput) throws(JobFailure) -> String {
     if isCopy {
       _ = try copy(to: output)
@@ -61,7 +61,7 @@ struct CodedSound {
       .joined(separator: "; ")
   }
 
-  /// How many bytes it will have; nil if that shows only when it is made.
+  /// Returns the size of the file, in bytes. Returns `nil` if it is known only after the conversion.
   func size() throws(JobFailure) -> Int64? {
     if isCopy { return target.isStreamed || target.muxer == "mp3" ? try copy(to: nil) : nil }
     guard target.isConstant, changes.quality == nil else { return nil }
@@ -83,19 +83,19 @@ struct CodedSound {
     return file.size
   }
 
-  /// MP3 whose frames are known is streamed, too; only its tags are filled in.
+  /// Opens the output. MP3 with known frames is streamed, too, since only its tags are filled in.
   private func file(to output: JobOutput?, _ coding: Coding) throws(JobFailure) -> MediaOutput {
     try MediaOutput(
       target.muxer, to: output, isStreamed: target.isStreamed || coding.constant != nil, isSeekable: !target.isStreamed)
   }
 
-  /// Returns how many bytes there are. `output`: nil to rehearse what is streamed, for that.
+  /// Copies the packets. Returns the size in bytes. If `output` is `nil`, a streamed file is only measured.
   private func copy(to output: JobOutput?) throws(JobFailure) -> Int64 {
     let file = try MediaOutput(target.muxer, to: output, isStreamed: target.isStreamed)
     var copy = PacketCopy(from: sound.input, to: file)
     try copy.add(sound, marksPadding: isMovedIntoMatroska)
     if target.muxer == "mp3" {
-      // Where nothing is padding, no frame told of any.
+      // Without padding, the source has no frame that records any.
       let information = sound.map?.hasLead == false ? nil : try sound.mp3Information()
       try sound.input.rewind(sound.stream)
       try start(file, ["write_xing": "0"])
@@ -110,26 +110,26 @@ struct CodedSound {
     return file.size
   }
 
-  /// Muxers of formats that do not say which samples are padding.
+  /// The muxers of formats that do not record padding.
   private static let withoutPadding: Set = ["mp3", "adts", "ac3", "dts", "mp2", "gsm", "amr"]
 
   private var isMovedIntoMatroska: Bool {
     target.muxer == "matroska" && sound.input.formatName.hasPrefix("mov")
   }
 
-  /// What is to be said of samples that a copy has, though its source leaves them out; empty for none.
+  /// Returns a remark on samples that a copy contains but its source omits. Empty if there are none.
   private func paddingRemark() throws(JobFailure) -> String {
     let isCut = target.muxer == "mp3" && sound.map != nil
     guard !isCut, isMovedIntoMatroska || Self.withoutPadding.contains(target.muxer) else { return "" }
     let padding = try sound.frames().padding
-    // Opus says itself what comes before its first sample.
+    // Opus itself records the samples before its first.
     let isTold = sound.stream.codec == AV_CODEC_ID_OPUS
     let sum = (isTold ? 0 : padding.first) + (isMovedIntoMatroska ? 0 : padding.last)
     if target.muxer == "mp3" && padding.first >= MP3Frames.decoderDelay { return "" }
     return Self.paddingRemark(sum, sound.stream.rate)
   }
 
-  /// The same of what an encoder has put before and behind the samples.
+  /// Returns a remark on samples that an encoder added before and after the others. Empty if there are none.
   private func paddingRemark(of encoder: SoundEncoder) -> String {
     guard target.muxer != "mp3", Self.withoutPadding.contains(target.muxer) else { return "" }
     return Self.paddingRemark(encoder.padding, encoder.shape.rate)
@@ -139,14 +139,14 @@ struct CodedSound {
     count <= 0 ? "" : "is \(SoundLoss.seconds(count, rate)) s longer, since the format does not say what is padding"
   }
 
-  /// Everything up to the first packet of sound; gives its stream's number.
+  /// Writes everything before the first audio packet. Returns the index of its stream.
   private func begin(_ file: MediaOutput, _ coding: Coding) throws(JobFailure) -> Int {
     let place = Int(unsafe try file.addStream(from: coding.encoder.context).pointee.index)
     guard case .mp3(let frames) = coding.constant else {
       try start(file)
       return place
     }
-    // Its own first frame would be filled in at the end.
+    // FFmpeg's information frame would be filled in at the end.
     try start(file, ["write_xing": "0"])
     let packet = try MediaPacket()
     try packet.fill(with: frames.information)
@@ -157,7 +157,7 @@ struct CodedSound {
     return place
   }
 
-  /// Tags, chapters and the cover.
+  /// Writes the header with tags, chapters and the cover.
   private func start(_ file: MediaOutput, _ options: [String: String] = [:]) throws(JobFailure) {
     let input = sound.input
     var tags = self.tags ?? sound.tags
@@ -177,12 +177,12 @@ struct CodedSound {
 }
 
 extension CodedSound {
-  /// An encoder, and what goes into it.
+  /// An encoder and its input.
   private struct Coding {
     let settings: SoundSettings
     let encoder: SoundEncoder
     let feed: SoundFeed
-    /// nil where a packet's size shows only when it is made.
+    /// The sizes of the packets. `nil` if they are known only after encoding.
     let constant: ConstantRate?
 
     init(_ sound: OpenSound, _ target: SoundTarget, _ changes: SoundChanges) throws(JobFailure) {
@@ -201,7 +201,7 @@ extension CodedSound {
 }
 
 extension SoundTarget {
-  /// How its packets are known beforehand, if they are.
+  /// Returns the sizes of the packets if they are known in advance.
   fileprivate func constant(_ settings: SoundSettings, _ encoder: SoundEncoder, samples: Int64) -> ConstantRate? {
     guard isConstant, settings.quality == nil, let rate = settings.bitRate, settings.shape.channels <= 2 else {
       return nil
@@ -216,7 +216,7 @@ extension SoundTarget {
     return .opus(size: rate / 50 / 8, packets: (all + 959) / 960)
   }
 
-  /// Whether streams' encoders put their headers beside the packets.
+  /// Whether encoders have to keep their headers out of the packets.
   fileprivate var wantsGlobalHeaders: Bool {
     guard let format = unsafe av_guess_format(muxer, nil, nil) else { return false }
     return unsafe format.pointee.flags & AVFMT_GLOBALHEADER != 0
@@ -224,7 +224,7 @@ extension SoundTarget {
 }
 
 extension SoundChanges {
-  /// Where a chapter is afterwards, in seconds; nil if all of it is cut off.
+  /// Returns the times of a chapter in the result, in seconds. Returns `nil` if it is cut off entirely.
   func place(_ start: Double, _ end: Double) -> (Double, Double)? {
     let from = span?.start.seconds ?? 0
     let to = span?.end?.seconds ?? .infinity

@@ -1,4 +1,4 @@
-/// A coding of which the size of each packet is known before it is made: as many bits a second, always.
+/// An encoding with a constant bit rate, whose packet sizes are known in advance.
 enum ConstantRate {
   case mp3(MP3Frames)
   /// Packets of 20 ms at 48 kHz.
@@ -11,7 +11,7 @@ enum ConstantRate {
     }
   }
 
-  /// Samples in a packet.
+  /// The number of samples in a packet.
   var step: Int {
     switch self {
     case .mp3(let frames): frames.step
@@ -19,7 +19,7 @@ enum ConstantRate {
     }
   }
 
-  /// Calls `body` with the size of each packet in bytes, in their order.
+  /// Calls `body` with the size of each packet, in bytes, in order.
   func forEachSize<Failure: Error>(_ body: (Int) throws(Failure) -> Void) throws(Failure) {
     switch self {
     case .mp3(let frames): try frames.forEachSize(body)

@@ -1,23 +1,24 @@
-/// The frames that LAME makes of so many samples, with as many bits a second for each, and the frame in front of them that
-/// tells players how many samples at either end are none of the source's.
+/// The frames that LAME makes of a number of samples at a constant bit rate. The information frame before them tells
+/// players how many samples at either end do not belong to the source.
 struct MP3Frames {
   let rate: Int
   let channels: Int
-  /// Samples of the source.
+  /// The number of samples in the source.
   let samples: Int64
-  /// Thousands of bits a second.
+  /// The bit rate in kbit/s.
   let kilobits: Int
 
-  /// What LAME puts before the first sample.
+  /// The number of samples that LAME puts before the first.
   private static let delay: Int64 = 576
-  /// What a decoder adds.
+  /// The number of samples that a decoder adds.
   static let decoderDelay: Int64 = 529
 
   private var isFirstVersion: Bool { MP3Information.isFirstVersion(rate) }
-  /// Samples in a frame.
+  /// The number of samples in a frame.
   var step: Int { isFirstVersion ? 1152 : 576 }
 
-  /// `kilobits`: the nearest possible is taken.
+  /// Creates the frames with the possible bit rate that is nearest to `kilobits`. Returns `nil` if MP3 does not support
+  /// the format.
   init?(rate: Int, channels: Int, samples: Int64, kilobits: Int) {
     guard Self.rates.contains(rate), (1...2).contains(channels), samples > 0 else { return nil }
     self.rate = rate
@@ -28,12 +29,12 @@ struct MP3Frames {
 
   private static let rates = [44100, 48000, 32000, 22050, 24000, 16000, 11025, 12000, 8000]
 
-  /// Of the bit rates that there are at a sample rate.
+  /// Returns the nearest bit rate that exists at a sample rate.
   static func nearest(to kilobits: Int, at rate: Int) -> Int {
     MP3Information.bitRates(at: rate).min { abs($0 - kilobits) < abs($1 - kilobits) } ?? kilobits
   }
 
-  // MARK: How many there are, and how long they are
+  // MARK: Number and size
 
   private var end: Int64 {
     let step = Int64(step)
@@ -43,7 +44,7 @@ struct MP3Frames {
 
   var count: Int64 { (Self.delay + samples + end) / Int64(step) }
 
-  /// Whole bytes of a frame; one more now and then keeps the rate.
+  /// The size of a frame in whole bytes. An additional byte in some frames keeps the rate.
   private var size: Int { step / 8 * kilobits * 1000 / rate }
   private var rest: Int { step / 8 * kilobits * 1000 % rate }
 
@@ -57,9 +58,9 @@ struct MP3Frames {
     }
   }
 
-  // MARK: The first frame
+  // MARK: The information frame
 
-  /// Of Xing's and LAME's making: what has no sound, and says how long the sound is.
+  /// The information frame of Xing and LAME, which is silent and records the length.
   var information: [UInt8] {
     var sizes: [Int] = []
     forEachSize { sizes.append($0) }

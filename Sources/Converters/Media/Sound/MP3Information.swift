@@ -1,21 +1,22 @@
-/// The frame of an MP3 that has no sound, and says how long the sound is: Xing's, with LAME's numbers of the samples at
-/// either end that are none of the source's.
+/// The information frame of an MP3, which is silent and records the length. It is Xing's, with LAME's numbers of
+/// samples at either end that do not belong to the source.
 struct MP3Information {
   let rate: Int
   let channels: Int
-  /// Of all other frames, in bytes.
+  /// The sizes of all other frames, in bytes.
   let sizes: [Int]
-  /// Samples before the first and behind the last, without those that a decoder adds; nil for who does not know.
+  /// The numbers of samples before the first and after the last, without those that a decoder adds. `delay` is `nil` if
+  /// they are unknown.
   let delay: Int?
   let padding: Int
 
-  /// Neither `delay` nor `padding` can be more.
+  /// The maximum of `delay` and `padding`.
   static let mostSamples = 4095
 
   private static let firstRates = [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320]
   private static let secondRates = [8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160]
 
-  /// Thousands of bits a second.
+  /// Returns the bit rates at a sample rate, in kbit/s.
   static func bitRates(at rate: Int) -> [Int] {
     rate >= 32000 ? firstRates : rate >= 16000 ? secondRates : Array(secondRates.prefix(8))
   }
@@ -24,7 +25,7 @@ struct MP3Information {
     (self.rate, self.channels, self.sizes, self.delay, self.padding) = (rate, channels, sizes, delay, padding)
   }
 
-  /// `padding`: of the samples that a decoder gives, those before the first and behind the last.
+  /// Creates a frame. `padding` counts the samples that a decoder outputs before the first and after the last.
   init(rate: Int, channels: Int, sizes: [Int], padding: (first: Int64, last: Int64)) {
     let delay = padding.first - MP3Frames.decoderDelay
     self.init(
@@ -32,13 +33,13 @@ struct MP3Information {
       padding: Int(clamping: padding.last.addingReportingOverflow(MP3Frames.decoderDelay).partialValue))
   }
 
-  /// Whether a rate is one of MPEG-1's.
+  /// Returns whether a sample rate is one of MPEG-1.
   static func isFirstVersion(_ rate: Int) -> Bool { rate >= 32000 }
 
   private var isFirstVersion: Bool { Self.isFirstVersion(rate) }
   private var step: Int { isFirstVersion ? 1152 : 576 }
 
-  /// Whether no frame is longer than another, but for the byte that keeps the rate.
+  /// Whether all frames have the same size, except for the byte that keeps the rate.
   private var isConstant: Bool { (sizes.max() ?? 0) - (sizes.min() ?? 0) <= 1 }
 
   var frame: [UInt8] {
@@ -60,7 +61,7 @@ struct MP3Information {
     bytes += Self.word(Int64(sizes.count)) + Self.word(total) + places + [0, 0, 0, 0]
     guard let delay else { return bytes + [UInt8](repeating: 0, count: max(0, length - bytes.count)) }
     bytes += Array("LAME".utf8) + [UInt8](repeating: 0x20, count: 5)
-    // The way of coding, no lowpass and no gain told, then the bit rate.
+    // The encoding method, no lowpass, no gain, then the bit rate.
     let seconds = Double(sizes.count * step) / Double(rate)
     let kilobits = seconds > 0 ? (Double(body) / 125 / seconds).rounded() : 0
     bytes += [isConstant ? 0x01 : 0x03, 0] + [UInt8](repeating: 0, count: 8) + [0, UInt8(min(255, kilobits))]
@@ -72,7 +73,7 @@ struct MP3Information {
     return bytes + [UInt8](repeating: 0, count: max(0, length - bytes.count))
   }
 
-  /// Where each hundredth of the sound starts, in 256ths of the bytes.
+  /// The start of each hundredth of the audio, in 256ths of the bytes.
   private var places: [UInt8] {
     if isConstant { return (0..<100).map { UInt8($0 * 256 / 100) } }
     var ends: [Int] = [0]
@@ -86,7 +87,7 @@ struct MP3Information {
     return [UInt8(value >> 24), UInt8(value >> 16 & 255), UInt8(value >> 8 & 255), UInt8(value & 255)]
   }
 
-  /// CRC-16 of ARC.
+  /// Returns the CRC-16 of ARC.
   private static func checksum(_ bytes: [UInt8]) -> UInt16 {
     bytes.reduce(0) { sum, byte in
       (0..<8).reduce(sum ^ UInt16(byte)) { value, _ in value & 1 == 1 ? value >> 1 ^ 0xa001 : value >> 1 }

@@ -1,7 +1,7 @@
 internal import WorkerKit
 
 extension MediaDecoder {
-  /// Calls `body` with samples, and their shape; otherwise as `decode`.
+  /// Decodes like `decode`. Also passes the shape of the samples to `body`.
   @discardableResult
   func decodeSound(
     _ packet: MediaPacket?, _ body: (MediaFrame, SoundShape) throws(JobFailure) -> Void

@@ -1,9 +1,9 @@
-/// A cover as Vorbis comments have it: FLAC's picture block in letters.
+/// A cover in Vorbis comments, which is FLAC's picture block in Base64.
 enum PictureComment {
   static let name = "METADATA_BLOCK_PICTURE"
 
   static func text(_ picture: [UInt8], mimeType: String, width: Int, height: Int) -> String {
-    // 3: the front of the cover.
+    // The first number is the type of a front cover.
     let words: [[UInt8]] = [big(3), sized(Array(mimeType.utf8)), big(0), big(width), big(height), big(24), big(0)]
     return base64(words.flatMap(\.self) + sized(picture))
   }

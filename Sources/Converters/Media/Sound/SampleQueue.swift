@@ -1,7 +1,7 @@
 internal import CFFmpeg
 internal import WorkerKit
 
-/// Samples on their way from frames of one length to frames of another.
+/// A queue that converts frames of one length to frames of another.
 @safe final class SampleQueue {
   private let shape: SoundShape
   private let queue: OpaquePointer
@@ -25,7 +25,7 @@ internal import WorkerKit
     guard done >= frame.sampleCount else { throw .noMemory() }
   }
 
-  /// The first `wanted` samples; fewer if there are no more.
+  /// Removes the first `wanted` samples, or all if there are fewer.
   func take(_ wanted: Int, into frame: MediaFrame) throws(JobFailure) {
     guard frame.allocate(min(wanted, count), shape), let planes = unsafe frame.pointer.pointee.extended_data else {
       throw .noMemory()

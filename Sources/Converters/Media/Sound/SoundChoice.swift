@@ -2,9 +2,9 @@ internal import CFFmpeg
 internal import Catalogue
 internal import WorkerKit
 
-/// Which of a file's sounds is meant.
+/// The selection of an audio stream in a file.
 enum SoundChoice {
-  /// - Parameter track: counted among the file's sounds, from 1; nil for the one that players choose.
+  /// - Parameter track: counted among the file's audio streams, from 1; `nil` for the one that players choose.
   static func stream(of input: MediaInput, track: Int?) throws(JobFailure) -> MediaStream {
     let sounds = input.streams.filter { $0.kind == .sound && $0.rate > 0 && $0.channels > 0 }
     guard let first = sounds.first else { throw JobFailure(.unsupported, "has no sound") }

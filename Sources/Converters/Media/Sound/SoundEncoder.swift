@@ -1,19 +1,19 @@
 internal import CFFmpeg
 internal import WorkerKit
 
-/// Encodes samples of one shape, in runs that the encoder takes.
+/// An encoder of samples of one shape, in frames of the length that the codec requires.
 @safe final class SoundEncoder {
   let shape: SoundShape
   private let encoder: MediaEncoder
   private let queue: SampleQueue
   private let frame: MediaFrame
-  /// How many samples the encoder takes at a time.
+  /// The number of samples that the encoder takes at a time.
   private let step: Int
-  /// How many it has taken.
+  /// The number of samples that the encoder has taken.
   private(set) var count: Int64 = 0
   private var packets: Int64 = 0
 
-  /// How many samples its packets have beside those that it has taken, of an encoder whose packets have equal lengths.
+  /// The number of samples in packets beyond those that were taken, for codecs whose packets have equal lengths.
   var padding: Int64 { packets * Int64(step) - count }
 
   init(_ settings: SoundSettings, wantsGlobalHeaders: Bool) throws(JobFailure) {
@@ -42,7 +42,7 @@ internal import WorkerKit
   var context: UnsafeMutablePointer<AVCodecContext> { unsafe encoder.context }
   var timeBase: AVRational { encoder.timeBase }
 
-  /// Takes samples of the shape, and calls `body` with the packets that are ready.
+  /// Takes samples of the shape. Calls `body` with finished packets.
   func encode(
     _ samples: MediaFrame, _ body: (MediaPacket) throws(JobFailure) -> Void
   ) throws(JobFailure) {
@@ -50,7 +50,7 @@ internal import WorkerKit
     while queue.count >= step { try send(step, body) }
   }
 
-  /// Encodes what is left.
+  /// Encodes the remaining samples.
   func finish(_ body: (MediaPacket) throws(JobFailure) -> Void) throws(JobFailure) {
     while queue.count > 0 { try send(min(step, queue.count), body) }
     try code(nil, body)

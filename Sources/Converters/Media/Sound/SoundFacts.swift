@@ -2,12 +2,12 @@ internal import CFFmpeg
 internal import Catalogue
 internal import WorkerKit
 
-/// What a sound is before anything is done to it.
+/// The properties of an audio stream before a conversion.
 struct SoundFacts {
   let shape: SoundShape
-  /// Bits a sample of what was coded without losses; nil for all other sound.
+  /// The number of bits per sample of lossless audio. `nil` for other audio.
   let depth: Int?
-  /// Whether its samples are fractions, which go beyond what is loudest.
+  /// Whether samples are floating-point numbers, which can exceed full scale.
   let isFloating: Bool
 
   init(_ stream: MediaStream, of input: MediaInput) throws(JobFailure) {
@@ -28,7 +28,7 @@ struct SoundFacts {
     depth = isWide ? (said <= 16 ? 16 : said <= 24 ? 24 : 32) : nil
   }
 
-  /// What is wanted of it, wherever it goes.
+  /// Returns the requested shape, regardless of the target.
   func shape(_ changes: SoundChanges) -> SoundShape {
     var wanted = shape
     if let rate = changes.rate { wanted.rate = rate }

@@ -2,16 +2,16 @@ internal import CFFmpeg
 internal import Catalogue
 internal import WorkerKit
 
-/// The samples that go into a file, as many as are told beforehand.
+/// The samples of a result, in the number that was announced.
 final class SoundFeed {
   private let sound: OpenSound
   private let shape: SoundShape
   private let changes: SoundChanges
-  /// nil for what is decoded from its start.
+  /// The source's ranges. `nil` if the source is decoded from its start.
   let ranged: RangedSound?
-  /// Of each channel; nil where that shows only in the end.
+  /// The number of samples in each channel. `nil` if it is known only at the end.
   let count: Int64?
-  /// What is to be said of the samples that came, as the end of a sentence; empty for nothing.
+  /// A remark on the samples, as the end of a sentence. Empty if there is none.
   private(set) var remark = ""
 
   init(_ sound: OpenSound, as shape: SoundShape, _ changes: SoundChanges) throws(JobFailure) {
@@ -35,7 +35,7 @@ final class SoundFeed {
     return count >= 1 && count < 1e15 ? Int64(count) : nil
   }
 
-  /// Calls `body` with all samples, and how much of the source is read, from 0 to 1.
+  /// Calls `body` with all samples, and with the share of the source that has been read, from 0 to 1.
   func forEachFrame(_ body: (MediaFrame, Double) throws(JobFailure) -> Void) throws(JobFailure) {
     guard let ranged else { return try forEachFrameInOrder(body) }
     var done: Int64 = 0
@@ -77,7 +77,7 @@ final class SoundFeed {
         }
         try fill(left) { (frame) throws(JobFailure) in try body(frame, 1) }
       }
-      // The last packet is decoded whole.
+      // The last packet is decoded entirely.
       let padding = (reader.keptPadding + sound.longestPacket) * Int64(shape.rate) / Int64(max(1, sound.stream.rate))
       if changes.span?.end == nil, -left > padding + rounding {
         remarks.append("lacks the last \(SoundLoss.seconds(-left, shape.rate)) s")
@@ -86,7 +86,7 @@ final class SoundFeed {
     remark = remarks.filter { !$0.isEmpty }.joined(separator: "; ")
   }
 
-  /// The maximum number of samples by which stretching and resampling round.
+  /// The maximum rounding error of time stretching and resampling, in samples.
   private var rounding: Int64 { changes.speed != nil ? 2048 : shape.rate == sound.facts.shape.rate ? 0 : 64 }
 
   private func fill(_ count: Int64, _ body: (MediaFrame) throws(JobFailure) -> Void) throws(JobFailure) {

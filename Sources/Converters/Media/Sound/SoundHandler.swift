@@ -2,7 +2,7 @@ internal import CFFmpeg
 public import Catalogue
 public import WorkerKit
 
-/// Makes sound files of sound and of films.
+/// A handler that makes audio files of audio and video files.
 public struct SoundHandler: JobHandler {
   public static let verbs = Conversion.sounds.map(\.verb)
   private var open = OpenDocuments<OpenSound>()
@@ -42,7 +42,7 @@ public struct SoundHandler: JobHandler {
     return try .done(CodedSound(sound(order, changes), as: target, changes).size() ?? JobAnswer.unmeasured)
   }
 
-  /// Kept open, since parts of it are asked for one after the other.
+  /// Returns the source, which is kept open since its parts are requested one after the other.
   private mutating func sound(_ order: JobOrder, _ changes: SoundChanges) throws(JobFailure) -> OpenSound {
     let track = changes.track
     let known = try open.document(order.job.document) { () throws(JobFailure) in

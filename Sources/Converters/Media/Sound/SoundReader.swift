@@ -2,9 +2,10 @@ internal import CFFmpeg
 internal import Catalogue
 internal import WorkerKit
 
-/// A sound from its first sample to its last, in the shape that is wanted, changed as is wanted.
+/// A reader of an audio stream from its first sample to its last, in the requested shape and with the requested
+/// changes.
 ///
-/// A span is cut to the sample of the source, before anything else is done.
+/// A span is cut to the sample of the source before any other change.
 final class SoundReader {
   private let input: MediaInput
   private let stream: MediaStream
@@ -14,15 +15,15 @@ final class SoundReader {
   private var tempo: (filter: TempoFilter, shape: SoundShape)?
   private var resampler: SoundResampler?
   private let output: MediaFrame
-  /// Whether it is read to its last sample, although a container may say that those at the end are padding.
+  /// Whether samples at the end are read even if the container marks them as padding.
   private let keepsEnd: Bool
-  /// How many packets gave nothing, since they are damaged.
+  /// The number of damaged packets, which yielded no samples.
   private(set) var lostPackets = 0
-  /// The number of samples of the source at its end that are padding, and come nevertheless.
+  /// The number of padding samples at the source's end that are output nevertheless.
   private(set) var keptPadding: Int64 = 0
-  /// How many samples of the source have come.
+  /// The number of samples of the source that were decoded.
   private var taken: Int64 = 0
-  /// Those that are wanted, as the source counts them; nil before the first has come.
+  /// The requested samples, as the source counts them. `nil` before the first sample.
   private var wanted: Range<Int64>?
 
   init(
@@ -39,7 +40,7 @@ final class SoundReader {
     try input.rewind(stream)
   }
 
-  /// Calls `body` with all samples, and how much of the source is read, from 0 to 1.
+  /// Calls `body` with all samples, and with the share of the source that has been read, from 0 to 1.
   func forEachFrame(_ body: (MediaFrame, Double) throws(JobFailure) -> Void) throws(JobFailure) {
     let packet = try MediaPacket()
     let length = input.duration ?? .infinity
@@ -93,7 +94,7 @@ final class SoundReader {
     tempo = nil
   }
 
-  /// A source may change its shape midway.
+  /// Resamples a frame. A source can change its shape midway.
   private func resample(
     _ frame: MediaFrame, _ shape: SoundShape, _ emit: (MediaFrame) throws(JobFailure) -> Void
   ) throws(JobFailure) {
@@ -114,7 +115,7 @@ final class SoundReader {
 }
 
 extension MediaSpan {
-  /// As samples are counted.
+  /// Returns the span in samples.
   func samples(at rate: Int) -> Range<Int64> {
     let first = start.count(at: rate)
     return first..<max(first, end?.count(at: rate) ?? .max)

@@ -1,7 +1,7 @@
 internal import CFFmpeg
 internal import WorkerKit
 
-/// Gives samples another shape.
+/// A converter of samples to another shape.
 @safe final class SoundResampler {
   let source: SoundShape
   let target: SoundShape
@@ -17,11 +17,11 @@ internal import WorkerKit
     guard code >= 0, let made = unsafe made else { throw .noMemory() }
     unsafe context = made
     if source.rate != target.rate || source.channels != target.channels {
-      // With whole numbers, what comes of a sample hangs on how many are mixed at a time.
+      // With integers, the result depends on the number of samples that are mixed at a time.
       let isWide = [source, target].contains { [AV_SAMPLE_FMT_S32, AV_SAMPLE_FMT_S32P].contains($0.format) }
       let inner = isWide ? AV_SAMPLE_FMT_DBLP : AV_SAMPLE_FMT_FLTP
       unsafe av_opt_set_sample_fmt(UnsafeMutableRawPointer(made), "internal_sample_fmt", inner, 0)
-      // Of two channels the mean: what is as loud as can be stays so, also as fractions.
+      // Two channels are averaged, so that full scale is not exceeded, even in floating point.
       if source.channels <= 2 { unsafe av_opt_set_double(UnsafeMutableRawPointer(made), "rematrix_maxval", 1, 0) }
     }
     try unsafe checked(swr_init(made), "has channels that do not become \(target.channels)")
@@ -32,7 +32,7 @@ internal import WorkerKit
     unsafe swr_free(&last)
   }
 
-  /// Puts into `output` what a frame becomes, or at the end, for nil, what is left; that may be nothing.
+  /// Converts a frame into `output`, which may be empty afterwards. `nil` converts the remaining samples at the end.
   func convert(_ frame: MediaFrame?, into output: MediaFrame) throws(JobFailure) {
     let count = frame?.sampleCount ?? 0
     let room = unsafe swr_get_out_samples(context, Int32(count))

@@ -2,19 +2,20 @@ internal import CFFmpeg
 internal import Catalogue
 internal import WorkerKit
 
-/// How an encoder is set up for one sound.
+/// The configuration of an encoder for an audio stream.
 @safe struct SoundSettings {
   let encoder: UnsafePointer<AVCodec>
   var shape: SoundShape
-  /// Bits a second; nil where that is not for the encoder to be told.
+  /// The bit rate, in bits per second. `nil` if the encoder is not given one.
   var bitRate: Int?
   var quality: Double?
-  /// Bits a sample.
+  /// The number of bits per sample.
   var depth: Int?
   var options: [String: String]
-  /// By which samples are multiplied before an encoder that makes them quieter; nil for all others.
+  /// The factor applied to samples before an encoder that attenuates them. `nil` for other encoders.
   private(set) var gain: Float?
-  /// What had to be changed for the format's sake: the end of a sentence that starts with the file's name, or nothing.
+  /// A remark on changes that the format requires, as the end of a sentence that begins with the file's name. Empty if
+  /// there are none.
   private(set) var remark = ""
 
   init(
@@ -53,7 +54,7 @@ internal import WorkerKit
     }
   }
 
-  /// With two channels, for what an encoder has no such channels for.
+  /// The settings with two channels, for encoders that do not support the channel layout.
   var inStereo: SoundSettings {
     var settings = self
     settings.shape = SoundShape(rate: shape.rate, channels: 2, format: shape.format)
@@ -71,7 +72,7 @@ internal import WorkerKit
     return words.isEmpty ? "" : "has \(words.joined(separator: " and ")), for which the format has no place"
   }
 
-  // MARK: What an encoder takes
+  // MARK: Capabilities of encoders
 
   private static func rates(_ encoder: UnsafePointer<AVCodec>) -> [Int] {
     var rates: [Int] = []
@@ -83,7 +84,7 @@ internal import WorkerKit
     return rates
   }
 
-  /// The lowest that loses nothing, or the highest.
+  /// Returns the lowest rate that loses nothing, or else the highest.
   private static func nearest(to rate: Int, among rates: [Int]) -> Int {
     if rates.isEmpty || rates.contains(rate) { return rate }
     return rates.filter { $0 > rate }.min() ?? rates.max() ?? rate

@@ -1,12 +1,12 @@
 internal import CFFmpeg
 internal import WorkerKit
 
-/// How samples lie in memory, and how many there are a second.
+/// The layout of samples in memory, and the sample rate.
 struct SoundShape: Hashable {
-  /// Samples a second, of each channel.
+  /// The sample rate, in samples per second and channel.
   var rate: Int
   var channels: Int
-  /// Which loudspeakers the channels are for, a bit each as FFmpeg numbers them; 0 where nobody knows.
+  /// The loudspeakers of the channels, as a mask of FFmpeg's bits. 0 if unknown.
   var speakers: UInt64
   var format: AVSampleFormat
 
@@ -20,7 +20,7 @@ struct SoundShape: Hashable {
     self.format = format
   }
 
-  /// nil for what nobody plays.
+  /// Returns `nil` if the number of channels or the rate is out of range.
   init?(_ layout: AVChannelLayout, rate: Int32, format: Int32) {
     let channels = Int(unsafe layout.nb_channels)
     guard (1...Self.mostChannels).contains(channels), Self.rates.contains(Int(rate)), format >= 0 else { return nil }
@@ -47,9 +47,9 @@ struct SoundShape: Hashable {
     return unsafe layout
   }
 
-  /// Whether each channel lies by itself.
+  /// Whether each channel is stored separately.
   var isPlanar: Bool { av_sample_fmt_is_planar(format) != 0 }
-  /// Bytes of one sample of one channel.
+  /// The size of one sample of one channel, in bytes.
   var sampleSize: Int { Int(av_get_bytes_per_sample(format)) }
 
   static func == (one: SoundShape, other: SoundShape) -> Bool {
@@ -64,15 +64,15 @@ struct SoundShape: Hashable {
 }
 
 extension MediaFrame {
-  /// How many samples there are of each channel.
+  /// The number of samples in each channel.
   var sampleCount: Int { Int(unsafe pointer.pointee.nb_samples) }
 
-  /// nil for what nobody plays.
+  /// The shape of the samples. `nil` if the number of channels or the rate is out of range.
   var shape: SoundShape? {
     unsafe SoundShape(pointer.pointee.ch_layout, rate: pointer.pointee.sample_rate, format: pointer.pointee.format)
   }
 
-  /// Gets room for so many samples.
+  /// Allocates memory for `count` samples. Returns false if that fails.
   func allocate(_ count: Int, _ shape: SoundShape) -> Bool {
     clear()
     unsafe pointer.pointee.nb_samples = Int32(count)
@@ -82,7 +82,7 @@ extension MediaFrame {
     return unsafe av_frame_get_buffer(pointer, 0) >= 0
   }
 
-  /// Leaves out the first `count` samples.
+  /// Removes the first `count` samples.
   func drop(first count: Int, _ shape: SoundShape) {
     guard unsafe av_frame_make_writable(pointer) >= 0 else { return keep(first: 0) }
     let rest = max(0, sampleCount - count)
@@ -94,10 +94,10 @@ extension MediaFrame {
     unsafe pointer.pointee.nb_samples = Int32(rest)
   }
 
-  /// Leaves out all but the first `count` samples.
+  /// Removes all but the first `count` samples.
   func keep(first count: Int) { unsafe pointer.pointee.nb_samples = Int32(min(max(0, count), sampleCount)) }
 
-  /// Makes samples louder or quieter, if they are fractions.
+  /// Multiplies samples by a factor if they are planar floating-point numbers.
   func amplify(by factor: Float, _ shape: SoundShape) throws(JobFailure) {
     guard shape.format == AV_SAMPLE_FMT_FLTP else { return }
     guard unsafe av_frame_make_writable(pointer) >= 0, let planes = unsafe pointer.pointee.extended_data else {

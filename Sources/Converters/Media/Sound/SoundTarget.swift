@@ -1,37 +1,38 @@
 internal import CFFmpeg
 
-/// How sound becomes a file of a format: which container, which codec, and what goes into it as it is.
+/// The parameters of an audio file format: its container, its codec, and the codecs that are copied.
 struct SoundTarget {
   /// FFmpeg's name of the container.
   let muxer: String
-  /// Its names of encoders, the best first.
+  /// FFmpeg's names of encoders, best first.
   let encoders: [String]
-  /// Of which packets are copied.
+  /// The codecs whose packets are copied.
   let copies: Set<AVCodecID.RawValue>
-  /// Thousands of bits a second for each channel; 0: as the encoder goes by quality, or loses nothing.
+  /// The default bit rate of each channel, in kbit/s. 0 for encoders that are lossless or use a quality.
   var usualRate = 0
-  /// Whether it is written from the first byte to the last, and never gone back in.
+  /// Whether the muxer writes sequentially, without seeking back.
   var isStreamed = false
   var mostChannels = 8
-  /// Possible rates, where the encoder does not say them.
+  /// The supported sample rates, if the encoder does not list them.
   var rates: [Int] = []
   var options: [String: String] = [:]
   /// Whether it keeps every bit of the samples.
   var isLossless = false
-  /// Bits a sample of what loses nothing.
+  /// The maximum number of bits per sample of a lossless encoder.
   var mostBits = 32
-  /// The encoder's quality for `v0` to `v9`; nil if it has none.
+  /// Returns the encoder's quality for `v0` to `v9`. `nil` if it has none.
   var quality: (@Sendable (Int) -> Double)?
-  /// Whether each second takes as many bits as the next, unless a quality is asked for: then the size is known beforehand.
+  /// Whether the bit rate is constant unless a quality is requested. The size is then known in advance.
   var isConstant = false
-  /// Where a record's cover goes.
+  /// The storage of an album cover.
   var cover = Cover.nowhere
 
   enum Cover {
     case nowhere, stream, comment
   }
 
-  /// By the conversion's verb; nil for what is written without an encoder, and for what there is none for.
+  /// Returns the target of a conversion's verb. Returns `nil` if the verb has none, or if its files are written without
+  /// an encoder.
   static func named(_ verb: String) -> SoundTarget? { all[verb] }
 
   private static let all: [String: SoundTarget] = [
@@ -71,7 +72,7 @@ struct SoundTarget {
     "gsm": SoundTarget(
       muxer: "gsm", encoders: ["libgsm"], copies: ids(AV_CODEC_ID_GSM), isStreamed: true, mostChannels: 1,
       rates: [8000]),
-    // What is not copied is coded by `SpeechFile`.
+    // Audio that is not copied is encoded by `SpeechFile`.
     "amr": SoundTarget(muxer: "amr", encoders: [], copies: ids(AV_CODEC_ID_AMR_NB), isStreamed: true),
     "awb": SoundTarget(muxer: "amr", encoders: [], copies: ids(AV_CODEC_ID_AMR_WB), isStreamed: true),
     "voc": SoundTarget(
@@ -82,12 +83,13 @@ struct SoundTarget {
       cover: .stream),
   ]
 
-  /// As many bits each second as the next: so a file's size is known beforehand.
+  /// The option for a constant bit rate, so that a file's size is known in advance.
   private static let opus = ["vbr": "off"]
 
+  /// Not TTA: in Matroska, FFmpeg reads it without its last packet.
   private static let anyCopy = ids(
     AV_CODEC_ID_AAC, AV_CODEC_ID_MP3, AV_CODEC_ID_MP2, AV_CODEC_ID_AC3, AV_CODEC_ID_EAC3, AV_CODEC_ID_DTS,
-    AV_CODEC_ID_VORBIS, AV_CODEC_ID_OPUS, AV_CODEC_ID_FLAC, AV_CODEC_ID_ALAC, AV_CODEC_ID_WAVPACK, AV_CODEC_ID_TTA,
+    AV_CODEC_ID_VORBIS, AV_CODEC_ID_OPUS, AV_CODEC_ID_FLAC, AV_CODEC_ID_ALAC, AV_CODEC_ID_WAVPACK,
     AV_CODEC_ID_TRUEHD, AV_CODEC_ID_PCM_S16LE, AV_CODEC_ID_PCM_S24LE, AV_CODEC_ID_PCM_S32LE, AV_CODEC_ID_PCM_F32LE)
 
   private static func ids(_ codecs: AVCodecID...) -> Set<AVCodecID.RawValue> { Set(codecs.map(\.rawValue)) }

@@ -2,7 +2,7 @@ internal import CFFmpeg
 internal import Catalogue
 internal import WorkerKit
 
-/// Plays sound faster or slower, as high as before.
+/// A filter that changes the speed of audio without changing its pitch.
 @safe final class TempoFilter {
   private let graph: UnsafeMutablePointer<AVFilterGraph>
   private let source: UnsafeMutablePointer<AVFilterContext>
@@ -18,7 +18,7 @@ internal import WorkerKit
     do throws(JobFailure) {
       unsafe source = try Self.add(
         "abuffer", "sample_rate=\(shape.rate):sample_fmt=\(format):channel_layout=\(layout)", to: graph)
-      // Time-stretching by phases, not by repeating pieces; atempo where the FFmpeg that is installed has no other.
+      // Stretches time by phases, not by repeating pieces. Uses atempo if the installed FFmpeg has nothing else.
       let hasStretcher = unsafe avfilter_get_by_name("rubberband") != nil
       let filter =
         try unsafe hasStretcher
@@ -48,7 +48,7 @@ internal import WorkerKit
     return unsafe made
   }
 
-  /// Calls `body` with what comes of a frame, or at the end, for nil, of all that is left.
+  /// Calls `body` with the filter's output for a frame. `nil` ends the input.
   func filter(
     _ frame: MediaFrame?, _ body: (MediaFrame, SoundShape) throws(JobFailure) -> Void
   ) throws(JobFailure) {

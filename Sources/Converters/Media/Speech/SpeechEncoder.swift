@@ -2,7 +2,7 @@ internal import CAmr
 internal import Catalogue
 internal import WorkerKit
 
-/// Codes speech, frame by frame, with as many bits for each: silence is none of its own.
+/// An encoder of speech in frames of constant size, including silent ones.
 @safe final class SpeechEncoder {
   private let state: UnsafeMutableRawPointer
   private let coding: SpeechCoding
@@ -23,10 +23,10 @@ internal import WorkerKit
     }
   }
 
-  /// A frame of as many samples as `SpeechCoding.step`.
+  /// Returns the frame for `SpeechCoding.step` samples.
   func frame(of samples: [Int16]) throws(JobFailure) -> [UInt8] {
     guard samples.count == coding.step else { throw JobFailure(.system, "is coded in frames of another length") }
-    // More than either writes.
+    // Larger than the output of both encoders.
     var bytes = [UInt8](repeating: 0, count: 128)
     let count: Int32
     switch coding {

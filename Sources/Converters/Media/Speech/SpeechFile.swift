@@ -2,7 +2,7 @@ internal import CFFmpeg
 internal import Catalogue
 internal import WorkerKit
 
-/// A sound as telephones have it.
+/// The conversion into an audio file with a speech codec of mobile phones.
 struct SpeechFile {
   private let coding: SpeechCoding
   private let mode: Int
@@ -17,7 +17,7 @@ struct SpeechFile {
     remark = SoundSettings.remark(sound.facts.shape(changes), shape)
   }
 
-  /// In bytes; nil if that shows only when it is made.
+  /// The size in bytes. `nil` if it is known only after the conversion.
   var size: Int64? {
     feed.count.map { count in
       let frames = (count + Int64(coding.delay + coding.step - 1)) / Int64(coding.step)
@@ -25,7 +25,7 @@ struct SpeechFile {
     }
   }
 
-  /// Returns the job's remark.
+  /// Writes the file. Returns the job's remark.
   func write(to output: JobOutput) throws(JobFailure) -> String {
     let encoder = try SpeechEncoder(coding, mode: mode)
     let progress = ProgressReport(output)
@@ -57,7 +57,7 @@ struct SpeechFile {
 }
 
 extension MediaFrame {
-  /// The samples of one channel, of 16 bits.
+  /// The 16-bit samples of one channel.
   fileprivate var words: [Int16] {
     guard let plane = unsafe pointer.pointee.extended_data?.pointee else { return [] }
     return unsafe plane.withMemoryRebound(to: Int16.self, capacity: sampleCount) {

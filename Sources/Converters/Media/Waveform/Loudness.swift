@@ -1,14 +1,14 @@
-/// How loud a sound is in each of many short pieces, all of its channels together.
+/// The loudness of audio in each of many short pieces, over all channels.
 struct Loudness {
   struct Piece {
     var lowest: Float = 0
     var highest: Float = 0
-    /// Of the squares.
+    /// The sum of the squares.
     var sum: Double = 0
     var count = 0
 
     mutating func add(_ sample: Float) {
-      // A damaged sample may be no number.
+      // A damaged sample can be infinite or NaN.
       guard sample.isFinite else { return }
       lowest = min(lowest, sample)
       highest = max(highest, sample)
@@ -27,13 +27,13 @@ struct Loudness {
   }
 
   private(set) var pieces: [Piece] = []
-  /// Samples in a piece; twice as many when there would be too many pieces.
+  /// The number of samples in a piece. It is doubled when there would be too many pieces.
   private var step = 256
   private var last = Piece()
 
   private static let most = 65536
 
-  /// Takes samples of all channels, one after the other.
+  /// Adds interleaved samples of all channels.
   mutating func add(_ samples: UnsafeBufferPointer<Float>) {
     for place in samples.indices {
       last.add(unsafe samples[place])
@@ -54,7 +54,7 @@ struct Loudness {
     }
   }
 
-  /// The same as so many pieces.
+  /// Returns the loudness in `count` pieces.
   func columns(_ count: Int) -> [Piece] {
     let all = last.count > 0 ? pieces + [last] : pieces
     guard !all.isEmpty else { return [Piece](repeating: Piece(), count: count) }

@@ -1,8 +1,8 @@
-/// A picture of a sound: for each moment its loudest samples, and in a stronger tone what is heard.
+/// A picture of audio. Shows the peaks of each moment, and its mean loudness in a stronger tone.
 struct Waveform {
   let width: Int
   let height: Int
-  /// Red, green, blue and opacity of each.
+  /// Red, green, blue and opacity of each pixel.
   private(set) var pixels: [UInt8]
 
   private static let colour: [UInt8] = [0x2a, 0x6f, 0xb5]
@@ -30,7 +30,7 @@ struct Waveform {
     }
   }
 
-  /// How much of a row lies between two heights.
+  /// Returns the share of a row that is between two heights.
   private static func coverage(of row: Int, _ top: Float, _ bottom: Float) -> Float {
     max(0, min(1, min(bottom, Float(row + 1)) - max(top, Float(row))))
   }

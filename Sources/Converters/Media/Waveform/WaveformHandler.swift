@@ -2,7 +2,7 @@ internal import CFFmpeg
 public import Catalogue
 public import WorkerKit
 
-/// Draws pictures of sound.
+/// A handler that draws pictures of audio.
 public struct WaveformHandler: JobHandler {
   public static let verbs = [Conversion.waveform.verb]
 

@@ -1,11 +1,11 @@
 internal import CXML2
 
-/// What libxml2 tells while it parses.
+/// The events that libxml2 reports while it parses.
 @safe final class MarkupEvents {
   private(set) var list: [MarkupReader.Event] = []
-  /// The text behind the last event. It comes in very many parts, and is an event of its own once it has ended.
+  /// The text after the last event. It arrives in very many parts, and becomes one event when it ends.
   private var text = ""
-  /// By the addresses of a local name and of its namespace, of which a parser keeps one copy each.
+  /// The names, by the addresses of local name and namespace. A parser keeps one copy of each.
   private var names: [Key: String] = [:]
 
   private struct Key: Hashable {
@@ -16,7 +16,8 @@ internal import CXML2
   typealias Text = UnsafePointer<xmlChar>
   typealias Texts = UnsafeMutablePointer<UnsafePointer<xmlChar>?>
 
-  /// Only what is named here happens: no external entity is loaded, no declared one is known, and nothing is printed.
+  /// Returns the callbacks of the parser. No external entity is loaded, no declared one is known, and nothing is
+  /// printed.
   func handler(_ language: MarkupReader.Language) -> xmlSAXHandler {
     var handler = unsafe xmlSAXHandler()
     unsafe handler.initialized = UInt32(XML_SAX2_MAGIC)
@@ -62,7 +63,7 @@ internal import CXML2
     list.append(event)
   }
 
-  /// Makes an event of the text so far.
+  /// Adds an event with the text so far.
   func endText() {
     if text.isEmpty { return }
     list.append(.text(text))

@@ -1,4 +1,4 @@
-/// What namespaces are called here. Those of the strict and of the transitional form of OOXML are the same.
+/// The prefixes of namespaces. The strict and the transitional form of OOXML have the same ones.
 enum MarkupNames {
   static func prefix(of namespace: String) -> String {
     if let known = prefixes[namespace] { return known }
@@ -36,7 +36,7 @@ enum MarkupNames {
 }
 
 extension String {
-  /// What stands behind the last occurrence of `mark`.
+  /// Returns the substring after the first occurrence of `mark`. Returns `nil` if there is none.
   fileprivate func range(ofLast mark: String) -> Substring? {
     var rest = self[...]
     while !rest.isEmpty {

@@ -4,10 +4,10 @@ internal import Catalogue
 internal import Glibc
 internal import WorkerKit
 
-/// The elements and the text of an XML part or of a web page, one after the other, read piece by piece.
+/// A sequential reader of the elements and the text of an XML part or a web page, which parses piece by piece.
 ///
-/// Nothing outside is ever loaded, and no entity but XML's own five is known: one that a document declares is an error,
-/// so nothing expands.
+/// Nothing external is ever loaded. No entities are known except XML's own five. An entity that a document declares is
+/// an error, so nothing expands.
 @safe final class MarkupReader {
   enum Event {
     case start(Element)
@@ -17,7 +17,7 @@ internal import WorkerKit
 
   enum Language {
     case xml
-    /// As browsers read it, whatever is wrong with it; names are in lower case.
+    /// HTML as browsers read it, including damaged HTML. Names are in lower case.
     case html
   }
 
@@ -28,19 +28,19 @@ internal import WorkerKit
   private var taken = 0
   private var place: Int64 = 0
   private var isAtEnd = false
-  /// How many elements are open.
+  /// The number of open elements.
   private var depth = 0
-  /// How many blocks are being read, one in the other.
+  /// The nesting depth of the blocks that are being read.
   private var blocks = 0
 
-  /// So much is parsed at a time, in bytes.
+  /// The number of bytes parsed at a time.
   private static let piece: Int64 = 32 << 10
-  /// Nothing that people write is nested deeper.
+  /// The maximum nesting depth of elements, which real documents do not reach.
   private static let deepest = 2000
-  /// Each takes some of the stack.
+  /// The maximum nesting depth of blocks, each of which uses stack.
   private static let mostBlocks = 200
 
-  /// HTML has to be in UTF-8; XML says what it is in.
+  /// Creates a reader. HTML has to be in UTF-8. XML declares its encoding.
   init(_ source: any ByteSource, _ language: Language = .xml) throws(JobFailure) {
     self.source = source
     self.language = language
@@ -56,10 +56,10 @@ internal import WorkerKit
     unsafe self.parser = parser
     switch language {
     case .xml:
-      // Without the second, `&amp;` stays as it is in attributes.
+      // Without the second option, `&amp;` is not decoded in attributes.
       _ = unsafe xmlCtxtUseOptions(parser, Int32(XML_PARSE_NONET.rawValue | XML_PARSE_NOENT.rawValue))
     case .html:
-      // It says what it was in, and is in UTF-8 by now.
+      // The page declares its original encoding, but has been converted to UTF-8.
       _ = unsafe htmlCtxtUseOptions(parser, Int32(HTML_PARSE_NONET.rawValue | HTML_PARSE_IGNORE_ENC.rawValue))
     }
   }
@@ -71,7 +71,7 @@ internal import WorkerKit
     }
   }
 
-  /// The next one; nil at the end.
+  /// Returns the next event. Returns `nil` at the end.
   func next() throws(JobFailure) -> Event? {
     while taken == events.list.count {
       if isAtEnd { return nil }
@@ -113,7 +113,7 @@ internal import WorkerKit
     throw JobFailure(.damaged, "has XML that is not well formed, at line \(line) of a part")
   }
 
-  /// Goes past the end of the element that has just started.
+  /// Skips to the end of the element that has just started.
   func skip() throws(JobFailure) {
     var open = 1
     while open > 0, let event = try next() {
@@ -125,7 +125,7 @@ internal import WorkerKit
     }
   }
 
-  /// The text in the element that has just started, up to its end.
+  /// Returns the text in the element that has just started, up to its end.
   func text() throws(JobFailure) -> String {
     var (open, text) = (1, "")
     while open > 0, let event = try next() {
@@ -138,8 +138,8 @@ internal import WorkerKit
     return text
   }
 
-  /// Calls `body` with each element that starts until the one that has just started ends, or the document does. An
-  /// element that `body` skips or reads is past.
+  /// Calls `body` with each element that starts until the one that has just started ends, or the document does. `body`
+  /// may read an element to its end or skip it.
   func forEachElement(_ body: (Element) throws(JobFailure) -> Void) throws(JobFailure) {
     let outside = depth - 1
     while depth > outside, let event = try next() {
@@ -147,7 +147,7 @@ internal import WorkerKit
     }
   }
 
-  /// Calls `body`, which reads a block that may have others of its kind within it.
+  /// Calls `body`, which reads a block that can contain others of its kind.
   func block(_ body: () throws(JobFailure) -> Void) throws(JobFailure) {
     blocks += 1
     defer { blocks -= 1 }

@@ -1,24 +1,24 @@
-/// What a document consists of, in reading order.
+/// A part of a document. Blocks are in reading order.
 indirect enum Block {
-  /// From 1, the largest.
+  /// A heading and its level, from 1, the largest.
   case heading(Int, [Run])
   case paragraph([Run])
   case item(ListItem)
   case preformatted(String)
-  /// A table follows, row by row.
+  /// The start of a table, which follows row by row.
   case tableStart
   case row([Cell])
   case tableEnd
   case rule
-  /// A footnote, an endnote or a comment, by the mark that stands in the text.
+  /// A footnote, an endnote or a comment, with its mark in the text.
   case note(String, [Block])
 }
 
 /// A paragraph of a list.
 struct ListItem {
-  /// From 0.
+  /// The nesting level, from 0.
   var level: Int
-  /// As it is shown: `2.`, `a)`; nil for a bullet.
+  /// The label as it is shown: `2.`, `a)`. `nil` for a bullet.
   var label: String?
   var runs: [Run]
 }
@@ -26,25 +26,25 @@ struct ListItem {
 /// A cell of a table.
 struct Cell {
   var blocks: [Block]
-  /// How many columns and rows it takes.
+  /// The numbers of columns and rows that the cell spans.
   var columns = 1
   var rows = 1
   var isHead = false
 
   init(_ blocks: [Block], columns: Int = 1, rows: Int = 1, isHead: Bool = false) {
     self.blocks = blocks
-    // A span may claim any number.
+    // A span can claim any number.
     self.columns = min(max(1, columns), Self.mostColumns)
     self.rows = min(max(1, rows), 65_534)
     self.isHead = isHead
   }
 
-  /// HTML's own limit.
+  /// The maximum number of columns in HTML.
   static let mostColumns = 1000
 }
 
 extension [Block] {
-  /// The words alone, in one line.
+  /// The text alone, on one line.
   var words: String {
     var words: [String] = []
     for block in self {

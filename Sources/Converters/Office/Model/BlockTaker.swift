@@ -1,11 +1,11 @@
 internal import WorkerKit
 
-/// Takes a document's blocks, one after the other.
+/// A consumer of a document's blocks, in order.
 protocol BlockTaker: AnyObject {
   func add(_ block: Block) throws(JobFailure)
 }
 
-/// Keeps them: of a cell, of a note.
+/// A consumer that keeps the blocks of a cell or a note.
 final class BlockList: BlockTaker {
   private(set) var blocks: [Block] = []
 

@@ -1,4 +1,4 @@
-/// How the number of a list's item is written.
+/// The format of a list item's number.
 enum ListNumber {
   case decimal, twoDigits, lowerLetter, upperLetter, lowerRoman, upperRoman
 
@@ -13,7 +13,7 @@ enum ListNumber {
     }
   }
 
-  /// z is followed by aa, bb …, as word processors have it.
+  /// Returns a number in letters. z is followed by aa, bb …, as in word processors.
   private static func letters(_ number: Int) -> String {
     guard number > 0, number <= 26 * 20 else { return String(number) }
     let letter = Character(UnicodeScalar(UInt8(97 + (number - 1) % 26)))

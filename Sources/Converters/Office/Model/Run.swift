@@ -1,9 +1,9 @@
-/// A piece of a paragraph that looks the same throughout.
+/// A part of a paragraph with uniform formatting.
 struct Run {
   enum Content {
     case text(String)
     case lineBreak
-    /// Where it is in the document's archive, and what it shows in words.
+    /// An image: its path in the document's archive, and its description.
     case image(path: String, words: String)
     /// The mark of a footnote, an endnote or a comment.
     case note(String)
@@ -21,7 +21,7 @@ struct Run {
 
   var content: Content
   var look: Look = []
-  /// Where it leads; nil if nowhere.
+  /// The target of the link. `nil` if the run is not a link.
   var link: String?
 
   init(_ content: Content, _ look: Look = [], link: String? = nil) {
@@ -32,7 +32,7 @@ struct Run {
 }
 
 extension [Run] {
-  /// Adds text, to the last run if that looks the same.
+  /// Adds text, to the last run if that has the same formatting.
   mutating func add(_ text: String, _ look: Run.Look = [], link: String? = nil) {
     if text.isEmpty { return }
     if case .text(let before)? = last?.content, last?.look == look, last?.link == link {
@@ -42,7 +42,7 @@ extension [Run] {
     }
   }
 
-  /// Whether there is nothing to see.
+  /// Whether nothing is visible.
   var isBlank: Bool {
     allSatisfy { run in
       switch run.content {
@@ -53,7 +53,7 @@ extension [Run] {
     }
   }
 
-  /// The words alone, in one line.
+  /// The text alone, on one line.
   var words: String {
     reduce(into: "") { words, run in
       switch run.content {
@@ -65,7 +65,7 @@ extension [Run] {
     }
   }
 
-  /// Without white space at both ends.
+  /// The runs without white space at both ends.
   var trimmed: [Run] {
     var runs = self
     while case .text(let text)? = runs.first?.content {

@@ -1,7 +1,7 @@
 internal import Catalogue
 internal import WorkerKit
 
-/// Reads texts and slides in OpenDocument: ODT, OTT, ODP (OpenDocument 1.3, part 3). Changes that are tracked count as
+/// A reader of texts and slides in OpenDocument: ODT, OTT, ODP (OpenDocument 1.3, part 3). Tracked changes count as
 /// accepted.
 struct OpenDocument {
   private let package: OfficePackage

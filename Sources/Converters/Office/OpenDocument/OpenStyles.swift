@@ -1,13 +1,13 @@
 internal import WorkerKit
 
-/// What the styles of an OpenDocument file say of looks and of lists (OpenDocument 1.3, part 3, 16).
+/// The formatting and lists that the styles of an OpenDocument file define (OpenDocument 1.3, part 3, 16).
 struct OpenStyles {
   struct Level {
-    /// nil for a bullet.
+    /// The format of numbers. `nil` for a bullet.
     var number: ListNumber?
     var prefix = ""
     var suffix = ""
-    /// How many levels' numbers are shown.
+    /// The number of levels whose numbers are shown.
     var shown = 1
     var start = 1
     var isEmpty = false
@@ -17,14 +17,14 @@ struct OpenStyles {
   private(set) var lists: [String: [Level]] = [:]
   /// The styles of text that is not shown.
   private(set) var hidden: Set<String> = []
-  /// Paragraph styles' lists.
+  /// The lists of paragraph styles.
   private(set) var listNames: [String: String] = [:]
 
-  /// Of headings.
+  /// The list style of headings.
   static let outline = "outline style"
   static let levelCount = 10
 
-  /// Takes what an element defines; false if it is no style's, and nothing of it has been read.
+  /// Reads the style that an element defines. Returns false if it does not define one. Nothing has been read then.
   mutating func take(_ element: Element, _ reader: MarkupReader) throws(JobFailure) -> Bool {
     switch element.name {
     case "style:style":
@@ -76,7 +76,7 @@ struct OpenStyles {
     return level
   }
 
-  /// The label of an item by the numbers of its level and of those around it; nil for a bullet.
+  /// Returns the label of an item, from the numbers of its level and the outer ones. Returns `nil` for a bullet.
   func label(_ list: String, level: Int, _ counts: [Int]) -> String? {
     guard let levels = lists[list], level < levels.count else { return nil }
     let shown = levels[level]

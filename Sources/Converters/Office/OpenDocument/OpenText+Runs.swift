@@ -1,13 +1,13 @@
 internal import WorkerKit
 
 extension OpenText {
-  /// Reads a paragraph's text to its end; what stands in boxes goes to `beside`. White space is one space, as in HTML
-  /// (6.1.2).
+  /// Reads a paragraph's text to its end. The content of text boxes goes to `beside`. White space becomes one space, as
+  /// in HTML (6.1.2).
   func readRuns(_ beside: BlockList) throws(JobFailure) -> [Run] {
     var runs: [Run] = []
     var looks: [Run.Look] = [[]]
     var links: [String?] = [nil]
-    // A space stood last, or nothing.
+    // Whether the last character is a space, or none precedes.
     var isSpaced = true
     while !looks.isEmpty, let event = try reader.next() {
       switch event {
@@ -21,7 +21,7 @@ extension OpenText {
         var isPast = true
         switch element.name {
         case "text:s":
-          // A number of spaces may be any.
+          // The file can claim any number of spaces.
           let count = min(max(1, element.number("text:c") ?? 1), 1000)
           runs.add(String(repeating: " ", count: count), look, link: link)
           isPast = false

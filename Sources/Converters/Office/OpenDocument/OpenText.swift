@@ -1,25 +1,25 @@
 internal import WorkerKit
 
-/// Reads paragraphs, lists and tables of an OpenDocument file.
+/// A reader of paragraphs, lists and tables of an OpenDocument file.
 final class OpenText {
   let reader: MarkupReader
   var styles: OpenStyles
   var taker: any BlockTaker
-  /// The lists that are open, outermost first, and the numbers given last on each level.
+  /// The open lists, outermost first, and the last numbers on each level.
   private var open: [String] = []
   private var counts: [Int] = []
-  /// The lists that later ones may continue, by their names and by their styles.
+  /// The lists that later ones can continue, by their names and by their styles.
   private var named: [String: Numbering] = [:]
   private var latest: [String: Numbering] = [:]
   private var outline: [Int] = []
   private var noteCount = 0
   private var commentCount = 0
-  /// How often one cell may be repeated in a table of a text.
+  /// The maximum number of repetitions of a cell in a table of a text.
   private static let mostCells = 100
-  /// How many lists have names.
+  /// The maximum number of lists with names.
   private static let mostNames = 100_000
 
-  /// The numbers given last on each level of a list, and of those that continue it.
+  /// The last numbers on each level of a list, and of those that continue it.
   private final class Numbering { var counts: [Int] = [] }
 
   init(_ reader: MarkupReader, _ styles: OpenStyles) {
@@ -35,7 +35,7 @@ final class OpenText {
     }
   }
 
-  /// Reads what is in the element that has just started.
+  /// Reads the content of the element that has just started.
   func readBlocks(into taker: any BlockTaker) throws(JobFailure) {
     let outer = self.taker
     self.taker = taker
@@ -43,7 +43,7 @@ final class OpenText {
     self.taker = outer
   }
 
-  /// Reads a block; what an element of another kind contains comes next.
+  /// Reads a block. The content of elements of other kinds is read next.
   func readBlock(_ element: Element) throws(JobFailure) {
     switch element.name {
     case "text:p", "text:h": try reader.block { () throws(JobFailure) in try readParagraph(element, label: nil) }
@@ -67,7 +67,7 @@ final class OpenText {
     try taker.add(.paragraph([Run(.image(path: path.hasPrefix("./") ? String(path.dropFirst(2)) : path, words: ""))]))
   }
 
-  /// `label`: that of the list's item that the paragraph starts.
+  /// Reads a paragraph. `label` is the list item that it starts.
   func readParagraph(_ element: Element, label: ListItem?) throws(JobFailure) {
     if let style = element["text:style-name"], styles.hidden.contains(style) { return try reader.skip() }
     let beside = BlockList()
@@ -117,7 +117,8 @@ final class OpenText {
     numbering?.counts = counts
   }
 
-  /// Those of the list that an outermost one continues: the one that it names, or the last of its style (19.780, 19.779).
+  /// Returns the numbering of an outermost list. It continues the list that it names, or the last of its style (19.780,
+  /// 19.779).
   private func numbering(of list: Element, _ style: String) -> Numbering {
     var continued: Numbering?
     if let name = list["text:continue-list"] { continued = named[name] }
@@ -159,7 +160,7 @@ final class OpenText {
     counts[level] = start ?? counts[level] &+ 1
   }
 
-  /// Reads what has lists of its own, within no other.
+  /// Reads content whose lists are independent of the open ones.
   private func apart(_ read: () throws(JobFailure) -> Void) throws(JobFailure) {
     let outer = (open, counts, latest)
     (open, counts) = ([], [])
@@ -202,7 +203,7 @@ final class OpenText {
     try taker.add(.row(cells))
   }
 
-  /// A slide, and what its speaker notes.
+  /// Reads a slide and its speaker notes.
   private func readPage() throws(JobFailure) {
     try reader.forEachElement { (element) throws(JobFailure) in
       switch element.name {

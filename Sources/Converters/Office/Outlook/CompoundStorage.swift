@@ -2,13 +2,13 @@ internal import CGsf
 internal import Catalogue
 internal import WorkerKit
 
-/// A storage of a compound file (MS-CFB), which holds streams and other storages by their names.
+/// A storage of a compound file (MS-CFB), which contains streams and other storages by their names.
 @safe final class CompoundStorage {
   private let storage: OpaquePointer
-  /// Whose mapped bytes are read.
+  /// The input whose mapped bytes are read.
   private let input: JobInput
 
-  /// The whole file.
+  /// Opens the root storage of a file.
   init(_ input: JobInput) throws(JobFailure) {
     guard let storage = unsafe ffgsf_open(input.bytes.baseAddress, input.count) else {
       throw JobFailure(.damaged, "is no compound file that can be read (at byte 0)")
@@ -24,14 +24,14 @@ internal import WorkerKit
 
   deinit { unsafe g_object_unref(UnsafeMutableRawPointer(storage)) }
 
-  /// O(names).
+  /// The names of all entries. O(names).
   var names: [String] {
     unsafe (0..<max(0, gsf_infile_num_children(storage))).compactMap { index in
       unsafe gsf_infile_name_by_index(storage, index).map { unsafe String(cString: $0) }
     }
   }
 
-  /// A storage in it; nil if there is none. O(names).
+  /// Returns an inner storage. Returns `nil` if there is none. O(names).
   func storage(named name: String) -> CompoundStorage? {
     guard let child = unsafe gsf_infile_child_by_name(storage, name) else { return nil }
     guard let inner = unsafe ffgsf_storage(child) else {
@@ -41,7 +41,7 @@ internal import WorkerKit
     return unsafe CompoundStorage(inner, input)
   }
 
-  /// A stream in it; nil if there is none. O(names).
+  /// Returns a stream. Returns `nil` if there is none. O(names).
   func stream(named name: String) -> CompoundStream? {
     guard let child = unsafe gsf_infile_child_by_name(storage, name) else { return nil }
     guard unsafe ffgsf_storage(child) == nil else {
@@ -56,7 +56,7 @@ internal import WorkerKit
 @safe final class CompoundStream {
   private let stream: OpaquePointer
   private let input: JobInput
-  /// In bytes; not more than the whole file has.
+  /// The size in bytes, limited to that of the whole file.
   let size: Int
   private var place = 0
 
@@ -68,7 +68,7 @@ internal import WorkerKit
 
   deinit { unsafe g_object_unref(UnsafeMutableRawPointer(stream)) }
 
-  /// The next bytes, as many as there are up to `count`; none at the end.
+  /// Returns the next bytes, at most `count`. Returns none at the end.
   func next(_ count: Int) throws(JobFailure) -> [UInt8] {
     let wanted = min(count, size - place)
     guard wanted > 0 else { return [] }

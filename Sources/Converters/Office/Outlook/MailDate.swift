@@ -1,13 +1,13 @@
 internal import Glibc
 
-/// Dates as headers have them (RFC 5322, section 3.3).
+/// The date formats of mail headers (RFC 5322, section 3.3) and calendars.
 enum MailDate {
   private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
   private static let months = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
   ]
 
-  /// In UTC; nil for what no calendar has.
+  /// Returns a date in UTC. Returns `nil` if it is not in the years 1900 to 9999.
   static func text(_ seconds: Int64) -> String? {
     var time = time_t(seconds)
     var parts = unsafe tm()
@@ -18,7 +18,8 @@ enum MailDate {
     return unsafe "\(day) \(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec)) +0000"
   }
 
-  /// In UTC as calendars have it: `20240503T100000Z`; nil for what no calendar has.
+  /// Returns a date in UTC in the format of calendars: `20240503T100000Z`. Returns `nil` if it is not in the years 1900
+  /// to 9999.
   static func basic(_ seconds: Int64) -> String? {
     var time = time_t(seconds)
     var parts = unsafe tm()

@@ -1,9 +1,9 @@
 internal import Text
 internal import WorkerKit
 
-/// The header of a message: as it came by mail, or made of what Outlook knows.
+/// The header of a message, as it was received or from Outlook's properties.
 struct MessageHeader {
-  /// Without line ends; none about the parts.
+  /// The lines without line ends, except those that describe parts.
   private(set) var lines: [String] = []
   private let properties: any MessageProperties
 
@@ -39,7 +39,7 @@ struct MessageHeader {
     add("Importance", importance == 2 ? "high" : importance == 0 ? "low" : nil)
   }
 
-  /// Those of a header that came by mail, in order, without those that say what parts there are.
+  /// Returns the fields of a received header, in order, without those that describe parts.
   private static func fields(_ text: String) -> [(name: String, lines: [String])] {
     var fields: [(name: String, lines: [String])] = []
     for line in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
@@ -59,7 +59,7 @@ struct MessageHeader {
     return fields.filter { !$0.name.hasPrefix("content-") && $0.name != "mime-version" }
   }
 
-  /// Who sent it, by what these properties say.
+  /// Returns the sender that these properties describe.
   private func sender(name: UInt16, addresses: [UInt16]) throws(JobFailure) -> String? {
     let shown = try properties.text(name)
     let address = try properties.text(anyOf: addresses)
@@ -68,7 +68,7 @@ struct MessageHeader {
 
   // MARK: RFC 5322, 2047 and 2231
 
-  /// What is no address of mail is left out.
+  /// Returns a mailbox. Omits addresses that are not mail addresses.
   private static func mailbox(_ name: String?, _ address: String?) -> String {
     let plain = address.flatMap(plain).flatMap { $0.contains("@") && !$0.contains(" ") ? $0 : nil }
     let bare = plain?.filter { $0 != "<" && $0 != ">" } ?? ""
@@ -79,13 +79,13 @@ struct MessageHeader {
     return "\(encoded(name)) <\(bare)>"
   }
 
-  /// What may stand in a header as it is; nil for other text.
+  /// Returns text that needs no encoding in a header, on one line. Returns `nil` for other text.
   static func plain(_ text: String) -> String? {
     let line = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     return line.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7f } && line.utf8.count < 900 && !line.isEmpty ? line : nil
   }
 
-  /// Text in one or more encoded words, if it is not plain.
+  /// Returns text in one or more encoded words, if it is not plain.
   static func encoded(_ text: String) -> String {
     if let plain = plain(text) { return plain }
     var words: [String] = []
@@ -102,7 +102,7 @@ struct MessageHeader {
     return words.joined(separator: "\n ")
   }
 
-  /// With each byte that no parameter may have as its number.
+  /// Returns text in which bytes that a parameter cannot contain are percent-encoded.
   static func escaped(_ text: String) -> String {
     text.utf8.reduce(into: "") { escaped, byte in
       if isTokenByte(byte), byte != 0x27, byte != 0x2a, byte != 0x25 {
@@ -113,7 +113,7 @@ struct MessageHeader {
     }
   }
 
-  /// Of a token of RFC 2045.
+  /// Returns whether a token of RFC 2045 can contain a byte.
   static func isTokenByte(_ byte: UInt8) -> Bool {
     byte > 0x20 && byte < 0x7f && !"()<>@,;:\\\"/[]?=".utf8.contains(byte)
   }

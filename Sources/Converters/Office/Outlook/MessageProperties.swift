@@ -1,33 +1,35 @@
 internal import Mail
 internal import WorkerKit
 
-/// The properties of a message, a recipient or an attachment (MS-OXPROPS), by their numbers, wherever they are kept.
+/// The properties of a message, a recipient or an attachment (MS-OXPROPS), by their numbers, regardless of their
+/// storage.
 protocol MessageProperties {
-  /// What text without a character set is in.
+  /// The code page of text without a character set.
   var page: Int { get }
 
   func number(_ id: UInt16) -> Int?
-  /// In seconds since 1970.
+  /// Returns a time in seconds since 1970.
   func time(_ id: UInt16) -> Int64?
   func bytes(_ id: UInt16) throws(JobFailure) -> [UInt8]?
-  /// Without zeros at its end; nil if there is none, or it is empty.
+  /// Returns text without zeros at its end. Returns `nil` if there is none, or it is empty.
   func text(_ id: UInt16) throws(JobFailure) -> String?
-  /// The number here of one that has a long number by its name (MS-OXPROPS); nil if it is not known.
+  /// Returns the number in this file of a named property, by its long number (MS-OXPROPS). Returns `nil` if it is
+  /// unknown.
   func tag(named id: UInt32) -> UInt16?
-  /// What an attachment has attached.
+  /// Returns the content of an attachment.
   func content() throws(JobFailure) -> AttachedContent
 }
 
 extension MessageProperties {
   func tag(named id: UInt32) -> UInt16? { nil }
 
-  /// The first of these that there is.
+  /// Returns the first of these texts that exists.
   func text(anyOf ids: [UInt16]) throws(JobFailure) -> String? {
     for id in ids { if let text = try text(id) { return text } }
     return nil
   }
 
-  /// Text in the character set of the properties, or in UTF-16, whatever its type is.
+  /// Decodes text in the character set of the properties, or in UTF-16, whatever its type is.
   func decoded(_ bytes: [UInt8], isWide: Bool) -> String? {
     var text: String
     if isWide {
@@ -42,20 +44,20 @@ extension MessageProperties {
   }
 }
 
-/// What an attachment is.
+/// The content of an attachment.
 enum AttachedContent {
-  /// Its bytes, from the first to the last.
+  /// The bytes, from first to last.
   case stream(CompoundStream)
-  /// A file of so many bytes that goes where the message is read.
+  /// A file, by its size in bytes, that is inserted when the message is read.
   case later(Int64, address: [UInt32])
   case message(OutlookMessage)
-  /// An object of another program's.
+  /// An object of another program.
   case other
 }
 
-/// Windows' times, which count tenths of microseconds from 1601 on.
+/// The times of Windows, which count tenths of microseconds since 1601.
 enum WindowsTime {
-  /// In seconds since 1970; nil for none.
+  /// Returns a time in seconds since 1970. Returns `nil` if it is 0 or too large.
   static func seconds(_ ticks: UInt64) -> Int64? {
     ticks > 0 && ticks < 1 << 62 ? Int64(ticks / 10_000_000) - 11_644_473_600 : nil
   }

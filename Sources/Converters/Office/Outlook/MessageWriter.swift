@@ -2,16 +2,16 @@ internal import Catalogue
 internal import Text
 internal import WorkerKit
 
-/// Writes a message as RFC 5322 and MIME have it.
+/// A writer of a message in the format of RFC 5322 and MIME.
 struct MessageWriter {
   private let output: TextOutput
-  /// What no message has room for here: objects of other programs.
+  /// The number of omitted attachments, which are objects of other programs.
   private(set) var leftOut = 0
-  /// The files that are attached and not written: where each belongs, in bytes of what is written, and its size.
+  /// The attached files that are not written: the offset of each in the output and its size, in bytes, and its address.
   private(set) var files: [(place: Int64, size: Int64, address: [UInt32])] = []
 
   private static let deepest = 16
-  /// A multiple of what a line of Base64 has, 57 bytes.
+  /// The number of bytes encoded at a time, a multiple of the 57 bytes in a line of Base64.
   private static let piece = 57 << 10
 
   init(_ output: TextOutput) { self.output = output }
@@ -22,7 +22,7 @@ struct MessageWriter {
     }
     let header = try MessageHeader(message).lines
     let bodies = try message.bodies()
-    // `Format.eml` tells how it starts.
+    // `Format.eml` relies on this beginning.
     try output.write("MIME-Version: 1.0\n")
     if let signed = try SignedContent(of: message) { return try signed.write(to: output, behind: header) }
     let entry = try OutlookEntry(message)
@@ -42,10 +42,10 @@ struct MessageWriter {
 
   // MARK: Parts
 
-  /// No line of a part starts so: `=` is nowhere in Base64 but at the end of a line.
+  /// Returns a boundary. No line of a part begins with it, since Base64 has `=` only at the end of a line.
   private static func boundary(_ mark: String) -> String { "=_ffmount-\(mark)" }
 
-  /// None starts with another.
+  /// Returns a mark that does not begin with another one.
   private static func mark(_ kind: String, _ depth: Int) -> String { "\(kind)-\(depth)-" }
 
   private func start(_ kind: String, _ mark: String, _ header: [String]) throws(JobFailure) {
@@ -126,7 +126,7 @@ struct MessageWriter {
     if let id = try attachment.text(0x3712), let plain = MessageHeader.plain(id) {
       try output.write("Content-ID: <\(plain.filter { $0 != "<" && $0 != ">" })>\n")
     }
-    // Shown within the page.
+    // The file is shown within the page.
     let isInline = (attachment.number(0x3714) ?? 0) & 4 != 0
     try writeDisposition(isInline ? "inline" : "attachment", name)
   }
@@ -137,7 +137,7 @@ struct MessageWriter {
     try output.write("Content-Disposition: \(kind)\(parameter)\n\n")
   }
 
-  /// A MIME type, if it is one.
+  /// Returns `text` if it is a MIME type.
   private static func type(_ text: String) -> String? {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     let isType =
@@ -146,7 +146,7 @@ struct MessageWriter {
         !part.isEmpty && part.utf8.count < 100
           && part.utf8.allSatisfy { MessageHeader.isTokenByte($0) }
       }
-    // What has parts of its own would need its boundary, too.
+    // Types with parts of their own would also need their boundary.
     return isType && !text.lowercased().hasPrefix("multipart/") && !text.lowercased().hasPrefix("message/") ? text : nil
   }
 }

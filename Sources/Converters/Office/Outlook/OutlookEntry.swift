@@ -1,12 +1,12 @@
 internal import WorkerKit
 
-/// A contact or an appointment of Outlook's as other programs know it: a file beside its text.
+/// A contact or an appointment of Outlook in the format of other programs. It is a file attached to the text.
 struct OutlookEntry {
   let name: String
   let type: String
   let text: String
 
-  /// nil for what is neither, or has no name or time.
+  /// Returns `nil` if the message is neither, or lacks a name or a time.
   init?(_ message: OutlookMessage) throws(JobFailure) {
     let properties = message.properties
     let kind = try properties.text(0x1a) ?? ""
@@ -19,7 +19,7 @@ struct OutlookEntry {
     }
   }
 
-  /// A vCard (RFC 2426).
+  /// Returns a vCard (RFC 2426).
   private static func card(_ properties: any MessageProperties) throws(JobFailure) -> String? {
     guard let name = try properties.text(anyOf: [0x3001, 0x3a16, 0x37]) else { return nil }
     var lines = ["BEGIN:VCARD", "VERSION:3.0", "FN:" + escaped(name)]
@@ -45,7 +45,7 @@ struct OutlookEntry {
     return (lines + ["END:VCARD", ""]).joined(separator: "\r\n")
   }
 
-  /// An event of iCalendar (RFC 5545), without the rule by which it repeats.
+  /// Returns an event of iCalendar (RFC 5545), without its recurrence rule.
   private static func event(_ properties: any MessageProperties) throws(JobFailure) -> String? {
     func time(_ id: UInt32, _ other: UInt16) -> String? {
       (properties.tag(named: id).flatMap(properties.time) ?? properties.time(other)).flatMap(moment)

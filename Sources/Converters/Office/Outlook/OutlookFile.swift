@@ -1,7 +1,7 @@
 internal import Catalogue
 public import WorkerKit
 
-/// A file of Outlook's with one message (`.msg`).
+/// An Outlook file with one message (`.msg`).
 public struct OutlookFile {
   private let message: OutlookMessage
 
@@ -13,7 +13,7 @@ public struct OutlookFile {
     message = try OutlookMessage(storage, .file)
   }
 
-  /// Writes it as other programs know messages. Gives the job's remark.
+  /// Writes the message in the format of other programs. Returns the job's remark.
   public func write(to output: JobOutput) throws(JobFailure) -> String {
     let text = TextOutput(output)
     var writer = MessageWriter(text)

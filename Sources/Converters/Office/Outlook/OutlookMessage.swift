@@ -3,14 +3,14 @@ internal import Catalogue
 internal import Mail
 internal import WorkerKit
 
-/// A message of Outlook's, or one that another has attached.
+/// A message of Outlook, or one attached to another.
 struct OutlookMessage {
   let properties: any MessageProperties
-  /// In the order in which they are kept, as all parts.
+  /// The recipients and attachments, in stored order.
   let recipients: [any MessageProperties]
   let attachments: [any MessageProperties]
 
-  /// More recipients, or attachments, are not read.
+  /// The maximum number of recipients and of attachments that are read.
   static let mostParts = 65_536
 
   init(properties: any MessageProperties, recipients: [any MessageProperties], attachments: [any MessageProperties]) {
@@ -19,7 +19,7 @@ struct OutlookMessage {
     self.attachments = attachments
   }
 
-  /// The one in a message file.
+  /// Reads the message in a message file.
   init(_ storage: CompoundStorage, _ head: OutlookProperties.Head) throws(JobFailure) {
     let properties = try OutlookProperties(storage, head)
     self.properties = properties
@@ -36,7 +36,7 @@ struct OutlookMessage {
     attachments = try parts("__attach_version1.0_#")
   }
 
-  /// What it says, and how; the plain text first.
+  /// Returns the bodies and their types, plain text first.
   func bodies() throws(JobFailure) -> [(type: String, bytes: [UInt8])] {
     var bodies: [(type: String, bytes: [UInt8])] = []
     if let text = try properties.text(0x1000) { bodies.append(("text/plain; charset=utf-8", Array(text.utf8))) }
@@ -50,7 +50,7 @@ struct OutlookMessage {
     return bodies
   }
 
-  /// RTF in its compressed form, as it is without.
+  /// Decompresses RTF in its compressed form.
   private static func rich(_ compressed: [UInt8]?) throws(JobFailure) -> [UInt8]? {
     guard let compressed else { return nil }
     do throws(Fault) {

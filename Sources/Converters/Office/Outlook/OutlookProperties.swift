@@ -1,10 +1,10 @@
 internal import Catalogue
 internal import WorkerKit
 
-/// The properties of a message, a recipient or an attachment in an Outlook message file (MS-OXMSG, section 2.4): what is
-/// short in one stream, and a stream of its own for each of the others.
+/// The properties of a message, a recipient or an attachment in an Outlook message file (MS-OXMSG, section 2.4). Short
+/// ones are in one stream. Each of the others has a stream of its own.
 struct OutlookProperties: MessageProperties {
-  /// Where properties start in their stream: behind what it says of the whole.
+  /// The size of the header before the properties in their stream, in bytes.
   enum Head: Int {
     case file = 32
     case embedded = 24
@@ -12,15 +12,15 @@ struct OutlookProperties: MessageProperties {
   }
 
   let storage: CompoundStorage
-  /// By tag: what it is, and its type.
+  /// The short properties. A tag is a property's number and its type.
   private var short: [UInt32: UInt64] = [:]
-  /// What text without a character set is in.
+  /// The code page of text without a character set.
   let page: Int
 
   private static let most = 4096
   private static let longestText = 64 << 20
 
-  /// - Parameter page: of what it belongs to; nil for a message, which says it.
+  /// - Parameter page: the code page of the enclosing message; `nil` for a message, which records it.
   init(_ storage: CompoundStorage, _ head: Head, page: Int? = nil) throws(JobFailure) {
     self.storage = storage
     var bytes: [UInt8] = []
@@ -40,7 +40,7 @@ struct OutlookProperties: MessageProperties {
 
   func number(_ id: UInt16) -> Int? { short[UInt32(id) << 16 | 3].map { Int(UInt32(truncatingIfNeeded: $0)) } }
 
-  /// In seconds since 1970.
+  /// Returns a time in seconds since 1970.
   func time(_ id: UInt16) -> Int64? {
     short[UInt32(id) << 16 | 0x40].flatMap(WindowsTime.seconds)
   }
@@ -82,7 +82,7 @@ struct OutlookProperties: MessageProperties {
 }
 
 extension UInt32 {
-  /// Of four bytes, the lowest first, which have to be there.
+  /// Reads four little-endian bytes, which must exist.
   init(_ bytes: [UInt8], at place: Int) {
     self = (0..<4).reduce(0) { $0 | UInt32(bytes[place + $1]) << UInt32(8 * $1) }
   }

@@ -3,11 +3,11 @@ public import Catalogue
 internal import PersonalFolders
 public import WorkerKit
 
-/// A file of Outlook's with folders of messages (`.pst`, `.ost`).
+/// An Outlook file with folders of messages (`.pst`, `.ost`).
 public final class OutlookStore {
   private let file: StoreFile
 
-  /// More messages are not listed.
+  /// The maximum number of messages that are listed.
   private static let most = 1 << 24
 
   public init(_ input: JobInput) throws(JobFailure) {
@@ -16,10 +16,10 @@ public final class OutlookStore {
 
   // MARK: The list
 
-  /// Writes `MailRecord`s, of which it tells as they are there.
+  /// Writes `MailRecord`s and reports them as they become readable.
   public func list(to output: JobOutput) throws(JobFailure) {
     let folders = StoreFolders(file)
-    // Also those that no folder lists: left behind by Outlook, or removed.
+    // Includes messages that no folder lists, which Outlook left behind or removed.
     let all = (try? file.nodes(ofKind: StoreNode.Kind.message, atMost: Self.most)) ?? []
     var list = StoreList(output, expected: all.count, try? StoreNames(file))
     for folder in folders.folders {
@@ -35,7 +35,7 @@ public final class OutlookStore {
 
   // MARK: Files
 
-  /// Writes a file that is attached to a message.
+  /// Writes a file attached to a message.
   public func write(_ address: MailFileAddress, to output: JobOutput) throws(JobFailure) {
     let content: Content?
     do throws(Fault) { content = try self.content(at: address) } catch { throw JobFailure(error) }

@@ -1,10 +1,10 @@
-/// The web page that was put into RTF (MS-OXRTFEX): its tags as they were, and its text between them.
+/// A web page encapsulated in RTF (MS-OXRTFEX): its tags as they were, and its text between them.
 struct RichTextPage {
   private struct Group {
     var isText = true
-    /// Whether it is a tag of the page.
+    /// Whether the group is a tag of the page.
     var isTag = false
-    /// Whether it is what RTF shows in place of tags.
+    /// Whether the group is shown by RTF readers in place of tags.
     var isShown = false
     var font = -1
     var fallback = 1
@@ -29,7 +29,7 @@ struct RichTextPage {
     "rdblquote": "&rdquo;", "bullet": "&bull;", "endash": "&ndash;", "emdash": "&mdash;",
   ]
 
-  /// nil if there is none in it.
+  /// Returns the page. Returns `nil` if the text does not contain one.
   static func page(in text: [UInt8]) -> String? {
     let mark = Array("\\fromhtml".utf8)
     let head = text.prefix(4096)
@@ -45,7 +45,7 @@ struct RichTextPage {
     switch token {
     case .open:
       flush()
-      // Deeper ones are as the last.
+      // Deeper groups have the state of the last one.
       outer.append(outer.count < Self.mostGroups ? group : outer[outer.count - 1])
       isOptional = false
     case .close:

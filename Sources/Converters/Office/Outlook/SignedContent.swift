@@ -1,7 +1,7 @@
 internal import Mail
 internal import WorkerKit
 
-/// The content of a clear-signed message (MS-OXOSMIME, section 2.1.3), which Outlook keeps as its only attachment: a MIME
+/// The content of a clear-signed message (MS-OXOSMIME, section 2.1.3). Outlook keeps it as the only attachment, a MIME
 /// entity with a header of its own.
 struct SignedContent {
   private let header: Header
@@ -18,7 +18,7 @@ struct SignedContent {
     body = bytes[start...]
   }
 
-  /// Writes the fields that describe the content behind those of the message, and the signed bytes as they are.
+  /// Writes the fields of the content after those of the message, and the signed bytes unchanged.
   func write(to output: TextOutput, behind lines: [String]) throws(JobFailure) {
     for line in lines { try output.write(line + "\n") }
     for field in header.fields {

@@ -2,21 +2,21 @@ internal import Bytes
 internal import PersonalFolders
 internal import WorkerKit
 
-/// The folders of such a file, in the order of the tree.
+/// The folders of an Outlook store, in the order of the tree.
 struct StoreFolders {
   struct Folder {
-    /// With `/` between names.
+    /// The names of the folder and its parents, separated by `/`.
     let path: String
     /// The numbers of its messages.
     let messages: [UInt32]
-    /// Whether only mail in it is shown: Outlook does not show the folder.
+    /// Whether Outlook does not show the folder. Only mail in it is listed.
     let isHidden: Bool
   }
 
   private(set) var folders: [Folder] = []
-  /// By number.
+  /// The paths of folders by their numbers.
   private(set) var paths: [UInt32: String] = [:]
-  /// How many folders cannot be read.
+  /// The number of folders that cannot be read.
   private(set) var lost = 0
   private let file: StoreFile
 
@@ -27,19 +27,19 @@ struct StoreFolders {
 
   init(_ file: StoreFile) {
     self.file = file
-    // Of an entry id (MS-PST, section 2.4.3.2), the number stands last.
+    // An entry ID (MS-PST, section 2.4.3.2) ends with the number.
     let store = (try? file.node(Self.store)).flatMap { try? PropertyList($0) }
     let entry = (try? store?.value(0x35e0, atMost: 64))?.bytes
     let shown = entry.flatMap { $0.count == 24 ? UInt32($0, at: 20) : nil }
-    // First what people look for.
+    // Folders that Outlook shows come first.
     if let shown { add(shown, "", depth: 0, isHidden: false) }
     add(Self.root, "", depth: 0, isHidden: shown != nil)
   }
 
   private mutating func add(_ number: UInt32, _ path: String, depth: Int, isHidden: Bool) {
-    // A folder may claim to be in itself.
+    // A folder can claim to contain itself.
     guard depth < Self.deepest, paths.count < Self.most, paths[number] == nil else { return }
-    // Of what is in no folder, the whole has a name.
+    // Messages directly in the root get its name as their path.
     let path = path.isEmpty && depth > 0 ? "unnamed" : path
     paths[number] = path.isEmpty ? name(of: number) : path
     if let rows = rows(number, 0x0e), !rows.isEmpty {
@@ -51,7 +51,7 @@ struct StoreFolders {
     }
   }
 
-  /// The numbers in a table of a folder's; nil if that cannot be read.
+  /// Returns the numbers in a table of a folder. Returns `nil` if it cannot be read.
   private mutating func rows(_ folder: UInt32, _ table: UInt32) -> [UInt32]? {
     guard let node = (try? file.node(folder & ~0x1f | table)) ?? nil, let table = try? StoreTable(node) else {
       lost += 1

@@ -3,7 +3,7 @@ internal import Catalogue
 internal import PersonalFolders
 internal import WorkerKit
 
-/// The list of a store's messages while it is written.
+/// A writer of the list of a store's messages.
 struct StoreList {
   private let output: JobOutput
   private let expected: Int
@@ -18,29 +18,29 @@ struct StoreList {
   private static let piece = 1 << 20
   private static let pause = Duration.milliseconds(100)
 
-  /// - Parameter expected: how many messages there are, roughly.
+  /// - Parameter expected: the approximate number of messages.
   init(_ output: JobOutput, expected: Int, _ names: StoreNames?) {
     self.output = output
     self.names = names
     self.expected = max(1, expected)
   }
 
-  /// Appends a message; counts one that cannot be read. Each is there once.
+  /// Appends a message unless it is already listed. Counts a message that cannot be read.
   ///
   /// - Parameters:
-  ///   - isHidden: it is appended only if it is mail.
-  ///   - isOrphan: no folder lists it.
+  ///   - isHidden: whether the message is appended only if it is mail.
+  ///   - isOrphan: whether no folder lists the message.
   mutating func add(
     _ file: StoreFile, _ number: UInt32, in folder: String, isHidden: Bool, isOrphan: Bool = false
   ) throws(JobFailure) {
     guard shown.insert(number).inserted else { return }
     guard let node = (try? file.node(number)) ?? nil, let message = OutlookMessage(node, names) else {
-      // What nobody lists need not be whole.
+      // Messages that no folder lists may be incomplete.
       if !isOrphan { lost += 1 }
       return
     }
     do throws(JobFailure) {
-      // Outside of what Outlook shows, there are settings in messages.
+      // Folders that Outlook does not show contain settings as messages.
       if isHidden, try !(message.properties.text(0x1a) ?? "").hasPrefix("IPM.Note") { return }
       let text = TextOutput(nil)
       var writer = MessageWriter(text)
@@ -67,7 +67,8 @@ struct StoreList {
     try write(end)
   }
 
-  /// The bits of `MessageState`: what Outlook has noted (MS-OXCMSG, section 2.2.1.6; MS-OXOMSG, section 2.2.1).
+  /// Returns the bits of `MessageState`, as Outlook records them (MS-OXCMSG, section 2.2.1.6; MS-OXOMSG, section
+  /// 2.2.1).
   private static func state(of properties: any MessageProperties, isOrphan: Bool) -> UInt8 {
     var state: UInt8 = 0
     let flags = properties.number(0x0e07) ?? 1

@@ -2,7 +2,7 @@ internal import Bytes
 internal import PersonalFolders
 internal import WorkerKit
 
-/// The properties of a message, a recipient or an attachment in a file with folders of messages.
+/// The properties of a message, a recipient or an attachment in an Outlook store.
 struct StoreProperties: MessageProperties {
   private enum Values {
     case list(PropertyList)
@@ -11,13 +11,13 @@ struct StoreProperties: MessageProperties {
 
   private let values: Values
   let page: Int
-  /// Of an attachment: where it is in the message.
+  /// The path of an attachment in the message.
   private let path: [UInt32]
   private let names: StoreNames?
 
   private static let longestText = 64 << 20
 
-  /// - Parameter page: of what it belongs to; nil for a message, which says it.
+  /// - Parameter page: the code page of the enclosing message; `nil` for a message, which records it.
   init(_ list: PropertyList, page: Int? = nil, at path: [UInt32] = [], _ names: StoreNames? = nil) {
     self.init(.list(list), page, path, names)
   }
@@ -32,7 +32,7 @@ struct StoreProperties: MessageProperties {
     self.page = page ?? number(0x3ffd) ?? number(0x3ff1).map(CodePage.page) ?? number(0x3fde) ?? 1252
   }
 
-  /// What cannot be read is not there.
+  /// Returns a value. Returns `nil` if it cannot be read.
   private static func value(_ values: Values, _ id: UInt16, atMost most: Int) -> (type: UInt16, bytes: [UInt8])? {
     do throws(Fault) {
       switch values {
@@ -67,7 +67,7 @@ struct StoreProperties: MessageProperties {
     guard let (type, bytes) = Self.value(values, id, atMost: Self.longestText), type == 0x1f || type == 0x1e,
       let text = decoded(bytes, isWide: type == 0x1f)
     else { return nil }
-    // A subject starts with how long its `Re: ` is (MS-PST, section 2.5.3.1.1.1).
+    // A subject starts with the length of its prefix, such as `Re: ` (MS-PST, section 2.5.3.1.1.1).
     guard id == 0x37, text.unicodeScalars.first == "\u{1}" else { return text }
     let rest = String(text.unicodeScalars.dropFirst(2))
     return rest.isEmpty ? nil : rest
@@ -85,9 +85,9 @@ struct StoreProperties: MessageProperties {
   }
 }
 
-/// What is attached (MS-OXCMSG, section 2.2.2.9).
+/// The content of an attachment in a store (MS-OXCMSG, section 2.2.2.9).
 enum AttachedItem {
-  /// So many bytes.
+  /// A file, by its size in bytes.
   case file(Int64)
   case message(StoreNode)
   case other
@@ -108,7 +108,8 @@ enum AttachedItem {
 }
 
 extension OutlookMessage {
-  /// A message in a file with folders; nil if it cannot be read. One that is attached is at `path` in another.
+  /// Reads a message in a store. `path` is that of an attached message in the enclosing one. Returns `nil` if the
+  /// message cannot be read.
   init?(_ node: StoreNode, page: Int? = nil, at path: [UInt32] = [], _ names: StoreNames?) {
     guard let list = try? PropertyList(node) else { return nil }
     let properties = StoreProperties(list, page: page, names)
@@ -128,9 +129,9 @@ extension OutlookMessage {
 }
 
 extension PropertyList {
-  /// A table that belongs to a message (MS-PST, section 2.4.1); nil if there is none that can be read.
+  /// Returns a table of a message (MS-PST, section 2.4.1). Returns `nil` if there is none that can be read.
   fileprivate func table(_ number: UInt32) -> StoreTable? { node(number).flatMap { try? StoreTable($0) } }
 
-  /// Those of a message, in the order of its table.
+  /// The attachments of a message, in the order of its table.
   var attachments: [StoreNode] { (table(0x671)?.rows ?? []).compactMap { node($0.number) } }
 }

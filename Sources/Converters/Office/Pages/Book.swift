@@ -1,7 +1,7 @@
 internal import Catalogue
 internal import WorkerKit
 
-/// Reads books: EPUB 2 and 3, chapter after chapter in the order of their spine.
+/// A reader of books in EPUB 2 and 3. The chapters are in the order of the spine.
 struct Book {
   private let package: OfficePackage
 
@@ -45,7 +45,7 @@ struct Book {
     }.read()
   }
 
-  /// Without the fragment, and with `%20` as a space.
+  /// Returns a link without its fragment, and with `%20` decoded to a space.
   private static func unescaped(_ link: String) -> String {
     let bytes = Array(link.prefix { $0 != "#" }.utf8)
     var (result, index): ([UInt8], Int) = ([], 0)

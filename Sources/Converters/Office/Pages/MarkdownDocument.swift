@@ -4,22 +4,23 @@ internal import Catalogue
 internal import Glibc
 public import WorkerKit
 
-/// A text in Markdown, as GitHub has it: CommonMark with tables, struck text, bare links, boxes to be ticked, and footnotes.
+/// A text in GitHub's Markdown: CommonMark with tables, strikethrough, bare links, task lists and footnotes.
 ///
-/// It becomes a web page, which is read as any other: what is HTML in it counts as far as it does there.
+/// It is converted to a web page, which is read like any other. HTML in it is supported to the same extent.
 public struct MarkdownDocument {
   private let input: JobInput
 
-  /// In bytes.
+  /// The maximum size of the text, in bytes.
   private static let largest = 32 << 20
-  /// How many times its size the page may have, and as many bytes besides: what is defined once may be meant often.
+  /// The limits of the page's size: a multiple of the text's size, plus a number of bytes. A definition can be
+  /// referenced many times.
   private static let mostGrowth = 16
   private static let leastPage = 1 << 20
   private static let extensions = ["table", "strikethrough", "autolink", "tasklist"]
 
   public init(_ input: JobInput) { self.input = input }
 
-  /// Writes its text in a form; false if there is none of that name.
+  /// Writes the text in an output format. Returns false if there is none of that name.
   public func write(as name: String, to output: JobOutput) throws(JobFailure) -> Bool {
     guard let form = DocumentForm(rawValue: name) else { return false }
     guard input.count <= Self.largest else { throw JobFailure(.limit, "is larger than \(Self.largest >> 20) MiB") }
@@ -32,12 +33,12 @@ public struct MarkdownDocument {
     return true
   }
 
-  /// Without what describes it to programs: lines between `---` at its start.
+  /// Returns the text without its metadata, which is lines between `---` at the start.
   static func body(_ text: [UInt8]) -> ArraySlice<UInt8> {
     let lines = text.prefix(64 << 10).split(separator: 0x0a, omittingEmptySubsequences: false).map { line in
       line.last == 0x0d ? line.dropLast() : line
     }
-    // A line right behind it, or it is one across the page.
+    // Metadata has a line directly after the mark. Otherwise the mark is a horizontal rule.
     guard lines.count > 2, lines[0].elementsEqual("---".utf8), !lines[1].isEmpty,
       let end = lines.dropFirst().first(where: { $0.elementsEqual("---".utf8) || $0.elementsEqual("...".utf8) })
     else { return text[...] }

@@ -1,12 +1,12 @@
 public import WorkerKit
 
-/// A file that is one web page.
+/// A file that is a web page.
 public struct WebDocument {
   private let input: JobInput
 
   public init(_ input: JobInput) { self.input = input }
 
-  /// Writes its text in a form; false if there is none of that name.
+  /// Writes the text in an output format. Returns false if there is none of that name.
   public func write(as name: String, to output: JobOutput) throws(JobFailure) -> Bool {
     guard let form = DocumentForm(rawValue: name) else { return false }
     let writer = try form.writer(to: TextOutput(output), title: "") { _ in nil }

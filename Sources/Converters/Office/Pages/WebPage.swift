@@ -3,14 +3,14 @@ internal import Catalogue
 internal import Text
 internal import WorkerKit
 
-/// A web page's bytes, as text.
+/// A web page's bytes as text.
 enum WebPage {
-  /// In bytes.
+  /// The maximum size of a page, in bytes.
   private static let largest: Int64 = 256 << 20
-  /// Where browsers look for what a page says that it is written in, in bytes.
+  /// The number of bytes in which browsers search for the declared character set.
   private static let head = 4096
 
-  /// A page to be parsed.
+  /// Returns a parser of a page.
   static func reader(_ source: any ByteSource) throws(JobFailure) -> MarkupReader {
     guard source.size <= largest else { throw JobFailure(.limit, "is larger than \(largest) bytes") }
     let bytes: [UInt8]
@@ -19,7 +19,7 @@ enum WebPage {
       ByteArraySource(DecodedText.utf8(bytes, declared: declaredCharset(bytes.prefix(head)))), .html)
   }
 
-  /// The word behind `charset=`, or behind `encoding=`.
+  /// Returns the word after `charset=` or `encoding=`.
   private static func declaredCharset(_ head: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
     let text = head.map { $0 | ((0x41...0x5a).contains($0) ? 0x20 : 0) }
     for mark in ["charset", "encoding"] {

@@ -1,19 +1,19 @@
 internal import WorkerKit
 
-/// Reads the text of web pages and of the chapters of books. What browsers do not show is left out.
+/// A reader of the text of web pages and of chapters of books. It omits content that browsers do not show.
 final class WebText {
   private let reader: MarkupReader
-  /// What the page's links to images mean in the document's archive; nil for none of it.
+  /// Maps the page's links to images to paths in the document's archive. Returns `nil` for other links.
   private let image: (String) -> String?
   private let isNote: Bool
   private var taker: any BlockTaker
   private var runs: [Run] = []
   private var state = State()
   private var lists: [List] = []
-  /// Whether the next character follows a space.
+  /// Whether the last character is a space, or none precedes.
   private var isSpaced = true
 
-  /// What an element inherits and its end restores.
+  /// The state that an element inherits and its end restores.
   private struct State {
     var look: Run.Look = []
     var link: String?
@@ -22,14 +22,14 @@ final class WebText {
   }
 
   private struct List {
-    /// nil for bullets.
+    /// The next number. `nil` for bullets.
     var next: Int?
-    /// Whether the item that is open has its label still to come.
+    /// Whether the label of the open item has not been written.
     var isNew = false
   }
 
-  /// - Parameter isNote: whether it was made of Markdown: images become links to where they are, and links to other places of
-  ///   the page text.
+  /// - Parameter isNote: whether the page was made from Markdown. Images then become links to their files, and links
+  ///   within the page become text.
   init(
     _ reader: MarkupReader, into taker: any BlockTaker, isNote: Bool = false, image: @escaping (String) -> String?
   ) {
@@ -44,7 +44,7 @@ final class WebText {
     try endParagraph()
   }
 
-  /// Reads what is in the element that has just started; all that there is if `toEnd`.
+  /// Reads the content of the element that has just started, or all that follows if `toEnd`.
   private func readFlow(toEnd: Bool) throws(JobFailure) {
     var outer: [State] = []
     while let event = try reader.next() {

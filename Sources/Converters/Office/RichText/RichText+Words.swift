@@ -1,10 +1,10 @@
 internal import WorkerKit
 
 extension RichText {
-  /// Takes a word that says where what follows belongs; false for others.
+  /// Handles a word that determines the destination of the following text. Returns false for other words.
   mutating func takeDestination(_ word: String, _ number: Int?, isOptional: Bool) throws(JobFailure) -> Bool {
     if group.place == .nothing {
-      // The text of a shape stands among its properties.
+      // The text of a shape is among its properties.
       if word == "shptxt" { group.place = .text }
       return word != "u"
     }
@@ -22,7 +22,7 @@ extension RichText {
       group.place = .author
       author = ""
     case "shptxt", "nestrow": group.place = .text
-    // What they contain counts.
+    // The content of these groups is read.
     case "shppict", "shpinst", "upr", "nesttableprops": break
     case "pict", "object", "colortbl", "info", "header", "headerl", "headerr", "headerf", "footer", "footerl",
       "footerr",
@@ -149,7 +149,7 @@ extension RichText {
 
   // MARK: Fields, styles and notes
 
-  /// Where the field leads whose order was read last.
+  /// The target of the field whose instruction was read last.
   private var link: String? {
     guard order.contains("HYPERLINK") else { return nil }
     let words = order.split(separator: "\"", omittingEmptySubsequences: false)

@@ -1,17 +1,17 @@
 internal import Text
 internal import WorkerKit
 
-/// Reads RTF documents. No input is an error: what has no meaning is left out. Hidden and deleted text, headers,
-/// footers and pictures are, too.
+/// A reader of RTF documents. No input is an error. Omits words without a meaning, hidden and deleted text, headers,
+/// footers and pictures.
 struct RichText {
   var tokens: RichTextTokens
   var group = RichTextGroup()
   private var outer: [RichTextGroup] = []
-  /// Groups beyond those that have a state of their own.
+  /// The number of open groups beyond those whose state is kept.
   private var excess = 0
   private var isOptional = false
   var charsets = RichTextCharsets()
-  /// Bytes of text in the current font's code page, not decoded yet.
+  /// The bytes of text in the current font's code page that have not been decoded.
   private var bytes: [UInt8] = []
   private var passed = 0
   private var high: UInt16?
@@ -24,7 +24,7 @@ struct RichText {
   var style = (number: -1, name: "")
   var order = ""
   var author = ""
-  /// Notes whose groups are open: how many groups were open then, and what was being read.
+  /// The open notes: the number of groups open before each, and the content that was being read.
   var notes: [(depth: Int, mark: String, paragraph: RichTextParagraph, cell: [Block])] = []
   var noteCount = 0
   var commentCount = 0
@@ -94,7 +94,7 @@ struct RichText {
     }
   }
 
-  /// Text in UTF-16, of which a character may take two.
+  /// Adds text in UTF-16, of which a character can take two units.
   private mutating func add(unit: UInt16) {
     if UTF16.isLeadSurrogate(unit) {
       high = unit
@@ -102,7 +102,7 @@ struct RichText {
     }
     let units = UTF16.isTrailSurrogate(unit) ? [high ?? 0xfffd, unit] : [unit]
     high = nil
-    // Fonts of signs are at U+F000.
+    // Symbol fonts are at U+F000.
     add(String(decoding: units, as: UTF16.self))
   }
 

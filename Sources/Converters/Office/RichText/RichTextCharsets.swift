@@ -3,7 +3,7 @@ internal import Text
 /// The code pages of an RTF file's fonts.
 struct RichTextCharsets {
   private var usual = 1252
-  /// By font.
+  /// The code pages by font.
   private var pages: [Int: Int] = [:]
   /// The font that is being described.
   private var described = -1
@@ -14,7 +14,7 @@ struct RichTextCharsets {
 
   mutating func describe(font: Int) { described = font }
 
-  /// A font's `\fcharset`, or its `\cpg`.
+  /// Sets a font's code page from its `\fcharset` or `\cpg`.
   mutating func setPage(_ page: Int?) {
     guard described >= 0, pages.count < Self.mostFonts else { return }
     if let page { pages[described] = page }
@@ -28,7 +28,7 @@ struct RichTextCharsets {
   mutating func text(_ bytes: [UInt8], font: Int) -> String {
     if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
     let page = pages[font] ?? usual
-    // Signs, which have no characters.
+    // Symbols do not have characters.
     if page == 42 {
       return String(decoding: bytes.map { $0 < 0x80 ? UInt16($0) : 0xf000 + UInt16($0) }, as: UTF16.self)
     }

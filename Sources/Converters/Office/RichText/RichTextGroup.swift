@@ -1,9 +1,9 @@
-/// What a group of an RTF file inherits and its end restores.
+/// The state that a group of an RTF file inherits and its end restores.
 struct RichTextGroup {
   enum Place {
     case text, nothing
     case fonts, styles
-    /// The order of a field, the label of a list's item.
+    /// The instruction of a field, the label of a list item.
     case order, label
     case note
     case author
@@ -13,7 +13,7 @@ struct RichTextGroup {
   var look: Run.Look = []
   var isHidden = false
   var font = -1
-  /// How many characters stand for a `\u` where that is not known.
+  /// The number of characters that replace a `\u` in readers that do not support it.
   var fallback = 1
   var link: String?
 }

@@ -1,7 +1,7 @@
-/// What has been read of an RTF paragraph.
+/// The content of an RTF paragraph that has been read.
 struct RichTextParagraph {
   var runs: [Run] = []
-  /// As the file has it, with a tab behind it; empty if there is none.
+  /// The label in the file, with a tab after it. Empty if there is none.
   var label = ""
   var level = 0
   var heading = 0

@@ -4,16 +4,16 @@ internal import WorkerKit
 struct RichTextTokens {
   enum Token {
     case open, close
-    /// `\*`: what follows may be left out by who does not know it.
+    /// The mark `\*`: a reader that does not know the following word may skip the group.
     case optional
     case word(String, Int?)
     /// A byte of text, in the code page.
     case byte(UInt8)
-    /// A sign that has one meaning in every code page.
+    /// A character that has one meaning in every code page.
     case sign(Unicode.Scalar)
   }
 
-  /// nil if all of it is in `piece`.
+  /// The input. `nil` if all of it is in `piece`.
   private let input: JobInput?
   private var place = 0
   private var piece: [UInt8] = []
@@ -42,10 +42,10 @@ struct RichTextTokens {
     return piece[index - 1]
   }
 
-  /// Goes back by the byte that was read last.
+  /// Steps back by the last byte read.
   private mutating func giveBack() { index -= 1 }
 
-  /// nil at the end.
+  /// Returns the next token. Returns `nil` at the end.
   mutating func next() -> Token? {
     while let byte = nextByte() {
       switch byte {
@@ -112,7 +112,7 @@ struct RichTextTokens {
     return .word(String(decoding: name, as: UTF8.self), isNegative ? number.map { -$0 } : number)
   }
 
-  /// Goes past bytes that are no text.
+  /// Skips bytes that are not text.
   mutating func skip(_ count: Int) {
     var left = max(0, count)
     while left > 0 {

@@ -1,10 +1,10 @@
 internal import WorkerKit
 
-/// Writes a sheet as CSV (RFC 4180), in UTF-8, with LF: the first row is row 1, as a sheet has it.
+/// A writer of a sheet as CSV (RFC 4180), in UTF-8, with LF. The first line is row 1 of the sheet.
 final class CSVWriter: RowTaker {
   private let output: TextOutput
   private var next = 0
-  /// The most columns of a row so far: a shorter one gets as many.
+  /// The maximum number of columns in a row so far. Shorter rows are padded to it.
   private var width = 1
 
   init(_ output: TextOutput) { self.output = output }
@@ -18,7 +18,7 @@ final class CSVWriter: RowTaker {
     next = row + 1
     var (line, column) = ("", 0)
     for cell in cells {
-      // The first column has no comma before it.
+      // The first column is not preceded by a comma.
       line += String(repeating: ",", count: max(0, cell.column - column))
       column = cell.column
       line += Self.quoted(cell.text)

@@ -1,9 +1,9 @@
-/// Where a cell is: `BC12`.
+/// The position of a cell: `BC12`.
 struct CellPlace {
   var column: Int
   var row: Int
 
-  /// nil for what names no cell that a sheet can have.
+  /// Returns `nil` if no sheet can have a cell of that name.
   init?(_ name: String) {
     var (column, row) = (0, 0)
     for byte in name.utf8 {

@@ -1,12 +1,12 @@
 internal import WorkerKit
 
-/// How the cells of a workbook show their values (ECMA-376, part 1, 18.8).
+/// The formats in which the cells of a workbook show their values (ECMA-376, part 1, 18.8).
 struct CellStyles {
   private let isSince1904: Bool
-  /// Their formats' numbers, by style.
+  /// The numbers of the formats, by style.
   private var formats: [Int] = []
   private var codes: [Int: String] = [:]
-  /// As they are needed.
+  /// The formats that have been used, by number.
   private var parsed: [Int: NumberFormat] = [:]
 
   init(isSince1904: Bool) { self.isSince1904 = isSince1904 }
@@ -43,7 +43,7 @@ struct CellStyles {
     return format
   }
 
-  /// Those that have a number and no code (18.8.30), as in English.
+  /// The codes of formats that have only a number (18.8.30), in English.
   private static let usual: [Int: String] = [
     1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%", 11: "0.00E+00", 12: "# ?/?", 13: "# ??/??",
     14: "mm/dd/yyyy", 15: "d-mmm-yy", 16: "d-mmm", 17: "mmm-yy", 18: "h:mm AM/PM", 19: "h:mm:ss AM/PM", 20: "h:mm",

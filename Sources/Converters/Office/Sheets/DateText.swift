@@ -1,4 +1,4 @@
-/// A serial number of days as a section of a format code shows it.
+/// A serial number of days in the format of a section of a format code.
 struct DateText {
   private let section: FormatSection
   private let serial: Double
@@ -17,7 +17,7 @@ struct DateText {
   ]
   private static let days = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
 
-  /// nil for what is no date.
+  /// The formatted date. `nil` if the number is not a date.
   var text: String? {
     guard serial >= 0, serial < 2_958_466 else { return nil }
     let places = decimals
@@ -55,19 +55,19 @@ struct DateText {
         }
       case .general, .text, .exponent: break
       }
-      // Digits behind a second's point.
+      // The digits after a second's point.
       if token == .point, places > 0 { text += Self.padded(part, places) }
     }
     return text
   }
 
-  /// How many digits of seconds are shown behind a point.
+  /// The number of digits of seconds that are shown after a point.
   private var decimals: Int {
     guard let point = section.tokens.firstIndex(of: .point) else { return 0 }
     return min(3, section.tokens[(point + 1)...].prefix { if case .digit = $0 { true } else { false } }.count)
   }
 
-  /// Whether an m behind an hour or before a second is minutes.
+  /// Returns whether an m means minutes, which it does after an hour or before a second.
   private func isMinute(_ index: Int) -> Bool {
     func letter(_ tokens: some Sequence<Token>) -> UInt8? {
       for token in tokens {
@@ -96,10 +96,10 @@ struct DateText {
     }
   }
 
-  /// A day by its number: 1 is 1 January 1900, and 60 is the 29 February that the year did not have.
+  /// Returns a day by its number: 1 is 1 January 1900, and 60 is the 29 February that the year did not have.
   private static func date(_ serial: Int, isSince1904: Bool) -> (year: Int, month: Int, day: Int, weekday: Int) {
     if !isSince1904, serial == 60 { return (1900, 2, 29, 3) }
-    // Days since 0000-03-01, in which leap days are at the ends of years.
+    // Days since 0000-03-01, so that leap days are at the ends of years.
     let days = serial + (isSince1904 ? 695_361 : serial < 60 ? 693_900 : 693_899)
     let era = days / 146_097
     let dayOfEra = days % 146_097

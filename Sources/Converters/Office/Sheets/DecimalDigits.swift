@@ -1,11 +1,11 @@
 internal import Glibc
 
-/// A number by its decimal digits, of which spreadsheets keep fifteen: 2.675 is rounded to 2.68.
+/// The decimal digits of a number. Spreadsheets keep fifteen: 2.675 is rounded to 2.68.
 struct DecimalDigits {
   let isNegative: Bool
-  /// From the first that is not zero, without zeros at the end; none of zero. Values, not characters.
+  /// The digits from the first nonzero one on, without zeros at the end. Empty for zero. Values, not characters.
   private(set) var digits: [UInt8]
-  /// How many of them stand before the point: 0.05 has -1.
+  /// The number of digits before the point. 0.05 has -1.
   private(set) var exponent: Int
 
   private static let precision = 15
@@ -26,14 +26,14 @@ struct DecimalDigits {
     if digits.isEmpty { exponent = 0 }
   }
 
-  /// Moves the point.
+  /// Returns the number with its point moved.
   func shifted(by places: Int) -> DecimalDigits {
     var other = self
     if !digits.isEmpty { other.exponent += places }
     return other
   }
 
-  /// Rounded to so many digits behind the point, half away from zero.
+  /// Returns the number rounded to `places` digits after the point, half away from zero.
   func rounded(to places: Int) -> DecimalDigits {
     var other = self
     let kept = exponent + places
@@ -57,13 +57,13 @@ struct DecimalDigits {
     return other
   }
 
-  /// Those before the point, as characters; none of less than one.
+  /// The digits before the point, as characters. Empty for numbers below one.
   var whole: [UInt8] {
     guard exponent > 0 else { return [] }
     return (0..<min(exponent, 400)).map { $0 < digits.count ? digits[$0] + 0x30 : 0x30 }
   }
 
-  /// The first behind the point.
+  /// Returns the first `places` digits after the point, as characters.
   func fraction(_ places: Int) -> [UInt8] {
     (0..<max(0, places)).map { place in
       let index = exponent + place
@@ -71,7 +71,7 @@ struct DecimalDigits {
     }
   }
 
-  /// As cells without a format show it: with at most ten digits behind the point.
+  /// The number as cells without a format show it, with at most ten digits after the point.
   var general: String {
     if digits.isEmpty { return "0" }
     let sign = isNegative ? "-" : ""

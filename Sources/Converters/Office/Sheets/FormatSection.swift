@@ -1,4 +1,4 @@
-/// One of the up to four parts of a format code: for positive numbers, negative ones, zero, and text.
+/// A section of a format code, which has up to four: for positive numbers, negative ones, zero, and text.
 struct FormatSection {
   enum Token: Hashable {
     case literal(String)
@@ -6,9 +6,9 @@ struct FormatSection {
     case digit(UInt8)
     case point, comma, percent, slash, general, text
     case exponent(isSigned: Bool)
-    /// A letter of `ymdhs`, and how often it stands.
+    /// A letter of `ymdhs`, and the number of its repetitions.
     case date(UInt8, Int)
-    /// The same in brackets: time that has passed.
+    /// A letter in brackets, for elapsed time, and the number of its repetitions.
     case passed(UInt8, Int)
     case halves(isShort: Bool)
   }
@@ -28,7 +28,7 @@ struct FormatSection {
       }
     }
 
-    /// Whether no other number meets it: then its sign is not shown.
+    /// Whether only negative numbers meet the condition. Their sign is not shown then.
     var isOfNegativeOnly: Bool { sign.hasPrefix("<") && sign != "<>" && limit <= 0 }
   }
 
@@ -119,7 +119,7 @@ struct FormatSection {
     }
   }
 
-  /// A colour, a currency, a condition, or time that has passed.
+  /// Handles the content of brackets: a colour, a currency, a condition, or elapsed time.
   private mutating func takeBracket(_ words: String) {
     if words.hasPrefix("$") { return add(String(words.dropFirst().prefix { $0 != "-" })) }
     let sign = words.prefix { "<>=".contains($0) }

@@ -1,5 +1,5 @@
-/// How a cell shows a number or a text, by a format code such as `#,##0.00;[Red]-#,##0.00` (ECMA-376, part 1, 18.8.31),
-/// with names of months and days in English.
+/// The format of a number or a text in a cell, by a format code such as `#,##0.00;[Red]-#,##0.00` (ECMA-376, part 1,
+/// 18.8.31). Names of months and days are in English.
 struct NumberFormat {
   private let sections: [FormatSection]
 
@@ -26,7 +26,7 @@ struct NumberFormat {
     }
     if section.tokens.contains(.text), !section.hasDigits { return DecimalDigits(value).general }
     let text = NumberText(section, DecimalDigits(abs(value))).text
-    // What rounds to nothing has no sign.
+    // A number that rounds to zero has no sign.
     return isSigned && text.utf8.contains { (0x31...0x39).contains($0) } ? "-" + text : text
   }
 

@@ -1,4 +1,4 @@
-/// A number as a section of a format code shows it.
+/// A number in the format of a section of a format code.
 struct NumberText {
   private let section: FormatSection
   private let value: DecimalDigits
@@ -20,7 +20,7 @@ struct NumberText {
     let behind = tokens[min(point + 1, mark)..<mark]
     let places = behind.count(where: \.isDigit)
     var value = value.shifted(by: 2 * tokens.count { $0 == .percent })
-    // Commas behind the last digit divide by a thousand each.
+    // Each comma after the last digit divides by a thousand.
     if let last = tokens[..<mark].lastIndex(where: \.isDigit) {
       value = value.shifted(by: -3 * tokens[(last + 1)..<mark].prefix { $0 == .comma }.count)
     }
@@ -42,7 +42,7 @@ struct NumberText {
     }
   }
 
-  /// Digits are put in from the right; the first place takes all that are left.
+  /// Returns the digits before the point, filled in from the right. The first placeholder takes all that are left.
   private func wholeText(_ tokens: ArraySlice<Token>, _ value: DecimalDigits) -> String {
     let places = tokens.indices.filter { tokens[$0].isDigit }
     let isGrouped = places.count > 1 && tokens[places[0]..<places[places.count - 1]].contains(.comma)
@@ -70,7 +70,7 @@ struct NumberText {
       default: break
       }
     }
-    // A format such as `.00` has no place for them.
+    // A format such as `.00` has no placeholder for them.
     if places.isEmpty, !left.isEmpty, section.hasDigits {
       pieces.append(String(decoding: left, as: UTF8.self))
     }
@@ -105,7 +105,7 @@ struct NumberText {
     let width = max(1, whole.count(where: \.isDigit))
     var power = value.exponent - 1
     if value.digits.isEmpty { power = 0 }
-    // Powers are multiples of the number of places before the point.
+    // Powers are multiples of the number of digits before the point.
     power -= ((power % width) + width) % width
     var mantissa = value.shifted(by: -power).rounded(to: places)
     if mantissa.exponent > width {
@@ -122,7 +122,7 @@ struct NumberText {
     return text
   }
 
-  /// `# ?/?`, or `?/8`; nil for what is no fraction.
+  /// The number as a fraction in a format such as `# ?/?` or `?/8`. `nil` if the format is not a fraction.
   private var fractionText: String? {
     let tokens = section.tokens
     guard let slash = tokens.firstIndex(of: .slash), let first = tokens.firstIndex(where: \.isDigit), first < slash

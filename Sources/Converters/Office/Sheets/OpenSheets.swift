@@ -1,14 +1,14 @@
 internal import Catalogue
 internal import WorkerKit
 
-/// Reads the sheets of ODS files, whose cells say how they are shown (OpenDocument 1.3, part 3, 9).
+/// A reader of the sheets of ODS files, whose cells contain the text that they show (OpenDocument 1.3, part 3, 9).
 struct OpenSheets: Spreadsheet {
   private let package: OfficePackage
   let names: [String]
-  /// No sheet has more.
+  /// The maximum numbers of rows and columns in a sheet.
   private static let mostRows = 1 << 20
   private static let mostColumns = 1 << 14
-  /// Cells that repeat others, in a sheet.
+  /// The maximum number of cells in a sheet that repeat others.
   private static let mostRepeated = 4 << 20
 
   init(_ package: OfficePackage) throws(JobFailure) {
@@ -22,7 +22,7 @@ struct OpenSheets: Spreadsheet {
     self.names = names
   }
 
-  /// Calls `body` with each sheet's element until it returns false; it reads that to its end.
+  /// Calls `body` with each sheet's element until it returns false. `body` reads the element to its end.
   private static func forEachTable(
     in package: OfficePackage, _ body: (Element, MarkupReader) throws(JobFailure) -> Bool
   ) throws(JobFailure) {
@@ -91,13 +91,13 @@ struct OpenSheets: Spreadsheet {
     return cells
   }
 
-  /// What a cell's attributes say, if it has no paragraph that shows it (19.385).
+  /// Returns the value in a cell's attributes, for cells without a paragraph that shows it (19.385).
   private static func value(of cell: Element) -> String {
     let kinds = ["string-value", "value", "date-value", "time-value", "boolean-value"]
     return kinds.lazy.compactMap { cell["office:" + $0] }.first ?? ""
   }
 
-  /// A cell's paragraphs, one a line; nil if it has none.
+  /// Returns a cell's paragraphs, one a line. Returns `nil` if it has none.
   private static func readText(_ reader: MarkupReader) throws(JobFailure) -> String? {
     var lines: [String] = []
     try reader.forEachElement { (element) throws(JobFailure) in

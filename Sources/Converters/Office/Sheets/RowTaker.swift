@@ -1,9 +1,9 @@
 internal import WorkerKit
 
-/// Takes the rows of a sheet that have something in them, from the first to the last.
+/// A consumer of the rows of a sheet that are not empty, in order.
 protocol RowTaker: AnyObject {
   /// - Parameters:
   ///   - row: its number, from 0.
-  ///   - cells: by their columns.
+  ///   - cells: sorted by their columns.
   func add(row: Int, _ cells: [SheetCell]) throws(JobFailure)
 }

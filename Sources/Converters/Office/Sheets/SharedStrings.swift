@@ -1,6 +1,6 @@
 internal import WorkerKit
 
-/// The strings that a workbook's cells refer to by number: one buffer, as there may be millions.
+/// The strings to which a workbook's cells refer by number. They are in one buffer, since there can be millions.
 struct SharedStrings {
   private var bytes: [UInt8] = []
   private var ends: [Int] = []
@@ -20,7 +20,8 @@ struct SharedStrings {
     return String(decoding: bytes[(index == 0 ? 0 : ends[index - 1])..<ends[index]], as: UTF8.self)
   }
 
-  /// The text of the element that has just started, in pieces that look different, without readings.
+  /// Returns the text of the element that has just started, which can have parts with different formatting. Omits
+  /// phonetic readings.
   static func text(_ reader: MarkupReader) throws(JobFailure) -> String {
     var text = ""
     try reader.forEachElement { (element) throws(JobFailure) in
@@ -33,7 +34,7 @@ struct SharedStrings {
     return text
   }
 
-  /// `_x000D_` is a character (ECMA-376, part 1, 22.9.2.19).
+  /// Decodes characters such as `_x000D_` (ECMA-376, part 1, 22.9.2.19).
   static func unescaped(_ text: String) -> String {
     guard text.contains("_x") else { return text }
     var (result, rest) = ("", text[...])

@@ -1,6 +1,6 @@
 internal import WorkerKit
 
-/// Makes a table of a sheet. One without cells is left out.
+/// A converter of a sheet to a table. Omits a sheet without cells.
 final class SheetBlocks: RowTaker {
   private let name: String
   private let taker: any BlockTaker

@@ -1,6 +1,6 @@
-/// A cell of a sheet, as it is shown.
+/// A cell of a sheet, with the text that it shows.
 struct SheetCell {
-  /// From 0.
+  /// The column, from 0.
   var column: Int
   var text: String
 }

@@ -1,11 +1,11 @@
 internal import WorkerKit
 
-/// A file of sheets.
+/// A file with sheets.
 protocol Spreadsheet {
   /// The sheets' names, in order.
   var names: [String] { get }
 
-  /// - Parameter index: of the sheet, from 0.
+  /// - Parameter index: the sheet's number, from 0.
   func read(sheet index: Int, into taker: any RowTaker) throws(JobFailure)
 }
 

@@ -1,8 +1,8 @@
 internal import Catalogue
 internal import WorkerKit
 
-/// Reads workbooks: XLSX, XLSM, XLTX (ECMA-376, part 1, 18). Formulas have the values that were calculated when the
-/// file was saved.
+/// A reader of workbooks: XLSX, XLSM, XLTX (ECMA-376, part 1, 18). Formulas have the values that were calculated when
+/// the file was saved.
 final class Workbook: Spreadsheet {
   private let package: OfficePackage
   private var sheets: [(name: String, path: String)] = []

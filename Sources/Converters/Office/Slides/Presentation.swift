@@ -1,7 +1,7 @@
 internal import Catalogue
 internal import WorkerKit
 
-/// Reads presentations: PPTX, PPTM, PPSX (ECMA-376, part 1, 19): slide after slide, each with its speaker's notes.
+/// A reader of presentations: PPTX, PPTM, PPSX (ECMA-376, part 1, 19). Each slide is followed by its speaker notes.
 struct Presentation {
   private let package: OfficePackage
   private let main: String

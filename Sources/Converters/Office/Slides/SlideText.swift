@@ -1,13 +1,13 @@
 internal import WorkerKit
 
-/// Reads the text of a slide, or of the notes to one, in the order of its shapes.
+/// A reader of the text of a slide or its notes, in the order of its shapes.
 final class SlideText {
   private let reader: MarkupReader
   private let links: [String: OfficePackage.Relationship]
   private let package: OfficePackage
   private let isNotes: Bool
 
-  /// What a shape is for.
+  /// The role of a shape.
   private enum Place { case title, body, other, furniture }
 
   init(
@@ -83,13 +83,13 @@ final class SlideText {
   private struct Paragraph {
     var runs: [Run] = []
     var level = 0
-    /// Whether it is said to have one.
+    /// Whether the paragraph is an item. `nil` if it does not specify that.
     var bullet: Bool?
     var number: ListNumber?
     var suffix = "."
     var start = 1
 
-    /// `arabicPeriod`, `alphaLcParenR`.
+    /// Sets the numbering: `arabicPeriod`, `alphaLcParenR`.
     mutating func count(as kind: String) {
       bullet = true
       number =
@@ -148,7 +148,7 @@ final class SlideText {
     try taker.add(.tableEnd)
   }
 
-  /// The words of a diagram, which lie in a part of their own.
+  /// Reads the text of a diagram, which is in a separate part.
   private func readDiagram(_ element: Element, into taker: any BlockTaker) throws(JobFailure) {
     guard let path = element["r:dm"].flatMap({ links[$0] })?.target, let data = try package.reader(path) else { return }
     let text = SlideText(data, [:], package, isNotes: isNotes)

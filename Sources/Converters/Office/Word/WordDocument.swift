@@ -1,14 +1,14 @@
 internal import Catalogue
 internal import WorkerKit
 
-/// Reads Word documents: DOCX, DOCM, DOTX (ECMA-376, part 1, 17). Changes that are tracked count as accepted; hidden
-/// text, headers and footers are left out.
+/// A reader of Word documents: DOCX, DOCM, DOTX (ECMA-376, part 1, 17). Tracked changes count as accepted. Omits hidden
+/// text, headers and footers.
 final class WordDocument {
   let package: OfficePackage
   private let main: String
   let styles: WordStyles
   var lists: WordLists
-  /// By their kinds and numbers.
+  /// The notes by their kinds and numbers.
   private var notes: [String: [Block]] = [:]
 
   init(_ package: OfficePackage, main: String) throws(JobFailure) {
@@ -39,7 +39,7 @@ final class WordDocument {
       guard case .start(let element) = event, ["w:footnote", "w:endnote", "w:comment"].contains(element.name) else {
         continue
       }
-      // Those of other types are the lines above notes.
+      // Notes of other types are the separators above notes.
       guard element["w:type"] == nil || element["w:type"] == "normal", let id = element["w:id"] else {
         try reader.skip()
         continue
@@ -51,6 +51,6 @@ final class WordDocument {
     }
   }
 
-  /// A note, which is told of only once.
+  /// Removes and returns a note, which is written only once.
   func takeNote(_ kind: String, _ id: String) -> [Block]? { notes.removeValue(forKey: "\(kind) \(id)") }
 }

@@ -6,12 +6,12 @@ struct WordListPlace {
   var level: Int
 }
 
-/// The lists of a Word document, and how far each has counted (ECMA-376, part 1, 17.9).
+/// The lists of a Word document and their current numbers (ECMA-376, part 1, 17.9).
 struct WordLists {
   struct Level {
     var start = 1
     var format = "decimal"
-    /// `%1.%2)`, with the levels' numbers in it, from 1.
+    /// The label, such as `%1.%2)`, in which the numbers of levels are inserted. Levels count from 1.
     var text = ""
     /// Whether all numbers in it are decimal.
     var isLegal = false
@@ -19,17 +19,17 @@ struct WordLists {
 
   private struct Kind {
     var levels = [Level](repeating: Level(), count: WordLists.levelCount)
-    /// The numbers that were given last; nil before the first.
+    /// The last numbers. `nil` before the first.
     var counts = [Int?](repeating: nil, count: WordLists.levelCount)
   }
 
   private var kinds: [String: Kind] = [:]
   private var lists: [String: List] = [:]
 
-  /// A list of a kind: all of one kind count together, and each may write numbers in its own way.
+  /// A list of a kind. All lists of a kind share their numbers. Each can have its own number formats.
   private struct List {
     var kind = ""
-    /// What its first paragraph of a level counts from; nil once that was there.
+    /// The number of the first paragraph of each level. Removed after that paragraph.
     var restarts: [Int: Int] = [:]
     var formats: [Int: String] = [:]
     var texts: [Int: String] = [:]
@@ -87,7 +87,8 @@ struct WordLists {
     lists[id] = list
   }
 
-  /// Counts a paragraph, and gives its label: nil for a bullet, empty for none. nil if there is no such list.
+  /// Counts a paragraph. Returns its label, which is `nil` for a bullet and empty for none. Returns `nil` if there is
+  /// no such list.
   mutating func count(_ place: WordListPlace) -> (label: String?, level: Int)? {
     guard let list = lists[place.list], var kind = kinds[list.kind] else { return nil }
     let level = min(max(0, place.level), Self.levelCount - 1)

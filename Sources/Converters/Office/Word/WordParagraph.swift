@@ -1,9 +1,9 @@
-/// What a paragraph's properties say of it.
+/// The properties and the content of a paragraph.
 struct WordParagraph {
   var style: String?
   var list: WordListPlace?
   var outline: Int?
-  /// Whether its end was deleted: the next one goes on in it.
+  /// Whether its end was deleted. The next paragraph then continues it.
   var isJoined = false
   var runs: [Run] = []
 }

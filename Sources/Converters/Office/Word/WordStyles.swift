@@ -1,6 +1,6 @@
 internal import WorkerKit
 
-/// What a Word document's styles say of headings, of lists and of hidden text (ECMA-376, part 1, 17.7).
+/// The definitions of headings, lists and hidden text in a Word document's styles (ECMA-376, part 1, 17.7).
 struct WordStyles {
   struct Style {
     var name = ""
@@ -11,7 +11,7 @@ struct WordStyles {
   }
 
   private var styles: [String: Style] = [:]
-  /// No chain of styles is longer.
+  /// The maximum length of a chain of styles.
   private static let longestChain = 20
 
   init() {}
@@ -40,7 +40,7 @@ struct WordStyles {
     }
   }
 
-  /// The level of headings of a style, from 1; nil if it is not for headings.
+  /// Returns the heading level of a style, from 1. Returns `nil` if it is not for headings.
   func headingLevel(_ id: String?) -> Int? {
     first(id) { style in
       if let outline = style.outline { return outline < 9 ? outline + 1 : 0 }
@@ -53,7 +53,7 @@ struct WordStyles {
 
   func list(_ id: String?) -> WordListPlace? { first(id) { $0.list } }
 
-  /// What a style says, or else the one that it is based on.
+  /// Returns a value of a style, or else of the style that it is based on.
   private func first<Value>(_ id: String?, _ value: (Style) -> Value?) -> Value? {
     var next = id
     for _ in 0..<Self.longestChain {

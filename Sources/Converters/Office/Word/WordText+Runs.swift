@@ -1,7 +1,7 @@
 internal import WorkerKit
 
 extension WordText {
-  /// Reads a paragraph's properties and runs to its end; the text of boxes goes to `beside`.
+  /// Reads a paragraph's properties and runs to its end. The content of text boxes goes to `beside`.
   func readRuns(_ paragraph: inout WordParagraph, beside: BlockList) throws(JobFailure) {
     var changed = paragraph
     var link: String?
@@ -37,7 +37,7 @@ extension WordText {
       case "w:instrText":
         let text = try reader.text()
         if !fields.isEmpty, fields[fields.count - 1].order.utf8.count < 4096 { fields[fields.count - 1].order += text }
-      // How characters are spoken stands above them.
+      // Includes phonetic guides, which are above characters.
       case "w:del", "w:moveFrom", "w:sdtPr", "mc:Fallback", "w:rt": try reader.skip()
       case "w:txbxContent": try readBlocks(into: beside)
       case "w:hyperlink":
@@ -54,7 +54,7 @@ extension WordText {
     paragraph = changed
   }
 
-  /// What is not text and stands in a run.
+  /// Reads an element of a run that is not text.
   private func readSign(
     _ element: Element, _ look: Run.Look, _ link: String?, _ paragraph: inout WordParagraph
   ) throws(JobFailure) {
@@ -88,9 +88,9 @@ extension WordText {
       case "w:outlineLvl": changed.outline = element.number("w:val")
       case "w:numId": changed.list = WordListPlace(list: element["w:val"] ?? "", level: changed.list?.level ?? 0)
       case "w:ilvl": changed.list = WordListPlace(list: changed.list?.list ?? "", level: element.number("w:val") ?? 0)
-      // A capital that hangs before the next paragraph.
+      // A drop cap belongs to the next paragraph.
       case "w:framePr": if let kind = element["w:dropCap"], kind != "none" { changed.isJoined = true }
-      // Of the paragraph's end.
+      // The paragraph's end was deleted.
       case "w:del", "w:moveFrom": changed.isJoined = true
       case "w:pPrChange", "w:rPrChange", "w:sectPr": try reader.skip()
       default: break
@@ -120,7 +120,7 @@ extension WordText {
 
   // MARK: Fields
 
-  /// Whether what is read now is a field's result, or in no field.
+  /// Whether the current content is a field's result, or outside of fields.
   private var isShown: Bool { fields.allSatisfy { $0.isShown } }
 
   private func turnField(_ element: Element) {
@@ -132,7 +132,7 @@ extension WordText {
     }
   }
 
-  /// Where the field leads that is open.
+  /// The target of the open field.
   private var fieldLink: String? {
     guard let order = fields.last(where: { $0.order.contains("HYPERLINK") })?.order else { return nil }
     let words = order.split(separator: "\"", omittingEmptySubsequences: false)

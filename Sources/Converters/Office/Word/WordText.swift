@@ -1,16 +1,16 @@
 internal import WorkerKit
 
-/// Reads the paragraphs and tables of one part of a Word document.
+/// A reader of the paragraphs and tables of one part of a Word document.
 final class WordText {
   let document: WordDocument
   let reader: MarkupReader
   let links: [String: OfficePackage.Relationship]
-  /// The fields that are open: what each does, and whether its result has begun.
+  /// The open fields: the instruction of each, and whether its result has begun.
   var fields: [(order: String, isShown: Bool)] = []
-  /// Of a paragraph whose end was deleted.
+  /// The runs of a paragraph whose end was deleted.
   private var carried: [Run] = []
   var taker: any BlockTaker
-  /// What the next image shows.
+  /// The description of the next image.
   var words = ""
   private var noteCounts: [String: Int] = [:]
 
@@ -27,7 +27,7 @@ final class WordText {
     }
   }
 
-  /// Reads what is in the element that has just started.
+  /// Reads the content of the element that has just started.
   func readBlocks(into taker: any BlockTaker) throws(JobFailure) {
     let outer = self.taker
     self.taker = taker
@@ -36,7 +36,7 @@ final class WordText {
       case "w:p": try reader.block { () throws(JobFailure) in try readParagraph() }
       case "w:tbl": try reader.block { () throws(JobFailure) in try readTable() }
       case "w:sdtPr", "w:sectPr", "w:del", "w:moveFrom", "w:tblPr", "mc:Fallback": try reader.skip()
-      // In a place of their own.
+      // A formula outside of paragraphs.
       case "m:t": try taker.add(.paragraph([Run(.text(reader.text()))]))
       default: break
       }
@@ -99,7 +99,7 @@ final class WordText {
     return Cell(isFollowing ? [] : list.blocks, columns: columns)
   }
 
-  /// Reads a paragraph, and then what stands in boxes beside it.
+  /// Reads a paragraph, and then the content of text boxes beside it.
   private func readParagraph() throws(JobFailure) {
     var paragraph = WordParagraph()
     paragraph.runs = carried
@@ -112,11 +112,11 @@ final class WordText {
 
   private func add(_ paragraph: WordParagraph) throws(JobFailure) {
     var place = paragraph.list ?? document.styles.list(paragraph.style)
-    // A level alone is that of the style's list.
+    // A level without a list is a level of the style's list.
     if place?.list.isEmpty == true, let list = document.styles.list(paragraph.style)?.list { place?.list = list }
-    // The list 0 is none.
+    // The list 0 means that there is none.
     let number = place.flatMap { $0.list == "0" ? nil : document.lists.count($0) }
-    // The number of an empty paragraph is shown, and no bullet.
+    // An empty paragraph shows its number, but not its bullet.
     if paragraph.runs.isBlank, number?.label?.isEmpty ?? true { return }
     let heading = paragraph.outline.map { $0 < 9 ? $0 + 1 : 0 } ?? document.styles.headingLevel(paragraph.style) ?? 0
     if heading > 0 {
@@ -130,7 +130,7 @@ final class WordText {
     }
   }
 
-  /// The mark of a note; the note itself follows the text.
+  /// Adds the mark of a note. The note itself follows the text.
   func note(_ kind: String, _ id: String?, _ runs: inout [Run]) throws(JobFailure) {
     guard let id, let blocks = document.takeNote(kind, id) else { return }
     let number = noteCounts[kind, default: 0] + 1

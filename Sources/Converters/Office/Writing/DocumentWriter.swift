@@ -1,12 +1,12 @@
 internal import WorkerKit
 
-/// Writes a document in some form.
+/// A writer of a document in an output format.
 protocol DocumentWriter: BlockTaker {
-  /// To be called after the last block.
+  /// Completes the output. To be called after the last block.
   func finish() throws(JobFailure)
 }
 
-/// The forms that there are.
+/// The output formats.
 enum DocumentForm: String {
   case txt, html, md
 

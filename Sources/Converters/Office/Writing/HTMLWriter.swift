@@ -1,19 +1,19 @@
 internal import Text
 internal import WorkerKit
 
-/// A document as a page of its own: nothing in it runs, and nothing is loaded from elsewhere. Images that browsers show
-/// are part of it.
+/// A writer of a document as a self-contained web page. Nothing in it runs, and nothing is loaded from elsewhere.
+/// Images that browsers show are embedded.
 final class HTMLWriter: DocumentWriter {
   private let output: TextOutput
   private let image: (String) -> [UInt8]?
   private var notes: [(mark: String, blocks: [Block])] = []
-  /// The lists that are open, outermost first.
+  /// The open lists, outermost first.
   private var lists: [List] = []
-  /// How many bytes of images the page may still get.
+  /// The number of bytes of images that can still be embedded.
   private var room = 64 << 20
 
-  /// LibreOffice, which lays these pages out, shows the marks of list items whatever a style says: other labels than theirs
-  /// stand in lists that have none.
+  /// The elements of lists. LibreOffice, which lays these pages out, shows the marks of list items whatever a style
+  /// says. Items with other labels are therefore in lists without marks.
   private enum List: String {
     case marked = "ul"
     case numbered = "ol"

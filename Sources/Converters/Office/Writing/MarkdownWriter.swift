@@ -1,12 +1,12 @@
 internal import WorkerKit
 
-/// A document as Markdown (CommonMark with tables and notes as GitHub has them). Images are named as they are in the
+/// A writer of a document as Markdown (CommonMark with GitHub's tables and notes). Images are named as in the
 /// document's archive.
 final class MarkdownWriter: DocumentWriter {
   private let output: TextOutput
   private var notes: [(mark: String, blocks: [Block])] = []
   private var isInList = false
-  /// The width of the table that is being written, in columns; nil before its first row.
+  /// The width of the current table, in columns. `nil` before its first row.
   private var width: Int?
 
   init(_ output: TextOutput) { self.output = output }
@@ -79,7 +79,7 @@ final class MarkdownWriter: DocumentWriter {
     }
   }
 
-  /// With the marks of how it looks, which must not have white space inside.
+  /// Returns text with the marks of its formatting. White space stays outside of the marks.
   private static func marked(_ words: String, _ run: Run) -> String {
     let body = words.drop(while: \.isWhitespace)
     let end = body.lastIndex { !$0.isWhitespace }.map(body.index(after:)) ?? body.startIndex
@@ -105,7 +105,7 @@ final class MarkdownWriter: DocumentWriter {
 
   private static let special = Set("\\`*_[]<>".utf8)
 
-  /// What would be taken for a heading, a list or a quotation at a line's start.
+  /// Escapes text that would be a heading, a list or a quotation at a line's start.
   private func guarded(_ text: String) -> String {
     guard let first = text.utf8.first, Set("#+-=~".utf8).contains(first) || (0x30...0x39).contains(first) else {
       return text

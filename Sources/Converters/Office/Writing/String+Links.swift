@@ -1,5 +1,5 @@
 extension String {
-  /// Whether following it as a link does no more than show a page or write a mail.
+  /// Whether following this link only shows a page or writes a mail.
   var isHarmlessLink: Bool {
     let start = prefix { $0 != ":" && $0 != "/" && $0 != "#" && $0 != "?" }
     guard start.endIndex < endIndex, self[start.endIndex] == ":" else { return true }

@@ -1,11 +1,11 @@
 internal import WorkerKit
 
-/// Text on its way to a job's result, which gets it in large pieces, or kept until it is taken.
+/// A buffer of text that is written to a job's result in large pieces, or kept until it is taken.
 final class TextOutput {
-  /// nil: it is kept.
+  /// The job's result. `nil` if the text is kept.
   private let output: JobOutput?
   private var waiting: [UInt8] = []
-  /// In bytes, from the start or the last taking on.
+  /// The number of bytes since the start or the last `take`.
   private(set) var count = 0
   var isEmpty: Bool { count == 0 }
   private static let piece = 64 << 10
@@ -23,7 +23,7 @@ final class TextOutput {
     if output != nil, waiting.count >= Self.piece { try flush() }
   }
 
-  /// All that was kept.
+  /// Removes and returns all bytes that were kept.
   func take() -> [UInt8] {
     defer { (waiting, count) = ([], 0) }
     return waiting

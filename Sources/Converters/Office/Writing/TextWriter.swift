@@ -1,11 +1,11 @@
 internal import WorkerKit
 
-/// A document as plain text: a line for each paragraph, an empty one between them; tables with a line for each row and
-/// a tab between cells; notes behind the text.
+/// A writer of a document as plain text. Each paragraph is a line, with an empty line between paragraphs. Each row of a
+/// table is a line, with a tab between cells. Notes follow the text.
 final class TextWriter: DocumentWriter {
   private let output: TextOutput
   private var notes: [(mark: String, blocks: [Block])] = []
-  /// What stood last, of what stands together without empty lines.
+  /// The kind of the last block, if blocks of that kind have no empty lines between them.
   private var group = Group.none
 
   private enum Group { case none, list, table }
@@ -58,7 +58,7 @@ final class TextWriter: DocumentWriter {
 }
 
 extension String {
-  /// With spaces for tabs and line ends.
+  /// The text with spaces instead of tabs and line ends.
   var inOneLine: String {
     utf8.contains { $0 == 0x09 || $0 == 0x0a || $0 == 0x0d }
       ? String(map { $0.isNewline || $0 == "\t" ? " " : $0 }) : self

@@ -3,17 +3,17 @@ internal import Text
 
 /// An image of a page.
 struct PageFigure {
-  /// On the page.
+  /// The position on the page.
   let box: PageBox
-  /// Its address, with all of it; without what HTML has to have escaped.
+  /// The image as a data URL, which needs no escaping in HTML.
   let address: String
 
-  /// Within which images are made smaller, in pixels.
+  /// The maximum side of an image, in pixels. Larger images are reduced.
   static let longestSide = 1600.0
-  /// Up to so many colours are kept as they are.
+  /// The number of colours below which an image is stored losslessly.
   private static let fewColours = 64
 
-  /// The address of an image; nil if it cannot be packed.
+  /// Returns an image as a data URL. Returns `nil` if it cannot be encoded.
   static func address(of samples: Samples) -> String? {
     if samples.countColours(upTo: fewColours) < fewColours, let bytes = png(of: samples) {
       return "data:image/png;base64,\(Base64.text(bytes))"

@@ -17,7 +17,7 @@ struct PageBox {
     bottom = max(bottom, other.bottom)
   }
 
-  /// As it lies for whoever turns the page so that text turned by so many quarters is upright.
+  /// Returns the rectangle in a page rotated so that text with this rotation, in quarter turns, is upright.
   func turned(_ quarters: Int) -> PageBox {
     switch quarters & 3 {
     case 1: PageBox(left: top, top: -right, right: bottom, bottom: -left)
@@ -28,13 +28,13 @@ struct PageBox {
   }
 }
 
-/// A word of a page, as poppler finds them.
+/// A word of a page, as found by poppler.
 struct PageWord {
   let text: String
   let box: PageBox
-  /// The font's; 0 if unknown.
+  /// The font size. 0 if unknown.
   let size: Double
-  /// In quarters of a turn.
+  /// The rotation, in quarter turns.
   let rotation: Int
   let hasSpaceAfter: Bool
 }

@@ -3,10 +3,10 @@ internal import Catalogue
 internal import WorkerKit
 
 extension ReadDocument {
-  /// More than these are on no page that somebody reads.
+  /// The maximum number of words on a page. No readable page has more.
   private static var mostWords: Int { 500_000 }
 
-  /// The words of a page in reading order, as in `withText`.
+  /// Returns the words of a page in reading order, as in `withText`.
   ///
   /// - Parameter index: from 0.
   func words(ofPage index: Int) throws(JobFailure) -> [PageWord] {
@@ -39,7 +39,7 @@ extension ReadDocument {
 }
 
 extension String {
-  /// Without what no page may have.
+  /// The text without control characters.
   fileprivate var withoutControls: String {
     guard unicodeScalars.contains(where: \.isControl) else { return self }
     return String(String.UnicodeScalarView(unicodeScalars.filter { !$0.isControl }))

@@ -3,17 +3,18 @@ internal import Pixels
 internal import Text
 public import WorkerKit
 
-/// A PDF as a web page of its own: text that flows, and images. Nothing in it runs, and nothing is loaded from elsewhere.
+/// A PDF as a self-contained web page of flowing text and images. It contains no scripts and loads nothing from
+/// elsewhere.
 public final class ReflowedDocument {
   private let text: ReadDocument
   private let pictures: RenderedDocument
-  /// The size of most of its text; 0 if there is none.
+  /// The font size of most of the text. 0 if there is none.
   private var bodySize = 0.0
   private var figures = 0
   private var figuresLeftOut = 0
-  /// How many bytes of images and of text the page may still get.
+  /// The remaining limits of images and of text, in bytes.
   private var (roomForFigures, roomForText) = (48 << 20, 128 << 20)
-  /// By their size and a checksum: what stands on every page is shown once.
+  /// The images already shown, by size and checksum. An image on every page is shown once.
   private var shown: Set<[Int]> = []
 
   private static let mostPages = 20_000
@@ -25,7 +26,7 @@ public final class ReflowedDocument {
 
   /// - Parameters:
   ///   - text: the document for its text.
-  ///   - pictures: the same one for its images and links.
+  ///   - pictures: the same document for its images and links.
   public init(_ text: ReadDocument, _ pictures: RenderedDocument) {
     self.text = text
     self.pictures = pictures
@@ -33,7 +34,7 @@ public final class ReflowedDocument {
 
   /// Writes the page.
   ///
-  /// - Returns: what people should know about it; empty if there is nothing.
+  /// - Returns: A remark for the user. Empty if there is none.
   public func write(to output: JobOutput) throws(JobFailure) -> String {
     let count = text.pageCount
     guard count > 0 else { throw JobFailure(.damaged, "has no readable pages") }
@@ -54,7 +55,7 @@ public final class ReflowedDocument {
     try unsafe output.write(bytes.span.bytes)
   }
 
-  /// That of most letters, by some pages of all its parts.
+  /// Returns the font size of most letters, sampled from pages of the whole document.
   private func usualSize(of count: Int) throws(JobFailure) -> Double {
     var letters: [Double: Int] = [:]
     for index in stride(from: 0, to: count, by: 1 + count / 16) {
@@ -69,7 +70,7 @@ public final class ReflowedDocument {
     let paragraphs = TextParagraph.paragraphs(of: TextLine.lines(of: try text.words(ofPage: index)))
     let links = paragraphs.isEmpty ? [] : try pictures.links(ofPage: index)
     var waiting = try figures(ofPage: index)
-    // What stands above all text comes first, wherever beside it.
+    // Images above all text come first.
     let top = paragraphs.map(\.box.top).min() ?? .infinity
     var written = waiting.filter { $0.box.bottom <= top }.map(\.markup).joined()
     waiting.removeAll { $0.box.bottom <= top }
@@ -119,12 +120,12 @@ extension PageFigure {
 }
 
 extension TextParagraph {
-  /// Whether what is there is read before it.
+  /// Returns whether a figure precedes the paragraph.
   fileprivate func isBehind(_ figure: PageBox) -> Bool {
     (figure.top + figure.bottom) / 2 < box.top && figure.left < box.right && figure.right > box.left
   }
 
-  /// Its words in HTML.
+  /// Returns the words in HTML.
   fileprivate func markup(_ links: [PageLink]) -> String {
     var (text, open) = ("", String?.none)
     forEachWord { word, letters, isGlued in

@@ -2,21 +2,21 @@ internal import CPoppler
 internal import Pixels
 internal import WorkerKit
 
-/// An area of a page that leads elsewhere.
+/// An area of a page with a link.
 struct PageLink {
   let box: PageBox
   let address: String
 }
 
 extension RenderedDocument {
-  /// As it says itself; empty if it does not.
+  /// The title in the document's metadata. Empty if there is none.
   var title: String {
     guard let text = unsafe poppler_document_get_title(document) else { return "" }
     defer { unsafe g_free(text) }
     return unsafe String(String(cString: text).prefix(300))
   }
 
-  /// The links of a page to web pages and mail addresses.
+  /// Returns the links of a page to web pages and mail addresses.
   ///
   /// - Parameter index: from 0.
   func links(ofPage index: Int) throws(JobFailure) -> [PageLink] {
@@ -46,15 +46,15 @@ extension RenderedDocument {
   }
 
   private static var mostLinks: Int { 2000 }
-  /// Each costs as much as painting the page.
+  /// The maximum number of figures. Each one takes as long as painting the page.
   private static var mostFigures: Int { 24 }
-  /// Smaller ones are bullets and rules, in points.
+  /// The minimum side of a figure, in points. Smaller ones are bullets and rules.
   private static var leastSide: Double { 12 }
 
-  /// Calls `body` with each image of a page, made smaller where it is large.
+  /// Calls `body` with each image of a page. Large images are reduced.
   ///
   /// - Parameter index: from 0.
-  /// - Returns: how many it leaves out.
+  /// - Returns: The number of images left out.
   func forEachFigure(
     ofPage index: Int, _ body: (PageBox, Samples) throws(JobFailure) -> Void
   ) throws(JobFailure) -> Int {
@@ -106,7 +106,7 @@ extension RenderedDocument {
 }
 
 extension String {
-  /// Whether following it loads a page or writes a mail, and nothing else.
+  /// Whether following the address only loads a page or composes a mail.
   fileprivate var isHarmlessAddress: Bool {
     ["http://", "https://", "mailto:"].contains { prefix($0.count).lowercased() == $0 }
   }

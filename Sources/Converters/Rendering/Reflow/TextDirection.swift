@@ -1,21 +1,20 @@
-// poppler has words, and the letters of each, as they stand from left to right. Here they get the order in which they
-// are read.
+// poppler returns words, and the letters of each, from left to right. Here they are put in reading order.
 
 extension [PageWord] {
-  /// Whether more of them are read from right to left.
+  /// Whether most of the words are read from right to left.
   var areFromRight: Bool { reduce(0) { $0 + ($1.text.isFromRight ? 1 : $1.text.hasLetter ? -1 : 0) } > 0 }
 
-  /// Words of a line as they are read.
+  /// Returns the words of a line in reading order.
   ///
-  /// - Parameter isFromRight: whether the line is, in which words of the other direction stand.
+  /// - Parameter isFromRight: whether the line is read from right to left. It can contain words of the other direction.
   func inReadingOrder(isFromRight: Bool) -> [PageWord] {
     guard contains(where: \.text.isFromRight) else { return self }
     guard isFromRight else { return turnedRuns(of: \.text.isFromRight).map(\.read) }
-    // The words of the other direction are turned twice.
+    // The words of the other direction are reversed twice.
     return reversed().turnedRuns { !$0.text.isFromRight && $0.text.hasLetterOrDigit }.map(\.read)
   }
 
-  /// With each row of words that are so in the opposite order.
+  /// Returns the words with each run that satisfies a predicate reversed.
   private func turnedRuns(of isSo: (PageWord) -> Bool) -> [PageWord] {
     var (result, run): ([PageWord], [PageWord]) = ([], [])
     for word in self {
@@ -48,7 +47,7 @@ extension PageWord {
 }
 
 extension String {
-  /// Whether it has letters that are read from right to left: Hebrew, Arabic and their kin.
+  /// Whether the string has letters that are read from right to left, such as Hebrew and Arabic.
   fileprivate var isFromRight: Bool {
     unicodeScalars.contains { scalar in
       switch scalar.value {

@@ -1,10 +1,10 @@
-/// Words beside each other.
+/// Words side by side.
 struct TextLine {
   private(set) var words: [PageWord]
-  /// As text that runs from left to right has it: turned, and seen in a mirror where it runs from right to left.
+  /// The box as for text from left to right: rotated, and mirrored if the line is read from right to left.
   private(set) var box: PageBox
   let rotation: Int
-  /// The font's, of most of its letters; 0 if unknown.
+  /// The font size of most letters. 0 if unknown.
   private(set) var size = 0.0
 
   private init(_ word: PageWord) {
@@ -13,7 +13,7 @@ struct TextLine {
     box = word.box.turned(rotation)
   }
 
-  /// The lines of words in reading order.
+  /// Returns the lines of words in reading order.
   static func lines(of words: [PageWord]) -> [TextLine] {
     var lines: [TextLine] = []
     for word in words {
@@ -42,7 +42,7 @@ struct TextLine {
     return shared > min(here.height, next.height) / 2 && next.left > here.right - here.height / 2
   }
 
-  /// Its words and the gaps between them: the one after a word, if it has any.
+  /// Calls `body` with each word, and whether it directly follows the previous one, without a gap.
   func forEachWord(_ body: (PageWord, _ isGlued: Bool) -> Void) {
     for (index, word) in words.enumerated() {
       guard index > 0 else {
@@ -56,11 +56,11 @@ struct TextLine {
     }
   }
 
-  /// Whether it starts as an item of a list does.
+  /// Whether the line starts like an item of a list.
   var isItem: Bool {
     guard words.count > 1 else { return false }
     let mark = words[0].text
-    // Fonts of symbols have theirs where no letters are.
+    // Symbol fonts have their bullets in the private use area.
     if Self.bullets.contains(mark) || mark.count == 1 && mark >= "\u{f000}" && mark <= "\u{f0ff}" { return true }
     guard let end = mark.last, end == "." || end == ")" else { return false }
     let number = mark.dropLast().drop { $0 == "(" }
@@ -74,7 +74,7 @@ struct TextLine {
 }
 
 extension [PageWord] {
-  /// The size of font, in halves of a point, of most letters; nil if none is known.
+  /// The font size of most letters, in steps of half a point. Nil if unknown.
   var usualSize: Double? {
     var letters: [Double: Int] = [:]
     for word in self where word.size > 0 { letters[(word.size * 2).rounded() / 2, default: 0] += word.text.utf8.count }
@@ -83,6 +83,6 @@ extension [PageWord] {
 }
 
 extension [Double: Int] {
-  /// The size with most letters, of equals the smaller.
+  /// The size of most letters. If several are equally frequent, the smallest.
   var usualSize: Double? { self.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key }
 }

@@ -1,7 +1,7 @@
-/// Lines that are read as one.
+/// Lines that form a paragraph.
 struct TextParagraph {
   private(set) var lines: [TextLine]
-  /// On the page.
+  /// The position on the page.
   private(set) var box: PageBox
 
   private init(_ line: TextLine) {
@@ -20,13 +20,14 @@ struct TextParagraph {
   /// Lines below each other at equal distances.
   private struct Column {
     var box: PageBox
-    /// From each line's top to the next one's.
+    /// The distances from each line's top to the next one's.
     var steps: [Double] = []
-    /// The one within paragraphs: most are, and some are less because of a bullet or a raised sign.
+    /// The line distance within paragraphs. Most distances are equal to it; bullets and raised signs cause smaller
+    /// ones.
     var step: Double { steps.isEmpty ? .infinity : steps.sorted()[steps.count / 4] }
   }
 
-  /// The paragraphs of lines in reading order.
+  /// Returns the paragraphs of lines in reading order.
   static func paragraphs(of lines: [TextLine]) -> [TextParagraph] {
     var (columns, column): ([Column], [Int]) = ([], [])
     for (index, line) in lines.enumerated() {
@@ -58,7 +59,7 @@ struct TextParagraph {
     let last = lines[lines.count - 1]
     if line.isItem || line.box.top - last.box.top > step * 1.35 { return false }
     let em = max(line.size, 1)
-    // The first line of a paragraph that is set off by that alone.
+    // The line is the first of a paragraph that is marked only by its indentation.
     if lines.count > 1 || !isItem, line.box.left > last.box.left + em * 0.8,
       last.box.left < column.left + em / 2
     {
@@ -68,7 +69,7 @@ struct TextParagraph {
     return last.box.right + first + em / 2 > column.right - column.width / 12
   }
 
-  /// In the next column, in the middle of a sentence.
+  /// Returns whether the paragraph continues in the next column, in the middle of a sentence.
   private func goesOnElsewhere(with line: TextLine) -> Bool {
     let last = lines[lines.count - 1]
     guard last.rotation == line.rotation, last.size == line.size, lines.count > 1,
@@ -77,7 +78,7 @@ struct TextParagraph {
     return line.words[0].text.first?.isLowercase == true && last.words.last?.text.last?.isPunctuation == false
   }
 
-  /// The level of a heading among text of a size; nil if it is none.
+  /// Returns the level of a heading among text of a size. Returns `nil` if this is not a heading.
   func headingLevel(over body: Double) -> Int? {
     guard body > 0, size >= body * 1.15, lines.count <= 4 else { return nil }
     let words = lines.flatMap(\.words).map(\.text)
@@ -86,7 +87,8 @@ struct TextParagraph {
     return size >= body * 1.8 ? 1 : size >= body * 1.35 ? 2 : 3
   }
 
-  /// Its words, a space between them where there is one, and words that a hyphen parts at the end of a line as one.
+  /// Calls `body` with each word. A word hyphenated at the end of a line is passed in two parts without a gap and
+  /// without the hyphen.
   func forEachWord(_ body: (_ word: PageWord, _ text: Substring, _ isGlued: Bool) -> Void) {
     var isParted = false
     for (index, line) in lines.enumerated() {
@@ -105,7 +107,7 @@ struct TextParagraph {
 extension TextLine {
   fileprivate var pageBox: PageBox { words.dropFirst().reduce(into: words[0].box) { $0.formUnion($1.box) } }
 
-  /// Whether it may be in one paragraph with the line above it.
+  /// Returns whether the line can be in the same paragraph as the line above it.
   fileprivate func isBelow(_ line: TextLine) -> Bool {
     let step = box.top - line.box.top
     let em = max(line.size, 1)
@@ -115,7 +117,7 @@ extension TextLine {
 }
 
 extension String {
-  /// Whether a hyphen at its end only says that it goes on in the next line.
+  /// Returns whether a hyphen at the end only separates the parts of a word that continues in the next line.
   fileprivate func isParted(before next: String) -> Bool {
     guard next.first?.isLowercase == true, let hyphen = last else { return false }
     return (hyphen == "-" || hyphen == "\u{ad}" || hyphen == "\u{2010}") && dropLast().last?.isLetter == true

@@ -2,20 +2,21 @@ internal import Bytes
 internal import Files
 internal import Glibc
 
-/// The folder of the cache, which may be lost, shared by all mounts (XDG Base Directory Specification).
+/// The cache directory shared by all mounts, whose contents may be deleted (XDG Base Directory Specification).
 package enum CacheFolder {
-  /// nil if there is no such folder, or it belongs to another user, or it would be below `mountpoint`, if given: the
-  /// daemon must not send requests to itself.
+  /// Returns the path of the directory. Returns `nil` if there is none, or it belongs to another user. Also returns
+  /// `nil` if it would be below `mountpoint`: the daemon must not send requests to itself.
   package static func path(awayFrom mountpoint: String? = nil) -> String? {
     guard let base = absolute("XDG_CACHE_HOME") ?? absolute("HOME").map({ $0 + "/.cache" }) else { return nil }
-    // Under sudo the home may belong to another user, who could not use files that root creates there.
+    // With sudo, the home directory may belong to another user. Files that root creates there would be unusable.
     if geteuid() == 0, let owner = owner(of: nearest(base)), owner != 0 { return nil }
     let folder = resolved(base) + "/ffmount"
     guard let mountpoint else { return folder }
     return (folder + "/").hasPrefix(mountpoint == "/" ? "/" : mountpoint + "/") ? nil : folder
   }
 
-  /// Why a folder cannot be used: others could change its contents. nil if it can, or does not exist yet.
+  /// Returns the reason why a directory cannot be used: others could change its contents. Returns `nil` if it can be
+  /// used, or does not exist yet.
   package static func objection(to folder: String) -> String? {
     do throws(Fault) {
       try OwnFolder.check(folder)
@@ -23,14 +24,14 @@ package enum CacheFolder {
     } catch { return error.kind == .system(ENOENT) ? nil : error.reason }
   }
 
-  /// The path in an environment variable; a relative path is ignored.
+  /// Returns the path in an environment variable. Relative paths are ignored.
   private static func absolute(_ variable: String) -> String? {
     guard let value = unsafe getenv(variable) else { return nil }
     let path = unsafe String(cString: value)
     return path.hasPrefix("/") ? path : nil
   }
 
-  /// The deepest existing ancestor of a path.
+  /// Returns the deepest existing ancestor of a path.
   private static func nearest(_ path: String) -> String {
     var path = path
     while path.count > 1, owner(of: path) == nil {
@@ -40,7 +41,7 @@ package enum CacheFolder {
     return path
   }
 
-  /// The path with symbolic links resolved as far as it exists.
+  /// Returns the path with symbolic links resolved as far as it exists.
   private static func resolved(_ path: String) -> String {
     let near = nearest(path)
     guard let found = unsafe realpath(near, nil) else { return path }

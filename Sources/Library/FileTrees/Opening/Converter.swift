@@ -5,30 +5,31 @@ package import Jobs
 package import RenditionViews
 internal import Threads
 
-/// Finds the worker programs and configures conversions.
+/// Locates the worker programs and configures conversions.
 package enum Converter {
-  /// The path of a worker program; nil if there is none.
+  /// Returns the path of a worker program. Returns `nil` if it does not exist or cannot work here.
   private static func path(of program: String, orIn folders: [String]) -> String? {
     if program == layout, OfficeSuite.folder == nil { return nil }
     return OwnPrograms.path(of: program, orIn: folders)
   }
 
-  /// Worker programs that not everybody wants.
+  /// Worker programs that are optional.
   package static let optional: Set = ["ffscan", "ffmedia", "ffoffice", layout]
-  /// Does nothing without LibreOffice.
+  /// The worker program that requires LibreOffice.
   package static let layout = "fflayout"
 
   package static let names = Set(Catalogue.standard.conversions.flatMap(\.programs)).sorted()
 
-  /// The paths of the worker programs that there are beside this one or where `scripts/install` puts them, by their names.
+  /// The paths of the available worker programs, by name. They are beside this program or where `scripts/install` puts
+  /// them.
   package static var installed: [String: String] { installed(orIn: []) }
 
-  /// The same, also in other folders.
+  /// Returns the paths of the available worker programs, by name. Also searches other directories.
   package static func installed(orIn folders: [String]) -> [String: String] {
     names.reduce(into: [:]) { $0[$1] = path(of: $1, orIn: folders) }
   }
 
-  /// The worker programs without which some conversions cannot be made.
+  /// The missing worker programs without which some conversions are unavailable.
   package static var missing: [String] {
     let installed = installed
     return names.filter { name in
@@ -39,13 +40,14 @@ package enum Converter {
     }
   }
 
-  /// nil if there is no worker program at all: then the views that need one are left out.
+  /// Returns the conversions. Returns `nil` if no worker program is available. Views that require one are left out in
+  /// this case.
   ///
   /// - Parameters:
-  ///   - cacheFolder: nil if nothing made is kept.
-  ///   - spools: a folder for large temporary files.
-  ///   - isWanted: whether a worker program may be used.
-  ///   - log: is called with lines for people.
+  ///   - cacheFolder: The directory of the cache. `nil` if results are not cached on disk.
+  ///   - spools: A directory for large temporary files.
+  ///   - isWanted: Returns whether a worker program may be used.
+  ///   - log: Called with user-visible lines.
   package static func conversions(
     _ settings: TreeSettings, index: Index?, cacheFolder: String?, spools: String,
     programs isWanted: (String) -> Bool = { _ in true }, log: @escaping @Sendable (String) -> Void

@@ -2,15 +2,15 @@ package import Catalogue
 internal import Files
 internal import Glibc
 
-/// The languages whose text can be recognised here, and the user's among them.
+/// The languages of text recognition that are installed, and the user's language.
 package enum LocalLanguages {
-  /// Those that there is data for, as Tesseract calls them.
+  /// The languages with installed data, by Tesseract's codes.
   package static var installed: [String] {
     let found = ReadingLanguages.folders.flatMap { ReadingLanguages.codes(ofFiles: fileNames(inFolder: $0)) }
     return Set(found).intersection(ReadingLanguages.names.keys).sorted()
   }
 
-  /// The locale's language if it is installed, else English.
+  /// The locale's language if it is installed, otherwise English.
   package static var usual: ReadingLanguages {
     let locale =
       (["LC_ALL", "LC_MESSAGES", "LANG"] as [String])
@@ -22,7 +22,7 @@ package enum LocalLanguages {
     return ReadingLanguages(code[...]) ?? .english
   }
 
-  /// Tesseract's codes by locales', which are ISO 639-1's, with a country where that decides the script.
+  /// Tesseract's codes by those of locales, which are ISO 639-1's, with a country if it determines the script.
   private static let codes = [
     "af": "afr", "ar": "ara", "be": "bel", "bg": "bul", "bn": "ben", "bs": "bos", "ca": "cat", "cs": "ces", "cy": "cym",
     "da": "dan", "de": "deu", "el": "ell", "eo": "epo", "es": "spa", "et": "est", "eu": "eus", "fa": "fas", "fi": "fin",

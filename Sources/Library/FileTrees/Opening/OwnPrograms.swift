@@ -1,10 +1,11 @@
 internal import Glibc
 
-/// The programs that are installed with this one.
+/// The programs installed together with this one.
 package enum OwnPrograms {
-  /// The path of a program, beside this one or where `scripts/install` puts it; nil if there is none.
+  /// Returns the path of a program, beside this one or where `scripts/install` puts it. Returns `nil` if it does not
+  /// exist.
   ///
-  /// - Parameter folders: where it may be, too.
+  /// - Parameter folders: Further directories to search.
   package static func path(of program: String, orIn folders: [String] = []) -> String? {
     var places = folders
     if let own = target(ofLink: "/proc/self/exe") {
@@ -14,10 +15,10 @@ package enum OwnPrograms {
     return places.lazy.map { "\($0)/\(program)" }.first { unsafe access($0, X_OK) == 0 }
   }
 
-  /// Where packages and `scripts/install` put the worker programs.
+  /// The directories in which packages and `scripts/install` put the worker programs.
   package static let installed = ["/usr/libexec/ffmount", "/usr/local/libexec/ffmount"]
 
-  /// What a symbolic link says; nil if it is none.
+  /// Returns the target of a symbolic link. Returns `nil` if the path is not a link.
   package static func target(ofLink path: String) -> String? {
     var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
     let count = unsafe buffer.withUnsafeMutableBytes { buffer in

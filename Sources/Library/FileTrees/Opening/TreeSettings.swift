@@ -4,39 +4,39 @@ internal import Threads
 package import Tree
 package import Zip
 
-/// How a tree is made, whoever asks for it.
+/// The settings of a tree, for mounts, servers and the library.
 package struct TreeSettings: Sendable {
   package var overrides = Overrides()
-  /// Whether several users see the tree.
+  /// Whether several users access the tree.
   package var isShared = false
   /// Whether real files can be changed.
   package var isWritable = false
-  /// Whether what an NFS server knows files by holds for as long as the tree.
+  /// Whether NFS file handles stay valid as long as the tree exists.
   package var keepsHandles = false
   package var listing = ViewListing()
   package var depth = 4
-  /// The view that is shown of a file; nil for its usual one.
+  /// The view that is shown of a file. `nil` for its default view.
   package var view: String?
   package var zip = ZipOptions()
-  /// The number of workers; nil for one per processor.
+  /// The number of workers. `nil` for one per processor.
   package var workers: Int?
-  /// The converter's path; nil for the one beside this program.
+  /// The path of the converter. `nil` for the one beside this program.
   package var converter: String?
-  /// Where worker programs may be besides.
+  /// Additional directories of worker programs.
   package var programFolders: [String] = []
-  /// The CPU time limit of one conversion, in seconds; nil for the usual one.
+  /// The CPU time limit of one conversion, in seconds. `nil` for the default limit.
   package var conversionTime: Int?
-  /// The memory limit of one worker, in bytes; nil for the usual one.
+  /// The memory limit of one worker, in bytes. `nil` for the default limit.
   package var conversionMemory: Int64?
-  /// Of recognised text; nil for the locale's, or English.
+  /// The languages of text recognition. `nil` for the locale's language, or English.
   package var languages: ReadingLanguages?
   /// Whether files are converted even if the system lacks a layer of the converter's sandbox.
   package var isSandboxWeak = false
   /// The size of the conversion cache, in bytes.
   package var cacheSize = Converter.usualCacheSize
-  /// The folder of the conversion cache that others share; nil for the user's own.
+  /// The directory of a shared conversion cache. `nil` for the user's own cache.
   package var sharedCache: String?
-  /// Names the source's file system for what is kept of its files; nil for its device number.
+  /// The identifier of the source's file system in cached data. `nil` for its device number.
   package var sourceID: String?
   /// The memory budget of all trees and caches together, in bytes.
   package var memory = Int64(MemoryBudget.usualCapacity)

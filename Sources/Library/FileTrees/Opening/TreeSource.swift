@@ -7,17 +7,20 @@ package import RenditionViews
 internal import Threads
 package import Tree
 
-/// The folder or file whose tree is shown.
+/// The directory or file whose tree is shown.
 package struct TreeSource: Sendable {
   /// The absolute path, with symbolic links resolved.
   package let path: String
   package let isFolder: Bool
-  /// The open files that the process before has left to this one, and where those of this one are recorded. Nil for a tree that
-  /// nobody takes over.
+  /// The open files handed over by the previous process, and the record of those of this process. `nil` for a tree
+  /// without handover.
   package var openLedger: OpenLedger?
 
-  /// - Parameter given: as a user types it.
-  /// - Throws: errno's fault if it is missing or may not be read, an unsupported one if it is neither a folder nor a file.
+  /// Creates a source.
+  ///
+  /// - Parameter given: The path as given by a user.
+  /// - Throws: A system fault if the path is missing or unreadable, an unsupported one if it is neither a directory nor
+  ///   a file.
   package init(_ given: String) throws(Fault) {
     guard let resolved = unsafe realpath(given, nil) else { throw Fault(.system(errno)) }
     defer { unsafe free(resolved) }
@@ -31,13 +34,13 @@ package struct TreeSource: Sendable {
     guard unsafe access(path, isFolder ? R_OK | X_OK : R_OK) == 0 else { throw Fault(.system(errno)) }
   }
 
-  /// The folder for large temporary files: /tmp may be in memory.
+  /// The directory for large temporary files. /tmp may be in memory.
   package static var spoolFolder: String {
     let given = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) }
     return given.flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/var/tmp"
   }
 
-  /// The folder that the tree's real files are below, and the name of the file in it that is shown, if it is one.
+  /// The directory of the tree's real files, and the name of the shown file in it, if the source is a file.
   private var place: (folder: String, name: FileName?) {
     if isFolder { return (path, nil) }
     let slash = path.lastIndex(of: "/") ?? path.startIndex
@@ -46,13 +49,13 @@ package struct TreeSource: Sendable {
     )
   }
 
-  /// The tree and the root that its real files are below.
+  /// Returns the tree, and the root directory of its real files.
   ///
   /// - Parameters:
-  ///   - index: stores what is expensive to determine.
-  ///   - conversions: nil if nothing is converted.
-  ///   - reserve: how many of the process's descriptors are kept for other uses than files.
-  ///   - ledger: what the process before knew of the nodes, and the one after will.
+  ///   - index: Stores expensive results.
+  ///   - conversions: The conversions. `nil` if nothing is converted.
+  ///   - reserve: The number of the process's descriptors reserved for purposes other than files.
+  ///   - ledger: The nodes handed over by the previous process, and to the next one.
   package func tree(
     _ settings: TreeSettings, _ index: Index?, _ conversions: Conversions?, reserve: Int, ledger: NodeLedger? = nil
   ) throws(Fault) -> (Tree, RealRoot) {
@@ -80,7 +83,7 @@ package struct TreeSource: Sendable {
     )
   }
 
-  /// Of the process's descriptors, those that workers' sockets, standard streams and the log take.
+  /// Returns the number of descriptors for the workers' sockets, standard streams and the log.
   package static func reserve(_ settings: TreeSettings, _ conversions: Conversions?) -> Int {
     let workers = conversions == nil ? 0 : settings.workers ?? sysconf(Int32(_SC_NPROCESSORS_ONLN))
     return 16 + 4 * workers

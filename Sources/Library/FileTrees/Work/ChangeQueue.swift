@@ -3,28 +3,28 @@ internal import Files
 internal import Synchronization
 internal import SystemPackage
 
-/// The changes in one folder that are not taken yet, and the tasks that wait for one.
+/// The unread changes in a directory, and the tasks that wait for one.
 final class ChangeQueue: Sendable {
   typealias Outcome = Result<FileTree.Change?, FileTreeError>
 
   private struct State {
     var changes: [FileTree.Change] = []
     var taken = 0
-    /// The result after the last change. Nil as long as more may come.
+    /// The result after the last change. `nil` while more changes can follow.
     var end: Outcome?
     var waiters: [(id: Int, continuation: CheckedContinuation<Outcome, Never>)] = []
     var lastID = 0
-    /// The watches of the folder and of the one above it.
+    /// The watch of the directory. `above` is the watch of its parent directory.
     var own: Int32?
     var above: Int32?
   }
 
   private let state = Mutex(State())
   private let path: FilePath
-  /// The folder's name in the one above.
+  /// The directory's name in its parent directory.
   private let name: FileName?
 
-  /// The maximum number of changes that wait to be taken.
+  /// The maximum number of unread changes.
   private static let most = 16384
 
   init(_ path: FilePath, _ name: FileName?) {
@@ -38,13 +38,13 @@ final class ChangeQueue: Sendable {
     FolderWatcher.shared.remove(ObjectIdentifier(self), from: numbers)
   }
 
-  /// Starts to note changes.
+  /// Starts to record changes.
   func watch(_ folder: Int32) throws(Fault) {
     let number = try FolderWatcher.shared.add(self, folder)
     state.withLock { $0.own = number }
   }
 
-  /// Starts to note that the folder gets another name, in the folder above.
+  /// Starts to record a change of the directory's name, in its parent directory.
   func watchName(_ above: Int32) throws(Fault) {
     let number = try FolderWatcher.shared.add(self, above)
     state.withLock { $0.above = number }
@@ -56,7 +56,7 @@ final class ChangeQueue: Sendable {
     var resumed: [(CheckedContinuation<Outcome, Never>, Outcome)] = []
     state.withLock { state in
       guard state.end == nil else { return }
-      // Both halves of a rename within the folder have one cookie.
+      // The two halves of a rename within the directory have the same cookie.
       var renamed: [UInt32: (from: FileName?, to: FileName?)] = [:]
       for notice in notices where notice.number == state.own && notice.cookie != 0 {
         if notice.events.contains(.movedFrom) { renamed[notice.cookie, default: (nil, nil)].from = notice.name }
@@ -106,7 +106,7 @@ final class ChangeQueue: Sendable {
     _ kind: FileTree.Change.Kind, _ path: FilePath, _ state: inout State, from oldPath: FilePath? = nil
   ) {
     let change = FileTree.Change(kind: kind, path: path, oldPath: oldPath)
-    // A file that is being written is told of once, until that is taken.
+    // A file that is being written is reported once, until that change is read.
     if state.taken < state.changes.count, state.changes.last == change { return }
     if state.changes.count - state.taken >= Self.most {
       (state.changes, state.taken) = ([FileTree.Change(kind: .unknown, path: self.path, oldPath: nil)], 0)
@@ -130,7 +130,7 @@ final class ChangeQueue: Sendable {
     return .success(state.changes[state.taken])
   }
 
-  /// Ends the sequence for those that wait, and those that come.
+  /// Ends the sequence for current and later readers.
   func end(_ outcome: Outcome) {
     let waiters = state.withLock { state in
       if state.end == nil { state.end = outcome }
@@ -140,7 +140,7 @@ final class ChangeQueue: Sendable {
     for waiter in waiters { waiter.continuation.resume(returning: outcome) }
   }
 
-  /// The next change. Waits on no thread.
+  /// Returns the next change. Does not block a thread.
   func next(isolation: isolated (any Actor)?) async throws(FileTreeError) -> FileTree.Change? {
     let id = state.withLock { state in
       state.lastID += 1

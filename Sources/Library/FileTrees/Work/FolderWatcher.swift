@@ -3,8 +3,8 @@ internal import Files
 internal import Synchronization
 internal import Threads
 
-/// Distributes the notices of watched folders. One inotify instance and one thread serve the process, as long as a folder is
-/// watched.
+/// Distributes the notifications of watched directories. The process has one inotify instance and one thread for this
+/// while any directory is watched.
 final class FolderWatcher: Sendable {
   static let shared = FolderWatcher()
 
@@ -13,16 +13,16 @@ final class FolderWatcher: Sendable {
   }
 
   private struct State {
-    /// Nil while no folder is watched.
+    /// The notification queue. `nil` while no directory is watched.
     var notices: NoticeQueue?
-    /// By the number of the watch. Several queues of one folder have one number.
+    /// The queues by the number of the watch. Several queues of one directory share a number.
     var queues: [Int32: [ObjectIdentifier: Reference]] = [:]
   }
 
   private let state = Mutex(State())
   private let worker = Workers(atMost: 1)
 
-  /// Starts to hand a queue the notices of an open folder, and returns the number of the watch.
+  /// Starts to pass the notifications of an open directory to a queue. Returns the number of the watch.
   func add(_ queue: ChangeQueue, _ folder: Int32) throws(Fault) -> Int32 {
     let added = state.withLock { state -> Result<(number: Int32, mustStart: NoticeQueue?), Fault> in
       do throws(Fault) {
@@ -39,7 +39,7 @@ final class FolderWatcher: Sendable {
     return number
   }
 
-  /// Ends what `add` started.
+  /// Stops passing notifications to a queue.
   func remove(_ queue: ObjectIdentifier, from numbers: Set<Int32>) {
     state.withLock { state in
       for number in numbers where state.queues[number] != nil {
@@ -54,11 +54,11 @@ final class FolderWatcher: Sendable {
     }
   }
 
-  /// Until the instance is no longer the present one.
+  /// Distributes notifications until the instance is replaced.
   private func run(_ notices: NoticeQueue) {
     while state.withLock({ $0.notices === notices }) {
       let new = notices.wait()
-      // Told, and perhaps released, outside the lock.
+      // Queues are called, and possibly released, outside the lock.
       let told = state.withLock { state -> [(ChangeQueue, [FolderNotice])] in
         guard state.notices === notices else { return [] }
         var told: [ObjectIdentifier: (ChangeQueue, [FolderNotice])] = [:]

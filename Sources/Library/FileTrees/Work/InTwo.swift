@@ -2,7 +2,7 @@ internal import Bytes
 internal import Synchronization
 internal import Threads
 
-/// The elements that `body` makes of a range, of which another thread makes the second half if one is free. Blocks.
+/// Returns the elements that `body` makes from a range. If another thread is free, it makes the second half. Blocks.
 func inTwo<Element: Sendable>(
   _ count: Int, on bench: Workers, _ body: @escaping @Sendable (Range<Int>) throws(Fault) -> [Element]
 ) throws(Fault) -> [Element] {
@@ -14,7 +14,7 @@ func inTwo<Element: Sendable>(
     if let interest { interest.run(work) } else { work() }
   }
   let first = half.result { () throws(Fault) in try body(0..<middle) }
-  // Nobody is waited for who has not begun: all threads could be waiting here.
+  // A thread that has not started is not waited for, because all threads could be waiting here.
   if half.claim() { return try first.get() + body(middle..<count) }
   let second = try half.made.wait { $0 }
   return try first.get() + second.get()
@@ -24,7 +24,7 @@ private final class SecondHalf<Element: Sendable>: Sendable {
   private let taken = Atomic<Bool>(false)
   let made = Monitor<Result<[Element], Fault>?>(nil)
 
-  /// Whether it is the caller's to make.
+  /// Returns whether the caller has to make the second half.
   func claim() -> Bool { !taken.exchange(true, ordering: .relaxed) }
 
   func result(_ body: () throws(Fault) -> [Element]) -> Result<[Element], Fault> {

@@ -1,5 +1,5 @@
 internal import Tree
 
-// What the library's own types of these names hide in `FileTree`.
+// Types of the tree whose names are hidden in `FileTree` by the library's own types.
 typealias ItemAttributes = Attributes
 typealias ItemKind = Kind

@@ -2,20 +2,20 @@ internal import Bytes
 internal import SystemPackage
 internal import Threads
 
-/// Makes the elements of a stream, some at a time. Used by one job at a time, and handed from each to the next.
+/// Produces the elements of a stream in batches. One job uses it at a time, and passes it on to the next.
 protocol Producer<Element>: Sendable {
   associatedtype Element: Sendable
 
-  /// The next elements, at least one; nil at the end. Blocks.
+  /// Returns the next elements, at least one. Returns `nil` at the end. Blocks.
   mutating func next() throws(Fault) -> [Element]?
 }
 
-/// Elements that are read from a tree as they are asked for.
+/// A sequence of elements that are read from a tree on demand.
 ///
-/// What is asked for next is read ahead on a thread of the tree's own: one batch and no more, whatever the speed of the
-/// reader. An iterator that is dropped, or whose task is cancelled, stops the work. Each iteration reads anew.
+/// The next batch is read ahead on a thread of the tree, never more than one. Releasing an iterator or cancelling its
+/// task stops the work. Each iteration reads again from the beginning.
 public struct TreeStream<Element: Sendable>: AsyncSequence, Sendable {
-  /// What reading the tree throws.
+  /// The error of reading the tree.
   public typealias Failure = FileTreeError
 
   private let bench: Workers
@@ -33,14 +33,14 @@ public struct TreeStream<Element: Sendable>: AsyncSequence, Sendable {
     self.explain = explain
   }
 
-  /// Starts at the beginning. Nothing is read before the first element is asked for.
+  /// Returns an iterator that starts with the first element. Nothing is read before that is requested.
   public func makeAsyncIterator() -> Iterator { Iterator(bench, path, producer, explain) }
 
-  /// Elements in order, by one reader.
+  /// An iterator over the elements, for one task.
   public struct Iterator: AsyncIteratorProtocol {
     private typealias Batch = (elements: [Element]?, producer: any Producer<Element>)
 
-    /// Stops what is read ahead when the iterator is gone.
+    /// Stops reading ahead when the iterator is released.
     private final class Ahead {
       let turn: Turn<Batch>
 
@@ -52,7 +52,7 @@ public struct TreeStream<Element: Sendable>: AsyncSequence, Sendable {
     private let bench: Workers
     private let path: FilePath
     private let explain: @Sendable (FileTreeError) -> FileTreeError
-    /// nil at the end.
+    /// The producer. `nil` at the end.
     private var producer: (any Producer<Element>)?
     private var ahead: Ahead?
     private var batch: [Element] = []
@@ -68,14 +68,14 @@ public struct TreeStream<Element: Sendable>: AsyncSequence, Sendable {
       self.explain = explain
     }
 
-    /// The next element; nil at the end, and after an error. Suspends only where a batch ends.
+    /// Returns the next element. Returns `nil` at the end, and after an error. Suspends only between batches.
     public mutating func next(isolation actor: isolated (any Actor)?) async throws(FileTreeError) -> Element? {
       if place == batch.count, try await !refill(actor) { return nil }
       defer { place += 1 }
       return batch[place]
     }
 
-    /// The next element; nil at the end, and after an error.
+    /// Returns the next element. Returns `nil` at the end, and after an error.
     public mutating func next() async throws(FileTreeError) -> Element? { try await next(isolation: nil) }
 
     private mutating func refill(_ actor: isolated (any Actor)?) async throws(FileTreeError) -> Bool {

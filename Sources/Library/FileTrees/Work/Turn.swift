@@ -2,10 +2,9 @@ internal import Bytes
 internal import Synchronization
 internal import Threads
 
-/// One job on a thread that may block, and the task that waits for it.
+/// A job on a thread that may block, and the task that waits for it.
 ///
-/// A task never waits for longer than it wants: once it is cancelled it goes on at once, and the job stops at its next
-/// step.
+/// A cancelled task continues at once. The job stops at its next check for cancellation.
 final class Turn<Value: Sendable>: Sendable {
   private struct State {
     var outcome: Result<Value, Fault>?
@@ -35,16 +34,16 @@ final class Turn<Value: Sendable>: Sendable {
     waiter?.resume(returning: outcome)
   }
 
-  /// Whether there is a value, or will be none.
+  /// Whether the job has ended or was cancelled.
   var isOver: Bool { state.withLock { $0.outcome != nil } }
 
-  /// Nobody wants the value any more.
+  /// Cancels the job.
   func cancel() {
     isLost.store(true, ordering: .relaxed)
     end(.failure(.interrupted))
   }
 
-  /// Waits on no thread. One task may wait at a time.
+  /// Returns the job's value. Does not block a thread. Only one task can wait at a time.
   func value(isolation: isolated (any Actor)? = #isolation) async throws(Fault) -> Value {
     let outcome = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in

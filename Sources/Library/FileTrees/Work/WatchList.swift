@@ -1,13 +1,13 @@
 internal import Bytes
 internal import Synchronization
 
-/// What a tree watches, to be ended with it.
+/// The queues of a tree's watched directories, which end with the tree.
 final class WatchList: Sendable {
   private struct Reference: Sendable {
     weak var queue: ChangeQueue?
   }
 
-  /// Nil once the tree is closed.
+  /// The queues. `nil` after the tree is closed.
   private let queues = Mutex<[Reference]?>([])
 
   /// Throws an interrupted fault if the tree is closed.

@@ -1,9 +1,9 @@
 import Assembly
 import FileTrees
 
-/// What to do about an error that `user.ffmount.error` tells.
+/// Advice on the errors that `user.ffmount.error` reports.
 enum Advice {
-  /// By words of the sentence, the first that it has.
+  /// The advice for each phrase of an error. The first match is used.
   private static let table: [(word: String, advice: String)] = [
     (
       "password_file",

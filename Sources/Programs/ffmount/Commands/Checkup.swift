@@ -6,11 +6,11 @@ import Glibc
 import Index
 import Jobs
 
-/// The checks of `ffmount doctor`, in the order in which they are told.
+/// The checks of `ffmount doctor`, in order of output.
 enum Checkup {
-  /// Blocks for a few seconds at most.
+  /// Runs all checks. Blocks for a few seconds at most.
   static func findings() -> [Finding] {
-    // Mounts are asked before there is a second thread.
+    // Mounts must be queried before the process has a second thread.
     let mounts = RunningMount.all()
     return [versions, device, helper, others] + workers + [cache, space("cache space", CacheFolder.path())]
       + [temporary] + deadMounts(mounts)
@@ -96,7 +96,7 @@ enum Checkup {
 
   private static let sandboxed = "ffconvert"
 
-  /// What the converter is shut in by: it attempts what a hostile file might have it do.
+  /// Returns the result of the converter's sandbox check, which attempts what a hostile file might make it do.
   private static func sandbox(_ path: String) -> Finding {
     guard let check = Subprocess.run(path, ["--check-sandbox"]) else {
       return Finding("sandbox", .bad, "\(path) cannot be started: \(describe(errno))")
@@ -115,7 +115,7 @@ enum Checkup {
       mend: "sudo sysctl -w kernel.unprivileged_userns_clone=1 kernel.apparmor_restrict_unprivileged_userns=0")
   }
 
-  // MARK: Room
+  // MARK: Disk space
 
   private static var cache: Finding {
     guard let folder = CacheFolder.path() else {
@@ -133,7 +133,7 @@ enum Checkup {
     return Finding("cache", .good, "\(folder): \(Amount.bytes(size)), \(renditions.count) converted files among it")
   }
 
-  /// The command that a reason ends with, in parentheses.
+  /// Returns the command that a reason ends with, in parentheses.
   private static func command(in reason: String) -> String? {
     let start = [" (chmod ", " (rm "].compactMap { reason.firstRange(of: $0)?.lowerBound }.first
     return start.map { String(reason[$0...].dropFirst(2).dropLast()) }
@@ -148,13 +148,13 @@ enum Checkup {
     return space("temp space", folder)
   }
 
-  /// Less free than that is told.
+  /// The free space below which a note is shown, in bytes.
   private static let scarce: Int64 = 1 << 30
   private static let tooLittle: Int64 = 64 << 20
 
   private static func space(_ name: String, _ folder: String?) -> Finding {
     guard var path = folder else { return Finding(name, .note, "there is no such folder") }
-    // It need not be there yet.
+    // The directory may not exist yet.
     while path.count > 1, unsafe access(path, F_OK) != 0 {
       path = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "/"
       if path.isEmpty { path = "/" }

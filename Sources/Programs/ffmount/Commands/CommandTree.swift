@@ -4,14 +4,15 @@ import Glibc
 import Synchronization
 import SystemPackage
 
-/// The file or folder that a command works on, in the tree that a program sees through the library.
+/// The file or directory that a command works on, in the tree that a program sees through the library.
 struct CommandTree {
   let tree: FileTree
-  /// From the tree's root, which is the folder that it is in; empty for a folder whose own folder this user may not list.
+  /// The path from the tree's root, which is the parent directory. Empty for a directory whose parent this user cannot
+  /// list.
   let path: FilePath
   let isFolder: Bool
 
-  /// - Parameter depth: the maximum number of archives in one another of which a listing shows the views; nil for the usual one.
+  /// - Parameter depth: the maximum number of nested archives whose views are listed. Nil for the default.
   init(_ given: String, depth: Int? = nil) throws {
     guard let resolved = unsafe realpath(given, nil) else {
       throw Refusal(.sourceMissing, "cannot read \(given): \(describe(errno)) (check the path)")
@@ -31,9 +32,9 @@ struct CommandTree {
     path = isAlone ? "" : FilePath(root: nil, full.components.suffix(1))
   }
 
-  /// Does asynchronous work, and waits for it; what it has running is ended before this returns.
+  /// Runs asynchronous work to its end and closes the tree. Blocks.
   ///
-  /// - Parameter watch: is called meanwhile, some times a second.
+  /// - Parameter watch: called several times a second until the work ends.
   func finish<Value: Sendable>(
     _ work: @escaping @Sendable (FileTree, FilePath) async throws(FileTreeError) -> Value, watch: () -> Void = {}
   ) throws(FileTreeError) -> Value {
@@ -59,6 +60,6 @@ struct CommandTree {
 }
 
 extension FileTreeError {
-  /// What went wrong, without the path.
+  /// The reason of the error, without the path.
   var sentence: String { underlying.map { describe($0.rawValue) } ?? reason }
 }

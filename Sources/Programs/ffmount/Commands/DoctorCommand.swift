@@ -1,7 +1,7 @@
 import ArgumentParser
 import Assembly
 
-/// `ffmount doctor`: whether this machine has what ffmount needs.
+/// `ffmount doctor`: checks whether this machine has what ffmount needs.
 struct DoctorCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor", abstract: "Checks what ffmount needs of the system, and tells what mends it.",
@@ -36,7 +36,7 @@ struct DoctorCommand: ParsableCommand {
       case .bad: Terminal.painted("bad ", .red)
       }
     let label = finding.name + String(repeating: " ", count: max(1, 14 - finding.name.count))
-    // Commands are not broken: they are to be copied.
+    // Commands are not wrapped, so that they can be copied.
     let columns = Terminal.isOne() ? Terminal.columns() - 20 : .max
     let says = Terminal.wrapped(Terminal.shown(finding.says), columns: columns)
     print(

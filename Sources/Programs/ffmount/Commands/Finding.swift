@@ -1,8 +1,8 @@
-/// What `ffmount doctor` found of one thing.
+/// A result of `ffmount doctor`.
 struct Finding {
   enum Grade: String {
     case good
-    /// Something that only some need.
+    /// A problem that affects only some users.
     case note
     case bad
   }
@@ -10,7 +10,7 @@ struct Finding {
   let name: String
   let grade: Grade
   let says: String
-  /// The command that mends it.
+  /// The command that fixes the problem.
   let mend: String?
 
   init(_ name: String, _ grade: Grade, _ says: String, mend: String? = nil) {

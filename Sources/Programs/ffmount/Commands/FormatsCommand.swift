@@ -42,7 +42,7 @@ struct FormatsCommand: ParsableCommand {
     }
   }
 
-  /// The programs that are not installed, and what they would make.
+  /// The programs that are not installed, and their conversions.
   private static var missing: [(program: String, verbs: [String])] {
     Converter.missing.map { program in
       (program, Catalogue.standard.conversions.filter { $0.programs.contains(program) }.map(\.verb))
@@ -89,7 +89,7 @@ struct FormatsCommand: ParsableCommand {
         + modifiers.map { ["`\($0.example)`", $0.meaning, $0.views.map { "`\($0)`" }.joined(separator: ", ")] })
   }
 
-  /// Prints a table. The first row holds the column names; the last column is not padded.
+  /// Prints a table. The first row has the column names; the last column is not padded.
   private static func show(_ rows: [[String]]) {
     let widths = rows[0].indices.dropLast().map { column in rows.map { $0[column].count }.max() ?? 0 }
     for (number, row) in rows.enumerated() {

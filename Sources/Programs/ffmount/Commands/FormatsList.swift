@@ -34,7 +34,7 @@ enum FormatsList {
 }
 
 extension String {
-  /// With blanks before each line but the first.
+  /// Returns the text with spaces before each line except the first.
   func indented(by count: Int) -> String {
     split(separator: "\n", omittingEmptySubsequences: false).joined(
       separator: "\n" + String(repeating: " ", count: count))

@@ -17,7 +17,7 @@ struct HitLines {
 
   init(isJSON: Bool) { self.isJSON = isJSON }
 
-  /// Whether more can be written.
+  /// Writes a hit. Returns whether more can be written.
   mutating func add(_ hit: FileTree.Message) -> Bool {
     let date = hit.date.map { Amount.moment($0.seconds, zone: hit.zone) }
     let path = hit.path.string
@@ -42,7 +42,7 @@ struct HitLines {
 
   private mutating func flush() {
     do throws(SystemError) { try Output.write(bytes) } catch {
-      // The reader of the pipe has closed it.
+      // The pipe's reader has closed it.
       self.error = error.code == EPIPE ? nil : error.code
       isOver = true
     }

@@ -6,11 +6,11 @@ import MailViews
 import Synchronization
 
 extension IndexCommand {
-  /// nil if attachments are not read.
+  /// Returns `nil` if attachments are not read.
   func attachmentReader(_ place: RealPlace, _ index: Index) throws -> AttachmentReader? {
     guard attachmentText || ocr else { return nil }
     if let jobs, !(1...256).contains(jobs) { throw Refusal(.usage, "--jobs \(jobs): expected 1 to 256") }
-    // It may take hours, and leaves the machine to who works on it.
+    // The work may take hours, and yields to other processes.
     _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness)
     let usual = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
     return try AttachmentReader(place, ocr ? .recognition : .text, index, jobs: jobs ?? usual)
@@ -18,7 +18,7 @@ extension IndexCommand {
 
   private static var niceness: Int32 { 10 }
 
-  /// Makes text of what is attached to a mailbox's messages, and shows how far that has come.
+  /// Extracts the text of the attachments in a mailbox, and shows the progress.
   func read(
     _ path: String, _ found: Indexing.Search, _ indexing: Indexing, _ reader: AttachmentReader
   ) throws(Fault) {

@@ -6,7 +6,7 @@ import Synchronization
 import Tree
 
 extension IndexCommand {
-  /// Makes the conversions that a mount of a folder would list; returns how many failed.
+  /// Makes the conversions that a mount of a directory would list. Returns the number of failures.
   func convert(_ path: String, _ index: Index) throws -> Int {
     let place = try RealPlace(path)
     guard place.name == nil else {

@@ -57,7 +57,7 @@ struct IndexCommand: ParsableCommand {
     if failures > 0 { throw ExitCode(ExitStatus.failure.rawValue) }
   }
 
-  /// Indexes the mailboxes at a path; returns how many failed.
+  /// Indexes the mailboxes at a path. Returns the number of failures.
   private func look(through path: String, _ index: Index) throws -> Int {
     let place = try RealPlace(path)
     let reader = try attachmentReader(place, index)
@@ -92,7 +92,7 @@ struct IndexCommand: ParsableCommand {
     } catch { throw Refusal(.failure, "cannot index \(path): \(describe(error))") }
   }
 
-  /// Follows the indexing of a mailbox and, if requested, of its words; returns whether all of it completed.
+  /// Follows the indexing of a mailbox and, if requested, of its words. Returns whether all of it completed.
   private func follow(
     _ path: String, _ found: Indexing.Search, _ indexing: Indexing, _ reader: AttachmentReader?
   ) -> Bool {
@@ -107,7 +107,7 @@ struct IndexCommand: ParsableCommand {
     }
   }
 
-  /// Shows the progress of the work until it ends; returns whether it completed.
+  /// Shows the progress of the work until it ends. Returns whether it completed.
   private func complete(_ path: String, _ work: some BackgroundWork, _ indexing: Indexing) -> Bool {
     var line = ProgressLine(path, size: work.size)
     line.follow(work)
@@ -131,12 +131,12 @@ func describe(_ fault: Fault) -> String {
   return fault.description
 }
 
-/// The file or folder that a command works on.
+/// The file or directory that a command works on.
 struct RealPlace {
   let root: RealRoot
   /// The last name of the path.
   let ownName: FileName
-  /// The file's name in `root`; nil if the path is a folder.
+  /// The file's name in `root`. Nil if the path is a directory.
   let name: FileName?
   /// The absolute path of `root`.
   private let folder: String
@@ -160,7 +160,7 @@ struct RealPlace {
 }
 
 extension RealPlace {
-  /// The place whose tree has the views of this one: for a folder, the one that it is in.
+  /// Returns the file or directory whose tree has the views of this one. For a directory, that is its parent.
   func outer() throws -> RealPlace {
     guard name == nil, let slash = folder.lastIndex(of: "/"), folder != "/" else { return self }
     return try RealPlace(slash == folder.startIndex ? "/" : String(folder[..<slash]))

@@ -4,7 +4,7 @@ import Bytes
 import Glibc
 import Tree
 
-/// `ffmount list`: the mounts of ffmount, and what each is doing.
+/// `ffmount list`: the mounts of ffmount and their activities.
 struct ListCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "Shows what is mounted, and what is being done there.",
@@ -27,7 +27,7 @@ struct ListCommand: ParsableCommand {
     }
   }
 
-  // MARK: For people
+  // MARK: Text output
 
   private static func lines(_ mount: RunningMount) -> [String] {
     let unmount = "ffmount -u \(ShellWord.quoted(mount.entry.mountpoint))"
@@ -78,7 +78,7 @@ struct ListCommand: ParsableCommand {
     return unsafe String(cString: name)
   }
 
-  // MARK: For programs
+  // MARK: JSON output
 
   private static func value(_ mount: RunningMount) -> JSON {
     let report = mount.report

@@ -3,7 +3,7 @@ import Tree
 
 /// The names of views for shared-mime-info, so that programs know `photo.heic.as-jpeg` without reading it.
 enum MimePackage {
-  /// An XML file for the folder `mime/packages`.
+  /// The contents of an XML file for the directory `mime/packages`.
   static var text: String {
     let types = Dictionary(grouping: Views.mimeTypes, by: \.type).sorted { $0.key < $1.key }
     let elements = types.map { type, names in

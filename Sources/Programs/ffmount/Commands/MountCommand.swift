@@ -24,7 +24,7 @@ struct MountCommand: ParsableCommand {
       A SOURCE that is called like a command is written with its folder: ./list.
       """)
 
-  /// A line for each command.
+  /// One line for each command.
   private static var commands: String {
     FFMount.configuration.subcommands.filter { $0 != MountCommand.self }.map { command in
       let name = command.configuration.commandName ?? ""
@@ -78,7 +78,7 @@ struct MountCommand: ParsableCommand {
     try plan.runKept(inForeground: foreground, again(plan))
   }
 
-  /// The arguments that make the same of the same, whatever the current folder is.
+  /// Returns the arguments that make the same mount, independent of the working directory.
   private func again(_ plan: MountPlan) throws -> [String] {
     let words = options + (cacheSize.map { ["cache_size=\($0)"] } ?? [])
     return (foreground ? ["-f"] : []) + (singleThreaded ? ["-s"] : [])

@@ -3,7 +3,7 @@ import Assembly
 import Files
 import Glibc
 
-/// `ffmount open FILE`: mounts a file or folder below the user's runtime folder, and shows it.
+/// `ffmount open FILE`: mounts a file or directory below the user's runtime directory and shows it.
 struct OpenCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "open", abstract: "Mounts a ZIP, mailbox or PDF for a while, and shows it.",
@@ -47,7 +47,7 @@ struct OpenCommand: ParsableCommand {
     if !print { try show(place.folder) }
   }
 
-  /// Starts the file manager, where there is a desktop.
+  /// Starts the file manager if there is a desktop session.
   private func show(_ folder: String) throws {
     guard Terminal.variable("DISPLAY") != nil || Terminal.variable("WAYLAND_DISPLAY") != nil else { return }
     guard let opener = Subprocess.path(of: "xdg-open") else {
@@ -56,7 +56,7 @@ struct OpenCommand: ParsableCommand {
     guard let child = Subprocess.detach(opener, [folder]) else {
       throw Refusal(.failure, "cannot show \(folder): \(opener): \(describe(errno))")
     }
-    // It ends at once, or is the file manager itself, which stays.
+    // xdg-open exits at once, or is the file manager itself, which keeps running.
     var status: Int32 = 0
     for _ in 0..<Self.looks {
       if unsafe waitpid(child, &status, WNOHANG) != 0 { break }
@@ -67,7 +67,7 @@ struct OpenCommand: ParsableCommand {
     }
   }
 
-  /// How often, and after how many microseconds, it is looked whether xdg-open has failed.
+  /// The number of times xdg-open is checked for failure, and the interval in microseconds.
   private static let looks = 40
   private static let pause: UInt32 = 50_000
 }

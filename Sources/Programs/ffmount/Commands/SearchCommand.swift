@@ -4,7 +4,7 @@ import FileTrees
 import Glibc
 import Synchronization
 
-/// `ffmount search ARCHIVE QUERY`: what `ARCHIVE.views/search/QUERY/` would show, without a mount.
+/// `ffmount search ARCHIVE QUERY`: lists the contents of `ARCHIVE.views/search/QUERY/` without a mount.
 struct SearchCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "search", abstract: "Finds messages in a mailbox or a folder of mail.",

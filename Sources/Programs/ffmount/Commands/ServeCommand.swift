@@ -3,7 +3,7 @@ import Assembly
 import FileTrees
 import Glibc
 
-/// `ffmount serve SOURCE`: the tree for browsers and other machines, by the program ffserve.
+/// `ffmount serve SOURCE`: serves the tree to browsers and other machines, by the program ffserve.
 struct ServeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "serve", abstract: "Serves the tree to browsers, phones and other machines.",
@@ -22,7 +22,8 @@ struct ServeCommand: ParsableCommand {
     throw Self.refusal(becoming: [])
   }
 
-  /// Becomes ffserve, with the words of the command line behind `first`. Returns only why that fails.
+  /// Replaces the process by ffserve, with the command line's arguments after `first`. Returns only if that fails, with
+  /// the reason.
   static func refusal(becoming first: [String]) -> Refusal {
     guard let program = OwnPrograms.path(of: "ffserve") else {
       return Refusal(

@@ -7,7 +7,7 @@ import Jobs
 import MailViews
 import Tree
 
-/// `ffmount status`: prints what is indexed and cached, and its size, and what mounts have converted.
+/// `ffmount status`: prints the indexed and cached data with its size, and the conversions of mounts.
 struct StatusCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "status",
@@ -18,7 +18,7 @@ struct StatusCommand: ParsableCommand {
   var json = false
 
   func run() throws {
-    // Before there is a second thread.
+    // Must precede any second thread.
     let all = RunningMount.all()
     let mounts = all.filter { mount in
       mount.report.map { $0.work.made > 0 || !$0.work.failures.isEmpty } ?? false
@@ -31,7 +31,7 @@ struct StatusCommand: ParsableCommand {
     }
   }
 
-  // MARK: For people
+  // MARK: Text output
 
   private func showKept(_ stuck: [String]) throws {
     guard let folder = CacheFolder.path() else {
@@ -53,7 +53,7 @@ struct StatusCommand: ParsableCommand {
     return "\(entry.path ?? "a mailbox"): \(messages) messages\(state), \(kept)"
   }
 
-  /// Whether the file was removed or changed since it was indexed. What is in a mount that is `stuck` is not looked at.
+  /// Returns whether the file was removed or changed since it was indexed. Does not access files in `stuck` mounts.
   private func state(_ entry: Indexing.Entry, _ stuck: [String]) -> String? {
     guard let path = entry.path, let size = entry.fileSize else { return nil }
     if stuck.contains(where: { path.hasPrefix($0 + "/") }) { return "in a mount that does not answer" }
@@ -71,7 +71,7 @@ struct StatusCommand: ParsableCommand {
     }
   }
 
-  // MARK: For programs
+  // MARK: JSON output
 
   private func document(_ mounts: [RunningMount], _ stuck: [String]) throws -> JSON {
     let folder = CacheFolder.path()

@@ -6,7 +6,7 @@ import FileTrees
 import Glibc
 import Tree
 
-/// `ffmount thumbnail INPUT OUTPUT`: what file managers call for a picture of a file.
+/// `ffmount thumbnail INPUT OUTPUT`: makes a thumbnail of a file. Called by file managers.
 struct ThumbnailCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "thumbnail", abstract: "Makes a small PNG of an image or PDF, for file managers.",
@@ -41,7 +41,7 @@ struct ThumbnailCommand: ParsableCommand {
     }
   }
 
-  /// The PNG. What a mount shows of a picture has the picture's own thumbnail, which the cache keeps once.
+  /// Returns the PNG. A view of a picture gets the thumbnail of the picture itself, which is cached once.
   private func made() throws -> [UInt8] {
     var path = input
     while let source = Self.source(of: path), unsafe access(source, R_OK) == 0 { path = source }
@@ -58,10 +58,11 @@ struct ThumbnailCommand: ParsableCommand {
       ? "there is no ffconvert beside ffmount (see scripts/install)" : "it is neither an image nor a PDF"
   }
 
-  /// In bytes; of 4096 by 4096 pixels.
+  /// The size of 4096 by 4096 pixels, in bytes, as the limit of the output.
   private static let largest = 128 << 20
 
-  /// The path of the picture that a name such as `x.heic.as-jpeg` is a view of; nil if it is none.
+  /// Returns the path of the picture that a name such as `x.heic.as-jpeg` is a view of. Returns `nil` if it is not a
+  /// view.
   private static func source(of path: String) -> String? {
     let slash = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
     guard let (source, asksFor) = FormatSuffix.split(FileName(path[slash...].utf8)),
@@ -70,22 +71,22 @@ struct ThumbnailCommand: ParsableCommand {
     return path[..<slash] + String(decoding: source, as: UTF8.self)
   }
 
-  /// Replaces the output, or leaves what is there as it is.
+  /// Replaces the output, or leaves it unchanged on failure.
   ///
-  /// An empty file is filled, not replaced: it was made for this, and whoever made it may read it by its descriptor, as
-  /// tumbler does.
+  /// An empty file is filled, not replaced. It was created for the output, and its creator may read it by its
+  /// descriptor, as tumbler does.
   private func save(_ bytes: [UInt8]) throws(SystemError) {
     var status = stat()
     let isThere = unsafe stat(output, &status) == 0
     let isFile = status.st_mode & S_IFMT == S_IFREG
     let isFilled = isThere && (!isFile || status.st_size == 0)
     let path = isFilled ? output : "\(output).\(getpid()).part"
-    // A fifo that nobody reads is not waited for.
+    // Does not wait for a reader of a fifo.
     let flags = O_WRONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK | (isFilled ? 0 : O_CREAT | O_EXCL | O_NOFOLLOW)
     let file = unsafe open(path, flags, 0o600)
     guard file >= 0 else { throw SystemError(code: errno) }
     defer { close(file) }
-    // One that is read is written to at its reader's pace.
+    // Lets writes to a fifo with a reader block.
     _ = fcntl(file, F_SETFL, O_WRONLY)
     do throws(SystemError) {
       try Output.write(bytes, to: file)
@@ -98,9 +99,10 @@ struct ThumbnailCommand: ParsableCommand {
   }
 }
 
-/// The file by which file managers find `ffmount thumbnail`.
+/// The file that registers `ffmount thumbnail` with file managers.
 enum ThumbnailerEntry {
-  /// The contents of a file for the folder `thumbnailers`: what desktops make no thumbnails of by themselves, and PDFs.
+  /// The contents of a file for the directory `thumbnailers`. It has PDF and the types for which desktops have no
+  /// thumbnailer.
   static var text: String {
     let types = (Format.seldomShown + [.avif, .pdf]).flatMap { [$0.mimeType] + $0.otherMimeTypes }
     return """

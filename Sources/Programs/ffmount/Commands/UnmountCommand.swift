@@ -44,7 +44,8 @@ struct UnmountCommand: ParsableCommand {
     }
   }
 
-  /// The mount that is meant. What is mounted itself is not asked where it leads: it may be dead, or not answer.
+  /// Returns the mount at a path. Does not resolve links at the mountpoint itself: its daemon may have exited or not
+  /// respond.
   private func find(_ given: String) throws -> MountTable.Entry {
     let table = MountTable()
     var isMeant = false

@@ -27,7 +27,7 @@ struct VerifyCommand: ParsableCommand {
     if !isSound { throw ExitCode(ExitStatus.failure.rawValue) }
   }
 
-  /// Returns whether all could be read.
+  /// Returns whether everything could be read.
   private func verify() throws -> Bool {
     try RunningMount.expectAnswers(onTheWayTo: [path], toDo: "verify")
     let place = try CommandTree(path, depth: VerifyWalk.depth)

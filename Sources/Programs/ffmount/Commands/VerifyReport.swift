@@ -12,7 +12,7 @@ struct VerifyReport {
   private var bytes: Int64 = 0
   private var unchecked = 0
   private var open = 0
-  /// The size of the containers that were found, and the part of it that has been read, in bytes.
+  /// The size of the containers found, and of those already read, in bytes.
   private(set) var total: Int64 = 0
   private(set) var done: Int64 = 0
   /// The errno of a failed write, after which nothing more is written.
@@ -54,7 +54,7 @@ struct VerifyReport {
     write((badCount == 0 ? "{\n  \"bad\": []" : "\n  ]") + ",\n  \(counts.text.dropFirst().dropLast())\n}\n")
   }
 
-  /// For people.
+  /// The summary for users.
   var summary: String {
     var parts = ["\(files) files read, \(Amount.bytes(bytes))"]
     parts.append(badCount == 0 ? "none is damaged" : "\(badCount) damaged")

@@ -17,12 +17,12 @@ struct VerifyWalk: Sendable {
   let tree: FileTree
   let note: @Sendable (Event) -> Void
 
-  /// The maximum number of archives in one another.
+  /// The maximum number of nested archives.
   static let depth = 16
-  /// The maximum number of containers that are read at a time.
+  /// The maximum number of containers read concurrently.
   private static let width = 2
 
-  /// Reads the containers in a folder and those below it.
+  /// Reads the containers in a directory and its subdirectories.
   func folder(_ path: FilePath) async throws(FileTreeError) {
     var containers: [(view: FilePath, size: Int64)] = []
     var folders = [path]
@@ -52,7 +52,7 @@ struct VerifyWalk: Sendable {
     }
   }
 
-  /// Reads what is inside a file.
+  /// Reads the contents of a file.
   func file(_ path: FilePath) async throws(FileTreeError) {
     guard let view = await view(of: path) else {
       throw FileTreeError(.unsupported, path: path, reason: "is not an archive, a mailbox or a compressed file")
@@ -71,11 +71,12 @@ struct VerifyWalk: Sendable {
     }
   }
 
-  /// The views through which the inside of a file can be read, the preferred one first.
+  /// The views through which the contents of a file can be read, the preferred one first.
   private static let views = ["contents", messages]
   private static let messages = "messages"
 
-  /// Returns the view of a file's inside, also if no listing shows it. The file's content decides, as it does for a lookup.
+  /// Returns the view of a file's contents, even if it is not listed. As for a lookup, the file's content determines
+  /// whether it exists.
   private func view(of path: FilePath) async -> FilePath? {
     for view in Self.views {
       let inside = FilePath(path.string + "." + view)
@@ -84,7 +85,8 @@ struct VerifyWalk: Sendable {
     return nil
   }
 
-  /// Returns the view of the messages in a Maildir and in the folders below it. Nil if the folder is not a Maildir.
+  /// Returns the view of the messages in a Maildir and its subdirectories. Returns `nil` if the directory is not a
+  /// Maildir.
   private func messages(ofMaildir path: FilePath) async -> FilePath? {
     guard !path.isEmpty, path.lastComponent != nil else { return nil }
     for name in ["cur", "tmp"] {
@@ -112,7 +114,7 @@ struct VerifyWalk: Sendable {
             folders.append((inside, inside.extension == Self.messages))
           }
         }
-        // The faults of files have been noted one by one.
+        // The faults of files have been reported individually.
         if Self.views.contains(path.lastComponent?.extension ?? "") { await noteState(of: path) }
       } catch {
         note(.bad(path, error.sentence))
@@ -130,12 +132,12 @@ struct VerifyWalk: Sendable {
     }
   }
 
-  /// Notes a link whose target cannot be read.
+  /// Reports a link whose target cannot be read.
   private func link(_ path: FilePath) async {
     do throws(FileTreeError) { try await tree.verifyLink(path) } catch { note(.bad(path, error.sentence)) }
   }
 
-  /// Notes what is wrong with a container as a whole, such as a lost end.
+  /// Reports damage of a container as a whole, such as a missing end.
   private func noteState(of view: FilePath) async {
     guard let attributes = try? await tree.attributes(of: view), attributes.state == .failed else { return }
     note(.bad(view, attributes.error ?? "cannot be read whole"))

@@ -3,7 +3,7 @@ import Assembly
 import Bytes
 import Glibc
 
-/// `ffmount why PATH`: what something in a mount is, and why it cannot be read.
+/// `ffmount why PATH`: reports what a file in a mount is, and why it cannot be read.
 struct WhyCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "why", abstract: "Tells what a file in a mount is, and why it cannot be read.",
@@ -33,7 +33,7 @@ struct WhyCommand: ParsableCommand {
     }
     var status = stat()
     guard unsafe lstat(full, &status) == 0 else { throw missing(full, in: mount, because: errno) }
-    // The last one on the way is the one that it is in, unless the path leaves that again.
+    // The last mount on the path contains the file, unless the path leaves that mount again.
     let running = passed?.entry.mountpoint == mount.mountpoint ? passed : RunningMount.ask([mount]).first
     let attributes = OwnAttributes(of: full)
     let below = full.dropFirst(mount.mountpoint == "/" ? 0 : mount.mountpoint.utf8.count).drop { $0 == "/" }
@@ -72,7 +72,7 @@ struct WhyCommand: ParsableCommand {
     print(label + (colour.map { Terminal.painted(lines, $0) } ?? lines))
   }
 
-  // MARK: Words
+  // MARK: Descriptions
 
   private static func kind(_ status: stat) -> String {
     switch status.st_mode & S_IFMT {
@@ -97,7 +97,7 @@ struct WhyCommand: ParsableCommand {
   private static let permissionAdvice =
     "change its permissions in the source; for other users than the one who mounted, mount with -o allow_other"
 
-  /// Why this user may not read it; nil if he may.
+  /// Returns the reason why this user cannot read the file. Returns `nil` if the user can.
   private static func unreadable(_ path: String, _ status: stat) -> String? {
     guard status.st_mode & S_IFMT != S_IFLNK, unsafe access(path, R_OK) != 0, errno == EACCES else { return nil }
     return "you may not read it: it belongs to user \(status.st_uid), and its mode is "
@@ -108,16 +108,16 @@ struct WhyCommand: ParsableCommand {
 
   private func cannotTell(_ reason: String) -> Refusal { Refusal(.sourceMissing, "cannot tell of \(path): \(reason)") }
 
-  /// Nothing of this name is in the mount.
+  /// Returns the error for a path that does not exist in the mount.
   private func missing(_ full: String, in mount: MountTable.Entry, because code: Int32) -> Refusal {
     if code == EACCES, let owner = mount.owner, owner != geteuid() {
       return cannotTell(
         "user \(owner) has mounted it and alone may look into it (mounted with -o allow_other, others may)")
     }
-    // A mount that no process can serve refuses everything but its root.
+    // A mount that no process can serve refuses everything except its root.
     if code == EIO, let reason = OwnAttributes(of: mount.mountpoint).error { return cannotTell(reason) }
     guard code == ENOENT, let slash = full.lastIndex(of: "/") else { return cannotTell(describe(code)) }
-    // The longest part of the name that there is a file of may be what a view is asked of.
+    // The longest prefix of the name that is a file may be the source of the requested view.
     var name = full[full.index(after: slash)...]
     while let dot = name.lastIndex(of: "."), dot != name.startIndex {
       name = name[..<dot]

@@ -1,21 +1,21 @@
 /// The position in a command line after some of its words.
 struct CommandPlace {
-  /// The command that the words have named, at first the program.
+  /// The command named by the words so far, initially the program.
   private(set) var command: CommandShape
   /// Whether the next word may name a subcommand.
   private(set) var isFirst = true
   /// Whether a word with a dash is an argument.
   private(set) var isPastOptions = false
-  /// The option whose value is the next word.
+  /// The option that expects the next word as its value.
   private(set) var pending: CommandShape.Argument?
   private var arguments = 0
 
   init(_ program: CommandShape) { command = program }
 
-  /// The command whose options and arguments may follow.
+  /// The command whose options and arguments can follow.
   var effective: CommandShape { command.usual ?? command }
 
-  /// What the next word is unless it is an option; nil if there are enough.
+  /// The argument that the next word is, unless it is an option. Nil if there are enough arguments.
   var argument: CommandShape.Argument? {
     let all = effective.positionals
     return arguments < all.count ? all[arguments] : all.last.flatMap { $0.isRepeating ? $0 : nil }

@@ -25,11 +25,11 @@ struct CommandShape: Decodable {
       let kind: String
       let name: String
 
-      /// `-f`, `--json`.
+      /// The name with its dashes, such as `-f` or `--json`.
       var text: String { (kind == "long" ? "--" : "-") + name }
     }
 
-    /// What a value is completed with, if the declaration says so: the key that is there.
+    /// The declared completion of a value. The present key determines its kind.
     struct CompletionKind: Decodable {
       let file: Details?
       let directory: Details?
@@ -38,13 +38,14 @@ struct CommandShape: Decodable {
     }
   }
 
-  /// The whole program's; nil if argument-parser describes it in another way, which a test would notice.
+  /// Returns the shape of the whole program. Returns `nil` if argument-parser changes its format, which a test would
+  /// detect.
   static func program() -> CommandShape? {
     struct Dump: Decodable { let command: CommandShape }
     return try? JSONDecoder().decode(Dump.self, from: Data(FFMount._dumpHelp().utf8)).command
   }
 
-  /// The subcommand that is meant when none is named.
+  /// The default subcommand.
   var usual: CommandShape? { subcommands?.first { $0.commandName == defaultSubcommand } }
 
   var positionals: [Argument] { (arguments ?? []).filter { $0.kind == .positional } }

@@ -2,12 +2,12 @@ import ArgumentParser
 import Assembly
 import Glibc
 
-/// What a shell offers for the last word of an unfinished command line.
+/// The shell completions of the last word of an unfinished command line.
 ///
-/// The scripts in `scripts/completions` ask for it with `ffmount --complete WORD…`: they know no name themselves.
+/// The scripts in `scripts/completions` request them with `ffmount --complete WORD…` and contain no names themselves.
 struct Completion {
   struct Candidate {
-    /// What the word may become. One that ends in `=` or `/` goes on.
+    /// The completed word. If it ends in `=` or `/`, it can be continued.
     let text: String
     var meaning = ""
   }
@@ -18,7 +18,7 @@ struct Completion {
   private(set) var names = Names.none
   private(set) var candidates: [Candidate] = []
 
-  /// - Parameter words: those after the program's name; the last one, which may be empty, is to be completed.
+  /// - Parameter words: the words after the program's name. The last one, which may be empty, is completed.
   init(of words: [String]) {
     guard let program = CommandShape.program(), let word = words.last else { return }
     var place = CommandPlace(program)
@@ -42,7 +42,7 @@ struct Completion {
 
   private mutating func completeMountpoint(_ word: String) {
     candidates = MountTable().ours.map { Candidate(text: $0.mountpoint, meaning: $0.source) }
-    // Other folders only where none of these can be meant, as by a path from here.
+    // Offers other directories only if no mountpoint matches, for instance for a relative path.
     if candidates.contains(where: { $0.text.hasPrefix(word) }) { names = .none }
   }
 
@@ -55,12 +55,13 @@ struct Completion {
     if !head.isEmpty { candidates = candidates.map { Candidate(text: head + $0.text, meaning: $0.meaning) } }
   }
 
-  /// The answer: which file names to add on the first line, then the candidates, each with a tab and its meaning.
+  /// The output: the kind of file names to add on the first line, then the candidates, each followed by a tab and its
+  /// meaning.
   var text: String {
     ([names.rawValue] + candidates.map { "\($0.text)\t\($0.meaning)" }).joined(separator: "\n")
   }
 
-  /// The files whose path starts with `path`, folders with a slash at the end. Blocks while the folder is read.
+  /// Returns the files whose path starts with `path`. Directories end in a slash. Blocks while the directory is read.
   static func paths(continuing path: String) -> [String] {
     let folder = path.prefix(upTo: path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex)
     let start = path.dropFirst(folder.count)
@@ -81,7 +82,7 @@ struct Completion {
 }
 
 extension Completion.Candidate {
-  /// nil for a command that is not shown.
+  /// Returns `nil` for a hidden command.
   fileprivate init?(_ command: CommandShape) {
     guard command.shouldDisplay else { return nil }
     self.init(text: command.commandName, meaning: command.abstract ?? "")
@@ -89,7 +90,7 @@ extension Completion.Candidate {
 }
 
 extension CommandShape.Argument {
-  /// The ways to write an option that is shown.
+  /// The spellings of an option that is not hidden.
   fileprivate var spellings: [Completion.Candidate] {
     shouldDisplay ? (names ?? []).map { Completion.Candidate(text: $0.text, meaning: abstract ?? "") } : []
   }

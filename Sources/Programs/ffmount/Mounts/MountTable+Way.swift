@@ -3,13 +3,14 @@ import FileTrees
 import Glibc
 
 extension MountTable {
-  /// The first mount of ffmount on the way that a path leads, links followed, for which `stops` is true; nil if there is
-  /// none. Such a mount is asked nothing: who looks into one that does not answer waits.
-  /// - Parameter isEnd: whether the path leads to the mountpoint itself.
+  /// Returns the first ffmount mount on a path, with links followed, for which `stops` is true. Returns `nil` if there
+  /// is none. Makes no requests to that mount, which would block if it does not respond.
+  ///
+  /// - Parameter isEnd: whether the path ends at the mountpoint itself.
   func mount(onTheWayTo path: String, stoppingAt stops: (_ mount: Entry, _ isEnd: Bool) -> Bool) -> Entry? {
     let start = path.hasPrefix("/") ? "" : Self.workingFolder + "/"
     var words = Array((start + path).split(separator: "/").reversed())
-    // Absolute and without links.
+    // An absolute path without links.
     var place = ""
     var links = 0
     while let word = words.popLast() {
@@ -30,7 +31,7 @@ extension MountTable {
     return nil
   }
 
-  /// As many as the kernel follows.
+  /// The maximum number of links followed, equal to the kernel's.
   private static let linksAtMost = 40
 
   private static var workingFolder: String {

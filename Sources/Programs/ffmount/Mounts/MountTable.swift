@@ -7,14 +7,14 @@ struct MountTable {
   struct Entry {
     let mountpoint: String
     let type: String
-    /// The first column of mount(8).
+    /// The source, as in the first column of mount(8).
     let source: String
-    /// The user who mounted, of a FUSE mount.
+    /// The user that created the mount, for a FUSE mount.
     let owner: uid_t?
 
     var isOurs: Bool { type == "fuse.ffmount" }
 
-    /// What a user types to unmount it, if it is one of FUSE.
+    /// The command that unmounts it, for a FUSE mount.
     var unmountCommand: String { "\(isOurs ? "ffmount" : "fusermount3") -u \(ShellWord.quoted(mountpoint))" }
   }
 
@@ -50,7 +50,7 @@ struct MountTable {
       owner: owner.flatMap { uid_t($0.dropFirst("user_id=".count)) })
   }
 
-  /// The topmost mount on a folder.
+  /// Returns the topmost mount on a directory.
   func topmost(on path: String) -> Entry? { entries.last { $0.mountpoint == path } }
 
   /// The mounts of ffmount that are not covered by another one.
@@ -60,7 +60,7 @@ struct MountTable {
     }.map { entries[$0] }
   }
 
-  /// The mount that an absolute path without links is in.
+  /// Returns the mount that contains an absolute path without links.
   func mount(of path: String) -> Entry? {
     let inside = entries.filter { entry in
       let folder = entry.mountpoint
@@ -70,9 +70,9 @@ struct MountTable {
     return inside.last { $0.mountpoint.utf8.count == deepest }
   }
 
-  /// The absolute path of what may be a mountpoint, without asking a mount for it: that may be dead.
+  /// Returns the absolute path of a possible mountpoint, without a request to its mount, which may be dead.
   ///
-  /// Links on the way to its folder are resolved; nil if that is missing.
+  /// Links in the parent directory's path are resolved. Returns `nil` if that directory does not exist.
   static func absolute(_ path: String) -> String? {
     var path = path
     while path.count > 1, path.last == "/" { path.removeLast() }
@@ -84,7 +84,7 @@ struct MountTable {
     return folder == "/" ? "/\(name)" : "\(folder)/\(name)"
   }
 
-  /// The absolute path without links; nil if there is nothing of that name.
+  /// Returns the absolute path without links. Returns `nil` if the path does not exist.
   static func resolved(_ path: String) -> String? {
     guard let found = unsafe realpath(path, nil) else { return nil }
     defer { unsafe free(found) }

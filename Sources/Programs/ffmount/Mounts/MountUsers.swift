@@ -6,8 +6,8 @@ import Glibc
 enum MountUsers {
   private static let most = 3
 
-  /// Some of those that have a file or their working folder in it, as `bash (process 123)`: those of this user, or of all for
-  /// root. Asks the mount nothing.
+  /// Returns some of the processes that have a file or their working directory in a mount, as `bash (process 123)`.
+  /// Only this user's processes are found, or all of them for root. Makes no requests to the mount.
   static func of(_ mountpoint: String) -> [String] {
     var users: [String] = []
     for process in entries(of: "/proc").compactMap({ pid_t($0) }).sorted() where process != getpid() {

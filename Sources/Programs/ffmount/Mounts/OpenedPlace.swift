@@ -2,13 +2,14 @@ import Assembly
 import Bytes
 import Glibc
 
-/// The folder that something is opened on.
+/// The directory that a file is opened on.
 struct OpenedPlace: Sendable {
   let folder: String
-  /// Whether it is open already.
+  /// Whether the file is already open.
   let isMounted: Bool
 
-  /// The one that `source`, an absolute path without links, is mounted on; else a new one.
+  /// Finds the directory that `source`, an absolute path without links, is mounted on. Creates a new one if there is
+  /// none.
   init(for source: String) throws {
     let parent = try OpenedPlace.parent()
     let table = MountTable()
@@ -23,7 +24,7 @@ struct OpenedPlace: Sendable {
       let path = "\(parent)/\(name)\(number == 0 ? "" : " (\(number))")"
       number += 1
       if table.topmost(on: path) != nil { continue }
-      // One that was left behind is used again.
+      // A leftover directory is reused.
       if unsafe mkdir(path, 0o700) == 0 || (errno == EEXIST && rmdir(path) == 0 && mkdir(path, 0o700) == 0) {
         (folder, isMounted) = (path, false)
         return
@@ -34,10 +35,10 @@ struct OpenedPlace: Sendable {
     }
   }
 
-  /// Removes the folder when nothing is mounted on it.
+  /// Removes the directory unless it is mounted on.
   func remove() { _ = unsafe rmdir(folder) }
 
-  /// `$XDG_RUNTIME_DIR/ffmount`, made if it is missing.
+  /// Returns `$XDG_RUNTIME_DIR/ffmount`. Creates it if it is missing.
   private static func parent() throws -> String {
     let usual = "/run/user/\(getuid())"
     let given = Terminal.variable("XDG_RUNTIME_DIR") ?? (unsafe access(usual, W_OK) == 0 ? usual : nil)
@@ -50,7 +51,7 @@ struct OpenedPlace: Sendable {
     if unsafe mkdir(folder, 0o700) != 0, errno != EEXIST {
       throw Refusal(.mountpointUnusable, "cannot make \(folder): \(describe(errno)) (check XDG_RUNTIME_DIR)")
     }
-    // Others could put links where folders are expected.
+    // Other users could put links in the position of directories.
     var status = stat()
     guard unsafe lstat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid(),
       status.st_mode & 0o022 == 0

@@ -3,14 +3,14 @@ import Glibc
 
 /// The attributes `user.ffmount.…` of a file in a mount.
 struct OwnAttributes {
-  /// Below the mountpoint.
+  /// The path below the mountpoint.
   let source: String?
   let view: String?
   let state: String?
   let error: String?
   let remark: String?
 
-  /// Does not follow a link. Blocks until the mount answers.
+  /// Reads the attributes. Does not follow a link. Blocks until the mount answers.
   init(of path: String) {
     func value(_ name: String) -> String? {
       var buffer = [UInt8](repeating: 0, count: 64 << 10)

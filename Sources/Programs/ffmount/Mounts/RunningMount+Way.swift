@@ -2,7 +2,7 @@ import Assembly
 import Bytes
 
 extension RunningMount {
-  /// Why nothing in it can be looked at, and what to do, as the end of a sentence; nil if it answers.
+  /// The reason why the mount cannot be accessed, with advice, as the end of a sentence. Nil if it answers.
   var hindrance: String? {
     let path = entry.mountpoint
     switch state {
@@ -14,8 +14,8 @@ extension RunningMount {
     }
   }
 
-  /// The mount in which somebody who follows a path would wait or fail, because its daemon does not answer; nil if there
-  /// is none. Blocks for two seconds at most.
+  /// Returns the mount that would block or fail an access to a path, because its daemon does not answer. Returns `nil`
+  /// if there is none. Blocks for two seconds at most.
   ///
   /// Must be called before the process has a second thread.
   static func hindering(onTheWayTo path: String) -> RunningMount? {
@@ -27,7 +27,7 @@ extension RunningMount {
     return mount == nil ? nil : last
   }
 
-  /// Throws a refusal, `cannot DO PATH: …`, if one of these paths leads into a mount that does not answer.
+  /// Throws a refusal, `cannot DO PATH: …`, if one of these paths is in a mount that does not answer.
   ///
   /// Must be called before the process has a second thread.
   static func expectAnswers(onTheWayTo paths: [String], toDo what: String) throws {

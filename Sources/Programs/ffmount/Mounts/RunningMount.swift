@@ -3,15 +3,15 @@ import Bytes
 import CPosix
 import Glibc
 
-/// A mount of ffmount, and what it says of itself.
+/// An ffmount mount and its report.
 struct RunningMount {
   enum State {
     case running(MountReport)
-    /// Its daemon is gone, and the mount is still there.
+    /// The daemon has exited, but the mount still exists.
     case dead
-    /// Its daemon does not answer.
+    /// The daemon does not answer.
     case silent
-    /// It tells its user and root alone.
+    /// The mount reports its state only to its user and root.
     case closed
   }
 
@@ -20,31 +20,31 @@ struct RunningMount {
 
   var report: MountReport? { if case .running(let report) = state { report } else { nil } }
 
-  /// What is mounted.
+  /// The source of the mount.
   var source: String { report?.source ?? entry.source }
 
-  /// All that there are on this machine. Blocks for two seconds at most.
+  /// Returns all mounts on this machine. Blocks for two seconds at most.
   ///
-  /// Must be called before the process has a second thread: a mount that hangs holds up only a child process.
+  /// Must be called before the process has a second thread. A mount that does not respond blocks only a child process.
   static func all() -> [RunningMount] { ask(MountTable().ours) }
 
-  /// The same of some.
+  /// Returns the state of some mounts. Blocks for two seconds at most.
   static func ask(_ entries: [MountTable.Entry]) -> [RunningMount] {
     let end = ContinuousClock.now + .seconds(2)
     let asked = entries.map { (entry: $0, answer: ask($0.mountpoint)) }
     return asked.map { entry, answer in RunningMount(entry: entry, state: state(answer, until: end)) }
   }
 
-  /// What a child process is told by the mount, as a pipe: the number of that process; an errno, 0 if there is none; and
-  /// the mount's report. The numbers have four bytes each.
+  /// Queries a mount in a child process. Returns a pipe with that process's ID, an errno (0 if there is none), and the
+  /// mount's report. The numbers have four bytes each.
   private static func ask(_ mountpoint: String) -> Int32? {
     var ends: [Int32] = [-1, -1]
     guard unsafe pipe(&ends) == 0 else { return nil }
     let child = ffmount_fork()
     if child == 0 {
-      // A grandchild, which nobody has to wait for however long it hangs.
+      // A grandchild does not have to be waited for, however long it blocks.
       if ffmount_fork() != 0 { _exit(0) }
-      // Whoever reads what this command prints is not to wait for it either.
+      // Readers of this command's output must not wait for it either.
       for stream in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] { close(stream) }
       try? Output.write([UInt8](bigEndian: getpid()), to: ends[1])
       var answer: [UInt8]
@@ -86,15 +86,15 @@ struct RunningMount {
     }
   }
 
-  /// Ends the child process that still waits: it would keep the mount in use.
+  /// Kills the child process that is still waiting and would keep the mount in use.
   private static func release(_ said: [UInt8], _ answer: Int32) {
     guard said.count >= 4 else { return }
-    // It holds its end of the pipe, so the number is still its own.
+    // The process keeps its end of the pipe open, so that its ID has not been reused.
     _ = kill(Int32(bigEndianBytes: said), SIGKILL)
     var wait = pollfd(fd: answer, events: 0, revents: 0)
     _ = unsafe poll(&wait, 1, endingPatience)
   }
 
-  /// In milliseconds.
+  /// The maximum time to wait for the process to exit, in milliseconds.
   private static let endingPatience: Int32 = 200
 }

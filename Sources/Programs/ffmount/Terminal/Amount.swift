@@ -1,6 +1,6 @@
 import Glibc
 
-/// Formats amounts for people.
+/// Formats amounts for users.
 enum Amount {
   static func bytes(_ count: Int64) -> String {
     var value = Double(count)
@@ -13,7 +13,7 @@ enum Amount {
 
   static func seconds(_ seconds: Double) -> String { "\(decimal(seconds)) s" }
 
-  /// The local date of a time in seconds since 1970.
+  /// Returns the local date of a time in seconds since 1970.
   static func day(_ time: Int64) -> String {
     var time = time_t(time)
     var parts = unsafe tm()
@@ -23,7 +23,7 @@ enum Amount {
     return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  /// The time as `2024-05-03 12:00` in a time zone, given in minutes east of Greenwich.
+  /// Returns the time as `2024-05-03 12:00` in a time zone, given in minutes east of Greenwich.
   static func moment(_ time: Int64, zone: Int) -> String {
     let (local, isOver) = time.addingReportingOverflow(Int64(zone) * 60)
     var seconds = time_t(isOver ? time : local)

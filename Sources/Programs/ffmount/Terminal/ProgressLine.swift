@@ -3,7 +3,7 @@ import Glibc
 import MailViews
 import Tree
 
-/// Shows progress: a bar that is redrawn on a terminal, one line at the end elsewhere.
+/// A progress display: a bar that is redrawn on a terminal, or one line at the end elsewhere.
 struct ProgressLine {
   private let title: String
   /// The total, in bytes.
@@ -13,19 +13,19 @@ struct ProgressLine {
   private let output: Int32
   private let isTerminal: Bool
 
-  /// Of the bar, where there is room and where there is little.
+  /// The width of the bar, on a wide terminal and on a narrow one.
   private static let widths = (usual: 20, little: 10)
-  /// Of a title: what it says less is left out for that, but for the share.
+  /// The minimum width reserved for the title. Everything except the share is omitted to preserve it.
   private static let titleWidth = 12
-  /// Work that takes less shows no bar.
+  /// The minimum duration of work with a bar.
   private static let interval = Duration.milliseconds(100)
   /// The longest remaining time shown, in seconds.
   private static let longest: Double = 1_000_000
 
-  /// What is counted, if it is not bytes, and what has been done with it.
+  /// The plural noun of the counted units, if they are not bytes, and the participle of the action.
   private let (things, deed): (String, String)
 
-  /// `isShown` enables the bar on a terminal.
+  /// - Parameter isShown: whether the bar is shown on a terminal.
   init(
     _ title: String, size: Int64, of things: String = "files", done deed: String = "converted",
     output: Int32 = STDOUT_FILENO, isShown: Bool = true
@@ -52,7 +52,7 @@ struct ProgressLine {
   /// Clears the bar.
   func clear() { if shown != nil { write("\r\u{1b}[K") } }
 
-  /// - Parameter total: in bytes, where it is not known from the start.
+  /// - Parameter total: the total in bytes, if it is not known from the start.
   mutating func show(bytes: Int64, of total: Int64? = nil, messages: Int? = nil) {
     let now = ContinuousClock.now
     guard isTerminal, now - (shown ?? begun) >= Self.interval else { return }
@@ -82,8 +82,8 @@ struct ProgressLine {
     write("\(start)\(title): \(files) \(things) \(deed) in \(Amount.seconds(seconds))\n")
   }
 
-  /// Draws the bar, the first of `choices` with which there is room for the title, and that. A line that is wider than the
-  /// terminal would be drawn on a new one each time.
+  /// Draws the bar and the first of `choices` that leaves space for the title. A line wider than the terminal would be
+  /// drawn on a new line each time.
   private func draw(_ share: Double, _ choices: [[String]]) {
     let columns = Terminal.columns(of: output) - 1
     let wanted = min(Terminal.width(title), Self.titleWidth)

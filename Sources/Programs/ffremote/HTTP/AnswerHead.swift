@@ -1,21 +1,21 @@
 import Bytes
 import ServerAnswers
 
-/// The status and the headers of an answer that mean something here (RFC 9110).
+/// The status and the relevant headers of a response (RFC 9110).
 struct AnswerHead: Sendable {
   var status = 0
-  /// As it is sent back in a condition.
+  /// The entity tag, in the form for a condition.
   var tag: String?
-  /// What of how many bytes is sent.
+  /// The range of the body and the total size, in bytes.
   var part: (range: Range<Int64>, size: Int64)?
-  /// The size that a 416 tells.
+  /// The size in a 416 response, in bytes.
   var sizeAlone: Int64?
   var length: Int64?
-  /// In seconds since 1970.
+  /// The modification time, in seconds since 1970.
   var modified: Int64?
-  /// In seconds.
+  /// The Retry-After time, in seconds.
   var retryAfter: Int?
-  /// Where a redirection leads, for people.
+  /// The target of a redirection, for users.
   var location: String?
 
   private var byteCount = 0
@@ -23,7 +23,8 @@ struct AnswerHead: Sendable {
   private static let mostBytes = 64 << 10
   private static let longestTag = 200
 
-  /// Takes a line in, which may be the next status; false if it is no part of an HTTP answer that anybody wants.
+  /// Parses a line, which may be a further status line. Returns `false` if it is not part of an acceptable HTTP
+  /// response.
   mutating func add(_ line: UnsafeRawBufferPointer) -> Bool {
     byteCount += line.count
     guard byteCount <= Self.mostBytes else { return false }
@@ -68,7 +69,7 @@ struct AnswerHead: Sendable {
     }
   }
 
-  /// `bytes 0-99/1234`, or `bytes */1234`.
+  /// Parses `bytes 0-99/1234`, or `bytes */1234`.
   private mutating func takeRange(_ value: Substring) {
     guard value.hasPrefix("bytes ") else { return }
     let parts = value.dropFirst("bytes ".count).split(separator: "/", omittingEmptySubsequences: false)
@@ -83,7 +84,7 @@ struct AnswerHead: Sendable {
     part = (first..<last + 1, size)
   }
 
-  /// A number of bytes; nil for anything that is none or larger than any file.
+  /// Returns a number of bytes. Returns `nil` for anything else, and for numbers larger than any file.
   private static func number(_ digits: Substring) -> Int64? {
     guard !digits.isEmpty, digits.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }), let number = Int64(digits),
       Bounds.holds(number)

@@ -1,10 +1,10 @@
-/// What is asked of the server.
+/// A request to the server.
 struct Question: Sendable {
-  /// From the server's own path on: `/api/list?path=%2F`.
+  /// The target, relative to the server's path: `/api/list?path=%2F`.
   var target: String
-  /// Each as `Name: value`, besides those of every request.
+  /// Additional headers, each as `Name: value`.
   var headers: [String] = []
-  /// For all of it, in milliseconds; nil if it may take as long as the server lives.
+  /// The time limit of the whole request, in milliseconds. Nil if it is not limited while the server responds.
   var limit: Int?
 
   init(_ target: String, headers: [String] = [], limit: Int? = nil) {
@@ -14,37 +14,38 @@ struct Question: Sendable {
   }
 }
 
-/// Gets an answer as it comes. All is called on the wire's thread, and must not wait for anything.
+/// A receiver of a response as it arrives. All methods are called on the wire's thread, and must not block.
 protocol Receiver: AnyObject, Sendable {
-  /// The head of the answer; the exchange is ended if this returns false.
+  /// Receives the header of the response. Returning `false` ends the request.
   func begin(_ head: AnswerHead) -> Bool
 
-  /// Some bytes of the body, which are not kept.
+  /// Receives some bytes of the body, which are valid only during the call.
   func take(_ bytes: UnsafeRawBufferPointer) -> Taking
 
-  /// What the exchange ended with; nothing is called after it.
+  /// Receives the outcome of the request. No method is called afterwards.
   func end(_ outcome: Outcome)
 }
 
 enum Taking {
   case taken
-  /// Not now: the same bytes come again after `Wire.resume`.
+  /// The bytes are not accepted yet, and arrive again after `Wire.resume`.
   case later
-  /// That is enough.
+  /// No more bytes are needed.
   case ended
 }
 
 enum Outcome: Sendable {
-  /// All of the answer came.
+  /// The whole response arrived.
   case complete
-  /// The receiver had enough.
+  /// The receiver ended the request.
   case stopped
-  /// There is no connection to be had by now: another attempt may do later. As the end of a sentence.
+  /// A connection cannot be made currently, but a later attempt may succeed. The reason is the end of a sentence.
   case away(String)
-  /// The connection was lost before the end of the answer: another attempt may do. As the end of a sentence.
+  /// The connection was lost before the end of the response, but another attempt may succeed. The reason is the end of
+  /// a sentence.
   case lost(String)
-  /// Nothing was heard of the server for too long.
+  /// The server has not responded for too long.
   case silent
-  /// Another attempt will not do. As the end of a sentence.
+  /// Another attempt would fail as well. The reason is the end of a sentence.
   case failed(String)
 }

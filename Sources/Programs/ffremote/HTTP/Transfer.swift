@@ -1,25 +1,25 @@
 import CCurl
 import Glibc
 
-/// A request that is under way. Of the wire's thread.
+/// A request in progress. Belongs to the wire's thread.
 @safe final class Transfer {
   let easy: UnsafeMutableRawPointer
   let receiver: any Receiver
   private var headers: UnsafeMutablePointer<curl_slist>?
   private var head = AnswerHead()
   private var hasBegun = false
-  /// What the receiver said when it had enough.
+  /// Whether the receiver ended the request.
   private(set) var isStopped = false
   private(set) var isPaused = false
-  /// When something came last, or it began, in nanoseconds.
+  /// The time at which bytes last arrived, or the request began, in nanoseconds.
   private(set) var heardAt: UInt64
   private let heard: () -> Void
-  /// Bytes of the body since `countedAt`: what drips is lost.
+  /// The number of bytes of the body since `countedAt`. A slow trickle counts as a lost connection.
   private var counted = 0
   private var countedAt: UInt64
   private let errors: UnsafeMutablePointer<CChar>
 
-  /// A body comes at least this fast once it has begun: bytes in a period, in nanoseconds.
+  /// The minimum speed of a body once it has begun: bytes in a period, in nanoseconds.
   private static let slowest = (bytes: 1024, period: UInt64(30_000_000_000))
 
   init(
@@ -71,7 +71,7 @@ import Glibc
   private func takeHeader(_ line: UnsafeRawBufferPointer) -> Bool {
     noteHeard()
     guard unsafe head.add(line) else { return false }
-    // The empty line after the headers; a 1xx is not the answer yet.
+    // The empty line after the headers. A 1xx response is not the final one.
     guard line.count <= 2, head.status >= 200, !hasBegun else { return true }
     hasBegun = true
     countedAt = heardAt
@@ -101,14 +101,14 @@ import Glibc
     _ = unsafe curl_easy_pause(easy, 0)
   }
 
-  /// Whether its body comes so slowly that the connection is as good as lost.
+  /// Returns whether the body arrives so slowly that the connection counts as lost.
   func drips(at now: UInt64) -> Bool {
     guard hasBegun, !isPaused, now - countedAt > Self.slowest.period else { return false }
     defer { (counted, countedAt) = (0, now) }
     return counted < Self.slowest.bytes
   }
 
-  /// What a result of libcurl means.
+  /// Returns the outcome for a result of libcurl.
   func outcome(_ code: CURLcode) -> Outcome {
     if code == CURLE_OK { return hasBegun ? .complete : .lost("it sent no answer") }
     if isStopped { return .stopped }

@@ -4,23 +4,23 @@ import Glibc
 import Synchronization
 import Threads
 
-/// The thread that speaks HTTP: all requests are under way at once on it, and nothing on it waits for anything else.
+/// The HTTP client thread. It runs all requests concurrently and never blocks on one of them.
 @safe final class Wire: @unchecked Sendable {
-  // Sendable: `orders` is a mutex, `lastHeard` atomic, and libcurl lets any thread wake the one that waits; all else
-  // belongs to the thread, or is set before it runs.
+  // Sendable: `orders` is a mutex, `lastHeard` is atomic, and libcurl lets any thread wake the waiting one. Everything
+  // else belongs to the thread, or is set before it runs.
   private let settings: WireSettings
   private let multi: UnsafeMutableRawPointer
   private var transfers: [UnsafeMutableRawPointer: Transfer] = unsafe [:]
-  /// Handles for the next requests.
+  /// Reusable handles for the next requests.
   private var spare: [UnsafeMutableRawPointer] = unsafe []
   private var timers: [(at: UInt64, body: @Sendable () -> Void)] = []
   private let orders = Mutex(Orders())
   private let thread = Workers(atMost: 1)
-  /// When anything came from the server, in nanoseconds.
+  /// The time at which anything last arrived from the server, in nanoseconds.
   private let lastHeard = Atomic<UInt64>(0)
-  /// How long nothing may be heard while an answer is waited for, in nanoseconds.
+  /// The maximum time without bytes from the server while a response is expected, in nanoseconds.
   private let silence: UInt64
-  /// What to do when nothing is heard for a while: ask for a sign of life.
+  /// The action when the server has been silent for a while: a probe request.
   private var whenQuiet: @Sendable () -> Void = {}
 
   private enum Order: Sendable {
@@ -35,7 +35,7 @@ import Threads
     var isEnding = false
   }
 
-  /// After which signs of life are asked for, in nanoseconds.
+  /// The silence after which the server is probed, in nanoseconds.
   private static let quietTime: UInt64 = 5_000_000_000
   private static let round: UInt64 = 1_000_000_000
   private static let mostConnections = 64
@@ -54,25 +54,25 @@ import Threads
     thread.submit { [self] in run() }
   }
 
-  // MARK: From any thread
+  // MARK: Methods for any thread
 
-  /// Sends a request, whose answer `receiver` gets; one that has another under way must not be given.
+  /// Sends a request. `receiver` gets the response and must not have another request in progress.
   func start(_ question: Question, token: String?, _ receiver: any Receiver) {
     add(.start(question, receiver, token: token))
   }
 
-  /// Ends a request; its receiver may still be called until the thread has seen to it, and is not told.
+  /// Cancels a request. Its receiver can still be called until the thread has processed this, and is not told.
   func cancel(_ receiver: any Receiver) { add(.cancel(receiver)) }
 
-  /// Goes on with one whose receiver did not take more.
+  /// Resumes a request whose receiver returned `later`.
   func resume(_ receiver: any Receiver) { add(.resume(receiver)) }
 
-  /// Calls `body` on the wire's thread after some time; never if it stops before.
+  /// Calls `body` on the wire's thread after some time. Never calls it if the wire stops before.
   func after(milliseconds: Int, _ body: @escaping @Sendable () -> Void) {
     add(.later(at: Self.now + UInt64(milliseconds) * 1_000_000, body))
   }
 
-  /// Ends all requests, with which nobody's answer comes, and the thread. Blocks for a moment.
+  /// Ends all requests, which get no response, and the thread. Blocks briefly.
   func stop() {
     orders.withLock { $0.isEnding = true }
     _ = unsafe curl_multi_wakeup(multi)
@@ -81,7 +81,7 @@ import Threads
 
   private func add(_ order: Order) {
     let isFirst = orders.withLock { orders in
-      // Nobody waits any more.
+      // Receivers no longer wait for a response.
       if orders.isEnding { return false }
       orders.waiting.append(order)
       return orders.waiting.count == 1
@@ -118,7 +118,7 @@ import Threads
       _ = unsafe curl_multi_poll(multi, nil, 0, pause, &count)
     }
     for transfer in unsafe transfers.values.map({ $0 }) { finish(transfer, .failed("the mount ends")) }
-    // `multi` stays until the process ends: somebody may be about to wake it.
+    // `multi` exists until the process exits: another thread may be about to wake it.
   }
 
   private func takeOrders() -> [Order]? {
@@ -188,8 +188,8 @@ import Threads
     for timer in due { timer.body() }
   }
 
-  /// Ends what waits for a server of which nothing is heard. One that takes long for an answer, as for a film that is
-  /// made, answers others meanwhile.
+  /// Ends requests to a server that has been silent for too long. While it works on a slow response, such as a film
+  /// being converted, it answers other requests.
   private func look(at now: UInt64) {
     let heard = lastHeard.load(ordering: .relaxed)
     var isQuiet = false

@@ -1,19 +1,20 @@
 import Assembly
 import CCurl
 
-/// What all requests have in common.
+/// The settings that all requests share.
 struct WireSettings: Sendable {
-  /// The server's address, without a slash at its end.
+  /// The server's address, without a trailing slash.
   var base: String
-  /// Authorities in PEM that vouch for the server; nil for those of the system.
+  /// The certificate authorities in PEM. Nil for those of the system.
   var authorities: String?
 
-  /// For a connection, in milliseconds.
+  /// The time limit for a connection, in milliseconds.
   private static let connectTime = 5000
-  /// What libcurl takes from the system at once, in bytes.
+  /// The size of libcurl's receive buffer, in bytes.
   private static let bufferSize = 512 << 10
 
-  /// Nothing leads to another address than the server's: no redirection, proxy or other protocol.
+  /// Applies the settings. Requests go only to the server's address: redirections, proxies and other protocols are
+  /// disabled.
   func apply(to easy: UnsafeMutableRawPointer) {
     func set(_ option: CURLoption, _ value: Int) { _ = unsafe ffmount_curl_set(easy, option, value) }
     func set(_ option: CURLoption, _ value: String) { _ = unsafe ffmount_curl_set_text(easy, option, value) }

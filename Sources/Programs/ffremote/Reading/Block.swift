@@ -1,19 +1,19 @@
 import Glibc
 import Synchronization
 
-/// A piece of memory for bytes that come in.
+/// A memory block for received bytes.
 @safe final class Block: @unchecked Sendable {
-  // Sendable: bytes are written before anybody is told of them, and not changed after.
+  // Sendable: bytes are written before other threads learn of them, and not changed afterwards.
   let memory: UnsafeMutableRawBufferPointer
 
-  /// In bytes.
+  /// The size of a block, in bytes.
   static let size = 1 << 20
 
   @safe private struct Spare: @unchecked Sendable {
     var all: [UnsafeMutableRawBufferPointer] = unsafe []
   }
 
-  /// Memory of blocks that are gone: the system would have to clear new one.
+  /// The memory of released blocks. The system would have to clear new memory.
   private static let spare = Mutex(Spare())
   private static let mostSpare = 12
 

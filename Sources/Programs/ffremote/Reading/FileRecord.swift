@@ -3,15 +3,15 @@ import Glibc
 import Synchronization
 import Threads
 
-/// A file's bytes in one state, as the server has them.
+/// A version of a file on the server.
 final class OpenedFile: Sendable {
-  /// Names the state; nil if the server does not.
+  /// The entity tag. Nil if the server sends none.
   let tag: String?
-  /// In bytes, exact.
+  /// The exact size, in bytes.
   let size: Int64
-  /// As the server's Last-Modified says, in seconds since 1970.
+  /// The time of the server's Last-Modified, in seconds since 1970.
   let modified: Int64?
-  /// The first bytes: all of them if the file is small.
+  /// The first bytes. All of them if the file is small.
   let head: [UInt8]
 
   init(tag: String?, size: Int64, modified: Int64?, head: [UInt8]) {
@@ -21,16 +21,16 @@ final class OpenedFile: Sendable {
     self.head = head
   }
 
-  /// Whether an answer is about the same state.
+  /// Returns whether a response is about this version.
   func isIn(_ head: AnswerHead) -> Bool {
     head.tag == tag && (tag != nil || head.modified == modified) && head.part?.size == size
   }
 
-  /// The header that keeps a part of another state from being sent.
+  /// The header that prevents a part of another version from being sent.
   var condition: [String] { tag.map { ["If-Range: \($0)"] } ?? [] }
 }
 
-/// What is known of a file's bytes.
+/// The known state of a file's bytes.
 final class FileRecord: Sendable {
   let path: [UInt8]
   let server: Server
@@ -38,13 +38,13 @@ final class FileRecord: Sendable {
   private struct State {
     var opened: OpenedFile?
     var fetch: Fetch<OpenedFile>?
-    /// Why it could not be read the last time.
+    /// The reason why the last read failed.
     var failure: String?
   }
 
   private let state = Mutex(State())
 
-  /// What is asked for when a file is opened, in bytes.
+  /// The number of bytes requested when a file is opened.
   static let headSize = 128 << 10
 
   init(_ path: [UInt8], _ server: Server) {
@@ -52,7 +52,7 @@ final class FileRecord: Sendable {
     self.server = server
   }
 
-  /// What is known of the file at a path.
+  /// Returns the record of the file at a path.
   static func of(_ path: [UInt8], _ server: Server) -> FileRecord {
     if let known = server.files[path] { return known }
     let record = FileRecord(path, server)
@@ -60,10 +60,10 @@ final class FileRecord: Sendable {
     return record
   }
 
-  /// The state that the file was in when it was last opened.
+  /// The version of the file when it was last opened.
   var opened: OpenedFile? { state.withLock { $0.opened } }
 
-  /// The same, if that was a moment ago.
+  /// The version of the file, if it was opened recently.
   var recent: OpenedFile? { state.withLock { $0.fetch?.isUsable ?? false ? $0.opened : nil } }
 
   var failure: String? { state.withLock { $0.failure } }
@@ -77,7 +77,7 @@ final class FileRecord: Sendable {
     state.withLock { state in if state.failure != nil { state.failure = nil } }
   }
 
-  /// The file's present state, for which the server makes the file if it is one that is made.
+  /// Returns the current version of the file. The server makes a derived file for this.
   func open(_ patience: Patience) throws(Fault) -> OpenedFile {
     let fetch = state.withLock { state in
       if let fetch = state.fetch, fetch.isUsable { return fetch }
@@ -133,7 +133,7 @@ final class FileRecord: Sendable {
         throw Fault(.system(EIO), "the server \(server.address.text) does not tell how long the file is")
       }
       size = length
-    // No part of an empty file can be asked for.
+    // An empty file has no range that could be requested.
     case 416 where head.sizeAlone == 0: size = 0
     default: throw server.fault(answer)
     }

@@ -2,21 +2,21 @@ import Bytes
 import Glibc
 import Synchronization
 
-/// The bytes of a file that come ahead of a reader who goes through it: one answer, taken as fast as it is read.
+/// The bytes of a file ahead of a sequential reader: one response, received as fast as it is read.
 ///
-/// The connection rests while enough is there, and is made again where it was lost.
+/// The connection pauses while enough bytes are available, and is made again if it is lost.
 final class ReadAhead: Sendable {
   private struct State {
-    /// Consecutive, from `start` on; all but the last are full.
+    /// Consecutive blocks from `start` on. All but the last are full.
     var blocks: [Block] = []
     var start: Int64 = 0
-    /// How far bytes have come.
+    /// The end of the received bytes.
     var end: Int64 = 0
-    /// How far somebody has read.
+    /// The end of the bytes already read.
     var read: Int64 = 0
     var stream: Stream?
     var isPaused = false
-    /// When somebody read, in nanoseconds.
+    /// The time of the last read, in nanoseconds.
     var usedAt: UInt64 = 0
     var waiting: [(end: Int64, fetch: Fetch<Void>)] = []
   }
@@ -25,10 +25,11 @@ final class ReadAhead: Sendable {
   let record: FileRecord
   let opened: OpenedFile
 
-  /// How far ahead of the reader bytes are taken, and kept behind him, as the kernel asks out of order.
+  /// The maximum numbers of bytes received ahead of the reader, and kept behind it, since the kernel reads out of
+  /// order.
   private static let ahead: Int64 = 8 << 20
   private static let behind: Int64 = 1 << 20
-  /// An answer that nobody reads is given up after so many milliseconds.
+  /// The time after which an unread response is cancelled, in milliseconds.
   private static let idleTime = 10_000
 
   init(_ record: FileRecord, _ opened: OpenedFile) {
@@ -39,7 +40,8 @@ final class ReadAhead: Sendable {
   var isUnderWay: Bool { state.withLock { $0.stream != nil } }
   var usedAt: UInt64 { state.withLock { $0.usedAt } }
 
-  /// Whether a reader who is at `offset` is to have the rest from here: bytes come that way, or nobody else was here of late.
+  /// Returns whether a reader at `offset` can use this: its bytes are about to arrive, or no other reader was active
+  /// recently.
   func isFree(for offset: Int64) -> Bool {
     let now = Wire.now
     return state.withLock { state in
@@ -51,7 +53,8 @@ final class ReadAhead: Sendable {
     offset >= state.start && offset <= state.end + ahead
   }
 
-  /// Copies bytes that are here, or begins to get them; nil if they are not here and `begins` is false.
+  /// Copies available bytes, or starts to request them at `start`. Returns `false` if they are neither available nor
+  /// about to arrive and `start` is nil.
   func read(
     into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, startingAt start: Int64?, _ patience: Patience
   ) throws(Fault) -> Bool {
@@ -83,7 +86,7 @@ final class ReadAhead: Sendable {
           begun = stream
         }
         state.usedAt = now
-        // It is read from here on: what comes before is not waited for.
+        // The reader continues at this offset, so that bytes before it are not waited for.
         if state.isPaused { (state.read, resumed) = (max(state.read, min(offset, state.end)), resume(&state)) }
         let fetch = Fetch<Void>()
         state.waiting.append((end, fetch))
@@ -104,7 +107,7 @@ final class ReadAhead: Sendable {
     }
   }
 
-  /// Ends what is under way, and forgets the bytes.
+  /// Ends the request in progress and drops the bytes.
   func close() {
     let (stream, waiting) = state.withLock { state in
       defer { state = State() }
@@ -116,7 +119,7 @@ final class ReadAhead: Sendable {
 
   // MARK: Blocks
 
-  /// The blocks that a range is in, and where the first begins.
+  /// Returns the blocks that contain a range, and the offset of the first one.
   private static func part(of state: State, _ range: Range<Int64>) -> (blocks: [Block], start: Int64) {
     let size = Int64(Block.size)
     let first = (range.lowerBound - state.start) / size
@@ -150,7 +153,7 @@ final class ReadAhead: Sendable {
 
   // MARK: The stream
 
-  /// Takes bytes in, as many as there are, or none.
+  /// Stores either all of the received bytes, or none.
   func take(_ bytes: UnsafeRawBufferPointer, of stream: Stream) -> Taking {
     var target: Block?
     var spill: Block?
@@ -195,7 +198,7 @@ final class ReadAhead: Sendable {
     return .taken
   }
 
-  /// How far bytes have come, for a stream that begins again; nil if it is not to.
+  /// Returns the end of the received bytes, for a stream that restarts. Returns `nil` if it must not restart.
   func place(of stream: Stream, isNeeded: Bool) -> Int64? {
     state.withLock { state in
       guard state.stream === stream else { return nil }
@@ -207,7 +210,7 @@ final class ReadAhead: Sendable {
     }
   }
 
-  /// All has come, or no more will.
+  /// Ends the stream: everything has arrived, or no more bytes will.
   func end(_ stream: Stream, _ fault: Fault?) {
     let waiting = state.withLock { state -> [Fetch<Void>] in
       guard state.stream === stream else { return [] }

@@ -3,16 +3,16 @@ import Glibc
 import Synchronization
 import Tree
 
-/// A file's bytes in the state in which it was opened.
+/// A file's bytes in the version that was opened.
 final class RemoteBytes: ByteSource {
   private let record: FileRecord
   private let opened: OpenedFile
   private let ahead: ReadAhead
 
   private struct State {
-    /// Where the last read ended.
+    /// The end of the last read.
     var last: Int64 = 0
-    /// Parts that were read by themselves, the latest last.
+    /// Parts that were requested separately, the latest last.
     var pieces: [Piece] = []
   }
 
@@ -23,9 +23,9 @@ final class RemoteBytes: ByteSource {
 
   private let state = Mutex(State())
 
-  /// Who reads so near to where the last read ended goes through the file, in bytes.
+  /// The maximum distance of a sequential read from the end of the last one, in bytes.
   private static let near: Int64 = 256 << 10
-  /// Of a part that is read by itself, in bytes.
+  /// The minimum size of a part that is requested separately, in bytes.
   private static let pieceSize: Int64 = 128 << 10
   private static let mostPieces = 8
 
@@ -49,7 +49,7 @@ final class RemoteBytes: ByteSource {
       state.withLock { $0.last = end }
       return count
     }
-    // A read that waited for a piece is asked again. It must find the piece before it counts as a sequential one.
+    // A read that waited for a piece is repeated. It must find the piece before it counts as a sequential one.
     if let piece = state.withLock({ Self.piece(in: &$0, covering: offset..<end) }) {
       return unsafe try copy(piece, at: offset, into: part, patience)
     }
@@ -106,7 +106,7 @@ final class RemoteBytes: ByteSource {
         switch answer.head.status {
         case 206 where opened.isIn(answer.head) && answer.head.part?.range == range && answer.body.count == range.count:
           return answer.body
-        // What is there now is something else.
+        // The file has changed.
         case 200, 206, 404, 416: throw .stale
         default: throw record.server.fault(answer)
         }

@@ -3,14 +3,14 @@ import Glibc
 import Synchronization
 import Tree
 
-/// One answer with the rest of a file, from some place on; again from where it was lost.
+/// A response with the rest of a file from an offset on. It is requested again from where the connection was lost.
 final class Stream: Receiver {
   private struct State {
     var place: Int64
     var status = 0
     var fault: Fault?
     var busy = 0
-    /// The number of bytes that the present answer has brought.
+    /// The number of bytes of the current response.
     var brought = 0
     /// The number of consecutive answers that ended with too few bytes.
     var fruitless = 0
@@ -58,7 +58,7 @@ final class Stream: Receiver {
       state.status = head.status
       switch head.status {
       case 206:
-        // A part of another state is never mixed in.
+        // A part of another version is never mixed in.
         let isRight = opened.isIn(head) && head.part?.range == state.place..<opened.size
         if !isRight { state.fault = .stale }
         // A connection that ends too early is made again. A server that contradicts itself is not asked again.

@@ -1,13 +1,13 @@
 import Synchronization
 
-/// Bounds how many answers are read ahead at a time: each keeps a connection and memory.
+/// A limit on the number of concurrent streams, each of which uses a connection and memory.
 final class StreamLimit: Sendable {
   private struct Reader: Sendable { weak var ahead: ReadAhead? }
 
   private let readers = Mutex<[Reader]>([])
   private static let most = 16
 
-  /// Counts one in; the one that was not read from for the longest time makes room.
+  /// Counts a stream. If the limit is reached, closes the one that was not read from for the longest time.
   func enter(_ ahead: ReadAhead) {
     let others = readers.withLock { readers -> [ReadAhead] in
       readers.removeAll { $0.ahead == nil || $0.ahead === ahead }

@@ -1,22 +1,22 @@
 import Synchronization
 
-/// Whether the server is there, and how long is still waited for it.
+/// Whether the server answers, and for how long requests still wait for it.
 final class Availability: Sendable {
   private struct State {
-    /// When it was lost; nil while it answers. In nanoseconds.
+    /// The time since which the server is unreachable, in nanoseconds. Nil while it answers.
     var awaySince: UInt64?
     var lastTry: UInt64 = 0
     var reason = ""
   }
 
   private let state = Mutex(State())
-  /// How long a request waits for a server that is away, in nanoseconds.
+  /// The maximum time that a request waits for an unreachable server, in nanoseconds.
   private let wait: UInt64
   private let name: String
 
-  /// Between two attempts of a request, in milliseconds.
+  /// The time between two attempts of a request, in milliseconds.
   private static let pause = 250
-  /// Once it has been away for so long that nobody waits any more, it is tried again after so many nanoseconds.
+  /// The time between two attempts once requests no longer wait for the server, in nanoseconds.
   private static let rest: UInt64 = 1_000_000_000
 
   init(_ name: String, wait seconds: Int) {
@@ -26,8 +26,8 @@ final class Availability: Sendable {
 
   func noteAnswer() { state.withLock { $0.awaySince = nil } }
 
-  /// After how many milliseconds to try again what was lost in the midst of an answer, first at `since` if not now; nil if
-  /// that has gone on for too long.
+  /// Returns the time until the next attempt after a connection was lost within a response, in milliseconds. Returns
+  /// `nil` if losses have continued for too long since `since`, which is set by the first one.
   func pause(since: inout UInt64?) -> Int? {
     let now = Wire.now
     let first = since ?? now
@@ -35,8 +35,8 @@ final class Availability: Sendable {
     return now - first < wait ? Self.pause : nil
   }
 
-  /// Records that there is no connection to be had; returns after how many milliseconds to try again, nil if it has been away for too
-  /// long.
+  /// Records that a connection cannot be made. Returns the time until the next attempt, in milliseconds. Returns `nil`
+  /// if the server has been unreachable for too long.
   func noteAbsence(_ reason: String) -> Int? {
     let now = Wire.now
     return state.withLock { state in
@@ -48,7 +48,7 @@ final class Availability: Sendable {
     }
   }
 
-  /// Records that nothing was heard for as long as anybody waits.
+  /// Records that the server was silent for the maximum time.
   func noteSilence() {
     let now = Wire.now
     state.withLock { state in
@@ -60,10 +60,10 @@ final class Availability: Sendable {
 
   var isAway: Bool { state.withLock { $0.awaySince != nil } }
 
-  /// Why the server cannot be reached; nil if it can.
+  /// The reason why the server is unreachable. Nil if it answers.
   var failure: String? { state.withLock { $0.awaySince == nil ? nil : $0.reason }.map(sentence) }
 
-  /// Why no attempt is to be made now; nil if one is.
+  /// The reason why no attempt is made currently. Nil if one is made.
   var refusal: String? {
     let now = Wire.now
     return state.withLock { state in

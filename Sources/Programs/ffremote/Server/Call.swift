@@ -3,12 +3,12 @@ import Glibc
 import ServerAnswers
 import Synchronization
 
-/// A request whose answer is wanted as a whole, or its first part; made again when the connection is lost.
+/// A request for a whole response, or its first part. It is repeated if the connection is lost.
 final class Call: Receiver {
   struct Answer: Sendable {
     var head: AnswerHead
     var body: [UInt8]
-    /// Whether more of it would have come.
+    /// Whether the body was longer.
     var isCut: Bool
   }
 
@@ -16,26 +16,26 @@ final class Call: Receiver {
     var head = AnswerHead()
     var body: [UInt8] = []
     var isTooLong = false
-    /// When the server was first too busy.
+    /// The time at which the server was first too busy.
     var busySince: UInt64?
     var hasNewToken = false
-    /// How often the connection was lost in the midst of the answer.
+    /// The number of times the connection was lost within the response.
     var losses = 0
-    /// When that was for the first time.
+    /// The time of the first loss.
     var lostSince: UInt64?
     var done: (@Sendable (Result<Answer, Fault>) -> Void)?
   }
 
   private let server: Server
   private let question: Question
-  /// Of the body, in bytes.
+  /// The maximum size of the body, in bytes.
   private let limit: Int
-  /// Whether the first `limit` bytes are enough.
+  /// Whether the first `limit` bytes are sufficient.
   private let takesStart: Bool
   private let isRepeated: Bool
   private let state: Mutex<State>
 
-  /// A connection that is lost so often in the midst of answers makes no progress.
+  /// The maximum number of losses. A connection lost more often makes no progress.
   private static let mostLosses = 20
 
   init(
@@ -50,7 +50,7 @@ final class Call: Receiver {
     state = Mutex(State(done: done))
   }
 
-  /// Begins, and calls `done` once, on any thread, unless it is cancelled.
+  /// Sends the request. Calls `done` once, on any thread, unless the call is cancelled.
   func start() {
     if let refusal = server.availability.refusal, isRepeated { return finish(.failure(Fault(.system(EIO), refusal))) }
     attempt()
@@ -112,7 +112,7 @@ final class Call: Receiver {
   }
 
   private func again(after pause: Int) {
-    // Nobody else holds it meanwhile.
+    // The closure is the only owner in the meantime.
     server.wire.after(milliseconds: pause) { self.attempt() }
   }
 
@@ -134,7 +134,8 @@ final class Call: Receiver {
     finish(.success(Answer(head: head, body: body, isCut: isTooLong)))
   }
 
-  /// After how many milliseconds to ask a server again that is too busy; nil if it has been for too long.
+  /// Returns the time until the next attempt at a busy server, in milliseconds. Returns `nil` if it has been busy for
+  /// too long.
   private func pauseOfBusy(_ head: AnswerHead) -> Int? {
     let now = Wire.now
     let since = state.withLock { state in

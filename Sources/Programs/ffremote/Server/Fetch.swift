@@ -2,14 +2,14 @@ import Bytes
 import Synchronization
 import Tree
 
-/// A value that is on its way from the server, for any number of requests that wait for it.
+/// A value that is being requested from the server. Any number of requests can wait for it.
 final class Fetch<Value: Sendable>: Sendable {
   private struct State {
     var result: Result<Value, Fault>?
-    /// What ends the work on it.
+    /// Cancels the request.
     var cancel: (@Sendable () -> Void)?
     var isAbandoned = false
-    /// In nanoseconds.
+    /// The time of the result, in nanoseconds.
     var doneAt: UInt64 = 0
   }
 
@@ -24,7 +24,7 @@ final class Fetch<Value: Sendable>: Sendable {
     box.hold(self)
   }
 
-  /// So that `pending`, which this has, can tell this.
+  /// A weak reference for `pending`, which is owned by this object and has to notify it.
   private final class Box: Sendable {
     private struct Held: Sendable { weak var fetch: Fetch? }
     private let held = Mutex(Held())
@@ -32,7 +32,7 @@ final class Fetch<Value: Sendable>: Sendable {
     func hold(_ fetch: Fetch) { held.withLock { $0.fetch = fetch } }
   }
 
-  /// Sets what ends the work when nobody waits any more.
+  /// Sets the action that cancels the request when no waiter is left.
   func whenAbandoned(_ cancel: @escaping @Sendable () -> Void) {
     let isLate = state.withLock { state in
       state.cancel = cancel
@@ -63,7 +63,7 @@ final class Fetch<Value: Sendable>: Sendable {
     if isFirst { pending.finish() }
   }
 
-  /// Until when what came of it is relied on, in nanoseconds; nil while it is on its way, 0 if nobody waited for it.
+  /// The time until which the result is valid, in nanoseconds. Nil while it is pending, 0 if it was abandoned.
   var end: UInt64? {
     state.withLock { state in
       if state.isAbandoned { return 0 }
@@ -71,15 +71,15 @@ final class Fetch<Value: Sendable>: Sendable {
     }
   }
 
-  /// How long it took to come, in nanoseconds; 0 if it has not.
+  /// The duration of the request, in nanoseconds. 0 if it has not ended.
   var took: UInt64 { state.withLock { $0.doneAt > beganAt ? $0.doneAt - beganAt : 0 } }
 
   var hasFailed: Bool { state.withLock { if case .failure = $0.result { true } else { false } } }
 
-  /// Whether who asks now may wait for it, or take what came of it.
+  /// Whether a new request can wait for this value, or use it.
   var isUsable: Bool { end.map { Wire.now < $0 } ?? true }
 
-  /// The value; who must not wait is told to wait for `pending`.
+  /// Returns the value. Blocks if permitted, otherwise throws `pending`.
   func value(_ patience: Patience) throws(Fault) -> Value {
     while true {
       if let result = state.withLock({ $0.result }) { return try result.get() }

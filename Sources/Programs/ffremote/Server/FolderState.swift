@@ -4,10 +4,10 @@ import ServerAnswers
 import Synchronization
 import Threads
 
-/// What is known of a folder's entries, and what is asked for.
+/// The known entries of a directory, and the requests for them.
 final class FolderState: Sendable {
   let path: [UInt8]
-  /// The number of folders from the root to this one; 0 for the root.
+  /// The depth below the root. 0 for the root.
   let depth: Int
   let server: Server
 
@@ -16,7 +16,7 @@ final class FolderState: Sendable {
     var listing: Fetch<Snapshot>?
     var items: [FileName: Known] = [:]
     var asked: [FileName: Fetch<ServerItem?>] = [:]
-    /// How long single items that are in the listing were waited for since, in nanoseconds.
+    /// The total duration of requests for single entries since the last listing, in nanoseconds.
     var waited: UInt64 = 0
   }
 
@@ -29,7 +29,7 @@ final class FolderState: Sendable {
 
   private static let mostItems = 512
 
-  /// - Parameter path: `/` for the root, without a slash at its end else.
+  /// - Parameter path: `/` for the root, otherwise without a trailing slash.
   init(_ path: [UInt8], _ server: Server) {
     self.path = path
     depth = path.split(separator: UInt8(ascii: "/")).count
@@ -38,7 +38,7 @@ final class FolderState: Sendable {
 
   func path(of name: FileName) -> [UInt8] { (path.count == 1 ? [] : path) + [UInt8(ascii: "/")] + name.bytes }
 
-  /// The entries by now.
+  /// Returns the current entries.
   func snapshot(_ patience: Patience) throws(Fault) -> Snapshot {
     let known = server.listings[path]
     let (fresh, fetch): (Snapshot?, Fetch<Snapshot>?) = state.withLock { state in
@@ -55,24 +55,24 @@ final class FolderState: Sendable {
     let snapshot = try fetch.value(patience)
     state.withLock { state in
       state.snapshot = snapshot
-      // It would keep the listing in memory.
+      // The request would keep the listing in memory.
       if state.listing === fetch { state.listing = nil }
     }
     return snapshot
   }
 
-  /// The entry of this name by now; nil if there is none.
+  /// Returns the current entry of this name. Returns `nil` if there is none.
   func item(_ name: FileName, _ patience: Patience) throws(Fault) -> ServerItem? {
     let snapshot = server.listings[path] ?? state.withLock { $0.snapshot }
     if let snapshot, let item = snapshot[name] {
       if snapshot.isFresh { return item }
-      // Once single answers have cost what all cost together, more of them are likely to be wanted.
+      // Once single requests have taken as long as a listing, more of them are likely to follow.
       if state.withLock({ $0.waited > snapshot.took }), let item = try self.snapshot(patience)[name] { return item }
     }
     return try single(name, patience)
   }
 
-  /// The same, asked for by itself: with what a listing does not tell.
+  /// Returns the entry of this name from a request of its own, with information that listings lack.
   func single(_ name: FileName, _ patience: Patience) throws(Fault) -> ServerItem? {
     let now = Wire.now
     let (known, fetch): (Known?, Fetch<ServerItem?>?) = state.withLock { state in
@@ -104,7 +104,7 @@ final class FolderState: Sendable {
     }
   }
 
-  /// Records that something else is there than what is known of this entry.
+  /// Invalidates an entry that has turned out to be outdated.
   func doubt(_ name: FileName) {
     server.listings[path]?.expire()
     state.withLock { state in

@@ -7,20 +7,20 @@ import Synchronization
 import Text
 import Threads
 
-/// The server whose tree is shown: who asks it, and what of its answers is known.
+/// The mounted server: its connection, its token, and the cache of its responses.
 final class Server: Sendable {
   let address: ServerAddress
   let availability: Availability
   let wire: Wire
   let links: LinkPolicy
-  /// How long a request waits for a server that is away or too busy.
+  /// The maximum time that a request waits for an unreachable or busy server, in seconds.
   let waitSeconds: Int
-  /// Listings by path, each costs its entries' memory.
+  /// The listings by path. Their cost is the memory of the entries.
   let listings: LRUCache<[UInt8], Snapshot>
-  /// What is known of files by path.
+  /// The file records by path.
   let files: LRUCache<[UInt8], FileRecord>
   let streams = StreamLimit()
-  /// Reads large answers, and files of this machine.
+  /// The threads that parse large responses and read local files.
   private let helpers = Workers(atMost: 2)
   private let tokenFile: Passwords?
   private let held: Mutex<String?>
@@ -31,15 +31,15 @@ final class Server: Sendable {
     var fetch: Fetch<ServerItem?>?
   }
 
-  /// How long an answer is relied on, in nanoseconds.
+  /// The time for which a response is valid, in nanoseconds.
   static let lifetime: UInt64 = 500_000_000
 
-  /// Of answers, in bytes.
+  /// The maximum size of a listing, in bytes.
   private static let largestListing = 64 << 20
   private static let largestItem = 64 << 10
-  /// For the root's attributes, in milliseconds.
+  /// The time limit for the root's attributes, in milliseconds.
   private static let longestLook = 5000
-  /// Of memory for what is known, in bytes.
+  /// The capacity of the cache of file records, in bytes.
   private static let filesCapacity = 32 << 20
 
   init(_ address: ServerAddress, _ options: MountOptions) throws {
@@ -54,12 +54,12 @@ final class Server: Sendable {
     wire = try Wire(
       WireSettings(base: address.text, authorities: options.server.authorities), silence: options.server.wait
     ) { wire in
-      // Nothing is to be made for the answer, which any program gives at once.
+      // The probe needs no work: any server answers it at once.
       wire.start(Question("/api/", limit: 4000), token: nil, SignOfLife())
     }
   }
 
-  /// Ends all requests: those who wait are told.
+  /// Ends all requests. Waiters get an error.
   func stop() {
     wire.stop()
     helpers.stop()
@@ -67,7 +67,7 @@ final class Server: Sendable {
 
   // MARK: The token
 
-  /// What who asks has to know; nil if nothing.
+  /// The access token. Nil if the server requires none.
   var token: String? { held.withLock { $0 } }
 
   var mayHaveNewToken: Bool { tokenFile != nil }
@@ -93,7 +93,7 @@ final class Server: Sendable {
     "/api/\(call)?path=" + Percent.encoded(path, keepingSlash: true)
   }
 
-  /// Asks for one item; nil if there is none. Its name is `name`.
+  /// Requests one item, whose name is `name`. The result is nil if it does not exist.
   func item(
     at path: [UInt8], named name: FileName, isRepeated: Bool = true, limit: Int? = nil
   ) -> Fetch<ServerItem?> {
@@ -114,8 +114,8 @@ final class Server: Sendable {
     return fetch
   }
 
-  /// What is known of the root, of which `known` was told first. Waits for a moment at most, and not for a server that is
-  /// away: its mount can still be looked at and unmounted.
+  /// Returns the attributes of the root, initially `known`. Waits only briefly, and not for an unreachable server, so
+  /// that its mount can still be accessed and unmounted.
   func root(knowing known: ServerItem, _ patience: Patience) throws(Fault) -> ServerItem {
     let isAway = availability.isAway
     let (item, fetch): (ServerItem?, Fetch<ServerItem?>?) = roots.withLock { roots in
@@ -135,11 +135,11 @@ final class Server: Sendable {
     throw Fault(.pending(fetch.pending))
   }
 
-  /// Asks for a folder's entries, unless they are those of `known`.
+  /// Requests a directory's entries, unless they are those of `known`.
   func listing(of path: [UInt8], known: Snapshot?) -> Fetch<Snapshot> {
     let fetch = Fetch<Snapshot>()
     let began = Wire.now
-    // Without a condition, the answer may be one that was made for somebody a moment ago.
+    // Without a condition, the response may come from the server's cache.
     let condition = "If-None-Match: \(known?.tag ?? "\"none\"")"
     let call = Call(self, Question(Self.target("list", path), headers: [condition]), limit: Self.largestListing) {
       [self] result in
@@ -156,7 +156,7 @@ final class Server: Sendable {
             return snapshot
           })
       }
-      // A large answer is not read on the thread that all others wait for.
+      // A large response is not parsed on the thread of all requests.
       if let answer = try? result.get(), answer.body.count > Self.largestItem {
         helpers.submit(finish)
       } else {
@@ -170,7 +170,7 @@ final class Server: Sendable {
 
   // MARK: Failures
 
-  /// What an answer that is none means; the only such conversion.
+  /// Returns the fault for an unsuccessful response. This is the only such conversion.
   func fault(_ answer: Call.Answer) -> Fault {
     let said = ServerAnswer.sentence(answer.body)
     switch answer.head.status {
@@ -196,7 +196,7 @@ final class Server: Sendable {
   }
 }
 
-/// Gets the answer that shows that the server lives.
+/// A receiver of a response that shows that the server is alive.
 private final class SignOfLife: Receiver {
   func begin(_ head: AnswerHead) -> Bool { false }
   func take(_ bytes: UnsafeRawBufferPointer) -> Taking { .ended }

@@ -1,18 +1,18 @@
 import Assembly
 import Glibc
 
-/// Where a server is: `http://host:4200`, with a path if it is behind a proxy that has it there.
+/// The address of a server: `http://host:4200`, with a path if a proxy serves it below one.
 struct ServerAddress: Sendable {
-  /// Without a slash at its end.
+  /// The address, without a trailing slash.
   let text: String
   let isTLS: Bool
 
-  /// - Throws: a refusal that says what the address must not have.
+  /// - Throws: a refusal that names the part that is not permitted.
   init(_ given: String) throws {
     let scheme = given.hasPrefix("https://") ? "https://" : "http://"
     isTLS = scheme == "https://"
     func refusal(_ reason: String) -> Refusal {
-      // A token may be in what was given.
+      // The argument may contain a token.
       Refusal(.usage, "cannot show the server: \(reason)")
     }
     var rest = given.dropFirst(scheme.count)

@@ -2,21 +2,21 @@ import Bytes
 import ServerAnswers
 import Synchronization
 
-/// A folder's entries as the server listed them.
+/// A listing of a directory's entries by the server.
 final class Snapshot: Sendable {
   let items: [ServerItem]
-  /// Names this state; nil if the server does not.
+  /// The entity tag. Nil if the server sends none.
   let tag: String?
   private let places: [FileName: Int32]
-  /// Until when it is relied on, in nanoseconds.
+  /// The time until which the listing is valid, in nanoseconds.
   private let until: Atomic<UInt64>
-  /// How long the server took the last time, in nanoseconds.
+  /// The duration of the last request, in nanoseconds.
   private let latest: Atomic<UInt64>
 
-  /// What takes so long to list is relied on as long, up to so many nanoseconds.
+  /// The maximum validity, in nanoseconds. A listing is valid for as long as its request took.
   private static let longest: UInt64 = 5_000_000_000
 
-  /// - Parameter took: how long the server took, in nanoseconds.
+  /// - Parameter took: the duration of the request, in nanoseconds.
   init(_ items: [ServerItem], tag: String?, took: UInt64) {
     self.items = items
     self.tag = tag
@@ -29,23 +29,23 @@ final class Snapshot: Sendable {
     _ = confirmed(after: took)
   }
 
-  /// This, which the server has just said to be what it still has.
+  /// Extends the validity of this listing, which the server has just confirmed. Returns it.
   func confirmed(after took: UInt64) -> Snapshot {
     latest.store(took, ordering: .relaxed)
     until.store(Wire.now + max(Server.lifetime, min(took, Self.longest)), ordering: .relaxed)
     return self
   }
 
-  /// How long it takes to ask for it, in nanoseconds.
+  /// The duration of the last request, in nanoseconds.
   var took: UInt64 { latest.load(ordering: .relaxed) }
 
   func expire() { until.store(0, ordering: .relaxed) }
 
   var isFresh: Bool { Wire.now < until.load(ordering: .relaxed) }
 
-  /// Takes no longer than the number of bits of their count.
+  /// The item of a name. O(1).
   subscript(name: FileName) -> ServerItem? { places[name].map { items[Int($0)] } }
 
-  /// About, in bytes.
+  /// The approximate size, in bytes.
   var cost: Int { 1024 + items.reduce(0) { $0 + 200 + $1.name.count } }
 }

@@ -2,14 +2,14 @@ import Bytes
 import ServerAnswers
 import Tree
 
-/// Which symbolic links of the server are links here. A server could otherwise lead any program that follows links in its
+/// The policy for symbolic links of the server. A server could otherwise lead any program that follows links in its
 /// tree to any file of this machine.
 enum LinkPolicy {
-  /// Links that cannot leave the server's tree; others are text files that contain the target.
+  /// Only links that cannot leave the server's tree are links. Others are text files that contain the target.
   case inside
   case all
 
-  /// The type of an entry of a folder that is `depth` folders below the root.
+  /// Returns the type of an entry of a directory at `depth` below the root.
   func kind(of item: ServerItem, depth: Int) -> Kind {
     guard item.kind == .link, self == .inside, !Self.staysInside(item.target ?? [], depth: depth) else {
       return Kind(item.kind)
@@ -17,8 +17,8 @@ enum LinkPolicy {
     return .file
   }
 
-  /// Whether a target is relative and has `..` only at its beginning, at most once for each folder above: behind another
-  /// component, which may be a link itself, nothing can be said of it.
+  /// Returns whether a target is relative and has `..` only at its beginning, at most once for each parent directory.
+  /// After another component, which may be a link itself, the result would be unknown.
   static func staysInside(_ target: [UInt8], depth: Int) -> Bool {
     let slash = UInt8(ascii: "/")
     guard let first = target.first, first != slash else { return false }

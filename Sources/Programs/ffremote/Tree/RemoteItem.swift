@@ -5,23 +5,23 @@ import Synchronization
 import Threads
 import Tree
 
-/// A file, folder or link of the server's tree.
+/// A file, directory or link of the server's tree.
 ///
-/// It is what the server said it was when it was found: once the server says another time of modification or kind, its
-/// name stands for something else. Views are the server's; none is made of it here.
+/// It represents the item that was found first. Once the server reports another modification time or type, the name
+/// stands for another item. Views are made by the server, not here.
 final class RemoteItem: Item {
   private let server: Server
-  /// The folder that it is in; nil for the root.
+  /// The directory that contains the item. Nil for the root.
   private let folder: FolderState?
   private let told: ServerItem
-  /// What is known of its bytes, once somebody asked.
+  /// The record of the item's bytes, created on demand.
   private let held: Mutex<FileRecord?>
-  /// Of a folder.
+  /// The entries of a directory.
   private let entries: FolderState?
   let inode: UInt64
   let kind: Kind
 
-  /// An entry of a folder whose inode number is `parent`.
+  /// Creates an entry of a directory whose inode number is `parent`.
   init(_ item: ServerItem, in folder: FolderState, parent: UInt64) {
     server = folder.server
     self.folder = folder
@@ -32,7 +32,7 @@ final class RemoteItem: Item {
     inode = Self.inode(item.name, in: parent)
   }
 
-  /// The root, as the server told of it.
+  /// Creates the root from the server's response.
   init(root item: ServerItem, of server: Server) {
     self.server = server
     folder = nil
@@ -43,7 +43,8 @@ final class RemoteItem: Item {
     inode = Self.inode(FileName(server.address.text), in: 1)
   }
 
-  /// The same at each mount of the server: the server's own numbers are those of its machine.
+  /// Returns an inode number that is the same in every mount of the server. The server's own numbers are those of its
+  /// machine.
   static func inode(_ name: FileName, in parent: UInt64) -> UInt64 {
     var hash = StableHash(seed: parent)
     hash.combine(name.bytes)
@@ -60,15 +61,15 @@ final class RemoteItem: Item {
     }
   }
 
-  /// The same, if anybody has asked.
+  /// The record of the item's bytes, if it has been created.
   private var knownRecord: FileRecord? { held.withLock { $0 } }
 
   var isImmutable: Bool { false }
   var listsViews: Bool { false }
-  /// They come with the names.
+  /// The cost is none because attributes arrive with the names.
   var attributeCost: AttributeCost { .none }
 
-  /// For a folder, whose entries change, nothing: it is the same as long as it has the name.
+  /// The version of the content. Nil for a directory, whose entries change: it stays the same while it has the name.
   var content: UInt64? {
     if kind == .folder { return nil }
     var hash = StableHash(seed: inode).adding(UInt64(bitPattern: told.modified.seconds))
@@ -81,7 +82,7 @@ final class RemoteItem: Item {
 
   func attributes(_ patience: Patience) throws(Fault) -> Attributes {
     guard let folder else { return attributes(try server.root(knowing: told, patience)) }
-    // Who has just opened it has seen that it is still this.
+    // Opening the item has just confirmed that it is unchanged.
     if let opened = knownRecord?.recent, agrees(opened) { return attributes(told) }
     guard let now = try folder.item(told.name, patience), now.kind == told.kind,
       kind == .folder || now.modified == told.modified, now.target == told.target
@@ -100,7 +101,7 @@ final class RemoteItem: Item {
       size = estimate
       isEstimate = true
     }
-    // What was made for this reader, whether the server's listing tells so by now or not.
+    // The size of a file made for this reader is exact, whether or not the listing already contains it.
     if isEstimate, let opened = (knownRecord ?? server.files[path])?.opened, agrees(opened) {
       (size, isEstimate) = (opened.size, false)
     }
@@ -127,7 +128,7 @@ final class RemoteItem: Item {
     return RemoteBytes(record, opened)
   }
 
-  /// Whether another state has the same bytes cannot be told.
+  /// Throws, because it is unknown whether another version has the same bytes.
   func openAgain(_ patience: Patience) throws(Fault) -> any ByteSource { throw .stale }
 
   func findSize(atAnyCost: Bool, _ patience: Patience) throws(Fault) {
@@ -135,7 +136,7 @@ final class RemoteItem: Item {
     _ = try record.open(patience)
   }
 
-  /// Whether it takes as long to make as to watch.
+  /// Whether making the file takes about as long as watching it.
   private var isFilm: Bool {
     let endings = ["mp4", "mkv", "webm", "mov", "avi", "m4v", "ogv", "ts", "mpg", "wmv", "flv", "gif"]
     return told.view.map { view in endings.contains { view.hasSuffix("-\($0)") } || view == "merged" } ?? false
@@ -169,7 +170,7 @@ final class RemoteItem: Item {
     return RemoteListing(try noting { () throws(Fault) in try entries.snapshot(patience) }, of: inode, entries)
   }
 
-  /// Remembers why it failed, as long as it does.
+  /// Records the reason of a failure until the next success.
   private func noting<Value>(_ body: () throws(Fault) -> Value) throws(Fault) -> Value {
     do throws(Fault) {
       let value = try body()
@@ -181,7 +182,7 @@ final class RemoteItem: Item {
     }
   }
 
-  // MARK: What it says of itself
+  // MARK: Provenance
 
   func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
     let item: ServerItem?
@@ -206,14 +207,14 @@ final class RemoteItem: Item {
     return provenance
   }
 
-  /// Why it cannot be read. The root, which can always be looked at, tells that of the server.
+  /// The reason why the item cannot be read. The root, which is always accessible, reports that of the server.
   private var failure: String? {
     (folder == nil ? server.availability.failure : nil) ?? (knownRecord ?? server.files[path])?.failure
   }
 
   private static let error: FileName = "user.ffmount.error"
 
-  /// Why the server's own files cannot be read here, which have no other attributes.
+  /// Returns the reason why one of the server's own files cannot be read, the only attribute of such files.
   func extendedAttribute(_ name: FileName, _ patience: Patience) throws(Fault) -> [UInt8] {
     guard name == Self.error, let failure else { throw .noAttribute }
     return Array(failure.utf8)

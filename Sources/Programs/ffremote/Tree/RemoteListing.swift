@@ -2,7 +2,7 @@ import Bytes
 import ServerAnswers
 import Tree
 
-/// A folder's entries as the server listed them once: whoever has begun reads them to the end.
+/// A listing of a directory's entries by the server. A cursor reads the same listing to the end.
 final class RemoteListing: Listing {
   private let snapshot: Snapshot
   private let folder: UInt64

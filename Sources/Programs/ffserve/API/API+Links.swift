@@ -5,13 +5,13 @@ import NIOHTTP1
 import Text
 import Tree
 
-/// Where a symbolic link leads, as JSON can say it.
+/// The target of a symbolic link, in a form that JSON can represent.
 struct LinkText: Sendable {
-  /// For people: bytes that are not UTF-8 are shown as U+FFFD.
+  /// The target for display. Bytes that are not UTF-8 are shown as U+FFFD.
   let text: String
-  /// Percent-encoded, if it is not UTF-8.
+  /// The percent-encoded target, if it is not UTF-8.
   let encoded: String?
-  /// When the link itself was made; ISO 8601, in UTC.
+  /// The modification time of the link itself, as ISO 8601 in UTC.
   let modified: String
 
   init(_ target: [UInt8], _ attributes: Attributes) {
@@ -22,8 +22,8 @@ struct LinkText: Sendable {
 }
 
 extension API {
-  /// The target of a link in `folder`, as it would be in a mount of the tree: one that begins with the path of what is
-  /// served, which is nowhere else, leads from the folder. nil if it cannot be read.
+  /// Returns the target of a link in `folder`, as in a mount of the tree. An absolute target in the source is made
+  /// relative to the directory, since the source's path exists nowhere else. Returns `nil` if it cannot be read.
   func linkText(of link: Place?, in folder: TreePath) -> LinkText? {
     guard let link, let target = try? site.tree.linkTarget(link.node, .blocking), !target.isEmpty else { return nil }
     let attributes = link.attributes
@@ -37,7 +37,7 @@ extension API {
     return LinkText(up + rest.drop { $0 == slash }, attributes)
   }
 
-  /// What is neither file, folder nor link; nil for those.
+  /// Returns the kind of a special file. Returns `nil` for files, directories and links.
   static func special(_ kind: Kind) -> String? {
     switch kind {
     case .file, .folder, .link: nil
@@ -48,7 +48,7 @@ extension API {
     }
   }
 
-  /// An answer with the tag of its bytes, or that the client has it.
+  /// Returns the response with an entity tag of its bytes, or 304 if the client has it.
   func tagged(_ response: Response, _ request: Request) -> Response {
     guard case .buffer(let bytes) = response.body else { return response }
     var hash = StableHash()

@@ -4,10 +4,10 @@ import Text
 import Tree
 
 extension API {
-  /// In bytes.
+  /// The maximum size of a listing, in bytes.
   private static let longestList = 128 << 20
 
-  /// `/api/list`: a folder's entries, views with them.
+  /// Handles `/api/list`: a directory's entries, including views.
   func list(_ path: TreePath, _ request: Request) throws(Fault) -> Response {
     let place = try site.place(path)
     guard place.attributes.kind == .folder else {
@@ -25,21 +25,21 @@ extension API {
     return tagged(.json(text.finished()), request)
   }
 
-  /// What a link leads to, and where that is.
+  /// Adds a link with its target's attributes and path.
   private func addLink(_ row: FolderRows.Row, _ attributes: Attributes, in folder: TreePath, to text: inout ListText) {
     let path = TreePath(names: folder.names + [row.name])
     let link = linkText(of: try? site.place(path, followsLast: false), in: folder)
     text.add(row, (try? site.place(path))?.attributes ?? attributes, link: link)
   }
 
-  /// `/api/stat`.
+  /// Handles `/api/stat`.
   func stat(_ path: TreePath) throws(Fault) -> Response {
     let own = try site.place(path, followsLast: false)
     var place = own
     var link: LinkText?
     if own.attributes.kind == .link {
       link = linkText(of: own, in: TreePath(names: Array(path.names.dropLast())))
-      // One that leads nowhere is there, too.
+      // A dangling link exists, too.
       place = try unlessDelayed { () throws(Fault) in try site.place(path) } ?? own
     }
     let attributes = place.attributes
@@ -72,7 +72,7 @@ extension ItemKind {
 }
 
 extension FileName {
-  /// What follows the last dot, as it is written; nil if there is no dot or only a leading one.
+  /// The part after the last dot, in its original case. Nil if the name has no dot, or only a leading one.
   var shownExtension: String? {
     guard let dot = bytes.lastIndex(of: UInt8(ascii: ".")), dot > bytes.startIndex, dot + 1 < bytes.endIndex else {
       return nil

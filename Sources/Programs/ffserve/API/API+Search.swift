@@ -9,8 +9,8 @@ extension API {
   private static let mostHits = 1000
   private static let limits = SearchRows.Limits(messages: .seconds(10), names: .seconds(5))
 
-  /// `/api/search`: in a mailbox or folder of mail the messages that a query finds; in a folder then the names, at any
-  /// depth, that have all its words in them. Blocks.
+  /// Handles `/api/search`. In a mailbox or directory of mail, finds the messages that match a query. In a directory,
+  /// then finds the names at any depth that contain all its words. Blocks.
   func search(_ path: TreePath, _ request: Request) throws(Fault) -> Response {
     guard let query = request.query.text("q"), !query.isEmpty, query.utf8.count <= 200 else {
       return .problem(.badRequest, "the parameter q is missing, or longer than 200 bytes")

@@ -5,10 +5,10 @@ import Text
 import Tree
 
 extension API {
-  /// What of a text is sent at once, in bytes.
+  /// The maximum size of a text in a response, in bytes.
   private static let mostText = 1 << 20
 
-  /// `/api/view`: a file for the page to show.
+  /// Handles `/api/view`: a file for the page to show.
   func view(_ path: TreePath) throws(Fault) -> Response {
     let place = try site.place(path)
     guard place.attributes.kind == .file, let name = path.names.last else {
@@ -21,7 +21,7 @@ extension API {
       url: "/api/file?path=" + Percent.encoded(path.bytes))
     if let type, type.hasPrefix("image/"), type != "image/svg+xml" {
       answer.type = .image
-      // Nothing is converted to tell how large the picture would be.
+      // Does not convert a file only to determine the picture's size.
       if !place.attributes.isPreliminary {
         let head = try head(of: place, 64 << 10)
         answer.dimensions = ImageSize.of(head).map { .init(width: $0.width, height: $0.height) }
@@ -56,7 +56,7 @@ extension API {
     }
   }
 
-  /// Text of no known name has no control characters but blanks.
+  /// Returns whether the bytes look like text: no control characters except white space and escape.
   private static func isText(_ bytes: [UInt8]) -> Bool {
     !bytes.prefix(4096).contains { $0 < 0x20 && ![0x09, 0x0a, 0x0c, 0x0d, 0x1b].contains($0) }
   }

@@ -3,7 +3,7 @@ import FileTrees
 import Text
 
 extension API {
-  /// `/api/views`: what else a file or folder can be. Looks at its first bytes, and makes nothing. Blocks.
+  /// Handles `/api/views`: the views of a file or directory. Reads its first bytes, but makes no conversion. Blocks.
   func views(_ path: TreePath) throws(Fault) -> Response {
     let base = Array(path.names.dropLast())
     let found = try site.library.viewNames(of: site.place(path)).map { view in

@@ -3,7 +3,7 @@ import NIOHTTP1
 import Tree
 
 extension API {
-  /// `/api/zip`: a folder as a ZIP archive that is made as it is sent.
+  /// Handles `/api/zip`: a directory as a ZIP archive that is made as it is sent.
   func zip(_ path: TreePath, _ request: Request) throws(Fault) -> Response {
     let place = try site.place(path)
     guard place.attributes.kind == .folder else {

@@ -2,7 +2,7 @@ import Bytes
 import NIOHTTP1
 import Tree
 
-/// The API of Browsey, and what else the page needs.
+/// The API of Browsey, and the additional calls of the page.
 struct API: Sendable {
   let site: Site
 
@@ -44,6 +44,6 @@ struct API: Sendable {
     "zip": { (api, path, request) throws(Fault) in try api.zip(path, request) },
   ]
 
-  /// The calls that begin at the root if no path is given.
+  /// The calls that start at the root if no path is given.
   private static let rooted: Set = ["list", "search", "zip", "stat"]
 }

@@ -4,7 +4,7 @@ import NIOHTTP1
 import Text
 import Tree
 
-/// A file's bytes, or the part of them that is asked for, for the API and WebDAV.
+/// The response with a file's bytes, or the requested part of them, for the API and WebDAV.
 struct FileAnswer: Sendable {
   private let site: Site
   private let request: Request
@@ -14,15 +14,15 @@ struct FileAnswer: Sendable {
     self.request = request
   }
 
-  /// Files up to this size are sent from memory, in bytes.
+  /// The maximum size of a file that is sent from memory, in bytes.
   private static let small: Int64 = 64 << 10
 
-  /// - Parameter isDownload: whether a browser is to save it; nil if that depends on what it is.
+  /// - Parameter isDownload: whether a browser saves the file. If nil, the browser decides by its type.
   func response(_ path: TreePath, isDownload: Bool?) throws(Fault) -> Response {
     try response(site.place(path), path, isDownload: isDownload)
   }
 
-  /// The same of what has been found already.
+  /// Returns the response for a file that has already been looked up.
   func response(_ place: Place, _ path: TreePath, isDownload: Bool?) throws(Fault) -> Response {
     guard place.attributes.kind != .folder else {
       return .problem(.badRequest, "it is a folder (ask /api/list or /api/zip)", instance: path.encoded)
@@ -31,7 +31,7 @@ struct FileAnswer: Sendable {
     var attributes = place.attributes
     let name = path.names.last ?? FileName("file")
     if request.method == .HEAD, attributes.isPreliminary {
-      // Nobody makes a file to say how large it is.
+      // A file is not made only to determine its size.
       return Response(.ok, headers: headers(name, attributes, tag: nil, isDownload), .unknown)
     }
     let file = try place.open(.blocking)
@@ -94,8 +94,8 @@ struct FileAnswer: Sendable {
       ("Content-Disposition", Self.disposition(name, isAttachment: isDownload ?? false)),
     ]
     if let tag { headers.append(("ETag", tag)) }
-    // What is in a file never acts for who serves it. PDFs have no scripts of ours, and browsers show none in a
-    // sandbox.
+    // A file's content never acts with the server's origin. PDFs contain no scripts of this server, and browsers do not
+    // show them in a sandbox.
     if isActive {
       headers += [("Content-Security-Policy", Self.policyForActive), ("X-DNS-Prefetch-Control", "off")]
     } else if type != "application/pdf" {
@@ -106,18 +106,19 @@ struct FileAnswer: Sendable {
     return headers
   }
 
-  /// A page from the tree: without scripts, forms and what is elsewhere. Its own origin lets images beside it be asked
-  /// for with the reader's cookie.
+  /// The policy for a page from the tree: no scripts, no forms, nothing from elsewhere. It keeps its origin, so that
+  /// its images are requested with the user's cookie.
   private static let policyForActive =
     "sandbox allow-same-origin; default-src 'none'; img-src 'self' data:; media-src 'self'; "
     + "style-src 'self' 'unsafe-inline'; font-src 'self' data:; base-uri 'none'; form-action 'none'; "
     + "frame-ancestors 'self'"
 
-  /// What browsers show by pages of their own, for pictures and films.
+  /// The policy for other files, which browsers may show in pages of their own, such as pictures and films.
   private static let policyForOthers =
     "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; media-src 'self'; frame-ancestors 'self'"
 
-  /// RFC 6266, with an ASCII name for old programs; nothing of a name can end the header.
+  /// Returns a Content-Disposition header (RFC 6266), with an ASCII name for old programs. No character of a name can
+  /// end the header.
   static func disposition(_ name: FileName, isAttachment: Bool) -> String {
     let plain = String(
       decoding: name.bytes.map { byte in
@@ -143,14 +144,14 @@ struct FileAnswer: Sendable {
     return attributes.modified.seconds <= since
   }
 
-  /// The Range header, unless If-Range says that it is about other bytes.
+  /// Returns the Range header, unless the If-Range condition fails.
   private func range(_ tag: String, _ attributes: Attributes) -> String? {
     guard let range = request.header("range") else { return nil }
     guard let condition = request.header("if-range") else {
       return request.headers.contains(name: "if-range") ? nil : range
     }
     if condition.hasPrefix("\"") { return condition == tag ? range : nil }
-    // A date of a moment ago may be that of other bytes, too (RFC 9110, section 13.1.5).
+    // A recent date may also be that of other bytes (RFC 9110, section 13.1.5).
     let modified = attributes.modified.seconds
     return HTTPDate.seconds(condition) == modified && HTTPDate.now.seconds > modified + 1 ? range : nil
   }

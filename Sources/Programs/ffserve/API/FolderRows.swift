@@ -1,25 +1,25 @@
 import Bytes
 import Tree
 
-/// The entries of a folder, each with its attributes.
+/// The entries of a directory with their attributes.
 struct FolderRows {
   struct Row {
     let listed: ListedName
     let kind: Kind
-    /// For a view, which.
+    /// The kind of view, for a view.
     let view: String?
 
     var name: FileName { listed.fileName }
   }
 
   private let place: Place
-  /// Beyond that a listing would take more memory than anybody can look at.
+  /// The maximum number of entries. A larger listing would take too much memory and is of no use to a user.
   static let most = 200_000
 
   init(_ place: Place) { self.place = place }
 
-  /// Calls `body` for each entry but `.` and `..`. Blocks. What has vanished meanwhile is left out, and what cannot be
-  /// looked at, unless that is all of it.
+  /// Calls `body` for each entry except `.` and `..`. Blocks. Skips entries that have been removed in the meantime, and
+  /// unreadable ones unless all are.
   func each(_ body: (Row, Attributes) throws(Fault) -> Void) throws(Fault) {
     let reader = try place.tree.openFolder(place.node, .blocking)
     var cookie: UInt64 = 0
@@ -49,7 +49,7 @@ struct FolderRows {
     if let unseen, count == 0 { throw unseen }
   }
 
-  /// Calls `body` for each entry but `.` and `..`, without a look at it, until it returns false. Blocks.
+  /// Calls `body` for each entry except `.` and `..`, without reading its attributes, until it returns `false`. Blocks.
   func eachName(_ body: (Row) -> Bool) throws(Fault) {
     let reader = try place.tree.openFolder(place.node, .blocking)
     var cookie: UInt64 = 0

@@ -1,8 +1,9 @@
 import Bytes
 
-/// How large a picture says that it is, for those that browsers show: PNG, GIF, BMP, WebP and JPEG.
+/// The dimensions of a picture according to its header, for the formats that browsers show: PNG, GIF, BMP, WebP and
+/// JPEG.
 enum ImageSize {
-  /// nil if the head does not say, or says nothing that can be.
+  /// Returns `nil` if the header does not contain plausible dimensions.
   static func of(_ head: [UInt8]) -> (width: Int, height: Int)? {
     let found =
       if head.starts(with: [0x89, 0x50, 0x4e, 0x47]) {
@@ -10,7 +11,7 @@ enum ImageSize {
       } else if head.starts(with: Array("GIF8".utf8)) {
         pair(little(head, 6, 2), little(head, 8, 2))
       } else if head.starts(with: Array("BM".utf8)) {
-        // Negative where the first row is the topmost.
+        // Negative if the first row is the topmost one.
         pair(little(head, 18, 4), little(head, 22, 4).map { $0 > Int(Int32.max) ? 1 << 32 - $0 : $0 })
       } else if head.starts(with: Array("RIFF".utf8)), head.dropFirst(8).starts(with: Array("WEBP".utf8)) {
         webp(head)
@@ -19,7 +20,7 @@ enum ImageSize {
     return (found.0, found.1)
   }
 
-  /// RFC 9649.
+  /// Returns the size of a WebP picture (RFC 9649).
   private static func webp(_ head: [UInt8]) -> (Int, Int)? {
     switch String(decoding: head.dropFirst(12).prefix(4), as: UTF8.self) {
     case "VP8X": return pair(little(head, 24, 3).map { $0 + 1 }, little(head, 27, 3).map { $0 + 1 })
@@ -31,7 +32,7 @@ enum ImageSize {
     }
   }
 
-  /// The first frame header (ITU-T T.81, B.2.2).
+  /// Returns the size in the first frame header (ITU-T T.81, B.2.2).
   private static func jpeg(_ head: [UInt8]) -> (Int, Int)? {
     var place = 2
     while let marker = big(head, place, 2), marker >= 0xff00 {

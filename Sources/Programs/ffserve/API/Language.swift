@@ -1,8 +1,8 @@
 import Bytes
 
-/// In what language a text is, by the name of its file, for highlighting.
+/// The language of a text for highlighting, by the name of its file.
 enum Language {
-  /// nil for what is no text as far as the name says.
+  /// Returns `nil` if the name is not that of a known kind of text.
   static func of(_ name: FileName) -> String? {
     if let ending = MediaType.ending(name), let known = byEnding[ending] { return known }
     return byName[String(decoding: name.bytes, as: UTF8.self).lowercased()]
@@ -16,7 +16,7 @@ enum Language {
     ".bashrc": "bash", ".profile": "bash", ".zshrc": "bash", ".env": "bash", ".npmrc": "ini",
   ]
 
-  /// Languages, each with its extensions.
+  /// The languages, each with its extensions.
   private static let all = """
     plain: txt text log out me nfo srt vtt sub tex bib ltx rst adoc asciidoc org pod diff patch rej
     plain: m3u m3u8 cue sum sha256 md5

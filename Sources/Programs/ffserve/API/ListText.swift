@@ -3,24 +3,24 @@ import NIOCore
 import Text
 import Tree
 
-/// What `/api/list` answers, as bytes from the start: of a large folder, values that are encoded at the end would cost
-/// more than to look at its files. Entries come in any order.
+/// The response of `/api/list`, built as bytes from the start. For a large directory, encoding values at the end would
+/// cost more than reading its attributes. Entries can be added in any order.
 struct ListText {
-  /// An entry: where its text is, and its name.
+  /// The ranges of an entry's text and name.
   private struct Row {
-    /// What it is sorted by first: folders before others, then the name's start.
+    /// The first sort key: directories before others, then the beginning of the name.
     let start: UInt64
     let name: Range<Int>
     let text: Range<Int>
   }
 
   private let path: TreePath
-  /// The answer before its items.
+  /// The response before its items.
   private var head: [UInt8] = []
-  /// The folder's path on the machine that serves it, with a slash, as it stands in JSON.
+  /// The directory's path on the server, with a trailing slash, escaped for JSON.
   private var folder: [UInt8] = []
   private var rows: [Row] = []
-  /// One after the other.
+  /// The concatenated names.
   private var names: [UInt8] = []
   private var text: ByteBuffer
   private var times = ISOTimes()
@@ -36,14 +36,14 @@ struct ListText {
     JSONText.append(escaped: (absolutePath == "/" ? "/" : absolutePath + "/").utf8.span, to: &folder)
   }
 
-  /// Of the entries so far, in bytes.
+  /// The size of the entries so far, in bytes.
   var size: Int { text.writerIndex }
 
-  /// Adds an entry with its attributes, those of what it leads to for a symbolic link.
+  /// Adds an entry with its attributes. For a symbolic link, these are the target's.
   ///
   /// - Parameters:
-  ///   - link: where that leads.
-  ///   - special: what it is that is neither file, folder nor link.
+  ///   - link: the link's target.
+  ///   - special: the kind of a special file.
   mutating func add(
     _ row: FolderRows.Row, _ attributes: Attributes, link: LinkText? = nil, special: String? = nil
   ) {
@@ -52,7 +52,7 @@ struct ListText {
     let bytes = row.listed.bytes
     names += bytes
     let isWhole = bytes.span.isUTF8
-    // As it stands in JSON: what most names are already.
+    // Most names need no escaping in JSON.
     if isWhole, JSONText.isPlain(bytes.span) {
       add(bytes, ending: bytes.lastIndex(of: UInt8(ascii: ".")).map { bytes[($0 + 1)...] }, row, attributes, kind)
     } else {
@@ -89,7 +89,7 @@ struct ListText {
       case .file: "\",\"type\":\"file\",\"size\":"
       case .other: "\",\"type\":\"other\",\"size\":"
       }
-    // What follows the last dot is an extension, unless the name begins or ends with that.
+    // The part after the last dot is an extension, unless the name begins or ends with the dot.
     let hasEnding = kind != .directory && ending.map { !$0.isEmpty && $0.count + 1 < name.count } ?? false
     times.set(attributes.modified)
     let room = 2 * name.count + (ending?.count ?? 0) + folder.count + 256
@@ -124,7 +124,7 @@ struct ListText {
     if kind == .file, attributes.isPreliminary { text.writeString(",\"estimate\":\(attributes.size)") }
   }
 
-  /// A further member.
+  /// Adds a further member.
   private mutating func add(_ name: String, _ value: String) {
     var member: [UInt8] = []
     JSONText.append(",\"", to: &member)
@@ -137,7 +137,8 @@ struct ListText {
 
   // MARK: Order
 
-  /// Folders come first; capitals (ASCII) count as small letters, unless that is all that tells names apart.
+  /// Returns a byte for comparison. Directories come first; the case of ASCII letters matters only between names that
+  /// are otherwise equal.
   private static func folded(_ byte: UInt8) -> UInt8 { byte >= 65 && byte <= 90 ? byte | 0x20 : byte }
 
   private static func start(of name: ArraySlice<UInt8>, _ kind: ItemKind) -> UInt64 {
@@ -161,7 +162,7 @@ struct ListText {
     return false
   }
 
-  /// All of it, sorted. O(n log n).
+  /// Returns the whole response, sorted. O(n log n).
   func finished() -> ByteBuffer {
     var rows = rows
     let names = names.span
@@ -189,7 +190,7 @@ struct ListText {
   }
 }
 
-/// Bytes that are written one after the other into room for all of them.
+/// A buffer of sufficient size that bytes are appended to.
 @safe private struct Output {
   private let room: UnsafeMutableRawBufferPointer
   private(set) var count = 0
@@ -209,7 +210,7 @@ struct ListText {
     unsafe add(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 
-  /// In decimal digits.
+  /// Appends a number in decimal digits.
   mutating func add(_ number: Int64) {
     var text = String(number)
     text.withUTF8 { unsafe add(UnsafeRawBufferPointer($0)) }

@@ -3,11 +3,11 @@ import Bytes
 import Catalogue
 import Tree
 
-/// What a file is to browsers, by its name.
+/// The media type of a file, by its name.
 enum MediaType {
   static let unknown = "application/octet-stream"
 
-  /// The type for a name; nil if it says nothing.
+  /// Returns the type for a name. Returns `nil` if it is unknown.
   static func of(_ name: FileName) -> String? {
     guard let ending = ending(name) else { return nil }
     if let made = made[ending] { return made }
@@ -18,8 +18,8 @@ enum MediaType {
     return Language.of(name) == nil ? nil : "text/plain"
   }
 
-  /// The type for a Content-Type header: text says that it is UTF-8, which most is, and a script that it is text, as
-  /// no page has a use for it here, least of all the one that shows the tree.
+  /// Returns the type for a Content-Type header. Text is declared as UTF-8, which most text is. A script is declared as
+  /// text: no page here has a use for it, least of all the one that shows the tree.
   static func header(_ name: FileName) -> String {
     let type = of(name) ?? unknown
     if type.hasSuffix("script"), type.hasPrefix("text/") || type.hasPrefix("application/") {
@@ -28,13 +28,13 @@ enum MediaType {
     return type.hasPrefix("text/") ? type + "; charset=utf-8" : type
   }
 
-  /// Whether a browser may run what is in it.
+  /// Returns whether a browser may run the contents.
   static func isActive(_ type: String) -> Bool {
     ["text/html", "application/xhtml+xml", "image/svg+xml", "text/xml", "application/xml", "application/xslt+xml"]
       .contains(type) || type.hasSuffix("+xml")
   }
 
-  /// Whether the bytes of such a file are compressed already, as far as that is certain.
+  /// Returns whether files of this type are certain to be compressed already.
   static func isPacked(_ type: String) -> Bool {
     if type.hasPrefix("video/") || type.hasPrefix("application/vnd.openxmlformats-officedocument")
       || type.hasPrefix("application/vnd.oasis.opendocument") || type.hasPrefix("application/x-rar")
@@ -51,18 +51,18 @@ enum MediaType {
     "image/jp2", "audio/mpeg", "audio/mp4", "audio/aac", "audio/ogg", "audio/flac", "font/woff", "font/woff2",
   ]
 
-  /// In lower case, without the dot.
+  /// Returns the extension in lower case, without the dot.
   static func ending(_ name: FileName) -> String? {
     guard let dot = name.bytes.lastIndex(of: UInt8(ascii: ".")), dot > name.bytes.startIndex else { return nil }
     let text = String(decoding: name.bytes[(dot + 1)...], as: UTF8.self).lowercased()
     return text.isEmpty || text.utf8.count > 16 ? nil : text
   }
 
-  /// `as-jpeg` and the like.
+  /// The types of views, such as `as-jpeg`.
   private static let made = Dictionary(
     Views.mimeTypes.map { ($0.ending, $0.type) }, uniquingKeysWith: { one, _ in one })
 
-  /// As browsers call them, which is not always what the catalogue says.
+  /// The types as browsers name them, which can differ from the catalogue.
   private static let usual = [
     "html": "text/html", "htm": "text/html", "xhtml": "application/xhtml+xml", "css": "text/css",
     "js": "text/javascript", "mjs": "text/javascript", "json": "application/json", "xml": "application/xml",

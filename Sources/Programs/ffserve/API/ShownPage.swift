@@ -5,28 +5,30 @@ import NIOHTTP1
 import Text
 import Tree
 
-/// What a browser gets that shows a page of the tree by itself, in a frame or a window: not the file's bytes, as a policy
-/// does not keep a browser from connecting to whom a page names (`<link rel=preconnect>`), but what is harmless of it.
-/// What asks for files, and does not show them, gets the bytes.
+/// The response for a browser that shows a page of the tree in a frame or a window. It contains only the harmless part
+/// of the file, because a policy does not keep a browser from connecting to hosts that a page names (`<link
+/// rel=preconnect>`). Clients that do not show the file get its bytes.
 enum ShownPage {
-  /// Larger ones are shown as text, in bytes.
+  /// The maximum size of a page, in bytes. Larger ones are shown as text.
   private static let largest: Int64 = 8 << 20
 
   private static let destinations: Set = ["document", "iframe", "frame", "object", "embed", "fencedframe"]
 
-  /// Whether the request is a browser's that will show what it gets (Fetch Metadata, W3C).
+  /// Returns whether the request is from a browser that will show the response (Fetch Metadata, W3C).
   static func isAsked(by request: Request) -> Bool {
     request.header("sec-fetch-dest").map { destinations.contains($0) } ?? false
   }
 
-  /// - Parameter headers: those of the file, whose state is none of the page's. Blocks.
+  /// Blocks.
+  ///
+  /// - Parameter headers: the file's headers. Those about its bytes do not apply to the page and are removed.
   static func response(
     _ file: Tree.OpenFile, type: String, _ request: Request, _ headers: [(name: String, value: String)]
   ) throws(Fault) -> Response {
     var headers = headers.filter { !["Content-Type", "ETag", "Last-Modified", "Accept-Ranges"].contains($0.name) }
     headers.append(("Vary", "Sec-Fetch-Dest"))
     if type == "image/svg+xml" {
-      // As a picture it can load and run nothing.
+      // An SVG in an `img` element can neither load nor run anything.
       let target = MultiStatus.escaped("\(request.path)?\(request.query.sent)")
       headers.append(("Content-Type", "text/html; charset=utf-8"))
       return Response(.ok, headers: headers, .bytes(Array("<!DOCTYPE html><img alt=\"\" src=\"\(target)\">".utf8)))

@@ -1,15 +1,14 @@
-/// What the API answers with; `Codable` makes their JSON. Members that are nil are null, those that few have are left
-/// out.
+/// The responses of the API, encoded by `Codable`. Members that are nil are null, except rare ones, which are left out.
 
-/// What the API says that a file or folder is.
+/// The type of a file or directory in the API.
 enum ItemKind: String, Encodable {
   case directory
   case file
-  /// A symbolic link that leads nowhere, or out of what is shown, and what is neither file nor folder.
+  /// A symbolic link that is dangling or leads out of the tree, or a special file.
   case other
 }
 
-/// `/api/stat`.
+/// The response of `/api/stat`.
 struct StatAnswer: Encodable, Sendable {
   let path: String
   let name: String
@@ -20,7 +19,7 @@ struct StatAnswer: Encodable, Sendable {
   let fileExtension: String?
   let absolutePath: String
   let mimeType: String?
-  /// `exact`, `estimate`, `unverified` or `failed`, as `user.ffmount.state` has it.
+  /// The state `exact`, `estimate`, `unverified` or `failed`, as in `user.ffmount.state`.
   let state: String
   let view: String?
   let source: String?
@@ -43,7 +42,7 @@ struct StatAnswer: Encodable, Sendable {
   }
 }
 
-/// `/api/view`.
+/// The response of `/api/view`.
 struct ViewAnswer: Encodable, Sendable {
   enum Kind: String, Encodable {
     case text, markdown, image, binary
@@ -57,21 +56,21 @@ struct ViewAnswer: Encodable, Sendable {
   let path: String
   let name: String
   var type: Kind
-  /// Of text: what it says, in UTF-8.
+  /// The text, in UTF-8.
   var content: String?
-  /// Whether that is only its beginning.
+  /// Whether `content` is truncated.
   var isCut: Bool?
-  /// Of text, for highlighting: `swift`, `json`.
+  /// The language of a text for highlighting: `swift`, `json`.
   var language: String?
   let mimeType: String
-  /// Of an image, as its head says.
+  /// The dimensions of an image, according to its header.
   var dimensions: Dimensions?
   let size: Int64?
-  /// Where the bytes are.
+  /// The URL of the bytes.
   let url: String
 }
 
-/// `/api/views`.
+/// The response of `/api/views`.
 struct ViewsAnswer: Encodable, Sendable {
   struct View: Encodable, Sendable {
     let name: String
@@ -79,7 +78,7 @@ struct ViewsAnswer: Encodable, Sendable {
     let type: ItemKind
     let view: String?
     let mimeType: String?
-    /// Whether a listing shows it.
+    /// Whether listings show the view.
     let isListed: Bool
     let encodedPath: String?
   }
@@ -88,7 +87,7 @@ struct ViewsAnswer: Encodable, Sendable {
   let views: [View]
 }
 
-/// `/api/search`.
+/// The response of `/api/search`.
 struct SearchAnswer: Encodable, Sendable {
   struct Hit: Encodable, Sendable {
     let name: String
@@ -96,7 +95,7 @@ struct SearchAnswer: Encodable, Sendable {
     let type: ItemKind
     let fileExtension: String?
     let absolutePath: String
-    /// The path, percent-encoded, if it is not UTF-8.
+    /// The percent-encoded path, if it is not UTF-8.
     let encodedPath: String?
 
     enum CodingKeys: String, CodingKey {
@@ -109,6 +108,6 @@ struct SearchAnswer: Encodable, Sendable {
   let query: String
   let path: String
   let results: [Hit]
-  /// Whether all was searched.
+  /// Whether everything was searched.
   let isComplete: Bool
 }

@@ -2,24 +2,24 @@ import Bytes
 import Codecs
 import Tree
 
-/// Packs the files of a ZIP archive, one after the other. For one thread at a time.
+/// Compresses the files of a ZIP archive, one after the other. For one thread at a time.
 final class ZipPacker {
-  /// What was read, and what it is packed.
+  /// Bytes that were read, and their compressed form.
   struct Part {
     let bytes: [UInt8]
     let packed: [UInt8]
-    /// Whether that was all of the file.
+    /// Whether this is the last part of the file.
     let isLast: Bool
   }
 
   private let deflater = Deflater()
-  /// What is read at once, in bytes.
+  /// The maximum size of a read, in bytes.
   static let piece = 128 << 10
-  /// What of a file tells whether it becomes smaller, in bytes.
+  /// The size of the sample that determines whether a file is compressed, in bytes.
   private static let sample = 32 << 10
 
-  /// Reads the beginning of a file and packs it; nil if the file is to be stored: it has a name of what is packed
-  /// already, or its beginning does not become smaller by a sixteenth.
+  /// Reads and compresses the beginning of a file. Returns `nil` if the file is to be stored: its name is that of
+  /// compressed data, or its beginning does not shrink by a sixteenth.
   func begin(_ file: Tree.OpenFile, named name: FileName) throws(Fault) -> Part? {
     if MediaType.of(name).map(MediaType.isPacked) ?? false { return nil }
     let bytes = try read(file, at: 0)
@@ -38,7 +38,7 @@ final class ZipPacker {
     return Part(bytes: bytes, packed: packed, isLast: isWhole)
   }
 
-  /// Reads the next bytes and packs them.
+  /// Reads and compresses the next bytes.
   func next(_ file: Tree.OpenFile, at offset: Int64) throws(Fault) -> Part {
     let bytes = try read(file, at: offset)
     var packed: [UInt8] = []

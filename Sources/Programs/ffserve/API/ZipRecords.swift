@@ -3,8 +3,8 @@ import Glibc
 import NIOCore
 import Text
 
-/// The records of a ZIP archive that is written front to back (APPNOTE 6.3.10): sizes and checksums follow each entry
-/// in a data descriptor, and ZIP64 is used where numbers need it.
+/// The records of a ZIP archive that is written sequentially (APPNOTE 6.3.10). Sizes and checksums follow each entry in
+/// a data descriptor, and ZIP64 is used if numbers need it.
 struct ZipRecords {
   /// An entry whose bytes are being written.
   struct Entry {
@@ -22,17 +22,17 @@ struct ZipRecords {
       case folder
     }
 
-    /// Whether a data descriptor follows, and whether the name is UTF-8.
+    /// The general purpose flags: whether a data descriptor follows, and whether the name is UTF-8.
     var flags: UInt16 { (kind == .file ? 1 << 3 : 0) | (name.span.isUTF8 ? 1 << 11 : 0) }
   }
 
-  /// How bytes are packed (APPNOTE, section 4.4.5).
+  /// The compression methods (APPNOTE, section 4.4.5).
   enum Method: UInt16 {
     case stored = 0
     case deflated = 8
   }
 
-  /// What has been written, in bytes.
+  /// The number of bytes written.
   private(set) var size: UInt64 = 0
   private(set) var count: UInt64 = 0
   private var central: [UInt8] = []
@@ -70,8 +70,11 @@ struct ZipRecords {
 
   mutating func note(written count: Int) { size += UInt64(count) }
 
-  /// Writes the data descriptor of a file, of so many bytes that take so many in the archive, and remembers the entry.
-  /// Throws if its header has no room for its size.
+  /// Writes the data descriptor of a file, and records the entry. Throws if its header has no space for its size.
+  ///
+  /// - Parameters:
+  ///   - bytes: the size of the file.
+  ///   - packed: its size in the archive.
   mutating func end(
     _ entry: Entry, crc: UInt32, count bytes: UInt64, packed: UInt64, to output: inout ByteBuffer
   ) throws(Fault) {
@@ -121,7 +124,7 @@ struct ZipRecords {
     count += 1
   }
 
-  /// The central directory and its end.
+  /// Returns the central directory and its end record.
   mutating func finish() -> [UInt8] {
     let (start, length) = (size, UInt64(central.count))
     var end: [UInt8] = []
@@ -156,14 +159,14 @@ struct ZipRecords {
     note(written: record.count)
   }
 
-  /// MS-DOS's time and date, in UTC, from 1980 on.
+  /// Appends the MS-DOS time and date, in UTC, from 1980 on.
   private static func addTime(_ time: Timestamp, to record: inout [UInt8]) {
     let time = CalendarTime(time, within: 315_532_800...4_354_819_198)
     record.add(UInt16(time.hour << 11 | time.minute << 5 | time.second / 2))
     record.add(UInt16((time.year - 1980) << 9 | time.month << 5 | time.day))
   }
 
-  /// Info-ZIP's extended timestamp: the modification time in UTC.
+  /// Returns Info-ZIP's extended timestamp: the modification time in UTC.
   private static func times(_ time: Timestamp) -> [UInt8] {
     guard let seconds = Int32(exactly: time.seconds) else { return [] }
     var field: [UInt8] = []
@@ -176,7 +179,7 @@ struct ZipRecords {
 }
 
 extension [UInt8] {
-  /// Appends a number, its lowest byte first.
+  /// Appends a number, lowest byte first.
   fileprivate mutating func add(_ number: some FixedWidthInteger & UnsignedInteger) {
     var rest = number
     for _ in 0..<number.bitWidth / 8 {

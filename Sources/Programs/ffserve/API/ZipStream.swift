@@ -3,18 +3,17 @@ import Codecs
 import NIOCore
 import Tree
 
-/// A folder as a ZIP archive: everything in it but the views that are listed beside its files, which say the same
-/// again.
+/// A directory as a ZIP archive: everything in it except the listed views, which would only repeat its files.
 ///
-/// What that makes smaller is deflated, on the threads that read the tree, and never more than a piece ahead of what has
-/// been sent. What cannot be read is named in a text at the end.
+/// Compressible files are deflated on the threads that read the tree, at most one piece ahead of the bytes sent.
+/// Unreadable files are named in a text at the end.
 final class ZipStream: BodySource {
   var length: Int64? { nil }
 
   private struct Frame {
     let place: Place
     let path: [UInt8]
-    /// What is left of it, the next one last.
+    /// The remaining entries, the next one last.
     var rows: [FolderRows.Row]
   }
 
@@ -22,10 +21,10 @@ final class ZipStream: BodySource {
     let entry: ZipRecords.Entry
     let file: Tree.OpenFile
     var crc = CRC32()
-    /// What has been read of it, and written.
+    /// The numbers of bytes read and written.
     var count: Int64 = 0
     var packed: Int64 = 0
-    /// Whether its last byte has been packed.
+    /// Whether the last byte has been compressed.
     var isWhole = false
   }
 
@@ -37,18 +36,18 @@ final class ZipStream: BodySource {
     var isEnded = false
   }
 
-  // By one thread at a time.
+  // Used by one thread at a time.
   private nonisolated(unsafe) var state = State()
-  /// nil if everything is stored.
+  /// The compressor. Nil if everything is stored.
   private nonisolated(unsafe) let packer: ZipPacker?
   private let allocator = ByteBufferAllocator()
 
   private static let piece = ZipPacker.piece
-  /// What is read at most for one piece of the archive, in bytes: others wait for the thread.
+  /// The maximum number of bytes read for one piece of the archive. Other jobs wait for the thread.
   private static let mostRead: Int64 = 1 << 20
   private static let deepest = 256
   private static let mostEntries = 1_000_000
-  /// Of what could not be read, how much is named.
+  /// The maximum number of unreadable files that are named.
   private static let mostMissing = 10_000
 
   init(_ folder: Place, named name: FileName, _ method: ZipRecords.Method) throws(Fault) {
@@ -57,7 +56,7 @@ final class ZipStream: BodySource {
     unsafe state.frames = [Frame(place: folder, path: name.bytes + [UInt8(ascii: "/")], rows: rows)]
   }
 
-  /// What is in a folder, in the reverse order.
+  /// Returns the entries of a directory in reverse order.
   private static func rows(of folder: Place) throws(Fault) -> [FolderRows.Row] {
     var rows: [FolderRows.Row] = []
     try FolderRows(folder).eachName { row in
@@ -77,7 +76,7 @@ final class ZipStream: BodySource {
         if unsafe state.open != nil { read += try copy(to: &output) } else { try step(&output) }
       }
     } catch {
-      // What is there is sent before the wait.
+      // Available bytes are sent before the wait.
       guard error.isDelay, output.readableBytes > 0 else { throw error }
     }
     return output.readableBytes > 0 ? output : nil
@@ -99,7 +98,7 @@ final class ZipStream: BodySource {
       let attributes = place.attributes
       switch attributes.kind {
       case .folder:
-        // A link to a folder may lead back.
+        // A link to a directory could cause a loop.
         if row.kind == .link { break }
         let rows = try Self.rows(of: place)
         let entry = unsafe state.records.begin(
@@ -129,10 +128,10 @@ final class ZipStream: BodySource {
     }
   }
 
-  /// The row has been dealt with.
+  /// Removes the row that has been processed.
   private func drop() { unsafe state.frames[state.frames.count - 1].rows.removeLast() }
 
-  /// Writes what was packed of the open file.
+  /// Writes compressed bytes of the open file.
   private func write(_ part: ZipPacker.Part, _ output: inout ByteBuffer) {
     output.writeBytes(part.packed)
     unsafe state.records.note(written: part.packed.count)
@@ -142,7 +141,7 @@ final class ZipStream: BodySource {
     unsafe state.open!.isWhole = part.isLast
   }
 
-  /// Copies a piece of the open file, or ends it. Returns what was read.
+  /// Copies a piece of the open file, or ends the file. Returns the number of bytes read.
   private func copy(to output: inout ByteBuffer) throws(Fault) -> Int64 {
     guard let open = unsafe state.open else { return 0 }
     if let packer = unsafe packer, open.entry.method == .deflated {
@@ -159,7 +158,7 @@ final class ZipStream: BodySource {
     return 0
   }
 
-  /// Copies a piece as it is.
+  /// Copies a piece without compression.
   private func store(_ open: Open, to output: inout ByteBuffer) throws(Fault) -> Int64 {
     var fault: Fault?
     let room = Self.piece

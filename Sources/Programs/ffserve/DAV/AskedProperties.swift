@@ -1,22 +1,22 @@
 import Text
 
-/// What a PROPFIND asks for (RFC 4918, section 14.20).
+/// The properties requested by a PROPFIND (RFC 4918, section 14.20).
 enum AskedProperties: Sendable {
   struct Property: Sendable {
     let space: String
     let name: String
   }
 
-  /// All that are known, and their values.
+  /// All known properties and their values.
   case all
   case names
   case some([Property])
 
   private static let most = 256
-  /// Of their names and namespaces together, in bytes: each entry's answer repeats them.
+  /// The maximum size of all names and namespaces, in bytes. The response repeats them for each entry.
   private static let longest = 8 << 10
 
-  /// nil if the body is not well-formed XML, or not a `propfind`. No body asks for all.
+  /// Returns `nil` if the body is not well-formed XML, or not a `propfind`. An empty body requests all properties.
   init?(_ body: [UInt8]) {
     self = .all
     if body.isEmpty { return }

@@ -3,20 +3,20 @@ import NIOHTTP1
 import Text
 import Tree
 
-/// A folder as a page of plain links, for who follows them: `wget -r`, `rclone`'s http, players, browsers without
-/// scripts.
+/// A directory as a page of plain links, for clients that follow them: `wget -r`, `rclone`'s http, players, browsers
+/// without scripts.
 struct FolderPage {
   private let path: TreePath
   private var rows: [(isFile: Bool, name: FileName, attributes: Attributes)] = []
 
   init(_ path: TreePath) { self.path = path }
 
-  /// - Parameter attributes: of a file or folder.
+  /// - Parameter attributes: those of a file or directory.
   mutating func add(_ name: FileName, _ attributes: Attributes) {
     rows.append((attributes.kind == .file, name, attributes))
   }
 
-  /// Folders come first. Links are relative, so that the page can be behind a proxy.
+  /// The page. Directories come first. Links are relative, so that the page can be behind a proxy.
   var response: Response {
     let title = MultiStatus.escaped(path.text)
     var text =

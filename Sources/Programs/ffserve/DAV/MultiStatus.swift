@@ -2,12 +2,12 @@ import Bytes
 import Text
 import Tree
 
-/// The answer to a PROPFIND (RFC 4918, section 13).
+/// The response to a PROPFIND (RFC 4918, section 13).
 struct MultiStatus {
   private let asked: AskedProperties
   private var text: [UInt8]
 
-  /// In bytes.
+  /// The maximum size, in bytes.
   static let longest = 128 << 20
 
   var count: Int { text.count }
@@ -24,7 +24,7 @@ struct MultiStatus {
   static let finiteDepth = Array(
     (start + "<D:error xmlns:D=\"DAV:\"><D:propfind-finite-depth/></D:error>\n").utf8)
 
-  /// - Parameter type: the media type; nil for a folder.
+  /// - Parameter type: the media type. Nil for a directory.
   mutating func add(href: String, name: String, _ attributes: Attributes, type: String?) {
     var properties: [(name: String, value: String)] = [
       ("resourcetype", type == nil ? "<D:collection/>" : ""), ("displayname", Self.escaped(name)),
@@ -32,7 +32,7 @@ struct MultiStatus {
     ]
     if let type {
       properties.append(("getcontenttype", Self.escaped(type)))
-      // A size that is not exact would cut the file off, or leave a program waiting.
+      // An inexact size would truncate the file, or leave a client waiting.
       if !attributes.isPreliminary { properties.append(("getcontentlength", String(attributes.size))) }
     }
     append("<D:response><D:href>\(href)</D:href>")
@@ -61,7 +61,7 @@ struct MultiStatus {
 
   private mutating func append(_ string: String) { text.append(contentsOf: string.utf8) }
 
-  /// Text in an element or attribute; control characters, which XML has no way to say, become question marks.
+  /// Escapes text for an element or attribute. Control characters, which XML cannot represent, become question marks.
   static func escaped(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {

@@ -3,7 +3,7 @@ import NIOHTTP1
 import Text
 import Tree
 
-/// The tree as WebDAV (RFC 4918, class 1) that nobody can write to, below `/dav/`.
+/// The tree as read-only WebDAV (RFC 4918, class 1), below `/dav/`.
 struct WebDAV: Sendable {
   let site: Site
 
@@ -24,7 +24,7 @@ struct WebDAV: Sendable {
       guard let asked = AskedProperties(request.body) else {
         return .now(.problem(.badRequest, "the body is not the XML of a PROPFIND"))
       }
-      // Without the header it means everything (RFC 4918, section 9.1), which nobody is told.
+      // A missing header means infinite depth (RFC 4918, section 9.1), which is refused.
       switch request.header("depth")?.lowercased() {
       case "0": return later(path) { () throws(Fault) in try find(path, asked, isDeep: false) }
       case "1": return later(path) { () throws(Fault) in try find(path, asked, isDeep: true) }
@@ -50,7 +50,7 @@ struct WebDAV: Sendable {
     guard place.attributes.kind == .folder else {
       return try FileAnswer(site, request).response(place, path, isDownload: nil)
     }
-    // Links on the page of a folder are relative to it.
+    // Links on the page of a directory are relative to it.
     guard request.path.hasSuffix("/") else {
       let query = request.query.sent.isEmpty ? "" : "?" + request.query.sent
       return Response(
@@ -79,7 +79,8 @@ struct WebDAV: Sendable {
     return .xml(.multiStatus, text.finished)
   }
 
-  /// The files and folders in a folder. A link that leads nowhere is shown to nobody, who could only follow it.
+  /// Calls `body` for the files and directories in a directory. Dangling links are skipped: clients could only follow
+  /// them.
   private func eachEntry(
     of place: Place, _ path: TreePath, _ body: (TreePath, Attributes) throws(Fault) -> Void
   ) throws(Fault) {

@@ -1,5 +1,5 @@
-/// Reads the elements of a small XML document with namespaces, and checks that it is well-formed; text and attributes
-/// are passed over. A document type, by which entities are declared, is refused: nobody needs one here.
+/// A scanner of the elements of a small XML document with namespaces. It checks that the document is well-formed, and
+/// skips text and attributes. A document type, which can declare entities, is refused: no client needs one here.
 struct XMLScanner {
   enum Event {
     case start(space: String, name: String)
@@ -9,10 +9,10 @@ struct XMLScanner {
   struct Malformed: Error {}
 
   private var rest: ArraySlice<UInt8>
-  /// The open elements: their names as written, and the namespaces that they declare.
+  /// The names, as written, and the namespace declarations of the open elements.
   private var open: [(name: String, spaces: [String: String])] = []
   private var hasRoot = false
-  /// An element that ended where it began.
+  /// Whether the next event is the end of an empty-element tag.
   private var endsNext = false
 
   private static let deepest = 32
@@ -26,7 +26,7 @@ struct XMLScanner {
     }
   }
 
-  /// The next start or end of an element; nil at the end of the document.
+  /// Returns the next start or end of an element. Returns `nil` at the end of the document.
   mutating func next() throws(Malformed) -> Event? {
     if endsNext {
       endsNext = false
@@ -94,9 +94,9 @@ struct XMLScanner {
       }
     }
     open.append((name, spaces))
-    // By scalars: a colon and a combining mark are one character.
+    // Split by scalars: a colon and a combining mark are one character.
     let parts = name.unicodeScalars.split(separator: ":", omittingEmptySubsequences: false)
-    // A local name is repeated in the answer, where it stands alone (Namespaces in XML 1.0, section 4).
+    // A local name is repeated alone in the response (Namespaces in XML 1.0, section 4).
     guard parts.count <= 2, parts.allSatisfy({ $0.first.map(Self.startsName) ?? false }) else {
       throw Malformed()
     }
@@ -125,8 +125,8 @@ struct XMLScanner {
     "amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'",
   ]
 
-  /// Replaces character references and the five predefined entities, and literal line ends and tabs by blanks
-  /// (XML 1.0, sections 3.3.3 and 4.6). Throws at any other entity.
+  /// Replaces character references and the five predefined entities, and literal line ends and tabs by spaces (XML 1.0,
+  /// sections 3.3.3 and 4.6). Throws at any other entity.
   private static func withoutReferences(_ text: Substring) throws(Malformed) -> String {
     var result = String.UnicodeScalarView()
     var rest = text.unicodeScalars

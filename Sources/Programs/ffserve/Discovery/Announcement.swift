@@ -3,31 +3,32 @@ import CAvahi
 import Glibc
 import NIOCore
 
-/// What a server says of itself in the local network (DNS-SD, RFC 6763).
+/// A server's announcement in the local network (DNS-SD, RFC 6763).
 struct Announcement: Sendable {
   struct Service: Sendable {
     let type: String
-    /// Of the TXT record: `key=value`.
+    /// The strings of the TXT record: `key=value`.
     let texts: [String]
   }
 
-  /// For people, and the same for all services: `archive on box`.
+  /// The name for users, common to all services: `archive on box`.
   let name: String
   let services: [Service]
   let port: UInt16
-  /// The network interface that it is said on; AVAHI_IF_UNSPEC for all.
+  /// The network interface to announce on. AVAHI_IF_UNSPEC for all.
   let interface: AvahiIfIndex
-  /// AVAHI_PROTO_INET, AVAHI_PROTO_INET6, or AVAHI_PROTO_UNSPEC for both.
+  /// The protocol: AVAHI_PROTO_INET, AVAHI_PROTO_INET6, or AVAHI_PROTO_UNSPEC for both.
   let family: AvahiProtocol
 
-  /// Of the API, as its description has it.
+  /// The version of the API, as in its description.
   static let version = "1"
   static let browsey = "_browsey._tcp"
-  /// In bytes (RFC 6763, section 4.1.1).
+  /// The maximum length of a name, in bytes (RFC 6763, section 4.1.1).
   private static let longestName = 63
 
-  /// nil if only this machine can ask the server: others would be led to a closed door.
-  /// - Parameter name: of what is served.
+  /// Returns `nil` if only this machine can reach the server.
+  ///
+  /// - Parameter name: the name of the source.
   init?(of name: String, at address: SocketAddress?, isTLS: Bool, needsToken: Bool) {
     guard let address, let text = address.ipAddress, let port = address.port.flatMap(UInt16.init(exactly:)) else {
       return nil
@@ -50,7 +51,7 @@ struct Announcement: Sendable {
         texts: [
           "version=\(Self.version)", "path=/", "scheme=\(isTLS ? "https" : "http")", "token=\(needsToken ? 1 : 0)",
         ]),
-      // By this name clients know that there is TLS.
+      // The service type indicates TLS to clients.
       Service(type: isTLS ? "_webdavs._tcp" : "_webdav._tcp", texts: ["path=/dav/"]),
     ]
     self.name = Self.name(of: name)
@@ -64,7 +65,7 @@ struct Announcement: Sendable {
     return cut(Terminal.shown(source), to: longestName - end.utf8.count) + end
   }
 
-  /// As many whole characters as fit into a number of bytes.
+  /// Returns as many whole characters as fit into a number of bytes.
   private static func cut(_ text: String, to size: Int) -> String {
     var room = size
     return String(

@@ -1,15 +1,15 @@
 import CAvahi
 import Glibc
 
-/// Announces a server in the local network by the Avahi daemon of this machine, as long as both run. Where no daemon
-/// runs, nothing is said of that, and one that is started later is asked then.
+/// Announces a server in the local network by the Avahi daemon of this machine, while both run. A missing daemon is not
+/// reported, and is used when it starts later.
 ///
-/// All state is of the thread of `poll`, and after `end` of who called that.
+/// All state belongs to the thread of `poll`, and after `end` to its caller.
 @safe final class Announcer: @unchecked Sendable {
   enum News: Sendable {
-    /// By this name, which differs from the wanted one if another server had that.
+    /// The server is announced under this name. It differs from the requested one if another server had that.
     case announced(String)
-    /// What other machines call this one.
+    /// The name of this machine on other machines.
     case host(String)
     case gaveUp(String)
   }
@@ -21,16 +21,17 @@ import Glibc
   private var group: OpaquePointer?
   private var timer: OpaquePointer?
   private var name: String
-  /// How often the name was taken since the daemon was reached.
+  /// The number of name collisions since the daemon was reached.
   private var collisions = 0
-  /// Until the daemon is asked again, in seconds.
+  /// The time until the next connection attempt, in seconds.
   private var pause = Announcer.shortestPause
 
   private static let shortestPause = 1
   private static let longestPause = 60
   private static let mostCollisions = 100
 
-  /// nil if there is no memory or thread for it.
+  /// Returns `nil` if there is not enough memory, or no thread can be started.
+  ///
   /// - Parameter tell: called on a thread of its own, which it must not block.
   init?(_ announcement: Announcement, tell: @escaping @Sendable (News) -> Void) {
     guard let poll = unsafe avahi_threaded_poll_new() else { return nil }
@@ -38,7 +39,7 @@ import Glibc
     self.announcement = announcement
     self.tell = tell
     name = announcement.name
-    // The daemon is first asked on that thread, since D-Bus may be slow.
+    // The first connection is made on that thread, since D-Bus may be slow.
     schedule(after: 0)
     guard unsafe timer != nil, unsafe avahi_threaded_poll_start(poll) == 0 else {
       unsafe avahi_threaded_poll_free(poll)
@@ -46,7 +47,7 @@ import Glibc
     }
   }
 
-  /// Withdraws the announcement. Blocks until the daemon has heard it.
+  /// Withdraws the announcement. Blocks until the daemon has been told.
   func end() {
     unsafe avahi_threaded_poll_stop(poll)
     leave()
@@ -71,12 +72,12 @@ import Glibc
       calls, &time, { _, context in unsafe Announcer.own(context)?.connect() }, context)
   }
 
-  /// Asks the daemon anew: what it was told before is lost when it or D-Bus ends.
+  /// Connects to the daemon anew: earlier announcements are lost when it or D-Bus exits.
   private func connect() {
     leave()
     collisions = 0
     var error: Int32 = 0
-    // Without a daemon the client waits for one; without D-Bus there is none.
+    // If no daemon runs, the client waits for one. If D-Bus does not run, no client is created.
     unsafe client = avahi_client_new(
       avahi_threaded_poll_get(poll), AVAHI_CLIENT_NO_FAIL,
       { client, state, context in unsafe Announcer.own(context)?.noteState(state, of: client) }, context, &error)
@@ -104,14 +105,14 @@ import Glibc
       if let host = unsafe avahi_client_get_host_name_fqdn(current) { tell(.host(unsafe String(cString: host))) }
       publish()
     case AVAHI_CLIENT_S_COLLISION, AVAHI_CLIENT_S_REGISTERING:
-      // The machine is about to get another name; what is announced goes with that.
+      // The machine is about to get another name, which invalidates the announcement.
       if let group = unsafe group { _ = unsafe avahi_entry_group_reset(group) }
     case AVAHI_CLIENT_FAILURE: connectLater()
     default: break
     }
   }
 
-  // MARK: What is announced
+  // MARK: Publishing
 
   private func publish() {
     guard let client = unsafe client else { return }
@@ -160,7 +161,7 @@ import Glibc
     }
   }
 
-  /// False if so many names are taken that somebody wants none to be left.
+  /// Chooses another name. Returns `false` after too many collisions, which may be intended by an attacker.
   private func takeOtherName() -> Bool {
     collisions += 1
     guard collisions <= Self.mostCollisions, let other = unsafe avahi_alternative_service_name(name) else {

@@ -1,18 +1,18 @@
 import Assembly
 import Glibc
 
-/// A server of the local network, as it announces itself. Everything in it comes from whoever is there.
+/// A server of the local network, as it announces itself. All values are untrusted input.
 struct FoundServer {
   let name: String
-  /// Such as `box.local`.
+  /// The host name, such as `box.local`.
   let host: String
   let port: UInt16
-  /// Of the TXT record: keys in lower case.
+  /// The entries of the TXT record, with keys in lower case.
   let texts: [String: String]
-  /// As numbers; those of a link with their interface, `fe80::1%eth0`.
+  /// The numeric addresses. Link-local ones include their interface, `fe80::1%eth0`.
   var addresses: [String]
 
-  /// Begins with a slash.
+  /// The path, which begins with a slash.
   var path: String {
     guard let path = texts["path"], path.hasPrefix("/"), path.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
       return "/"
@@ -22,12 +22,12 @@ struct FoundServer {
 
   var scheme: String { texts["scheme"] == "https" ? "https" : "http" }
 
-  /// nil if it does not say.
+  /// Whether the server requires a token. Nil if it does not announce that.
   var needsToken: Bool? { texts["token"].flatMap { ["0": false, "1": true][$0] } }
 
   var urls: [String] {
     addresses.map { address in
-      // A zone is written so in an address (RFC 6874).
+      // A zone is escaped in a URL (RFC 6874).
       let host = address.contains(":") ? "[\(address.split(separator: "%").joined(separator: "%25"))]" : address
       return "\(scheme)://\(host):\(port)\(path)"
     }

@@ -2,16 +2,16 @@ import Glibc
 
 /// An address of one of the machine's network interfaces.
 struct InterfaceAddress {
-  /// The interface's number; 0 if it has gone.
+  /// The interface's number. 0 if it has been removed.
   let interface: UInt32
-  /// As numbers, without the interface.
+  /// The numeric address, without the interface.
   let text: String
   let isIPv6: Bool
   let isLoopback: Bool
-  /// Whether it has a meaning on its interface alone, and so does not stand in an address by itself.
+  /// Whether the address is valid only on its interface, so that it cannot be used alone in a URL.
   let isLinkLocal: Bool
 
-  /// Those of all interfaces that are up; none if the system does not say.
+  /// The addresses of all interfaces that are up. Empty if the system does not report them.
   static var all: [InterfaceAddress] {
     var found: [InterfaceAddress] = []
     var first: UnsafeMutablePointer<ifaddrs>?

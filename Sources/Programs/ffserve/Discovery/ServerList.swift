@@ -7,7 +7,7 @@ struct ServerList {
 
   init(_ options: DiscoverOptions) { self.options = options }
 
-  /// Blocks as long as `--timeout` says at most, and exits after a little more even if D-Bus does not answer.
+  /// Prints the servers. Blocks for at most `--timeout`, and exits shortly afterwards even if D-Bus does not answer.
   func run() throws {
     try Refusal.reporting(asJSON: options.json) {
       signal(SIGALRM) { _ in

@@ -2,21 +2,21 @@ import Assembly
 import CAvahi
 import Glibc
 
-/// Asks the Avahi daemon for the servers that announce themselves. For one thread.
+/// Queries the Avahi daemon for announced servers. For one thread.
 @safe final class ServerSearch {
   private var client: OpaquePointer?
   private var found: [FoundServer] = []
-  /// Services whose address is being asked for.
+  /// The number of services whose address is being resolved.
   private var waiting = 0
   private var asked = 0
   private var isListed = false
   private var failure: String?
 
-  /// The network says how many there are.
+  /// The maximum number of services, which the network determines.
   private static let most = 1024
 
-  /// What answers until `seconds` have passed, or until everything that is known has been told, in the order of names.
-  /// Blocks.
+  /// Returns the servers, in order of their names, that answer within `seconds` or until everything known has been
+  /// reported. Blocks.
   func servers(within seconds: Int) throws -> [FoundServer] {
     guard let poll = unsafe avahi_simple_poll_new() else {
       throw Self.refusal(Self.sentence(Int32(AVAHI_ERR_NO_MEMORY)))
@@ -30,7 +30,7 @@ import Glibc
         if state == AVAHI_CLIENT_FAILURE { unsafe ServerSearch.own(context)?.fail(avahi_client_errno(client)) }
       }, context, &error)
     guard let client = unsafe client else { throw Self.refusal(Self.sentence(error)) }
-    // What was asked of it ends with it.
+    // The client frees its pending requests.
     defer { unsafe avahi_client_free(client) }
     unsafe self.client = client
     let browser = unsafe avahi_service_browser_new(
@@ -80,7 +80,7 @@ import Glibc
   ) {
     guard asked < Self.most else { return }
     asked += 1
-    // The address is wanted in the protocol by which it was announced: the server may not listen on the other.
+    // The address is resolved in the protocol of the announcement: the server may not listen on the other one.
     let resolver = unsafe avahi_service_resolver_new(
       client, interface, family, name, type, domain, family, AvahiLookupFlags(0),
       { resolver, interface, _, event, name, _, _, host, address, port, texts, _, context in
@@ -102,7 +102,7 @@ import Glibc
       return found.append(FoundServer(name: name, host: host, port: port, texts: texts, addresses: [address]))
     }
     if found[known].addresses.contains(address) { return }
-    // Those of IPv4 first, which everybody can type.
+    // IPv4 addresses come first, which are easier to type.
     found[known].addresses.append(address)
     found[known].addresses.sort { ($0.contains(":") ? 1 : 0, $0) < ($1.contains(":") ? 1 : 0, $1) }
   }
@@ -117,7 +117,7 @@ import Glibc
     return text + "%" + String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  /// The first value of each key of a TXT record (RFC 6763, section 6.4).
+  /// Returns the first value of each key of a TXT record (RFC 6763, section 6.4).
   private static func pairs(_ texts: UnsafeMutablePointer<AvahiStringList>?) -> [String: String] {
     var pairs: [String: String] = [:]
     var next = unsafe texts

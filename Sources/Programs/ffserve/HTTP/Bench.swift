@@ -1,18 +1,18 @@
 import Bytes
 import Threads
 
-/// Where the tree is asked: on threads that may block, so that no event loop does.
+/// Runs blocking tree operations on a thread pool, so that no event loop blocks.
 final class Bench: Sendable {
   private let workers: Workers
   private let queue = FairQueue()
 
   /// - Parameters:
-  ///   - limit: how many threads run at a time.
-  ///   - most: how many there may be while some are blocked, as by a disk that does not respond.
+  ///   - limit: the maximum number of running threads.
+  ///   - most: the maximum number of threads while some are blocked, for instance by a disk that does not respond.
   init(atMost limit: Int, evenHeldUp most: Int) { workers = Workers(atMost: limit, evenHeldUp: most) }
 
-  /// Calls `attempt` on a thread, and again whenever what it waited for is there, and `done` with what came of it. A
-  /// client that leaves ends it.
+  /// Calls `attempt` on a thread, and again after each wait for data. Calls `done` with the result. Cancelled if the
+  /// client leaves.
   func perform<Value: Sendable>(
     for client: Client, _ attempt: @escaping @Sendable () throws(Fault) -> Value,
     _ done: @escaping @Sendable (Result<Value, Fault>) -> Void
@@ -35,7 +35,7 @@ final class Bench: Sendable {
               let next = if case .pending(let next) = error.kind { next } else { Pending?.none }
               again(client, next, attempt, done)
             }
-            // It keeps its product alive until here.
+            // The operation keeps its result alive until here.
             withExtendedLifetime(pending) {}
           }
         }, for: client.network)
@@ -52,7 +52,7 @@ final class Bench: Sendable {
     }
   }
 
-  /// Runs a job that nobody waits for.
+  /// Runs a job without a client.
   func submit(_ job: @escaping @Sendable () -> Void) { workers.submit(job) }
 
   func stop() { workers.stop() }

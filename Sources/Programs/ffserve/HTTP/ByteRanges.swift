@@ -1,11 +1,12 @@
-/// What a Range header asks of bytes of a known size (RFC 9110, section 14).
+/// The range that a Range header requests, for a known size (RFC 9110, section 14).
 enum ByteRanges: Equatable {
-  /// All of it: there is no range, or one that may be ignored.
+  /// All bytes. The header is missing, or can be ignored.
   case whole
   case part(Range<Int64>)
   case unsatisfiable
 
-  /// Of several ranges all is sent, which a server may: nobody can ask for more than the file in pieces.
+  /// Parses a Range header. Several ranges yield the whole, as a server is free to do, so that no request yields more
+  /// than the file.
   init(_ header: String?, size: Int64) {
     self = .whole
     guard let header, header.utf8.count <= 128, header.lowercased().hasPrefix("bytes=") else { return }
@@ -28,6 +29,6 @@ enum ByteRanges: Equatable {
 
   private static func isDigit(_ byte: UInt8) -> Bool { byte >= 0x30 && byte <= 0x39 }
 
-  /// Larger numbers than any size are the largest.
+  /// Returns a number. Larger ones than any size are clamped.
   private static func number(_ digits: Substring) -> Int64 { Int64(digits) ?? .max }
 }

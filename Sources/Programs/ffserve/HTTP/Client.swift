@@ -1,7 +1,7 @@
 import Bytes
 import Synchronization
 
-/// Whether somebody still waits for an answer, for work on other threads.
+/// The state of a client that waits for an answer, for work on other threads.
 final class Client: Sendable {
   private struct State {
     var isGone = false
@@ -9,15 +9,15 @@ final class Client: Sendable {
   }
 
   private let state = Mutex(State())
-  /// Where it is.
+  /// The client's network.
   let network: Network
 
   init(in network: Network) { self.network = network }
 
-  /// The interest that work on the answer is done for.
+  /// The cancellation token of the work on the answer.
   var interest: Interest { Interest { [self] in !state.withLock { $0.isGone } } }
 
-  /// Cancels what is done for the client.
+  /// Cancels the work for the client.
   func leave() {
     let body = state.withLock { state in
       state.isGone = true
@@ -26,7 +26,7 @@ final class Client: Sendable {
     body?()
   }
 
-  /// Calls `body` when the client leaves, at once if it has. Replaces an earlier `body`.
+  /// Calls `body` when the client leaves, or at once if it has left. Replaces an earlier `body`.
   func whenGone(_ body: (@Sendable () -> Void)?) {
     let isGone = state.withLock { state in
       state.whenGone = state.isGone ? nil : body

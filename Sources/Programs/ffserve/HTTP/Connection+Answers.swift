@@ -2,14 +2,14 @@ import Bytes
 import NIOCore
 import NIOHTTP1
 
-/// What is answered, on its way out.
+/// The sending of responses.
 extension Connection {
-  /// A body up to this size goes with its head, in one call, in bytes.
+  /// The maximum size of a body that is sent together with its header, in bytes.
   private static let small = 16 << 10
-  /// A file is sent piece by piece, so that a client that takes nothing is noticed.
+  /// The size of the pieces of a file, in bytes. A client that does not read is detected between them.
   private static let fileStep: Int64 = 4 << 20
 
-  /// For a client to take a piece of an answer: a minute, and as long as it takes at 16 KiB a second.
+  /// Returns the time limit for a client to receive a number of bytes: a minute, plus the time at 16 KiB per second.
   private static func sendTime(_ count: Int) -> TimeAmount { .seconds(60 + Int64(count >> 14)) }
 
   func send(_ response: Response, to method: HTTPMethod, _ context: ChannelHandlerContext) {
@@ -63,7 +63,7 @@ extension Connection {
     return bytes.readableBytes
   }
 
-  /// Sends the last bytes of an answer, and then gives back what is counted of `Site.largeAnswers` for it.
+  /// Sends the last bytes of a response, and then releases its share of `Site.largeAnswers`.
   private func finish(_ last: ByteBuffer, held: Int = 0, _ context: ChannelHandlerContext) {
     client = nil
     wait(Self.sendTime(last.readableBytes))
@@ -86,7 +86,7 @@ extension Connection {
     let promise = context.eventLoop.makePromise(of: Void.self)
     context.writeAndFlush(wrapOutboundOut(.fileRegion(region)), promise: promise)
     promise.futureResult.assumeIsolated().whenComplete { [self] result in
-      // It is open until here.
+      // The file is open until here.
       withExtendedLifetime(file) {
         if case .failure = result { return context.close(promise: nil) }
         if step == count { sent(context) } else { sendFile(file, offset + step, count - step, context) }
@@ -96,11 +96,11 @@ extension Connection {
 
   // MARK: Streams
 
-  /// Has the next piece made while one is sent, and no more.
+  /// Makes the next piece while one is sent, but no more.
   private func more(_ stream: OutgoingStream, _ context: ChannelHandlerContext) {
     guard !stream.isReading, !stream.isEnded, stream.ready == nil else { return }
     stream.isReading = true
-    // How long it takes to make depends on what it is.
+    // The time to make a piece is not limited.
     if !stream.isSending { waitForever() }
     let isolated = NIOLoopBound((self, context, stream), eventLoop: context.eventLoop)
     let loop = context.eventLoop
@@ -118,7 +118,7 @@ extension Connection {
           stream.ready = buffer
           connection.drain(stream, context)
         case .failure(let fault):
-          // What is missing must not look like the end.
+          // Missing bytes must not look like the end of the body.
           connection.site.log("an answer was broken off: \(fault.sentence)")
           context.close(promise: nil)
         }

@@ -2,10 +2,10 @@ import Bytes
 import NIOCore
 import NIOHTTP1
 
-/// One connection: takes requests in, one after the other, and sends what is answered, no faster than it is read.
+/// A connection, which receives requests one after the other and sends responses no faster than the client reads.
 ///
-/// It writes bytes, and does itself what else four handlers of NIOHTTP1's would do: a connection is to cost little. The
-/// next request is not taken in, nor read from the socket, before an answer has been sent.
+/// It writes bytes, and does itself what four other handlers of NIOHTTP1 would do, so that a connection costs little.
+/// The next request is neither processed nor read from the socket before the response has been sent.
 final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundIn = IOData
@@ -15,43 +15,44 @@ final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
   private let isTLS: Bool
   private let deadlines: Deadlines
   private var peer = ""
-  /// The client's, behind a proxy of the last request.
+  /// The client's network. Behind a proxy, that of the last request.
   private(set) var network = Network.unknown
-  /// Where the connection comes from; nil for a proxy, which has many.
+  /// The network that the connection is counted for. Nil for a proxy, which has many clients.
   private var counted: Network?
   private var isCounted = false
   private var head: HTTPRequestHead?
   private var body: [UInt8] = []
   private var isTooLarge = false
-  /// What came of the next requests before the answer was sent: of one read, at most.
+  /// Parts of the next requests that arrived before the response was sent, from one read at most.
   private var waiting: [HTTPServerRequestPart] = []
   private var isTaking = false
   private var isReadWanted = false
-  /// What is said of what follows, if that is no HTTP.
+  /// The response to subsequent bytes that are not HTTP.
   private var complaint: Response?
   /// Whether a request is being answered.
   private var isBusy = false
-  /// For whom an answer is being made, while one is.
+  /// The client of the response in progress.
   var client: Client?
-  /// Whether another request may follow.
+  /// Whether another request can follow.
   var keepsAlive = false
-  /// Whether the client knows chunks (RFC 9112, section 7.1), by which a body of unknown length has an end.
+  /// Whether the client supports chunked transfer coding (RFC 9112, section 7.1), which marks the end of a body of
+  /// unknown length.
   var takesChunks = true
-  /// When the connection is closed unless something happens before.
+  /// The time at which the connection is closed unless something happens before.
   private var deadline = NIODeadline.distantFuture
-  /// Where it is among those that `deadlines` has.
+  /// The index in `deadlines`.
   var place = 0
   private var context: ChannelHandlerContext?
 
-  /// Bodies are XML that asks for properties, at most.
+  /// The maximum size of a body, in bytes. Bodies are at most XML that requests properties.
   private static let largestBody = 64 << 10
-  /// For a request to arrive once it has begun, and for a new connection's first.
+  /// The time limit for a request to arrive once it has begun, and for the first one of a connection.
   private static let requestTime = TimeAmount.seconds(15)
-  /// Between requests.
+  /// The time limit between requests.
   private static let idleTime = TimeAmount.seconds(120)
-  /// The same when others need the room.
+  /// The time limit between requests when connections are scarce.
   private static let shortIdleTime = TimeAmount.seconds(10)
-  /// Of a target; with it, paths of 4,096 bytes can be asked for, however they are encoded.
+  /// The maximum length of a target, in bytes. Paths of 4,096 bytes fit in any encoding.
   private static let longestTarget = 16 << 10
 
   init(_ site: Site, isTLS: Bool, _ deadlines: Deadlines) {
@@ -60,7 +61,7 @@ final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
     self.deadlines = deadlines
   }
 
-  // MARK: Coming and going
+  // MARK: Connecting and disconnecting
 
   func channelActive(context: ChannelHandlerContext) {
     peer = context.remoteAddress?.ipAddress ?? ""
@@ -83,14 +84,14 @@ final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
     deadlines.remove(self)
   }
 
-  /// The server ends: so does the connection, with the answer that is under way.
+  /// Ends the connection when the server ends, after the response in progress.
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     guard event is Draining else { return context.fireUserInboundEventTriggered(event) }
     keepsAlive = false
     if !isBusy, head == nil { context.close(promise: nil) }
   }
 
-  /// What is no HTTP is told so, after the answers to what came before.
+  /// Reports bytes that are not HTTP, after the responses to earlier requests.
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     guard let error = error as? HTTPParserError else { return context.close(promise: nil) }
     complaint =
@@ -106,10 +107,10 @@ final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
     send(complaint, to: .GET, context)
   }
 
-  /// Closes the connection after a time, to the second, unless it is told to wait again before.
+  /// Closes the connection after a time, to the second, unless called again before.
   func wait(_ time: TimeAmount) { deadline = .now() + time }
 
-  /// Waits for as long as it takes to make something.
+  /// Waits without a limit.
   func waitForever() { deadline = .distantFuture }
 
   func checkDeadline(_ now: NIODeadline) { if deadline <= now { context?.close(promise: nil) } }
@@ -153,7 +154,7 @@ final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
     if head.uri.utf8.count > Self.longestTarget {
       return send(.problem(.uriTooLong, "an address has at most 16 KiB"), to: head.method, context)
     }
-    // Somebody between may have read it otherwise (RFC 9112, section 6.1).
+    // An intermediary may have interpreted it differently (RFC 9112, section 6.1).
     if head.version != .http1_1, head.headers.contains(name: "transfer-encoding") {
       keepsAlive = false
       return send(.problem(.badRequest, "HTTP/1.0 has no Transfer-Encoding"), to: head.method, context)
@@ -191,12 +192,12 @@ final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
     }
   }
 
-  /// An answer has been sent: the next request, or the end.
+  /// Continues with the next request, or closes the connection, after a response has been sent.
   func sent(_ context: ChannelHandlerContext) {
     guard keepsAlive else { return context.close(promise: nil) }
     isBusy = false
     wait(site.connections.isNear ? Self.shortIdleTime : Self.idleTime)
-    // Where it comes back to while it takes those that wait, they are taken there.
+    // A call from within the loop below leaves the waiting parts to it.
     if isTaking { return }
     isTaking = true
     while !isBusy, !waiting.isEmpty { take(waiting.removeFirst(), context) }

@@ -2,9 +2,9 @@ import NIOCore
 
 /// The connections of an event loop, each of which is closed at its deadline.
 ///
-/// They are looked at once a second: a timer each would cost more than a request does, and thousands more memory.
+/// All are checked once a second. A timer for each would cost more than a request, and memory for thousands of timers.
 final class Deadlines: Sendable {
-  // Of the event loop.
+  // Used only by the event loop.
   private nonisolated(unsafe) var connections: [Connection] = []
 
   private static let period = TimeAmount.seconds(1)
@@ -27,10 +27,10 @@ final class Deadlines: Sendable {
     last.place = place
   }
 
-  /// O(n).
+  /// Closes the connections whose deadline has passed. O(n).
   private func check() {
     let now = NIODeadline.now()
-    // Closing one takes it out.
+    // Closing a connection removes it from the list.
     for connection in unsafe connections { connection.checkDeadline(now) }
   }
 }

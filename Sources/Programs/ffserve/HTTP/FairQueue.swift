@@ -1,15 +1,15 @@
 import Synchronization
 
-/// Work that waits for a thread: clients take turns, so that who asks for much waits longer, and others do not.
+/// A job queue that serves clients round-robin, so that only those with many jobs wait longer.
 final class FairQueue: Sendable {
   typealias Job = @Sendable () -> Void
 
   private struct State {
-    /// Of each client that has any, the next one last.
+    /// The jobs of each client, the next one last.
     var jobs: [Network: [Job]] = [:]
-    /// Added meanwhile, the next one first.
+    /// The jobs added since then, the next one first.
     var added: [Network: [Job]] = [:]
-    /// Those whose turn it is, from `first` on.
+    /// The clients in order of service, from `first` on.
     var turns: [Network] = []
     var first = 0
   }
@@ -23,7 +23,7 @@ final class FairQueue: Sendable {
     }
   }
 
-  /// Takes out the next one; nil if there is none. Amortised O(1).
+  /// Removes and returns the next job. Returns `nil` if there is none. Amortised O(1).
   func next() -> Job? {
     state.withLock { state in
       guard state.first < state.turns.count else { return nil }

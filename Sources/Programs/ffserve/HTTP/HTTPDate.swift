@@ -1,14 +1,14 @@
 import Bytes
 import Glibc
 
-/// Dates as HTTP and the API write them.
+/// The date formats of HTTP and the API.
 enum HTTPDate {
   private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
   private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
   static var now: Timestamp { Timestamp(seconds: Int64(time(nil))) }
 
-  /// IMF-fixdate (RFC 9110, section 5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`.
+  /// Returns an IMF-fixdate (RFC 9110, section 5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`.
   static func text(_ time: Timestamp) -> String {
     let time = CalendarTime(time)
     var text = Array("\(days[time.weekday]), ".utf8)
@@ -24,14 +24,14 @@ enum HTTPDate {
     return String(decoding: text + Array(" GMT".utf8), as: UTF8.self)
   }
 
-  /// ISO 8601 in UTC, with milliseconds: `1994-11-06T08:49:37.000Z`.
+  /// Returns the time as ISO 8601 in UTC, with milliseconds: `1994-11-06T08:49:37.000Z`.
   static func iso(_ stamp: Timestamp) -> String {
     var times = ISOTimes()
     times.set(stamp)
     return String(decoding: times.text, as: UTF8.self)
   }
 
-  /// The time that an IMF-fixdate says, in seconds; nil for any other text.
+  /// Returns the time of an IMF-fixdate, in seconds. Returns `nil` for any other text.
   static func seconds(_ text: String) -> Int64? {
     let words = text.split(separator: " ")
     guard words.count == 6, words[5] == "GMT", let month = months.firstIndex(of: String(words[2])),
@@ -44,16 +44,17 @@ enum HTTPDate {
   }
 }
 
-/// A time as ISO 8601 has it, in UTC with milliseconds. Of many, most have their day in common with the one before.
+/// A formatter of times as ISO 8601 in UTC, with milliseconds. It is fast for series of times, most of which are on the
+/// same day as the previous one.
 struct ISOTimes {
   private(set) var text = Array("0001-01-01T00:00:00.000Z".utf8)
-  /// Since the first of the years.
+  /// The number of days since the first of the years.
   private var day: Int64 = 0
   private var second: Int64 = 0
 
   mutating func set(_ stamp: Timestamp) {
     let years = CalendarTime.fourDigits
-    // The first of these years begins with a day.
+    // The first of these years starts at the beginning of a day.
     let seconds = min(max(stamp.seconds, years.lowerBound), years.upperBound) - years.lowerBound
     if seconds / 86_400 != day {
       let time = CalendarTime(stamp)

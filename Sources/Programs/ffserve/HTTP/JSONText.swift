@@ -1,6 +1,6 @@
 import Text
 
-/// Writes values as JSON (RFC 8259): what `Codable` says of plain types, straight into bytes.
+/// Writes values as JSON (RFC 8259): `Codable` plain types, directly to bytes.
 enum JSONText {
   static func bytes(of value: some Encodable) -> [UInt8] {
     let output = JSONOutput()
@@ -9,7 +9,7 @@ enum JSONText {
     return output.bytes
   }
 
-  /// Whether text stands in JSON as it is.
+  /// Returns whether a text needs no escaping in JSON.
   static func isPlain(_ text: Span<UInt8>) -> Bool {
     for place in text.indices where isEscaped(text[place]) { return false }
     return true
@@ -19,7 +19,7 @@ enum JSONText {
     byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte == UInt8(ascii: "<") || byte == 0x7f
   }
 
-  /// Appends what stands between a string's quotes. Of all that is escaped, nothing ends a script element around it.
+  /// Appends the contents of a string. Escaped text cannot end an enclosing script element.
   static func append(escaped text: Span<UInt8>, to bytes: inout [UInt8]) {
     var start = 0
     for place in text.indices {
@@ -84,7 +84,7 @@ private final class JSONOutput: Encoder {
   }
 }
 
-/// The end of an object or array, once nothing can be added any more.
+/// Appends the end of an object or array when nothing more can be added.
 private final class JSONEnd {
   let output: JSONOutput
   let text: StaticString

@@ -1,12 +1,12 @@
 import NIOCore
 
-/// A stream that is being sent; of an event loop.
+/// A stream that is being sent. Belongs to an event loop.
 final class OutgoingStream {
   let source: any BodySource
   let client: Client
-  /// How its pieces are told apart (RFC 9112, section 7.1).
+  /// Whether pieces are framed by chunked transfer coding (RFC 9112, section 7.1).
   let isChunked: Bool
-  /// Made and not yet sent.
+  /// The next piece, not yet sent.
   var ready: ByteBuffer?
   var isReading = false
   var isSending = false

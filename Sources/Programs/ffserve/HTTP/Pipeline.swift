@@ -2,8 +2,8 @@ import NIOCore
 import NIOHTTP1
 
 extension ChannelPipeline.SynchronousOperations {
-  /// The handlers that read requests, with limits on what one may have, and answer them. What is no request is an error,
-  /// which `Connection` answers.
+  /// Adds the handlers that read requests, with limits on their headers, and answer them. Malformed requests cause an
+  /// error, which `Connection` answers.
   func addHTTP(_ connection: Connection) throws {
     var limits = NIOHTTPDecoderLimitConfiguration()
     limits.maxHeaderFieldSize = 32 << 10

@@ -4,14 +4,14 @@ import Glibc
 import NIOHTTP1
 import Tree
 
-/// An error as RFC 9457 has it.
+/// An error according to RFC 9457.
 struct Problem: Encodable, Sendable {
   var type = "about:blank"
   let title: String
   let status: Int
-  /// What went wrong, in one sentence: that of `user.ffmount.error` where a file is at fault.
+  /// The reason, in one sentence. For an error of a file, that of `user.ffmount.error`.
   var detail: String?
-  /// The path that was asked for.
+  /// The requested path.
   var instance: String?
 }
 
@@ -27,14 +27,14 @@ extension Response {
       .bytes(JSONText.bytes(of: problem)))
   }
 
-  /// The answer when the tree fails: no path of this machine is in it.
+  /// Returns the response for an error of the tree. It contains no path of this machine.
   static func problem(_ fault: Fault, instance: String? = nil) -> Response {
     problem(fault.httpStatus, fault.sentence, instance: instance)
   }
 }
 
 extension Fault {
-  /// The status for a failure; the only such conversion.
+  /// The status for an error. This is the only such conversion.
   var httpStatus: HTTPResponseStatus {
     switch kind {
     case .system(let code):
@@ -53,7 +53,7 @@ extension Fault {
     }
   }
 
-  /// For people: the reason where there is one, or what the system calls the error.
+  /// The reason for users, or the system's description of the error.
   var sentence: String {
     if case .system(let code) = kind, reason.isEmpty || !reason.contains(" ") { return describe(code) }
     return description

@@ -7,17 +7,17 @@ struct Query: Sendable {
 
   init(_ text: Substring) { self.text = text }
 
-  /// As it was sent.
+  /// The query as it was sent.
   var sent: Substring { text }
 
-  /// Whether there is a value with a name, whatever it is.
+  /// Returns whether there is a parameter with a name.
   func has(_ name: String) -> Bool {
     text.utf8.split(separator: UInt8(ascii: "&")).contains { pair in
       pair.prefix { $0 != UInt8(ascii: "=") }.elementsEqual(name.utf8)
     }
   }
 
-  /// The bytes of the first value with a name; nil if there is none, or it is encoded wrongly.
+  /// Returns the bytes of the first value with a name. Returns `nil` if there is none, or its encoding is invalid.
   func bytes(_ name: String) -> [UInt8]? {
     for pair in text.utf8.split(separator: UInt8(ascii: "&")) {
       let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
@@ -27,15 +27,16 @@ struct Query: Sendable {
     return nil
   }
 
-  /// The same as text; nil if it is not UTF-8, too.
+  /// Returns the first value with a name as text. Returns `nil` if there is none, its encoding is invalid, or it is not
+  /// UTF-8.
   func text(_ name: String) -> String? {
     bytes(name).flatMap { $0.span.isUTF8 ? String(decoding: $0, as: UTF8.self) : nil }
   }
 
-  /// Whether a switch is on: `download`, `download=1`, `download=true`; nil if it is not mentioned.
+  /// Returns whether a switch is on: `download`, `download=1`, `download=true`. Returns `nil` if it is missing.
   func flag(_ name: String) -> Bool? { text(name).map { !["0", "false", "no"].contains($0) } }
 
-  /// The query without the values with a name, as it was sent.
+  /// Returns the query as it was sent, without the values with a name.
   func without(_ name: String) -> String {
     text.split(separator: "&").filter { $0 != name && !$0.hasPrefix(name + "=") }.joined(separator: "&")
   }

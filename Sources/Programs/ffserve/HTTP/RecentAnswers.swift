@@ -4,33 +4,34 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// Answers that were made a moment ago, and are given again: small files and listings.
+/// A cache of recent responses: small files and listings.
 ///
-/// For as long as a kernel keeps what a mount tells it of real files: changes show within that time.
+/// Its lifetime equals that of the kernel's cache of real files in a mount. Changes are visible within that time.
 final class RecentAnswers: Sendable {
   private typealias Answers = [String: (response: Response, until: UInt64)]
 
   private struct State {
     var latest: Answers = [:]
-    /// Of those in `latest`, in bytes.
+    /// The size of the responses in `latest`, in bytes.
     var size = 0
-    /// Those before, as many at most, which go all at once.
+    /// The previous generation, of at most the same size, which is dropped all at once.
     var earlier: Answers = [:]
   }
 
   private let state = Mutex(State())
 
-  /// In nanoseconds.
+  /// The lifetime of a response, in nanoseconds.
   static let lifetime: UInt64 = 500_000_000
-  /// Of the latest answers, in bytes.
+  /// The maximum size of the latest responses, in bytes.
   private static let capacity = 4 << 20
   private static let most = 2048
-  /// Of what tells one from the others, in bytes.
+  /// The maximum length of a key, in bytes.
   private static let longest = 1024
-  /// Of one.
+  /// The maximum size of one response, in bytes.
   private static let largest = 2 << 20
 
-  /// What tells requests apart that can be given the same answer; nil for one whose answer depends on more.
+  /// Returns the key of requests that have the same response. Returns `nil` for a request whose response depends on
+  /// more.
   static func target(of request: Request) -> String? {
     guard request.method == .GET,
       request.target.utf8.count <= longest,
@@ -40,7 +41,7 @@ final class RecentAnswers: Sendable {
     return request.target
   }
 
-  /// Whether a header is Range, or begins with If-.
+  /// Returns whether a header is Range, or begins with If-.
   private static func isCondition(_ name: String.UTF8View) -> Bool {
     name.count == 5 && name.elementsEqual("range".utf8) { $0 | 0x20 == $1 }
       || name.count > 3 && zip(name, "if-".utf8).allSatisfy { $0 | 0x20 == $1 }
@@ -54,7 +55,7 @@ final class RecentAnswers: Sendable {
     }
   }
 
-  /// Keeps an answer, if it is small and has its bytes with it.
+  /// Stores a response if it is small and in memory.
   func keep(_ response: Response, for target: String) {
     guard case .buffer(let bytes) = response.body, response.status == .ok, bytes.readableBytes <= Self.largest else {
       return
@@ -74,7 +75,7 @@ final class RecentAnswers: Sendable {
 
   var isEmpty: Bool { state.withLock { $0.earlier.isEmpty && $0.latest.isEmpty } }
 
-  /// Forgets answers that are too old to be given.
+  /// Drops the responses if all have expired.
   func tidy() {
     let now = monotonicNanoseconds()
     // Released outside the lock.

@@ -3,9 +3,10 @@ import Files
 import Synchronization
 import Tree
 
-/// Folders that were found a moment ago, so that a path is not followed from the root for each file of one.
+/// A cache of recently looked up directories, so that paths of several files in one are not followed from the root each
+/// time.
 ///
-/// For as long as a kernel keeps what a mount tells it of names.
+/// Its lifetime equals that of the kernel's cache of names in a mount.
 final class RecentFolders: Sendable {
   private typealias Folders = [ArraySlice<FileName>: (place: Place, until: UInt64)]
 
@@ -35,7 +36,7 @@ final class RecentFolders: Sendable {
     _ = dropped
   }
 
-  /// Lets go of what is too old, with its descriptors.
+  /// Drops expired directories and their descriptors.
   func tidy() {
     let now = monotonicNanoseconds()
     // Released outside the lock.

@@ -2,22 +2,22 @@ import Bytes
 import NIOCore
 import NIOHTTP1
 
-/// A request as it came, with its target taken apart.
+/// A request with its parsed target.
 struct Request: Sendable {
   let method: HTTPMethod
-  /// What is asked for, as it was sent.
+  /// The target as it was sent.
   let target: String
   /// The target's path as it was sent, still percent-encoded.
   let path: Substring
   let query: Query
   let headers: HTTPHeaders
-  /// Whom the request is for: what an absolute target says, else the Host header; nil if there is no such header, or
-  /// there are several (RFC 9112, section 3.2).
+  /// The requested host: that of an absolute target, otherwise that of the Host header. Nil if there is no such header,
+  /// or several (RFC 9112, section 3.2).
   let host: String?
-  /// A small body; empty for most requests.
+  /// The body, which is small, and empty for most requests.
   let body: [UInt8]
   let isTLS: Bool
-  /// Whether the client asks by TLS, if only as far as a proxy.
+  /// Whether the client uses TLS, at least to a proxy.
   let isSecure: Bool
   /// The client's address, without the port.
   let peer: String
@@ -39,7 +39,7 @@ struct Request: Sendable {
     self.peer = client.address
   }
 
-  /// Of an absolute target, as proxies send it, whom it is for, and the rest (RFC 9112, section 3.2.2).
+  /// Splits an absolute target, as sent by proxies, into the authority and the rest (RFC 9112, section 3.2.2).
   private static func parts(of target: Substring) -> (authority: Substring?, rest: Substring) {
     for scheme in ["http://", "https://"] where target.prefix(scheme.utf8.count).lowercased() == scheme {
       let after = target.dropFirst(scheme.utf8.count)
@@ -50,7 +50,7 @@ struct Request: Sendable {
     return (nil, target)
   }
 
-  /// The value of a header that may occur once; nil if it is missing or there are several.
+  /// Returns the value of a header that may occur once. Returns `nil` if it is missing, or there are several.
   func header(_ name: String) -> String? {
     let values = headers[name]
     return values.count == 1 ? values[0] : nil

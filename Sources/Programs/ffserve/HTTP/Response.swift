@@ -2,16 +2,16 @@ import Bytes
 import NIOCore
 import NIOHTTP1
 
-/// What is answered.
+/// A response.
 struct Response: Sendable {
   enum Body: Sendable {
     case none
-    /// To HEAD: what there would be, which nobody knows the length of.
+    /// A body of unknown length that is not sent, in response to HEAD.
     case unknown
     case buffer(ByteBuffer)
     /// A part of a real file, which the kernel copies.
     case file(SharedFile, offset: Int64, count: Int64)
-    /// What is made as it is sent.
+    /// A body that is made as it is sent.
     case stream(any BodySource)
 
     static func bytes(_ bytes: [UInt8]) -> Body { .buffer(ByteBuffer(bytes: bytes)) }
@@ -20,7 +20,7 @@ struct Response: Sendable {
   let status: HTTPResponseStatus
   private(set) var headers: [(name: String, value: String)] = []
   let body: Body
-  /// What of it is the same for all who get it; nil before `prepared`.
+  /// The part of the header that is the same for all recipients. Nil before `prepared`.
   private(set) var head: ResponseHead?
 
   init(_ status: HTTPResponseStatus, headers: [(name: String, value: String)] = [], _ body: Body = .none) {
@@ -29,7 +29,7 @@ struct Response: Sendable {
     self.body = body
   }
 
-  /// The body's size; nil if it is known only at its end.
+  /// The body's size. Nil if it is known only at its end.
   var length: Int64? {
     switch body {
     case .none: 0
@@ -40,7 +40,7 @@ struct Response: Sendable {
     }
   }
 
-  /// With a header that replaces one of the same name.
+  /// Returns the response with a header that replaces one of the same name.
   func with(_ name: String, _ value: String) -> Response {
     var response = self
     response.headers.removeAll { $0.name == name }
@@ -49,7 +49,7 @@ struct Response: Sendable {
     return response
   }
 
-  /// With its head made, which is not for an event loop to do again and again.
+  /// Returns the response with its header formatted once, so that event loops do not repeat that.
   func prepared() -> Response {
     if head != nil { return self }
     var response = self
@@ -57,7 +57,7 @@ struct Response: Sendable {
     return response
   }
 
-  /// For what no browser is to do anything with but show it.
+  /// The policy for content that a browser may only show.
   static let inert = (name: "Content-Security-Policy", value: "default-src 'none'; frame-ancestors 'none'")
 
   static func json(_ value: some Encodable, status: HTTPResponseStatus = .ok) -> Response {
@@ -73,9 +73,9 @@ struct Response: Sendable {
 
 /// The bytes of a response, made piece by piece. Used by one thread at a time.
 protocol BodySource: AnyObject, Sendable {
-  /// In bytes; nil if it is not known before the end.
+  /// The size in bytes. Nil if it is known only at the end.
   var length: Int64? { get }
 
-  /// The next piece; nil at the end. Blocks; may throw delays, after which it is called again.
+  /// Returns the next piece. Returns `nil` at the end. Blocks. May throw delays, after which it is called again.
   func next() throws(Fault) -> ByteBuffer?
 }

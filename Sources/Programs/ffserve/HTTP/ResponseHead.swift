@@ -1,10 +1,10 @@
 import NIOHTTP1
 
-/// A response's status line and fields as they are sent, without those that depend on the moment and the connection.
+/// A response's status line and fields as they are sent, without those that depend on the time and the connection.
 struct ResponseHead: Sendable {
   let bytes: [UInt8]
 
-  /// Of every response.
+  /// The fields of every response.
   private static let usual = """
     X-Content-Type-Options: nosniff\r
     Referrer-Policy: no-referrer\r
@@ -19,7 +19,7 @@ struct ResponseHead: Sendable {
     for (name, value) in response.headers {
       bytes += name.utf8
       bytes += ": ".utf8
-      // No value ends its field, whatever names it was made of (RFC 9110, section 5.5).
+      // No value can end its field, even if it contains file names (RFC 9110, section 5.5).
       for byte in value.utf8 { bytes.append(byte < 0x20 && byte != 0x09 || byte == 0x7f ? 0x20 : byte) }
       bytes += "\r\n".utf8
     }

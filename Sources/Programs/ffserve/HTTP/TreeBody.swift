@@ -7,14 +7,14 @@ final class TreeBody: BodySource {
   private let file: Tree.OpenFile
   private let allocator = ByteBufferAllocator()
   private nonisolated(unsafe) var offset: Int64
-  /// nil if all that there is is sent.
+  /// The end of the part. Nil to send everything.
   private let end: Int64?
   let length: Int64?
 
-  /// What is read at once, and held in memory for a client, in bytes.
+  /// The maximum size of a read, and of a client's buffer, in bytes.
   static let step = 128 << 10
 
-  /// - Parameter range: nil for a file whose size is known at its end.
+  /// - Parameter range: the part to send. Nil for a file whose size is known only at its end.
   init(_ file: Tree.OpenFile, _ range: Range<Int64>?) {
     self.file = file
     unsafe offset = range?.lowerBound ?? 0
@@ -47,7 +47,7 @@ final class TreeBody: BodySource {
 }
 
 extension Tree.OpenFile {
-  /// Reads bytes that are given to a client; fewer than there is room for at the end alone. Blocks.
+  /// Reads bytes for a client. Fewer than requested mean the end of the file. Blocks.
   func read(into room: UnsafeMutableRawBufferPointer, at offset: Int64) throws(Fault) -> Int {
     try reading(.blocking) { (source) throws(Fault) in
       let count = unsafe try source.read(into: room, at: offset, .blocking)

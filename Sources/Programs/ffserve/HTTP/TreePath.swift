@@ -1,20 +1,20 @@
 import Bytes
 import Text
 
-/// A path of the tree as a request names it: what could mean anything else than a name in each folder is refused here.
+/// A path of the tree in a request. Anything that is not a plain name in each directory is refused.
 struct TreePath: Sendable {
   let names: [FileName]
 
-  /// Each of them costs a lookup.
+  /// The maximum depth. Each directory costs a lookup.
   private static let deepest = 1024
 
-  /// From a decoded parameter such as `/a/b`; nil for `.` and `..`, NUL, and what is too deep.
+  /// Parses a decoded parameter such as `/a/b`. Returns `nil` for `.` and `..`, NUL, and a path that is too deep.
   init?(_ bytes: [UInt8]) {
     self.init(components: bytes.split(separator: UInt8(ascii: "/")))
   }
 
-  /// From the rest of a target's path, percent-encoded; nil as well for a name with an encoded slash. A `.` that is not
-  /// encoded means nothing (RFC 3986, section 5.2.4): rclone writes `./a:b`.
+  /// Parses the percent-encoded rest of a target's path. Also returns `nil` for a name with an encoded slash. An
+  /// unencoded `.` is ignored (RFC 3986, section 5.2.4): rclone writes `./a:b`.
   init?(encoded text: Substring) {
     var components: [ArraySlice<UInt8>] = []
     for part in text.utf8.split(separator: UInt8(ascii: "/")) where !part.elementsEqual(".".utf8) {
@@ -37,9 +37,9 @@ struct TreePath: Sendable {
 
   var bytes: [UInt8] { names.isEmpty ? [UInt8(ascii: "/")] : names.flatMap { [UInt8(ascii: "/")] + $0.bytes } }
 
-  /// For people, with a slash at its start.
+  /// The path for display, with a leading slash.
   var text: String { String(decoding: bytes, as: UTF8.self) }
 
-  /// For URLs, with a slash at its start.
+  /// The path for URLs, with a leading slash.
   var encoded: String { Percent.encoded(bytes, keepingSlash: true) }
 }

@@ -1,8 +1,8 @@
 import NIOHTTP1
 
-/// The page that shows the tree in browsers: what is in this folder is embedded in the program.
+/// The page that shows the tree in browsers. The files in this directory are embedded in the program.
 enum Page {
-  /// Nothing but its own files, which have no inline scripts or styles; what it shows of the tree is framed without
+  /// The policy of the page: only its own files, without inline scripts or styles. Files of the tree are framed without
   /// scripts.
   private static let policy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; media-src 'self' blob:; "
@@ -34,12 +34,12 @@ enum Page {
       ], .bytes(bytes))
   }
 
-  /// Leads from an address with the token in it to the one without, so that it is in no history and no link. Not by a
-  /// redirect: for a browser that comes from another page, that would be a request from there, and come without the
-  /// cookie. What is behind the `#`, which no server learns, goes along where there are scripts.
+  /// Leads from an address with the token to the one without, so that the token is in no history and no link. This is
+  /// not a redirect: for a browser that comes from another page, that would be a cross-site request, without the
+  /// cookie. Scripts preserve the part after `#`, which servers do not receive.
   static func forgettingToken(_ request: Request) -> Response {
     let rest = request.query.without("token").utf8.filter {
-      // What could end the attribute is not in an encoded query.
+      // An encoded query contains no characters that could end the attribute.
       !"\"'<>&; ".utf8.contains($0) || $0 == UInt8(ascii: "&")
     }
     let target = String(decoding: rest, as: UTF8.self).replacing("&", with: "&amp;")
@@ -57,7 +57,7 @@ enum Page {
 
     """
 
-  /// For who does not know the token.
+  /// The page for clients without the token.
   static let locked = html(
     Array(
       """

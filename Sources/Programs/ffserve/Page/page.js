@@ -1,13 +1,13 @@
 "use strict";
-// The page of ffmount serve. The address says what is shown: #/folder/ is a folder, #/folder/file.pdf is a file over it, and
-// #/folder/?q=words what a search found. Paths are kept percent-encoded, so that names that are not UTF-8 work. What comes from
-// files becomes text and never markup: there is no innerHTML here.
+// The page of ffmount serve. The address determines its content: #/folder/ is a folder, #/folder/file.pdf is a file over it,
+// and #/folder/?q=words is a search result. Paths stay percent-encoded, so that names that are not UTF-8 work. Content of
+// files becomes text and never markup: innerHTML is not used here.
 
 // MARK: Elements
 
 const $ = (id) => document.getElementById(id);
 
-/** An element: make("a.button", {href: "#/"}, "Text", child…). Members that are functions become listeners. */
+/** Creates an element: make("a.button", {href: "#/"}, "Text", child…). Members that are functions become listeners. */
 function make(what, members = {}, ...children) {
   const [tag, ...classes] = what.split(".");
   const element = document.createElement(tag);
@@ -46,7 +46,7 @@ function toast(text) {
 
 // MARK: Settings
 
-/** What the reader has chosen, kept in the browser where it may be. */
+/** The user's settings, stored in the browser if it permits that. */
 const settings = {
   values: { theme: "auto", layout: "list", sort: "name", views: "hidden", wrap: "off" },
   load() {
@@ -73,7 +73,7 @@ applyTheme();
 
 const encode = (name) => encodeURIComponent(name);
 
-/** For people. What is not UTF-8 has a replacement character for each byte that is wrong. */
+/** Returns a path for display. Each byte that is not UTF-8 becomes a replacement character. */
 function decode(path) {
   try { return decodeURIComponent(path); } catch {
     const bytes = [];
@@ -96,7 +96,7 @@ const saveURL = (path, isFolder) => isFolder ? call("zip", path) : call("file", 
 const folderHash = (path) => "#" + (path === "/" ? "/" : path + "/");
 const fileHash = (path) => "#" + path;
 
-// MARK: Asking the server
+// MARK: Requests
 
 class Failure extends Error {
   constructor(title, detail, status) {
@@ -115,7 +115,7 @@ async function answerOf(url, signal) {
   }
   if (answer.ok) return answer;
   let problem = {};
-  try { problem = await answer.json(); } catch { /* No sentence is given then. */ }
+  try { problem = await answer.json(); } catch { /* The response has no reason. */ }
   const titles = {
     401: "Locked", 403: "Not allowed", 404: "Not found", 422: "This cannot be shown", 429: "Too many attempts",
     503: "Not now", 504: "It took too long",
@@ -126,7 +126,7 @@ async function answerOf(url, signal) {
 const ask = async (what, path, signal, more) => (await answerOf(call(what, path, more), signal)).json();
 const textOf = async (path, signal) => (await answerOf(fileURL(path), signal)).text();
 
-// MARK: What things are
+// MARK: Kinds of entries
 
 const families = {
   image: "png jpg jpeg jpe jfif gif webp avif svg bmp ico apng heic heif tif tiff jxl jp2 j2k psd arw cr2 cr3 dng nef orf raf rw2 "
@@ -151,7 +151,7 @@ for (const [family, endings] of Object.entries(families)) {
   for (const ending of endings.split(" ")) familyOf[ending] ??= family;
 }
 
-/** In lower case, without the dot; of photo.heic.as-jpeg: jpeg. */
+/** Returns the extension in lower case, without the dot. For photo.heic.as-jpeg: jpeg. */
 function endingOf(name) {
   const dot = name.lastIndexOf(".");
   return dot > 0 ? name.slice(dot + 1).toLowerCase().replace(/^as-/, "") : "";
@@ -174,7 +174,7 @@ const kindLabel = (item) => {
 const shownByBrowsers = new Set("png jpg jpeg jpe jfif gif webp avif svg bmp ico apng".split(" "));
 const messageName = /^\d{6} (?:\d{4}-\d\d-\d\d )?(.+?) - (.+)$/s;
 
-/** An entry of a listing, as the page uses it. */
+/** Converts an entry of a listing to the form that the page uses. */
 function entry(item, folder) {
   const path = item.encodedPath ? "/" + item.encodedPath.replace(/^\/+/, "") : join(folder, encode(item.name));
   return describe({ name: item.name, type: item.type, size: item.size, estimate: item.estimate, modified: item.modified,
@@ -213,7 +213,7 @@ const dayText = (item) => item.time ? dayFormat.format(item.time) : "";
 
 // MARK: Thumbnails
 
-/** Fetches pictures, the latest wanted first, few at a time; what is no longer wanted is cancelled. */
+/** Fetches pictures, the latest request first, few at a time. Requests that are no longer needed are cancelled. */
 const thumbnails = {
   atMost: 4, kept: 600, made: new Map(), failed: new Set(), waiting: [], running: new Map(), wanted: new Map(),
   want(image, url) {
@@ -253,12 +253,12 @@ const thumbnails = {
         if (other === url) { this.wanted.delete(image); this.show(image, blob); }
       }
     } catch (error) {
-      // What the server cannot do now it may do later, when the entry comes into sight again.
+      // A temporary failure is retried when the entry becomes visible again.
       if (error.name !== "AbortError" && [403, 404, 422].includes(error.status)) this.failed.add(url);
       else if (error.name !== "AbortError") for (const [image, other] of this.wanted) if (other === url) this.wanted.delete(image);
     }
     this.running.delete(url);
-    // Wanted again after it was cancelled.
+    // Requested again after the cancellation.
     for (const [image, other] of this.wanted) {
       if (other !== url) continue;
       if (this.failed.has(url)) this.wanted.delete(image);
@@ -274,7 +274,7 @@ const thumbnails = {
 
 const thumbnailPixels = devicePixelRatio > 1.3 ? 512 : 256;
 
-/** Where a picture of an entry is made; null for what has none. */
+/** Returns the URL of an entry's thumbnail, or null if it has none. */
 function thumbnailURL(item) {
   if (item.type !== "file") return null;
   if (item.kind === "image" && endingOf(item.name) === "svg") return fileURL(item.path);
@@ -288,7 +288,7 @@ function thumbnailURL(item) {
 const scroller = $("scroller");
 const list = $("list");
 
-/** The entries of a folder or a search; only those in sight have elements. */
+/** The entries of a folder or a search. Only visible ones have elements. */
 const listing = {
   path: null, hash: "", absolute: "", all: [], shown: [], containers: new Map(), current: 0, isSearch: false, isComplete: true,
   rows: new Map(), columns: 1, height: 44, width: 0, places: new Map(),
@@ -307,7 +307,7 @@ const listing = {
     this.arrange();
   },
 
-  /** Sorts and filters, and shows what is left. */
+  /** Filters and sorts the entries, and shows the result. */
   arrange(keeping = null) {
     const words = this.isSearch ? [] : $("filter").value.toLowerCase().split(/\s+/).filter(Boolean);
     const showsViews = this.isSearch || settings.get("views") === "shown" || words.some((word) => word.includes(".as"));
@@ -389,10 +389,10 @@ const listing = {
     }
     const wanted = [];
     for (let place = first; place < last; place++) if (!this.rows.has(place)) wanted.push(place);
-    // The one that Tab leads to exists even out of sight.
+    // The entry that Tab focuses exists even if it is not visible.
     if (this.shown.length && !this.rows.has(this.current) && (this.current < first || this.current >= last)) wanted.push(this.current);
     for (const place of wanted) this.rows.set(place, this.row(place));
-    // In the order in which they are read.
+    // In reading order.
     if (wanted.length) {
       const places = [...this.rows.keys()].sort((one, other) => one - other);
       let before = null;
@@ -439,7 +439,7 @@ const listing = {
     return row;
   },
 
-  /** Scrolls so that an entry can be seen. */
+  /** Scrolls so that an entry is visible. */
   reveal(place) {
     const top = Math.floor(place / this.columns) * this.height;
     if (top < scroller.scrollTop) scroller.scrollTop = top;
@@ -466,7 +466,7 @@ const listing = {
 function order(by, count) {
   const sign = by.startsWith("-") ? -1 : 1;
   const member = by.replace("-", "");
-  // The collator knows languages and numbers, and would hold up the page for very many names.
+  // The collator supports languages and numbers, but would block the page for very many names.
   const collator = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
   const byName = count > 20000
     ? (one, other) => (one.name < other.name ? -1 : one.name > other.name ? 1 : 0)
@@ -481,7 +481,7 @@ function order(by, count) {
   return (one, other) => isFolder(other) - isFolder(one) || sign * compare(one, other) || byName(one, other);
 }
 
-/** Where a click on an entry leads: archives and mailboxes open as the folders they are. */
+/** Returns the address that a click on an entry opens. Archives and mailboxes open as folders. */
 function hashFor(item) {
   if (item.kind === "mail") return fileHash(item.path);
   if (item.type === "directory") return folderHash(item.path);
@@ -526,7 +526,7 @@ function statement(symbol, title, detail, label, action) {
 
 const failed = (error, again) => statement("warn", error.title || "That did not work", error.detail ?? String(error), "Try again", again);
 
-// MARK: Where we are
+// MARK: Navigation
 
 let loading = null;
 let closing = null;
@@ -539,19 +539,19 @@ function route(event) {
     closeViewer();
     openFolder(place.replace(/\/+$/, "") || "/", words || "", "#" + hash);
   } else {
-    // Back leads to the list only if one has come from there.
+    // Back returns to the list only if the user came from it.
     if (!viewer.isOpen) viewer.cameFromList = Boolean(event && listing.hash) && (new URL(event.oldURL).hash || "#/") === listing.hash;
     openFile(place);
   }
 }
 
-/** Shows a folder, or what a search in it finds; not again if it is the one behind the viewer. */
+/** Shows a folder, or the result of a search in it. Does not reload the list behind the viewer. */
 async function openFolder(path, words, hash) {
   const isOnTheWay = loading && !loading.signal.aborted && $("main").getAttribute("aria-busy") === "true";
   if (listing.hash === hash && listing.path !== null) {
     document.title = titleOf(path);
     if (!isOnTheWay) return;
-    // Back, before what was asked for has come.
+    // The user went back before the requested list arrived.
     loading.abort();
     $("main").setAttribute("aria-busy", "false");
     $("filter").value = words;
@@ -567,7 +567,7 @@ async function openFolder(path, words, hash) {
   document.title = titleOf(path);
   const main = $("main");
   main.setAttribute("aria-busy", "true");
-  // What comes at once is shown without a flicker.
+  // A list that arrives at once is shown without flicker.
   const waiting = setTimeout(() => {
     listing.path = null;
     listing.clear();
@@ -605,7 +605,7 @@ async function openFolder(path, words, hash) {
     }
     scroller.scrollTop = 0;
     const kept = listing.places.get(hash);
-    // On the way up, the folder that one comes from is the one to go on with.
+    // When moving up, the folder that was left becomes the current entry.
     const from = before && before !== path && before.startsWith(path === "/" ? "/" : path + "/") ? before : null;
     listing.set(items);
     const child = from && join(path, from.slice(path === "/" ? 1 : path.length + 1).split("/")[0]);
@@ -656,7 +656,7 @@ function showCrumbs(path) {
   $("up").disabled = !names.length;
 }
 
-/** Whether a search is shown, or under way; and the folder that it is in. */
+/** Whether a search is shown or in progress, and the address of the searched folder. */
 const isSearching = () => location.hash.includes("?q=");
 const searched = () => location.hash.split("?")[0];
 
@@ -803,7 +803,7 @@ function save(item) {
 
 // MARK: Dialogs
 
-/** A dialog that goes away when it is closed; the focus returns to where it was. */
+/** Shows a dialog that is removed when it is closed. The focus returns to the previous element. */
 function dialog(kind, label, ...parts) {
   const box = make("dialog." + kind, { "aria-label": label }, ...parts);
   box.addEventListener("click", (event) => { if (event.target === box) box.close(); });
@@ -835,7 +835,7 @@ function showOptions() {
 
 async function copy(text) {
   try { await navigator.clipboard.writeText(text); } catch {
-    // Not over plain HTTP from another machine, where only the old way is there.
+    // Over plain HTTP from another machine, only the old method is available.
     const field = make("textarea", { "aria-hidden": "true", class: "offscreen" });
     field.value = text;
     (document.querySelector("dialog[open]:last-of-type") || document.body).append(field);
@@ -862,7 +862,7 @@ async function share(item) {
   }
 }
 
-/** Facts of an entry, what can be done with it, and all that it can be. */
+/** Shows the properties, actions and views of an entry. */
 function showAbout(item, startsWithViews = false) {
   const control = new AbortController();
   const close = () => box.close();
@@ -935,7 +935,7 @@ async function fillViews(section, item, signal, close, takesFocus) {
   }
 }
 
-/** The path of a view. A name that is not UTF-8 is kept as it is. */
+/** Returns the path of a view. A name that is not UTF-8 is preserved. */
 function besides(item, name) {
   return name.startsWith(item.name) ? item.path + encode(name.slice(item.name.length)) : join(parentOf(item.path), encode(name));
 }
@@ -947,7 +947,7 @@ const capital = (text) => text ? text[0].toUpperCase() + text.slice(1) : "View";
 async function openFile(path) {
   const name = lastOf(path);
   let item = listing.shown.find((one) => one.path === path);
-  // From a link or a conversion: what it is, is asked for.
+  // The path comes from a link or a conversion, so that its kind has to be requested.
   if (!item) {
     item = describe({ name, type: "file", size: null, path });
     if (listing.path === null && !loading) openFolder(parentOf(path), "", folderHash(parentOf(path)));
@@ -973,19 +973,19 @@ function closeViewer() {
   if (viewer.isOpen) viewer.box.close();
 }
 
-/** Leaves the viewer for the list that is behind it. */
+/** Leaves the viewer for the list behind it. */
 function leaveViewer() {
   const behind = listing.hash || folderHash(listing.path ?? "/");
   if (viewer.cameFromList) history.back();
   else location.replace(behind);
 }
 
-/** What shows a file, over everything. */
+/** The viewer, which shows a file over the whole page. */
 const viewer = {
   box: null, item: null, control: null, cameFromList: false, handlers: {},
   get isOpen() { return Boolean(this.box); },
 
-  /** The dialog, with an empty stage. */
+  /** Opens the dialog with an empty stage. */
   open(item) {
     this.control?.abort();
     this.control = new AbortController();
@@ -1021,7 +1021,7 @@ const viewer = {
   },
 
   empty() {
-    // Films and sounds go on loading where they are only removed.
+    // Films and sounds would continue to load if they were only removed.
     for (const media of this.stage.querySelectorAll("video, audio")) {
       media.pause();
       media.removeAttribute("src");
@@ -1041,11 +1041,11 @@ const viewer = {
     this.box = this.item = this.control = null;
     const place = item ? listing.shown.findIndex((one) => one.path === item.path) : -1;
     if (listing.shown.length && listing.path !== null) listing.focus(place >= 0 ? place : listing.current);
-    // A browser may close a dialog by itself: by a gesture, or by Escape.
+    // Browsers can close a dialog themselves, by a gesture or by Escape.
     if (item && location.hash === fileHash(item.path)) leaveViewer();
   },
 
-  /** Shows a file, or only that it is looked at. */
+  /** Shows a file, or only the progress of its request. */
   async show(item, isOnlyOpening = false) {
     const signal = this.open(item);
     const wait = this.waiting(signal);
@@ -1069,7 +1069,7 @@ const viewer = {
     this.stage.append(make("div.state", {}, ...failed(error, again)));
   },
 
-  /** Says that it takes a while, when it does. */
+  /** Shows a sign of progress if the work takes a while. */
   waiting(signal) {
     const sign = make("div.waiting", { role: "status" });
     const soon = setTimeout(() => { sign.append(make("span.spinner")); this.stage.append(sign); }, 250);
@@ -1095,7 +1095,7 @@ const viewer = {
     actions[event.key]();
   },
 
-  /** Scrolls as keys do, wherever the focus is but on a control. */
+  /** Scrolls by keys, unless the focus is on a control. */
   scroll(event) {
     if (event.target.closest("button, a, summary")) return;
     const page = this.stage.clientHeight * 0.9;
@@ -1105,7 +1105,7 @@ const viewer = {
     this.stage.scrollBy({ top: steps[event.key] });
   },
 
-  /** The entries that previous and next go through: of images the images, of messages the messages, else all files. */
+  /** The entries for previous and next: all images for an image, all messages for a message, otherwise all files. */
   get row() {
     const kind = this.item?.kind;
     return listing.shown.filter((one) => kind === "image" || kind === "mail" ? one.kind === kind
@@ -1130,7 +1130,7 @@ function showViewerNeighbours() {
   viewer.following.disabled = !viewer.neighbour(1);
 }
 
-/** Buttons of which one is chosen; the first at the start. */
+/** Creates buttons of which one is selected, initially the first. */
 function tabs(names, choose) {
   const buttons = names.map((name, place) => make("button.tab", {
     type: "button", "aria-pressed": String(place === 0), click: () => {
@@ -1141,7 +1141,7 @@ function tabs(names, choose) {
   return make("div.tabs", { role: "group" }, ...buttons);
 }
 
-/** Shows one of several things on a stage, each fetched when it is chosen. */
+/** Shows one of several alternatives on a stage. Each is fetched when it is selected. */
 async function alternatives(item, stage, signal, choices) {
   let current = null;
   const choose = async (place) => {
@@ -1163,7 +1163,7 @@ const viewers = {
     const isKnown = shownByBrowsers.has(endingOf(item.name));
     const converted = `${item.path}.2560px.as-webp`;
     try { await showImage(item, stage, signal, fileURL(isKnown ? item.path : converted)); } catch (error) {
-      // The name may not say what it is.
+      // The extension may be wrong.
       if (!isKnown || signal.aborted) throw error;
       await showImage(item, stage, signal, fileURL(converted));
     }
@@ -1238,7 +1238,7 @@ async function showImage(item, stage, signal, url) {
   zoomable(stage, image, signal);
 }
 
-/** Zoom and pan by wheel, pinch, double tap, keys and buttons; a swipe leads on while all of the image is in sight. */
+/** Adds zoom and pan by wheel, pinch, double tap, keys and buttons. A swipe moves on while the whole image is visible. */
 function zoomable(stage, image, signal) {
   const most = 16;
   let [scale, x, y] = [1, 0, 0];
@@ -1326,7 +1326,7 @@ function zoomable(stage, image, signal) {
 
 // MARK: Pages
 
-/** A PDF as images of its pages, fetched as they come near. */
+/** Shows a PDF as images of its pages, which are fetched as they come near. */
 async function showPages(item, pdf, stage, signal) {
   const base = pdf + ".pages";
   const pages = (await ask("list", base, signal)).items.filter((page) => page.type === "file").map((page) => entry(page, base));
@@ -1358,7 +1358,7 @@ async function showPages(item, pdf, stage, signal) {
       image.classList.add("ready");
       const own = `${image.naturalWidth} / ${image.naturalHeight}`;
       sheet.style.aspectRatio = own;
-      // The others are probably as large.
+      // The other pages probably have the same size.
       if (!ratio) {
         ratio = own;
         for (const other of stage.children) if (!other.style.aspectRatio) other.style.aspectRatio = own;
@@ -1390,7 +1390,7 @@ const dropped = new Set(("script style template iframe object embed form input b
   + "noscript audio video head").split(" "));
 const heldAttributes = { td: ["colspan", "rowspan"], th: ["colspan", "rowspan", "scope"], ol: ["start"] };
 
-/** A page that a conversion has made, built again from what is known to be harmless: it takes the looks of this page. */
+/** Shows a converted page, rebuilt from elements that are known to be harmless, in the style of this page. */
 async function showProse(path, stage, signal) {
   const parsed = new DOMParser().parseFromString(
     (await textOf(path, signal)).replace(/<style[^]*?<\/style>/gi, ""), "text/html");
@@ -1456,16 +1456,16 @@ function safeURL(text, base) {
   try { return new URL(text, base); } catch { return null; }
 }
 
-/** Lets the page draw and answer; ends what nobody waits for. */
+/** Lets the page draw and respond. Throws if the work has been cancelled. */
 async function breathe(signal) {
   await new Promise((resolve) => setTimeout(resolve));
   if (signal.aborted) throw new DOMException("", "AbortError");
 }
 
-/** A page of the tree, without scripts, that can open nothing and send nothing; its own origin lets it show what lies beside it. */
+/** Frames a page of the tree, without scripts, that can open and send nothing. Its own origin lets it show adjacent files. */
 function frame(path, title) {
   const page = make("iframe.page", { sandbox: "allow-same-origin", src: "/dav" + path, title, referrerpolicy: "no-referrer" });
-  // From when there is a document, which may be long before all of it is there.
+  // Starts when the document exists, which may be long before it has loaded.
   const watch = () => {
     const inner = page.contentDocument;
     if (inner && inner.URL !== "about:blank") inner.addEventListener("click", follow);
@@ -1475,7 +1475,7 @@ function frame(path, title) {
   return page;
 }
 
-/** Opens what a link in a frame leads to elsewhere, which the frame itself may not. */
+/** Opens an external link of a frame, which the frame itself is not permitted to do. */
 function follow(event) {
   const target = safeURL(event.target.closest?.("a[href]")?.href ?? "", location.href);
   if (!target || target.origin === location.origin || !["http:", "https:", "mailto:"].includes(target.protocol)) return;
@@ -1521,7 +1521,7 @@ async function showMail(item, base, stage, signal) {
   const asPage = () => {
     const page = frame(base + "/body.html", "Message");
     page.classList.add("mail");
-    // As high as what is in it: the message scrolls as one.
+    // The frame is as high as its content, so that the message scrolls as a whole.
     page.addEventListener("load", () => {
       const root = page.contentDocument?.documentElement;
       if (!root) return;
@@ -1586,7 +1586,7 @@ async function showMedia(item, stage, signal, tag) {
   viewer.handlers[" "] = () => { if (media.paused) media.play(); else media.pause(); };
 }
 
-/** Offers the subtitles that are in a film or beside it; one is fetched when it is chosen. */
+/** Offers the subtitles in a film or next to it. They are fetched when selected. */
 async function offerSubtitles(item, media, signal) {
   const stem = item.name.replace(/\.[^.]*$/, "");
   const isSubtitle = (name) => /\.(srt|vtt)$/i.test(name);
@@ -1621,7 +1621,7 @@ async function offerSubtitles(item, media, signal) {
   }, { signal });
 }
 
-/** The cues of SubRip and WebVTT: [from, to, text], in seconds. */
+/** Yields the cues of SubRip and WebVTT: [from, to, text], in seconds. */
 function* cuesOf(text) {
   const time = (hours, minutes, seconds) => Number(hours || 0) * 3600 + Number(minutes) * 60 + Number(seconds.replace(",", "."));
   const stamp = String.raw`(?:(\d+):)?(\d+):(\d+[.,]\d+)`;
@@ -1640,7 +1640,7 @@ function* cuesOf(text) {
 
 const mostCells = 2_000_000;
 
-/** Rows of cells (RFC 4180), with the separator that the first line has most of. */
+/** Yields rows of cells (RFC 4180), with the most frequent separator of the first line. */
 async function* rowsOf(text, signal) {
   const first = text.slice(0, text.indexOf("\n") + 1 || undefined);
   const separator = ["\t", ";", ",", "|"].reduce((best, one) => (first.split(one).length > first.split(best).length ? one : best), ",");
@@ -1697,7 +1697,7 @@ async function showTable(path, stage, signal) {
   let sorted = lines.map((line, place) => [place + 1, line]);
   const amount = (cell) => Number((cell || "").replace(/[^\d.,+-]/g, "").replace(/,(?=\d{1,2}$)/, ".").replaceAll(",", "")) || 0;
   const classOf = (cell, column) => (isNumber[column] ? "right" : cell.length <= 28 ? "short" : undefined);
-  // A few hundred rows at a time, as one comes to them.
+  // A few hundred rows at a time, as the user scrolls to them.
   const more = () => {
     const end = Math.min(sorted.length, shown + 300);
     const part = document.createDocumentFragment();
@@ -1776,7 +1776,7 @@ async function showText(item, stage, signal) {
   await drawText(code, text, answer.language, stage, signal);
 }
 
-/** Lines in blocks, each highlighted and drawn when it comes near. */
+/** Shows lines in blocks, each highlighted and drawn when it comes near. */
 async function drawText(code, text, language, stage, signal) {
   const perBlock = 100;
   const starts = [0];
@@ -1788,7 +1788,7 @@ async function drawText(code, text, language, stage, signal) {
     for (const { target, isIntersecting } of seen) if (isIntersecting) { near.unobserve(target); draw(target); }
   }, { root: stage, rootMargin: "1500px 0px" });
   signal.addEventListener("abort", () => near.disconnect());
-  // Plain first; colours follow as they are found.
+  // Blocks are drawn without colours first.
   const found = [];
   let highlightedTo = 0;
   let isDone = false;
@@ -1850,7 +1850,7 @@ async function drawText(code, text, language, stage, signal) {
   for (; coloured < blocks.length; coloured++) if (blocks[coloured].isDrawn === 1) draw(blocks[coloured]);
 }
 
-/** The first token that ends after a place. */
+/** Returns the index of the first token that ends after a position. */
 function firstToken(found, place) {
   let [low, high] = [0, found.length];
   while (low < high) {
@@ -1941,7 +1941,7 @@ const slashed = String.raw`\/\/[^\n]*|\/\*[^]*?(?:\*\/|(?![^]))`;
 const dashed = String.raw`--[^\n]*`;
 const number = String.raw`\b(?:0[xX][\da-fA-F_]+|0[bB][01_]+|0[oO][0-7_]+|\d[\d_]*(?:\.\d[\d_]*)?(?:[eE][+-]?\d+)?)[a-zA-Z%]*\b`;
 
-/** What comments and strings look like, for families of languages. */
+/** The syntax of comments and strings, for families of languages. */
 const grammars = {
   slashes: { comment: slashed, string: `${string}|${single}|\`(?:[^\`\\\\]|\\\\[^])*\`?`, extra: String.raw`@[A-Za-z_]\w*|^[ \t]*#[a-z]+\b` },
   swift: { comment: slashed, string: `#*"""[^]*?(?:"""#*|(?![^]))|${string}`, extra: String.raw`@[A-Za-z_]\w*|#[a-z]\w*` },
@@ -1987,7 +1987,7 @@ const grammarOf = {
   assembly: "assembly", batch: "batch", mail: "mail", markdown: "markdown", plain: null, csv: null,
 };
 
-/** What is coloured in a text, in order: [from, to, kind]. */
+/** Yields the coloured parts of a text, in order: [from, to, kind]. */
 function* tokens(text, language) {
   const name = language in grammarOf ? grammarOf[language] : "slashes";
   if (!name) return;
@@ -2013,7 +2013,7 @@ function* tokens(text, language) {
   }
 }
 
-// MARK: The start
+// MARK: Start
 
 $("up").addEventListener("click", goUp);
 $("layout").addEventListener("click", switchLayout);

@@ -3,23 +3,23 @@ import NIOHTTP1
 import Synchronization
 import Text
 
-/// Who may ask: whoever knows the token, by a name that the server goes by.
+/// Authorizes requests by token and Host header.
 final class Access: Sendable {
   enum Verdict {
-    /// With the cookie to set, for who gave the token in the address.
+    /// `cookie` is the cookie to set, non-nil if the token was passed in the URL.
     case admitted(cookie: String?)
     case refused(Response)
   }
 
-  /// nil if everybody may.
+  /// The token. Nil if none is required.
   private let token: Secret?
-  /// What the cookie holds: it says that its owner knew the token, and is not the token.
+  /// The value of the cookie. It proves that its owner knew the token, but is not the token.
   private let pass: Secret
   private let hosts: HostNames
   private let guesses = GuessLimit()
   private let wrong = Atomic<Int>(0)
 
-  /// How many wrong tokens have come.
+  /// The number of wrong tokens received.
   var wrongTokens: Int { wrong.load(ordering: .relaxed) }
 
   init(token: String?, hosts: HostNames) {
@@ -28,12 +28,12 @@ final class Access: Sendable {
     self.hosts = hosts
   }
 
-  /// From now on the server goes by this name, too.
+  /// Adds a name of the server.
   func add(name: String) { hosts.add(name) }
 
-  /// Blocks on nothing.
+  /// Checks a request. Does not block.
   func check(_ request: Request) -> Verdict {
-    // Without this, any page could have its own name lead here, and read what is answered.
+    // Without this check, any page could point its own host name here, and read the responses.
     guard let host = request.host else {
       return .refused(.problem(.badRequest, "the request has no Host header, or several"))
     }
@@ -44,7 +44,7 @@ final class Access: Sendable {
     if isCrossSite(request) { return .refused(.problem(.forbidden, "another site's page asks")) }
     if isEmbedded(request) { return .refused(.problem(.forbidden, "a page asks for this as a part of itself")) }
     guard let token else { return .admitted(cookie: nil) }
-    // Nobody guesses 256 bits, and who knew the token is not locked out by those who do not.
+    // 256 bits cannot be guessed, and clients with the cookie are not locked out by others' guesses.
     let cookieName = Self.cookieName(host)
     if Self.cookies(cookieName, request).contains(where: { pass.matches(Array($0.utf8)) }) {
       return .admitted(cookie: nil)
@@ -55,7 +55,7 @@ final class Access: Sendable {
     var given: [[UInt8]] = []
     if let header = request.header("authorization") {
       if let bearer = Self.after("bearer ", header) { given.append(Array(bearer.utf8)) }
-      // A file manager asks for a name, too, which does not matter.
+      // File managers also ask for a user name, which is ignored.
       if let basic = Self.after("basic ", header), let decoded = Base64.bytes(of: basic) {
         given.append(Array(decoded.drop { $0 != UInt8(ascii: ":") }.dropFirst()))
       }
@@ -81,28 +81,31 @@ final class Access: Sendable {
         headers: [("WWW-Authenticate", challenge)]))
   }
 
-  /// Whether a browser says that a page from elsewhere wants this, other than to show it as a page of its own.
+  /// Returns whether the request is from a page of another site, according to the browser, and not a navigation to the
+  /// page itself.
   private func isCrossSite(_ request: Request) -> Bool {
     guard let site = request.header("sec-fetch-site"), site == "cross-site" || site == "same-site" else { return false }
     let isPage = request.header("sec-fetch-mode") == "navigate" && request.header("sec-fetch-dest") == "document"
     return !(isPage && request.path == "/")
   }
 
-  /// Whether a browser asks for work as for a picture or a style: pages of the tree may load files, and have nothing else
-  /// done.
+  /// Returns whether a browser makes an API request for a picture or a style. Pages of the tree may load files, but not
+  /// cause other work.
   private func isEmbedded(_ request: Request) -> Bool {
     guard request.path.hasPrefix("/api/"), request.path != "/api/file", let kind = request.header("sec-fetch-dest")
     else { return false }
     return kind != "empty" && kind != "document"
   }
 
-  /// Cookies are not separated by ports. That of the address that is asked: several servers behind one have one cookie.
+  /// Returns the name of the cookie. It contains the port of the requested address, because cookies are not separated
+  /// by ports. Several servers behind one address share a cookie.
   private static func cookieName(_ host: String) -> String {
     let port = host.split(separator: ":").last.map { $0.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 } ? $0 : "" } ?? ""
     return host.contains(":") && !port.isEmpty && !host.hasSuffix("]") ? "ffserve-\(port)" : "ffserve"
   }
 
-  /// All of the name: another server of the same machine can set one that hides the right one, and is none.
+  /// Returns all cookies with the name. Another server on the same machine can set an invalid one that hides the right
+  /// one.
   private static func cookies(_ cookieName: String, _ request: Request) -> some Sequence<Substring> {
     request.headers["cookie"].lazy.flatMap { $0.split(separator: ";").prefix(64) }.compactMap { pair in
       let pair = pair.drop { $0 == " " }

@@ -1,10 +1,10 @@
 import NIOCore
 import Synchronization
 
-/// Tells a connection to end with the answer that is under way.
+/// The event that makes a connection end after the response in progress.
 struct Draining: Sendable {}
 
-/// The open connections, of which there may be so many at a time. Who has half of them gets no more when few are left.
+/// The open connections, whose number is limited. When few are left, a client with half of them gets no more.
 final class ConnectionLimit: Sendable {
   private struct State {
     var open: [ObjectIdentifier: any Channel] = [:]
@@ -20,12 +20,12 @@ final class ConnectionLimit: Sendable {
 
   var count: Int { state.withLock { $0.open.count } }
 
-  /// Whether so many are open that those that wait for nothing are to make room.
+  /// Whether so much of the limit is in use that idle connections should be closed earlier.
   var isNear: Bool { count > most / 4 * 3 }
 
-  /// Counts one; false if there are too many, or the server is ending.
+  /// Counts a connection. Returns `false` if there are too many, or the server is ending.
   ///
-  /// - Parameter network: where it comes from; nil if it may be from anywhere.
+  /// - Parameter network: the client's network. Nil if it can be any.
   func enter(_ channel: any Channel, of network: Network?) -> Bool {
     state.withLock { state in
       let own = network.flatMap { state.networks[$0] } ?? 0
@@ -50,8 +50,7 @@ final class ConnectionLimit: Sendable {
     body?()
   }
 
-  /// Has each connection closed once its answer has been sent, and those without one at once; calls `body` when there is none
-  /// left.
+  /// Closes each connection after its response, and idle ones at once. Calls `body` when none is left.
   func drain(_ body: @escaping @Sendable () -> Void) {
     let open = state.withLock { state in
       state.isEnding = true

@@ -1,13 +1,13 @@
 import Assembly
 import Glibc
 
-/// The token that the user gave.
+/// The token given by the user.
 enum GivenToken {
-  /// By an option, else by the environment, from which it is taken; nil if there is none. Reads `--token-file`, and hides
-  /// `--token` from who lists processes. Blocks.
+  /// Returns the token of an option, otherwise that of the environment, from which it is removed. Returns `nil` if
+  /// there is none. Reads `--token-file`, and hides `--token` in process listings. Blocks.
   static func find(_ options: ServeOptions) throws -> String? {
     let known = unsafe getenv(Token.variable).map { unsafe String(cString: $0) }
-    // No worker needs it.
+    // Workers do not need the token.
     _ = unsafe unsetenv(Token.variable)
     if let token = options.token {
       hide(token)
@@ -19,7 +19,8 @@ enum GivenToken {
     return known
   }
 
-  /// Overwrites a word in what the kernel shows as this process's command line. It is seen until then: a file is better.
+  /// Overwrites a word in the command line that the kernel shows for this process. It is visible until then, so a file
+  /// is preferable.
   private static func hide(_ word: String) {
     guard let area = unsafe commandLine else { return }
     let word = Array(word.utf8)
@@ -29,13 +30,13 @@ enum GivenToken {
     }
   }
 
-  /// Where the kernel looks for the command line (proc_pid_stat(5), fields 48 and 49); nil if it does not say.
+  /// The memory of the command line that the kernel shows (proc_pid_stat(5), fields 48 and 49). Nil if it is unknown.
   private static var commandLine: UnsafeMutableRawBufferPointer? {
     guard let file = unsafe fopen("/proc/self/stat", "re") else { return nil }
     defer { unsafe fclose(file) }
     var buffer = [UInt8](repeating: 0, count: 4096)
     let count = unsafe fread(&buffer, 1, buffer.count, file)
-    // The program's name, in parentheses, may have blanks.
+    // The program's name, in parentheses, may contain spaces.
     guard let end = buffer[..<count].lastIndex(of: UInt8(ascii: ")")) else { return nil }
     let fields = buffer[(end + 1)..<count].split(separator: UInt8(ascii: " "))
     guard fields.count > 46, let start = UInt(String(decoding: fields[45], as: UTF8.self)),

@@ -1,7 +1,7 @@
 import Files
 import Synchronization
 
-/// Makes guessing tokens slow: after some wrong ones, an address gets no answer for a while.
+/// Slows down the guessing of tokens: after some wrong ones, an address is refused for a while.
 final class GuessLimit: Sendable {
   private struct Guesses {
     var count: Int
@@ -11,9 +11,10 @@ final class GuessLimit: Sendable {
   private let wrong = Mutex<[Network: Guesses]>([:])
 
   private static let most = 10
-  /// Of all networks of one who has many, and of all together that there is no room for.
+  /// The maximum for all networks of one IPv6 site, and for all networks together that are not recorded for lack of
+  /// space.
   private static let mostOfMany = 40
-  /// In seconds.
+  /// The duration of the refusal, in seconds.
   private static let period = 60
   private static let remembered = 8192
 

@@ -1,11 +1,11 @@
 import Glibc
 import Synchronization
 
-/// The names that the server goes by. An address is always one: nobody can make it lead elsewhere.
+/// The host names of the server. An address is always permitted: it cannot be made to point elsewhere.
 final class HostNames: Sendable {
   private let names: Mutex<Set<String>>
 
-  /// - Parameter given: by options.
+  /// - Parameter given: the names in options.
   init(given: [String]) {
     var names: Set = ["localhost"]
     var buffer = [CChar](repeating: 0, count: 256)
@@ -17,10 +17,10 @@ final class HostNames: Sendable {
     self.names = Mutex(names)
   }
 
-  /// One that is known later.
+  /// Adds a name that is determined later.
   func add(_ name: String) { names.withLock { _ = $0.insert(name.lowercased()) } }
 
-  /// - Parameter header: with or without a port.
+  /// - Parameter header: a Host header, with or without a port.
   func contains(_ header: String) -> Bool {
     let text = header.lowercased()
     if text.hasPrefix("[") {
@@ -35,7 +35,7 @@ final class HostNames: Sendable {
   }
 
   private static func isAddress(_ text: Substring, _ family: Int32) -> Bool {
-    // Room for either kind.
+    // Space for either family.
     var address = [UInt8](repeating: 0, count: 16)
     return unsafe inet_pton(family, String(text), &address) == 1
   }

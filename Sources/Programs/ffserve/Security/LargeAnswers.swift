@@ -1,17 +1,17 @@
 import Synchronization
 
-/// How much memory answers may take together while they are sent: who takes none of what he asked for does not fill it.
+/// A limit on the memory of all responses being sent, so that clients that do not read cannot exhaust it.
 final class LargeAnswers: Sendable {
   private let capacity: Int
   private let held = Mutex(0)
 
-  /// Answers of at most this are not counted, in bytes.
+  /// The maximum size of a response that is not counted, in bytes.
   static let uncounted = 128 << 10
 
-  /// - Parameter capacity: in bytes.
+  /// - Parameter capacity: the limit, in bytes.
   init(_ capacity: Int) { self.capacity = capacity }
 
-  /// False if there is no room now. One alone always has it.
+  /// Reserves memory. Returns `false` if the limit is reached. A single response is always permitted.
   func take(_ count: Int) -> Bool {
     held.withLock { held in
       guard held == 0 || held + count <= capacity else { return false }

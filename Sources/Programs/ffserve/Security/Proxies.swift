@@ -1,21 +1,21 @@
 import Assembly
 import NIOHTTP1
 
-/// The machines before the server, such as nginx, which say for whom they ask. Nobody else is believed.
+/// The reverse proxies of the server, such as nginx, which report their clients. Other machines' reports are ignored.
 struct Proxies: Sendable {
   private let ranges: [AddressRange]
 
   init(_ ranges: [AddressRange]) { self.ranges = ranges }
 
-  /// For whom a peer asks: the last address that it and other proxies did not add for one of themselves; and whether by TLS,
-  /// nil where it does not say.
+  /// Returns the client of a peer: the last reported address that is not one of a proxy. Also returns whether the
+  /// client uses TLS, or `nil` if that is not reported.
   func client(_ headers: HTTPHeaders, from peer: String) -> (address: String, isSecure: Bool?) {
     guard !ranges.isEmpty, contains(peer) else { return (peer, nil) }
     let schemes = Self.items(headers["x-forwarded-proto"])
     var client = peer
     for item in Self.items(headers["x-forwarded-for"]).reversed() {
       let address = Self.withoutPort(item)
-      // What a client made up is before what the proxies added.
+      // Addresses forged by a client precede those added by proxies.
       guard AddressRange.isAddress(address) else { break }
       client = address
       if !contains(address) { break }
@@ -23,7 +23,7 @@ struct Proxies: Sendable {
     return (client, schemes.last.map { $0.lowercased() == "https" })
   }
 
-  /// Whether an address is that of a proxy.
+  /// Returns whether an address is that of a proxy.
   func contains(_ address: String) -> Bool { ranges.contains { $0.contains(address) } }
 
   private static func items(_ values: [String]) -> [String] {
@@ -32,7 +32,7 @@ struct Proxies: Sendable {
     }
   }
 
-  /// `1.2.3.4:5` and `[2001:db8::1]:5`, as some write them.
+  /// Removes the port that some proxies add: `1.2.3.4:5` and `[2001:db8::1]:5`.
   private static func withoutPort(_ item: String) -> String {
     if item.hasPrefix("[") { return String(item.dropFirst().prefix { $0 != "]" }) }
     let parts = item.split(separator: ":", omittingEmptySubsequences: false)

@@ -2,11 +2,11 @@ import COpenSSL
 import CPosix
 import Glibc
 
-/// Bytes that are compared in a time that does not depend on what they are.
+/// Bytes that are compared in constant time.
 struct Secret: Sendable {
-  /// Of the bytes: all are of one length.
+  /// The digest of the bytes. All digests have the same length.
   private let digest: [UInt8]
-  /// For those that are shown again.
+  /// The text of a derived secret. Empty for others.
   let hexadecimal: String
 
   init(_ bytes: [UInt8]) {
@@ -19,12 +19,12 @@ struct Secret: Sendable {
     digest = Self.sum(Array(hexadecimal.utf8))
   }
 
-  /// One that follows from another for a purpose, the same in every process, and says nothing of it.
+  /// Derives a secret from another for a purpose. It is the same in every process, and reveals nothing about the other.
   static func derived(from secret: String, for purpose: String) -> Secret {
     Secret(shown: sum(Array("\(purpose)\0\(secret)".utf8)))
   }
 
-  /// 128 bits of chance, as text.
+  /// Returns 128 random bits as text.
   static func random() -> String {
     var bytes = [UInt8](repeating: 0, count: 16)
     precondition(unsafe getentropy(&bytes, bytes.count) == 0)

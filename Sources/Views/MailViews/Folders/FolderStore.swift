@@ -3,10 +3,10 @@ package import Index
 internal import Mail
 internal import Tree
 
-/// The numbers and the rows of a folder's messages in the index.
+/// The index records of a directory's messages: their numbers and rows.
 ///
-/// The source is the folder, by device and inode. Rows are kept by number, in blocks, so that what comes is added at the
-/// end, and changes of flags write nothing. Each record starts with the epoch that its numbers are of.
+/// The source is the directory's device and inode. Rows are stored by number, in blocks, so that new messages are added
+/// at the end and changes of flags write nothing. Each record starts with the epoch of its numbers.
 package struct FolderStore: Sendable {
   let index: Index
   let source: [UInt8]
@@ -16,7 +16,7 @@ package struct FolderStore: Sendable {
   private static let headKey: [UInt8] = [0]
   private static let pathKey: [UInt8] = [3]
   private static let epochSize = 8
-  /// How long other processes are waited for.
+  /// The maximum time to wait for other processes.
   private static let patience = Duration.seconds(2)
 
   init(_ index: Index, of folder: FolderIdentity) {
@@ -28,12 +28,12 @@ package struct FolderStore: Sendable {
   private static func identities(_ block: Int) -> [UInt8] { key(1, block) }
   private static func rows(_ block: Int) -> [UInt8] { key(2, block) }
 
-  /// Returns the numbers of the messages of `files`, and stores new ones before they are used. `isStored` is false if that
-  /// fails, or if `files` are not the present ones: the numbers below `firstAdded` are then those of all processes, and the
-  /// others those of the caller alone. Returns nil if nothing is stored and nothing can be.
+  /// Returns the numbers of the messages of `files`. Stores new ones before they are used. `isStored` is false if
+  /// `files` are not the current ones: numbers below `firstAdded` are then shared by all processes, and the others
+  /// belong to the caller alone. Returns `nil` if the numbers cannot be stored.
   ///
-  /// `isCurrent` tells whether `files` are the present ones: a number is not taken from a message that another process has
-  /// found since they were listed.
+  /// `isCurrent` returns whether `files` are the current ones: a number is not taken from a message that another
+  /// process has found since they were listed.
   func numbers(
     of files: [MailFile], path: String, isCurrent: () throws(Fault) -> Bool
   ) throws(Fault) -> (numbers: MessageNumbers, isStored: Bool)? {
@@ -84,7 +84,7 @@ package struct FolderStore: Sendable {
 
   // MARK: Rows
 
-  /// The rows of a block of numbers, as far as they are stored, or none if they are malformed.
+  /// Returns the stored rows of a block of numbers, or none if they are malformed.
   func rows(of block: Int, _ epoch: [UInt8]) -> [MessageRow] {
     guard let value = index.value(of: source, Self.kind, Self.rows(block)), value.starts(with: epoch) else { return [] }
     var rows: [MessageRow] = []
@@ -106,7 +106,8 @@ package struct FolderStore: Sendable {
 
   // MARK: Contents
 
-  /// The path of a folder in the index and its number of messages; nil if the record is of something else.
+  /// Returns the path of a directory in the index and its number of messages. Returns `nil` if the record is not a
+  /// directory.
   static func summary(of content: IndexedSource, in index: Index) -> (String?, Int?)? {
     guard content.kind == kind.number, let head = index.value(of: content.source, kind, headKey),
       head.count == epochSize + 16

@@ -2,25 +2,25 @@ internal import Bytes
 internal import Mail
 internal import Tree
 
-/// A file that is one message, in a folder of such files.
+/// A message file in a directory of such files.
 struct MailFile: Sendable {
   let name: FileName
   let identity: Identity
-  /// Of the identity.
+  /// The hash of the identity.
   let hash: UInt64
-  /// The number that the name starts with, by which files are sorted first: a Maildir's have the time of delivery.
+  /// The number that the name starts with, by which files are sorted first. In a Maildir, it is the time of delivery.
   let number: UInt64
   /// A hash of the ctime.
   let changes: UInt64
-  /// Its place in the list of who may read which file.
+  /// The index of its rights in the list of distinct rights.
   let rights: Int32
-  /// Which of the folders that hold messages it is in.
+  /// The index of the directory that contains it.
   let folder: UInt8
-  /// What its name says of it.
+  /// The message's state according to the name.
   let state: MessageState
 
-  /// Names the message, whatever mail programs do to its file: when its flags change, the name and the ctime do, and
-  /// when it is read for the first time, the folder does. Another message in the same file has another size or mtime.
+  /// Identifies the message across changes by mail programs. A change of flags changes the name and the ctime, and the
+  /// first reading changes the directory. Another message in the same file has another size or mtime.
   struct Identity: Hashable, Sendable {
     let inode: UInt64
     let size: Int64
@@ -28,7 +28,7 @@ struct MailFile: Sendable {
     /// A hash of the name without flags.
     let name: UInt64
 
-    /// For tables in memory and `ShownMessage`.
+    /// The hash for tables in memory and `ShownMessage`.
     var hash: UInt64 {
       StableHash(seed: inode).adding(UInt64(bitPattern: size)).adding(UInt64(bitPattern: modified.seconds))
         .adding(UInt64(UInt32(bitPattern: modified.nanoseconds))).adding(name).value
@@ -55,7 +55,8 @@ struct MailFile: Sendable {
       .adding(UInt64(UInt32(bitPattern: attributes.changed.nanoseconds))).value
   }
 
-  /// Whether neither the file nor who may read it has changed: its times tell, but for changes within a tick of the clock.
+  /// Returns whether the file and its permissions are unchanged, judging by its times. Changes within a tick of the
+  /// clock are missed.
   func isAsBefore(_ attributes: Attributes) -> Bool {
     identity.inode == attributes.inode && identity.size == attributes.size && identity.modified == attributes.modified
       && changes == Self.changes(attributes)
@@ -63,8 +64,8 @@ struct MailFile: Sendable {
 
   var isAppleMail: Bool { name.fileExtension == "emlx" }
 
-  /// The name of a file of a Maildir without its flags, and the flags: `1700000000.M1P2.host:2,FS`. Where a file system
-  /// does not take a colon, programs write another sign.
+  /// Splits the name of a Maildir's file into its base and the flags: `1700000000.M1P2.host:2,FS`. If a file system
+  /// does not allow a colon, programs use another character.
   private static func parts(of name: ArraySlice<UInt8>) -> (base: ArraySlice<UInt8>, flags: ArraySlice<UInt8>?) {
     guard let comma = name.lastIndex(of: UInt8(ascii: ",")), comma - name.startIndex > 2,
       name[comma - 1] == UInt8(ascii: "2"), ":;!".utf8.contains(name[comma - 2])
@@ -72,7 +73,7 @@ struct MailFile: Sendable {
     return (name[..<(comma - 2)], name[(comma + 1)...])
   }
 
-  /// The number that a name starts with.
+  /// Returns the number that a name starts with.
   private static func number(in name: ArraySlice<UInt8>) -> UInt64 {
     var number: UInt64 = 0
     for digit in name {
@@ -82,27 +83,27 @@ struct MailFile: Sendable {
     return name.first?.isDigit ?? false ? number : .max
   }
 
-  /// The order of messages: of their numbers, then of their names.
+  /// Returns whether a message precedes another one: by number, then by name.
   static func isBefore(_ one: MailFile, _ other: MailFile) -> Bool {
     if one.number != other.number { return one.number < other.number }
     let (name, rival) = (parts(of: one.name.bytes).base, parts(of: other.name.bytes).base)
     if name != rival { return name.lexicographicallyPrecedes(rival) }
-    // In `cur` before `new`, where it was until just now.
+    // `cur` precedes `new`, from which the file has just moved.
     return (one.identity.inode, other.folder) < (other.identity.inode, one.folder)
   }
 
-  /// Whether a file of this name may be a message in a folder that is no Maildir.
+  /// Returns whether a file of this name may be a message in a directory that is not a Maildir.
   static func isMessage(_ name: ListedName) -> Bool {
     name.fileExtension == "eml" || name.fileExtension == "emlx"
   }
 
-  /// Whether a name is a number, as those of messages in MH folders are.
+  /// Returns whether a name is a number, like those of messages in MH folders.
   static func isNumber(_ name: FileName) -> Bool { name.count <= 12 && name.bytes.allSatisfy(\.isDigit) }
 }
 
 extension NumberBook.Key {
-  /// A file of a folder of mail. The names in a Maildir, and of Apple Mail's files, are given once; other files may be
-  /// renamed. In an archive, all files have other inode numbers after each change.
+  /// The key of a message file. Names in a Maildir, and of Apple Mail's files, are not reused. Other files may be
+  /// renamed. In an archive, all files get new inode numbers with each change.
   init(_ file: MailFile, isInMaildir: Bool, isInArchive: Bool) {
     let identity = file.identity
     if isInArchive {

@@ -3,29 +3,29 @@ internal import Files
 internal import Mail
 internal import Tree
 
-/// The message files of a folder, as a listing has them.
+/// The message files of a directory, as listed.
 ///
-/// Those of a Maildir are in its folders `new`, if it has one, and `cur`; other folders have `.eml` and `.emlx` files, or, as MH has them,
-/// files whose names are numbers. Links are not followed.
+/// A Maildir has them in its directories `new`, if it has one, and `cur`. Other directories have `.eml` and `.emlx`
+/// files or, in MH, files whose names are numbers. Links are not followed.
 ///
-/// A folder that is listed again is compared with what it was: one whose times are the same is not read, and of one of a
-/// Maildir, whose names are not used twice, only files with new names are looked at.
+/// When a directory is listed again, the earlier list is reused. A directory whose times are unchanged is not read. In
+/// a Maildir, where names are not reused, only files with new names are checked.
 struct MailFileList: Sendable {
   private(set) var files: [MailFile] = []
   private(set) var places: [WatchedFolder] = []
-  /// What their files' names are behind in a path.
+  /// The path prefixes of the file names, by directory.
   let names: [String]
-  /// The folder itself.
+  /// The directory itself.
   private var folder: WatchedFolder
-  /// Who may read all of them.
+  /// The rights to read all of them.
   private(set) var rights: CommonRights
-  /// A hash of the files' times of change.
+  /// A hash of the files' ctimes.
   private(set) var changes: UInt64 = 0
   let isMaildir: Bool
-  /// Who may read which file.
+  /// The distinct rights to the files.
   private var shares = Shares()
 
-  /// The different rights to files, of which there are few.
+  /// A table of the distinct rights to files, of which there are few.
   private struct Shares {
     var all: [CommonRights] = []
     private var numbers: [CommonRights: Int] = [:]
@@ -35,7 +35,7 @@ struct MailFileList: Sendable {
       _ attributes: Attributes, _ accessList: () throws(Fault) -> AccessList?
     ) throws(Fault) -> Int {
       var list: AccessList?
-      // What only its owner may read has no list that gives it to others.
+      // If only the owner may read a file, no access list grants more.
       if attributes.permissions & 0o077 != 0 { list = try accessList() }
       let mode = (attributes.owner, attributes.group, attributes.permissions)
       if list == nil, let last, (last.owner, last.group, last.permissions) == mode { return last.number }
@@ -50,19 +50,19 @@ struct MailFileList: Sendable {
     }
   }
 
-  /// More messages are not shown.
+  /// The maximum number of messages.
   private static let most = 1 << 24
-  /// How often a folder is listed again that changes meanwhile.
+  /// The maximum number of attempts to list a directory that changes meanwhile.
   private static let attempts = 3
-  /// So many files whose names are numbers must be messages for a folder to be one of mail.
+  /// The number of files with numbers as names that must be messages for a directory to be an MH folder.
   private static let probes = 3
 
   static let maildir: [FileName] = ["cur", "new", "tmp"]
 
-  /// nil if there are no messages, and the folder is no Maildir. Blocks.
+  /// Lists the message files. Blocks. Returns `nil` if there are none and the directory is not a Maildir.
   ///
-  /// With `isTrusted`, files of `earlier` are taken to be as they were, if the folder's times do not tell otherwise; without,
-  /// they are looked at again.
+  /// With `isTrusted`, files of `earlier` are taken to be unchanged unless the directory's times differ. Otherwise they
+  /// are checked again.
   static func whole(
     of found: Found, after earlier: MailFileList?, isTrusted: Bool
   ) throws(Fault) -> MailFileList? {
@@ -71,7 +71,7 @@ struct MailFileList: Sendable {
       guard var list = try MailFileList(found, after: earlier) else { return nil }
       let before = Timestamp.now
       guard try list.fill(earlier.map { Known($0, isTrusted: isTrusted) }) else { return nil }
-      // A file that is renamed while its folder is listed may be missed.
+      // A file that is renamed while its directory is listed may be missed.
       var isSame = try list.folder.settle(before)
       for number in list.places.indices where try !list.places[number].settle(before) { isSame = false }
       if isSame || attempt == attempts {
@@ -85,7 +85,7 @@ struct MailFileList: Sendable {
   /// Whether a file is known to have changed, as of the last `ChangeNotices.update`.
   var hasChanges: Bool { places.contains(where: \.hasChanges) }
 
-  /// Whether the folders have the times that they had, and any change would show in those.
+  /// Returns whether the directories' times are unchanged and would show any change.
   func isPresent() throws(Fault) -> Bool {
     for place in places + [folder] where try !place.isPresent() { return false }
     return true
@@ -98,13 +98,13 @@ struct MailFileList: Sendable {
       if let part, part.attributes.kind == .folder { parts[name] = part }
     }
     isMaildir = parts["cur"] != nil && parts["tmp"] != nil
-    // A message that is read for the first time moves from `new` to `cur`: so it is found in one of them at least.
+    // A message that is read for the first time moves from `new` to `cur`. In this order, it is found at least once.
     // Thunderbird has no `new`.
     let folders: [FileName] = isMaildir ? ["new", "cur"].filter { parts[$0] != nil } : []
     names = isMaildir ? folders.map { $0.text + "/" } : [""]
     let holders = isMaildir ? folders.compactMap { parts[$0] } : [found]
     folder = try WatchedFolder(found.item)
-    // Who may not list the folders, or reach what is in them, may not read it all at once either.
+    // Reading all files also requires permission to list and search their directories.
     rights = CommonRights(found.attributes, try found.item.accessList(), wanted: 5)
     for holder in holders {
       if isMaildir { rights.narrow(to: CommonRights(holder.attributes, try holder.item.accessList(), wanted: 5)) }
@@ -116,11 +116,11 @@ struct MailFileList: Sendable {
 
   // MARK: Files
 
-  /// What was known of the files before.
+  /// The files that an earlier listing found.
   private struct Known {
     let list: MailFileList
     let isTrusted: Bool
-    /// Of each file, whether it is as it was.
+    /// Whether each file is unchanged.
     var isKept: [Bool]
     private(set) lazy var byInode = Dictionary(
       list.files.enumerated().map { ($0.element.identity.inode, $0.offset) }, uniquingKeysWith: { first, _ in first })
@@ -131,7 +131,7 @@ struct MailFileList: Sendable {
       isKept = Array(repeating: false, count: list.files.count)
     }
 
-    /// Keeps the files in a folder that have not changed; returns the names of the others.
+    /// Keeps the unchanged files of a directory. Returns the names of the others.
     mutating func keep(all place: Int) -> [FileName] {
       var changed: [FileName] = []
       let changes = list.places[place].changes
@@ -142,7 +142,7 @@ struct MailFileList: Sendable {
       return changed
     }
 
-    /// The file that had a name in a folder, and an inode.
+    /// Returns the index of the file with this name and inode in a directory.
     mutating func index(of name: ArraySlice<UInt8>, _ inode: UInt64, in place: Int) -> Int? {
       guard let index = byInode[inode], Int(list.files[index].folder) == place, list.files[index].name.bytes == name
       else { return nil }
@@ -150,7 +150,7 @@ struct MailFileList: Sendable {
     }
   }
 
-  /// Returns whether it is a folder of mail.
+  /// Finds the files. Returns whether the directory contains mail.
   private mutating func fill(_ earlier: Known?) throws(Fault) -> Bool {
     var known = earlier.flatMap { $0.list.isMaildir == isMaildir && $0.list.places.count == places.count ? $0 : nil }
     var numbers: [FileName] = []
@@ -166,7 +166,7 @@ struct MailFileList: Sendable {
       let changes = known?.list.places[place].changes ?? .unknown
       try forEachName(in: place) { (name, inode) throws(Fault) in
         if isMaildir {
-          // A name that was there before has the same file.
+          // A name that was listed before has the same file.
           if known?.isTrusted ?? false, !changes.contains(name.fileName),
             let index = known?.index(of: name.bytes, inode, in: place)
           {
@@ -194,8 +194,8 @@ struct MailFileList: Sendable {
     return isMaildir || !files.isEmpty
   }
 
-  /// Calls `body` with each file's name, and the inode number that the folder has beside it. Of a Maildir, names that start
-  /// with a dot are none.
+  /// Calls `body` with each file's name and inode number according to the listing. Skips names in a Maildir that start
+  /// with a dot.
   private func forEachName(
     in place: Int, _ body: (ListedName, UInt64) throws(Fault) -> Void
   ) throws(Fault) {
@@ -215,7 +215,7 @@ struct MailFileList: Sendable {
 
   private mutating func add(_ name: FileName, in place: Int, _ known: inout Known?) throws(Fault) {
     let folder = places[place].item
-    // A name that has just vanished is none.
+    // Skips a name that has just been removed.
     guard let attributes = try folder.attributes(of: ListedName(name), .blocking), attributes.kind == .file else {
       return
     }
@@ -241,16 +241,16 @@ struct MailFileList: Sendable {
     return true
   }
 
-  /// The first bytes of a file; nil if they cannot be read.
+  /// Returns the first bytes of a file. Returns `nil` if they cannot be read.
   private func head(of found: Found) throws(Fault) -> ArraySlice<UInt8>? {
     try unlessDelayed { () throws(Fault) in
       try found.item.open(pinned: false, .blocking).head(4096, .blocking)
     }
   }
 
-  /// Puts the files in the order of their names, leaves out those that were found twice, and sums up what there is.
+  /// Sorts the files by name, removes duplicates, and computes the rights and the hash of the ctimes.
   private mutating func finish() {
-    // Those of the earlier list are in order, and the sort takes advantage of that.
+    // The files of the earlier list are already sorted, which speeds up the sort.
     files.sort(by: MailFile.isBefore)
     if zip(files, files.dropFirst()).contains(where: { $0.hash == $1.hash && $0.identity == $1.identity }) {
       var single: [MailFile] = []

@@ -5,10 +5,11 @@ internal import Synchronization
 internal import Threads
 internal import Tree
 
-/// The messages of a folder of message files, in one state: a Maildir, or a folder of `.eml`, of `.emlx` or of MH.
+/// The messages of a directory of message files, in one state: a Maildir, an MH folder, or a directory of `.eml` or
+/// `.emlx` files.
 ///
-/// The files are known from the listing. Their headers are read when rows are asked for, a block at a time, and stored in
-/// the index: of a folder that has changed, only those of new files are read.
+/// The files are known from the listing. Their headers are read when rows are requested, one block at a time, and
+/// stored in the index. After a change of the directory, only new files are read.
 final class MailFolder: NumberedSource {
   let file: SourceState
   private let files: MessageFiles
@@ -16,17 +17,17 @@ final class MailFolder: NumberedSource {
   private let turn = BlockingLock()
   private let known = Mutex<Known?>(nil)
 
-  /// The messages' numbers, and where they are stored.
+  /// The messages' numbers and their index location.
   private struct Known: Sendable {
     let numbers: MessageNumbers
     /// The numbers in their names, by position.
     let serials: SerialNumbers
     let count: Int
-    /// The place of the numbers; nil if they are not stored.
+    /// The index location of the numbers. Nil if they are not stored.
     let store: FolderStore?
-    /// The place of the rows of the numbers below `firstAdded`, if these are stored.
+    /// The index location of the rows with numbers below `firstAdded`. Nil if these are not stored.
     let earlier: FolderStore?
-    /// Identifies what is derived from all messages.
+    /// Identifies data derived from all messages.
     let state: [UInt8]
   }
 
@@ -49,7 +50,7 @@ final class MailFolder: NumberedSource {
 
   // MARK: Numbers
 
-  /// Blocks on the disk, the first time.
+  /// Returns the messages' numbers. Blocks on the disk on the first call.
   private func numbering() throws(Fault) -> Known {
     if let known = known.withLock({ $0 }) { return known }
     try turn.lock()
@@ -80,7 +81,7 @@ final class MailFolder: NumberedSource {
     return found
   }
 
-  /// The place of the numbers in the names. A folder in an archive has one, too.
+  /// Returns the index location of the numbers in the names. A directory in an archive has one, too.
   private func numberStore(_ index: Index?) -> NumberStore? {
     guard let identity = files.identity else { return NumberStore(ofFile: file.source, index) }
     return index.map { NumberStore(of: identity, isTree: false, $0) }
@@ -181,20 +182,20 @@ final class MailFolder: NumberedSource {
     return rows
   }
 
-  /// A row with what the file's name says.
+  /// Returns a row with the state from the file's name.
   private func shown(_ row: MessageRow, _ file: MailFile) -> MessageRow {
     var row = row
     row.note(file.state)
-    // Stands for the bytes: what is open of a message lasts as long as its file.
+    // Identifies the bytes: an open part of a message stays valid as long as its file.
     row.sum = UInt32(truncatingIfNeeded: key(of: file).exact) | 1
     return row
   }
 
-  /// The rows of a block of numbers; those that are not stored are read from the files.
+  /// Returns the rows of a block of numbers. Rows that are not stored are read from the files.
   private func rows(ofNumbers block: Int, _ known: Known) throws(Fault) -> [MessageRow] {
     let first = block * MailboxDirectory.blockSize
     let end = min(known.numbers.identities.count, first + MailboxDirectory.blockSize)
-    // The numbers that are the same to all.
+    // The end of the numbers that all processes share.
     let common = known.store == nil ? max(first, min(end, known.numbers.firstAdded)) : end
     let place = Mailboxes.Place(state: UInt64(bigEndianBytes: known.numbers.epoch), number: block)
     if common == end, let rows = mailboxes?.blocks[place], rows.count >= end - first { return rows }
@@ -216,7 +217,7 @@ final class MailFolder: NumberedSource {
     return rows
   }
 
-  /// The row of the message at a position, from its file; nil if that cannot be read.
+  /// Reads the row of the message at a position from its file. Returns `nil` if the file cannot be read.
   private func row(at position: Int) throws(Fault) -> MessageRow? {
     let file = files.files[position]
     do throws(Fault) {
@@ -244,7 +245,7 @@ final class MailFolder: NumberedSource {
       ? source : ByteRange(of: source, start: message.start, size: message.size)
   }
 
-  /// The bytes of a message's file, whatever it is called by now. Throws a stale fault if it has gone.
+  /// Returns the bytes of a message's file, which may have been renamed. Throws a stale fault if it has been removed.
   private func content(of file: MailFile, _ patience: Patience) throws(Fault) -> any ByteSource {
     if let found = try files.find(file) { return try found.item.content(patience) }
     let now = try files.present()

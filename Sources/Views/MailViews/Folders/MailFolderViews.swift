@@ -2,7 +2,7 @@ package import Bytes
 internal import Mail
 package import Tree
 
-/// `FOLDER.messages/`, by name: the messages of a folder of message files.
+/// `FOLDER.messages/`, which is not listed: the messages of a directory of message files or mailboxes.
 package struct FolderMessagesView: FolderView {
   package let name = "messages"
   package let sourceKind = Kind.folder
@@ -22,7 +22,7 @@ package struct FolderMessagesView: FolderView {
     ]
   }
 
-  /// `messages` tells what is a mailbox.
+  /// `messages` recognizes mailboxes.
   package init(besides messages: MessagesView, _ mailboxes: Mailboxes) {
     self.messages = messages
     self.mailboxes = mailboxes
@@ -30,7 +30,8 @@ package struct FolderMessagesView: FolderView {
 
   package func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool { false }
 
-  /// The messages of a mailbox, or of a folder and all below it; nil if there are none. Blocks.
+  /// Returns the messages of a mailbox, or of a directory and everything below it. Returns `nil` if there are none.
+  /// Blocks.
   func sorted(_ source: Source) throws(Fault) -> SortedMailbox? {
     let isFolder = source.attributes.kind == .folder
     let found =
@@ -46,8 +47,8 @@ package struct FolderMessagesView: FolderView {
   }
 }
 
-/// `FOLDER.views/`: the messages of a folder of message files, sorted. Listed beside Maildirs, and beside folders that
-/// only mail programs name so.
+/// `FOLDER.views/`: the sorted messages of a directory of message files or mailboxes. Listed beside Maildirs, and
+/// beside directories with extensions that only mail programs use.
 package struct FolderMailView: FolderView {
   package let name = SortedMailbox.view
   package let sourceKind = Kind.folder
@@ -69,7 +70,7 @@ package struct FolderMailView: FolderView {
     ]
   }
 
-  /// `messages` tells what is a mailbox.
+  /// `messages` recognizes mailboxes.
   package init(listing: ViewListing, besides messages: MessagesView, _ mailboxes: Mailboxes) {
     self.messages = messages
     folderExtensions = listing.extensions(["mbox"]).isEmpty ? [] : MailTreeFolder.extensions
@@ -87,8 +88,8 @@ package struct FolderMailView: FolderView {
 }
 
 extension Mailboxes {
-  /// A view of a folder of message files, which `make` makes; nil if the folder has none. `marks` are its inode's and its
-  /// identity.
+  /// Returns the view of a directory's messages, created by `make`. Returns `nil` if there are none. `marks` determine
+  /// its inode number and its identity.
   fileprivate func item(
     of source: Source, _ messages: MessagesView, _ marks: (inode: UInt64, identity: UInt64), _ patience: Patience,
     _ make: @escaping @Sendable (any MessageSource) -> any MadeItem
@@ -108,9 +109,10 @@ extension Mailboxes {
   }
 }
 
-/// A view of a folder as it is for who may not list the folder: whether it has mail is not looked at.
+/// The view of a directory for callers that may not list the directory. It does not check whether the directory has
+/// mail.
 ///
-/// Who may list it has the same node, and finds in it what there is.
+/// Callers that may list the directory get the same node, which gives them its actual content.
 private final class ConcealedMailFolder: MadeItem {
   let file: SourceState
   let inode: UInt64

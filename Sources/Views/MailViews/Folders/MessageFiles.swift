@@ -2,24 +2,24 @@ internal import Bytes
 internal import Mail
 internal import Tree
 
-/// The message files of a folder in one state: what its views are made of.
+/// The message files of a directory in one state: the source of its views.
 ///
-/// Whether that is still the present state is told by `SeenFolders`.
+/// `SeenFolders` determines whether it is still the current state.
 final class MessageFiles: Item, FolderState {
   private let folder: any Item
   let list: MailFileList
-  /// The folder's, for who may read all of it.
+  /// The directory's attributes, with the rights to read all of it.
   let shown: Attributes
-  /// A hash of all that is shown of the files.
+  /// A hash of everything that is shown of the files.
   let state: UInt64
   private let folders: SeenFolders<MessageFiles>
   var inode: UInt64 { folder.inode }
   var kind: Kind { .folder }
   var sourceState: UInt64 { folder.sourceState }
-  // What is made of the folder has the state that it was made of; `checkCurrent` compares.
+  // Items derived from the directory belong to one state, which `checkCurrent` compares.
   var isImmutable: Bool { true }
 
-  /// `found` is the folder.
+  /// `found` is the directory.
   init(_ found: Found, _ list: MailFileList, in folders: SeenFolders<MessageFiles>) {
     folder = found.item
     self.list = list
@@ -40,20 +40,20 @@ final class MessageFiles: Item, FolderState {
     shown = list.rights.applied(to: described)
   }
 
-  /// In the order of their messages.
+  /// The files, in the order of their messages.
   var files: [MailFile] { list.files }
-  /// In bytes.
+  /// The total size, in bytes.
   var size: Int64 { shown.size }
 
-  /// The folder, if it is one on a disk.
+  /// The directory's identity. Nil if it is not on a disk.
   var identity: FolderIdentity? { (folder as? RealFolder)?.identity }
 
   func attributes(_ patience: Patience) throws(Fault) -> Attributes { shown }
-  /// The mode says what all lists leave.
+  /// Returns `nil`, because the mode includes the restrictions of all access lists.
   func accessList() throws(Fault) -> AccessList? { nil }
   func revision(_ attributes: Attributes) -> UInt64 { state }
 
-  /// A message's file; nil if there is none of its name, or it is another file by now.
+  /// Returns a message's file. Returns `nil` if no file has its name or another file has replaced it.
   func find(_ file: MailFile) throws(Fault) -> Found? {
     let holder = list.places[Int(file.folder)].item
     guard let found = try holder.child(named: file.name, .blocking), found.attributes.kind == .file else { return nil }
@@ -62,10 +62,10 @@ final class MessageFiles: Item, FolderState {
     return isSame ? found : nil
   }
 
-  /// Below the folder, for people.
+  /// Returns the path below the directory, for display.
   func path(of file: MailFile) -> String { list.names[Int(file.folder)] + file.name.text }
 
-  /// The same folder in its present state: this one, or another. Blocks.
+  /// Returns the directory's current state, which may be this one. Blocks.
   func present() throws(Fault) -> MessageFiles {
     guard let now = try folders.files(of: folder, isDoubted: true, .blocking) else { throw .stale }
     return now
@@ -73,9 +73,9 @@ final class MessageFiles: Item, FolderState {
 
   func checkCurrent(isDoubted: Bool, _ patience: Patience) throws(Fault) {
     try folder.checkCurrent(isDoubted: isDoubted, patience)
-    // What cannot change is as it was.
+    // An immutable directory is unchanged.
     if folder.isImmutable { return }
-    // An earlier state is over, without another look.
+    // If another state is already known, this one is stale without another check.
     if let known = folders.last(folder), known.state != state { throw .stale }
     guard try folders.files(of: folder, isDoubted: isDoubted, patience)?.state == state else { throw .stale }
   }
@@ -83,7 +83,7 @@ final class MessageFiles: Item, FolderState {
   func isPresent() throws(Fault) -> Bool { try list.isPresent() }
   var hasChanges: Bool { list.hasChanges }
 
-  /// Whether this is the folder's present state. Blocks on the disk.
+  /// Returns whether this is the directory's current state. Blocks on the disk.
   func isCurrent() throws(Fault) -> Bool {
     do throws(Fault) { try checkCurrent(isDoubted: false, .blocking) } catch {
       if error.kind == Fault.stale.kind { return false }
@@ -94,7 +94,7 @@ final class MessageFiles: Item, FolderState {
 }
 
 extension SeenFolders<MessageFiles> {
-  /// The message files of a folder in its present state; nil if it has none. Blocks on the disk.
+  /// Returns the message files of a directory in its current state. Returns `nil` if it has none. Blocks on the disk.
   func files(of folder: any Item, isDoubted: Bool = false, _ patience: Patience) throws(Fault) -> MessageFiles? {
     try present(folder, isDoubted: isDoubted, patience) { (found, earlier, isTrusted) throws(Fault) in
       try MailFileList.whole(of: found, after: earlier?.list, isTrusted: isTrusted).map {

@@ -2,31 +2,31 @@ internal import Bytes
 internal import Mail
 internal import Tree
 
-/// The numbers of a folder's messages, which they keep while the folder changes.
+/// The numbers of a directory's messages, which they keep while the directory changes.
 ///
-/// A number is given out once. A message that goes loses its number for good: should its file come back, it gets another
-/// one, as nothing was derived from it meanwhile. When most numbers are of messages that have gone, all are given out
-/// anew, in another epoch.
+/// Each number is assigned once. A removed message loses its number for good: if its file returns, it gets another one,
+/// because nothing was derived from it meanwhile. When most numbers are of removed messages, all are assigned anew, in
+/// another epoch.
 struct MessageNumbers: Sendable {
-  /// Distinguishes these numbers from all that were given out before an index was lost, or renumbered: eight bytes.
+  /// Distinguishes these numbers from all that were assigned before an index was lost or renumbered. Eight bytes.
   let epoch: [UInt8]
-  /// What each number was given to; nil for what has gone.
+  /// The message files, by number. Nil for removed messages.
   private(set) var identities: [MailFile.Identity?]
-  /// By position.
+  /// The numbers, by position.
   private(set) var numbers: [UInt32]
-  /// By number; `none` for what has gone.
+  /// The positions, by number. `none` for removed messages.
   private(set) var positions: [UInt32]
   /// The blocks of numbers that have changed.
   private(set) var changed: Set<Int> = []
 
   /// The first number that was not stored before.
   let firstAdded: Int
-  /// Whether numbers are taken from messages that had them.
+  /// Whether messages lose the numbers that they had.
   private(set) var takesAny = false
 
   static let none = UInt32.max
 
-  /// Numbers for `files`, in their order.
+  /// Assigns new numbers to `files`, in their order.
   init(of files: [MailFile]) {
     epoch = [UInt8](bigEndian: UInt64.random(in: 0 ... .max))
     firstAdded = 0
@@ -36,7 +36,8 @@ struct MessageNumbers: Sendable {
     changed = Set(0..<(files.count + MailboxDirectory.blockSize - 1) / MailboxDirectory.blockSize)
   }
 
-  /// The stored numbers, with new ones for files that have none; nil if all should rather be given out anew.
+  /// Uses the stored numbers, and assigns new ones to files that have none. Returns `nil` if all should be assigned
+  /// anew.
   init?(_ epoch: [UInt8], _ stored: [MailFile.Identity?], for files: [MailFile]) {
     self.epoch = epoch
     firstAdded = stored.count
@@ -71,18 +72,18 @@ struct MessageNumbers: Sendable {
     if identities.count > 2 * files.count + Self.mostGone { return nil }
   }
 
-  /// So many numbers of messages that have gone are always kept.
+  /// The number of removed messages whose numbers are always kept.
   private static let mostGone = 4096
 
-  /// How many numbers were given out up to the last that has its message.
+  /// One more than the highest number of a message in `files`.
   var count: Int { positions.lastIndex { $0 != Self.none }.map { $0 + 1 } ?? 0 }
 }
 
 extension MailFile.Identity {
-  /// In the index, in bytes.
+  /// The size in the index, in bytes.
   static let packedSize = 36
 
-  /// Serialized for the index; of what has gone, zeros.
+  /// Appends the serialized form for the index. A removed message is all zeros.
   static func append(_ identity: Self?, to bytes: inout [UInt8]) {
     bytes.append(littleEndian: identity?.inode ?? 0)
     bytes.append(littleEndian: identity?.size ?? 0)
@@ -91,7 +92,7 @@ extension MailFile.Identity {
     bytes.append(littleEndian: identity?.name ?? 0)
   }
 
-  /// Appends what `append` has made of several; nothing of a rest that is too short.
+  /// Parses the concatenated output of `append`. Ignores a rest that is too short.
   static func read(_ bytes: ArraySlice<UInt8>, to identities: inout [Self?]) {
     let span = bytes.span
     func word(_ start: Int, _ size: Int = 8) -> UInt64 {

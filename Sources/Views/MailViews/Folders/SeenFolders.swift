@@ -4,23 +4,23 @@ internal import Synchronization
 internal import Threads
 internal import Tree
 
-/// What was found in a folder, in one state of it.
+/// The content of a directory, in one state.
 protocol FolderState: AnyObject, Sendable {
-  /// Names the state.
+  /// Identifies the state.
   var state: UInt64 { get }
-  /// Whether nothing has come, gone or been renamed since. Blocks on the disk, shortly.
+  /// Returns whether no entry has been added, removed or renamed since. Blocks on the disk briefly.
   func isPresent() throws(Fault) -> Bool
   /// Whether a file in it is known to have changed, as of the last `ChangeNotices.update`.
   var hasChanges: Bool { get }
 }
 
-/// The folders that were looked at last.
+/// A cache of recently scanned directories.
 ///
-/// What comes, goes or is renamed in a folder shows in its times, which are looked at each time; a file that was changed in
-/// its place, or that others may no longer read, shows at once where the kernel tells of it, and else when all files are looked
-/// at again, once in a while.
+/// Added, removed and renamed entries change a directory's times, which are checked on each access. If a file's content
+/// or permissions change, the kernel may report it at once. Otherwise the change is found when all files are checked
+/// again, from time to time.
 final class SeenFolders<Value: FolderState>: Sendable {
-  /// A folder that was looked at, by one thread at a time; in use as long as somebody holds this.
+  /// The cache entry of a directory, which one thread at a time scans. The cache keeps it while it is referenced.
   final class Known: Sendable {
     let key: UInt64
     fileprivate let turn = BlockingLock()
@@ -31,10 +31,10 @@ final class SeenFolders<Value: FolderState>: Sendable {
 
   fileprivate struct Seen {
     var value: Value
-    /// When the last look at all files began, and how long it took, in nanoseconds.
+    /// The start and the duration of the last check of all files, in nanoseconds.
     var at: UInt64
     var cost: UInt64
-    /// Until when nothing is looked at, in nanoseconds.
+    /// The time before which nothing is checked, in nanoseconds.
     var restsUntil: UInt64 = 0
 
     func isTrusted(isDoubted: Bool) -> Bool {
@@ -45,7 +45,7 @@ final class SeenFolders<Value: FolderState>: Sendable {
 
   private struct State {
     var all: [UInt64: Reference] = [:]
-    /// The last ones, the latest at the end.
+    /// The most recently used entries, the latest at the end.
     var recent: [Known] = []
     var isEnding = false
   }
@@ -56,18 +56,18 @@ final class SeenFolders<Value: FolderState>: Sendable {
 
   private let state = Mutex(State())
   private static var keptAtMost: Int { 8 }
-  /// How long files are taken to be as they were, at least, in nanoseconds, and how many times as long as a look at all of
-  /// them takes.
+  /// The time for which files are taken to be unchanged: the minimum in nanoseconds, and a multiple of the duration of
+  /// a check of all files.
   private static var shortestTrust: UInt64 { 1_000_000_000 }
   private static var trust: UInt64 { 50 }
-  /// A doubt is met by a look that has begun so recently, in nanoseconds.
+  /// The maximum age of a check that resolves a doubt, in nanoseconds.
   private static var recently: UInt64 { 1_000_000 }
-  /// How many times as long as it took nothing is looked at after a look at the times, and the longest such time, in
-  /// nanoseconds: no program notices.
+  /// The time without checks after a check of the times: a multiple of its duration, and the maximum in nanoseconds. No
+  /// program notices.
   private static var rest: UInt64 { 20 }
   private static var longestRest: UInt64 { 3_000_000 }
 
-  /// What is known of a folder, which is kept as long as somebody holds it.
+  /// Returns the cache entry of a directory, which is kept while it is referenced.
   func entry(_ folder: any Item) -> Known {
     let key = Self.key(folder)
     return state.withLock { state in
@@ -81,7 +81,7 @@ final class SeenFolders<Value: FolderState>: Sendable {
     }
   }
 
-  /// Keeps none any more: what is found in a folder holds this, to look again.
+  /// Releases all entries, whose values refer to this cache, and keeps none from then on.
   func stop() {
     let dropped = state.withLock { state in
       state.isEnding = true
@@ -96,15 +96,15 @@ final class SeenFolders<Value: FolderState>: Sendable {
     StableHash(seed: folder.inode).adding(folder.sourceState).value
   }
 
-  /// What was found last in a folder, whether or not that is its present state.
+  /// Returns the last value of a directory, whether or not that is its current state.
   func last(_ folder: any Item) -> Value? {
     let key = Self.key(folder)
     return state.withLock { $0.all[key]?.known }?.seen.withLock { $0?.value }
   }
 
-  /// What is in a folder at present; nil if it has nothing.
+  /// Returns the current value of a directory. Returns `nil` if it has none.
   ///
-  /// `look` finds it; with `isTrusted`, the files of an earlier state are as they were. Blocks on the disk.
+  /// `look` scans the directory. With `isTrusted`, the files of the earlier value are unchanged. Blocks on the disk.
   func present(
     _ folder: any Item, isDoubted: Bool = false, _ patience: Patience,
     _ look: (Found, _ earlier: Value?, _ isTrusted: Bool) throws(Fault) -> Value?
@@ -114,7 +114,7 @@ final class SeenFolders<Value: FolderState>: Sendable {
     if patience == .immediate { throw .later }
     try known.turn.lock()
     defer { known.turn.unlock() }
-    // Another thread may have looked meanwhile.
+    // Another thread may have scanned it meanwhile.
     if let value = try current(known, isDoubted) { return value }
     let before = known.seen.withLock { $0 }
     let trusted = before.flatMap { $0.isTrusted(isDoubted: isDoubted) ? $0 : nil }
@@ -132,7 +132,7 @@ final class SeenFolders<Value: FolderState>: Sendable {
     return value
   }
 
-  /// What is known, if it is the present state.
+  /// Returns the cached value if it is the current state.
   private func current(_ known: Known, _ isDoubted: Bool) throws(Fault) -> Value? {
     guard let seen = known.seen.withLock({ $0 }), seen.isTrusted(isDoubted: isDoubted) else { return nil }
     ChangeNotices.shared.update()

@@ -2,19 +2,19 @@ internal import Bytes
 internal import Files
 internal import Tree
 
-/// A folder that was read, with the times that it then had: what comes, goes or is renamed in it changes them.
+/// A directory that was read, with its times at that point. Added, removed and renamed entries change them.
 struct WatchedFolder: Sendable {
   let item: any Item
-  /// mtime and ctime.
+  /// The mtime and the ctime.
   let times: [Timestamp]
   /// Whether any later change shows in the times.
   private(set) var isSettled = false
-  /// Changes of the files in it; nil if they are not noted.
+  /// The changes of its files. Nil if they are not watched.
   private let watch: ChangeWatch?
 
-  /// To be made before the folder is read.
+  /// Records the times. Must be called before the directory is read.
   ///
-  /// - Parameter notesFiles: whether changes of its files are noted, where the kernel tells of them.
+  /// - Parameter notesFiles: Whether to watch its files for changes, if the kernel reports them.
   init(_ folder: any Item, notesFiles: Bool = false) throws(Fault) {
     item = folder
     watch = notesFiles ? (folder as? RealFolder)?.watchChanges() : nil
@@ -28,16 +28,16 @@ struct WatchedFolder: Sendable {
 
   /// The files that have changed since.
   var changes: ChangeWatch.Changes { watch?.changes ?? .named([]) }
-  /// Whether there are any.
+  /// Whether any files have changed since.
   var hasChanges: Bool { watch?.hasChanges ?? false }
 
-  /// Whether nothing has changed since.
+  /// Returns whether the directory is certainly unchanged.
   func isPresent() throws(Fault) -> Bool {
     if !isSettled || hasChanges { return false }
     return try Self.times(of: item) == times
   }
 
-  /// Notes that the folder was read after `before`. Returns whether it is as it was.
+  /// Records that the directory was read after `before`. Returns whether its times are unchanged.
   mutating func settle(_ before: Timestamp) throws(Fault) -> Bool {
     let isSame = try Self.times(of: item) == times
     isSettled = isSame && times.allSatisfy { $0.isPast(at: before) }

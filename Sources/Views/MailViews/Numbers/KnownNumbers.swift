@@ -1,8 +1,8 @@
 internal import Bytes
 
-/// Messages with the numbers that they were given. Each number is taken once.
+/// The known messages and their numbers, each of which is taken once.
 ///
-/// Messages with equal keys have their numbers in order. All operations take constant time, spread over the calls.
+/// Messages with equal keys take their numbers in order. Taking a number by key takes amortized constant time.
 struct KnownNumbers {
   private struct Entry {
     let key: NumberBook.Key
@@ -10,17 +10,17 @@ struct KnownNumbers {
     var isTaken = false
   }
 
-  /// In ascending order of the numbers.
+  /// The entries, in ascending order of the numbers.
   private var entries: [Entry] = []
-  /// The entry behind the last one taken: the next message is most likely that one.
+  /// The index after the last entry taken. The next message most likely has that entry.
   private var next = 0
-  /// Made when needed.
+  /// The entries by key, created on demand.
   private var exact: Chains?
   private var likely: Chains?
 
   /// Entries with equal keys, in order.
   private struct Chains {
-    /// The first entry of a key that may not be taken, and the last one.
+    /// The first entry that may be available and the last entry, by key.
     private var ends: [UInt64: (first: UInt32, last: UInt32)]
     private var following: [UInt32]
     private static let none = UInt32.max
@@ -31,7 +31,7 @@ struct KnownNumbers {
       following.reserveCapacity(count)
     }
 
-    /// Adds the next entry. A key of 0 is none.
+    /// Adds the next entry. A key of 0 means none.
     mutating func append(_ key: UInt64) {
       let entry = UInt32(following.count)
       following.append(Self.none)
@@ -44,7 +44,7 @@ struct KnownNumbers {
       }
     }
 
-    /// The first entry of a key that is not taken.
+    /// Returns the first entry of a key that is not taken.
     mutating func first(_ key: UInt64, _ isTaken: (Int) -> Bool) -> Int? {
       guard var found = ends[key] else { return nil }
       let before = found.first
@@ -54,10 +54,10 @@ struct KnownNumbers {
     }
   }
 
-  /// Reserves memory for `count` messages, as far as that may be true.
+  /// Reserves memory for `count` messages, up to a limit because the count may be wrong.
   init(expecting count: Int) { entries.reserveCapacity(min(count, 1 << 20)) }
 
-  /// Adds a message with a higher number than those before.
+  /// Adds a message with a higher number than all before.
   mutating func append(_ number: UInt32, _ key: NumberBook.Key) {
     if let last = entries.last, last.number >= number { return }
     entries.append(Entry(key: key, number: number))
@@ -77,9 +77,9 @@ struct KnownNumbers {
     return entries[place].number
   }
 
-  /// The number of a message with this key.
+  /// Takes the number of a message with this key.
   mutating func take(exact key: UInt64) -> UInt32? {
-    // As long as none has gone, messages follow each other as they did before.
+    // As long as none has been removed, messages follow each other as before.
     if exact == nil, next < entries.count, !entries[next].isTaken, entries[next].key.exact == key {
       return take(at: next)
     }
@@ -91,7 +91,7 @@ struct KnownNumbers {
     return exact?.first(key) { entries[$0].isTaken }.map { take(at: $0) }
   }
 
-  /// The number of a message with this key that no message has yet.
+  /// Takes the number of a message with this key that is not taken.
   mutating func take(likely key: UInt64) -> UInt32? {
     if likely == nil {
       var made = Chains(expecting: entries.count)

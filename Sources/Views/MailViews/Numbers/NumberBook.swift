@@ -2,18 +2,18 @@ internal import Bytes
 internal import Mail
 internal import Tree
 
-/// Gives the messages of a mailbox or folder numbers that they keep, whatever happens to the others.
+/// Assigns numbers to the messages of a mailbox or directory, which they keep when others change.
 ///
-/// A message has the number that it was given at first sight; numbers are given in order and never again, even when their
-/// messages have gone. A message that comes back, as all do when a mailbox is rewritten, has its number again. A number is
-/// stored before it is shown, under a lock, so that neither a crash nor another process gives it to a second message.
-/// Without an index, a number is the position plus 1.
+/// A message gets its number when it is first found. Numbers are assigned in order and not reused, even after their
+/// messages are removed. A message that returns, as all do when a mailbox is rewritten, gets its number again. A number
+/// is stored before it is shown, under a lock, so that neither a crash nor another process assigns it to a second
+/// message. Without an index, a number is the position plus 1.
 struct NumberBook {
-  /// Tells a message from others.
+  /// A key that distinguishes a message from others.
   struct Key: Sendable, Equatable {
     /// Equal for the same bytes, or for the same file. Never 0.
     let exact: UInt64
-    /// Equal for the same message even if its bytes or its file have been changed, as by a new status. 0 if unknown.
+    /// Equal for the same message even if its bytes or its file have changed, for instance its status. 0 if unknown.
     let likely: UInt64
 
     static let none = Key(exact: 0, likely: 0)
@@ -21,14 +21,14 @@ struct NumberBook {
 
   private let store: NumberStore?
   private var head: NumberStore.Head
-  /// The numbers given to the messages of the present state so far.
+  /// The numbers assigned so far to the messages of the current state.
   private(set) var given: SerialNumbers
-  /// The known messages, loaded when the first of them is looked for.
+  /// The known messages, loaded on the first lookup.
   private var known: KnownNumbers?
-  /// Whether given numbers are stored.
+  /// Whether assigned numbers are stored.
   private var isKept: Bool
 
-  /// Continues behind the messages that have been `given` numbers.
+  /// Continues after the messages whose numbers are `given`.
   init(_ store: NumberStore?, given: SerialNumbers = SerialNumbers()) {
     self.store = store
     self.given = given
@@ -37,10 +37,10 @@ struct NumberBook {
     head.next = max(head.next, given.highest + 1)
   }
 
-  /// Distinguishes these numbers from those of another place, and from those before an index was lost.
+  /// Distinguishes these numbers from those of other sources, and from those before an index was lost.
   var id: [UInt8] { head.id }
 
-  /// Notes that the next messages have numbers that were given before.
+  /// Records that the next messages have numbers that were assigned before.
   mutating func take(_ numbers: [UInt32]) {
     for number in numbers {
       given.append(number)
@@ -49,7 +49,7 @@ struct NumberBook {
     head.next = max(head.next, given.highest + 1)
   }
 
-  /// Gives the next messages their numbers. Blocks.
+  /// Assigns numbers to the next messages. Blocks.
   mutating func add(_ keys: [Key]) {
     guard let store, Int(head.next) + keys.count < Int(Int32.max) else {
       for _ in keys { given.append(UInt32(given.count + 1)) }
@@ -62,10 +62,10 @@ struct NumberBook {
     for number in numbers { given.append(number ?? 0) }
   }
 
-  /// Finds the numbers of messages that are known. `changes` are those whose bytes or files have changed.
+  /// Finds the numbers of known messages. Adds those whose bytes or files have changed to `changes`.
   private mutating func match(_ keys: [Key], _ numbers: inout [UInt32?], _ changes: inout [UInt32: Key]) {
     if known == nil {
-      // All known messages are there already, so that these are new: as with an archive that only grows.
+      // All known messages have been found, so these are new, as in an archive that only grows.
       guard Int(head.count) > given.count else { return }
       load()
     }
@@ -86,7 +86,7 @@ struct NumberBook {
     known = loaded
   }
 
-  /// Gives new numbers to messages that have none, and stores what has changed.
+  /// Assigns new numbers to messages that have none, and stores the changes.
   private mutating func give(
     _ keys: [Key], _ numbers: inout [UInt32?], _ changes: inout [UInt32: Key], _ store: NumberStore
   ) {
@@ -103,7 +103,7 @@ struct NumberBook {
         for number in numbers.compactMap(\.self) { known?.take(number) }
         match(keys, &numbers, &changes)
       } else {
-        // The numbers that have been shown are not those of the index any more.
+        // The numbers that have been shown no longer match the index.
         isKept = false
       }
     }
@@ -116,7 +116,8 @@ struct NumberBook {
     if isKept { isKept = store.store(changes, head) }
   }
 
-  /// Ends the numbering of a state, all of whose messages have numbers. Forgets messages that went long ago, if most have.
+  /// Ends the numbering of a state after its last message. If most of the known messages have been removed, forgets the
+  /// oldest of these.
   mutating func finish() {
     given.finish()
     guard isKept, let store else { return }
@@ -135,12 +136,12 @@ struct NumberBook {
     isKept = store.store(changes, head)
   }
 
-  /// The number of messages that have gone whose numbers are always kept.
+  /// The number of removed messages whose numbers are always kept.
   private static let mostGone = 1 << 16
 }
 
 extension NumberBook.Key {
-  /// A message in a mailbox. Programs change the status in its header, and line ends at its end.
+  /// The key of a message in a mailbox. Programs change the status in its header, and line ends at its end.
   init(_ row: MessageRow) {
     let id = row.messageID ?? 0
     let date = UInt64(bitPattern: row.date ?? .min)
@@ -152,7 +153,7 @@ extension NumberBook.Key {
       likely = StableHash(seed: id).adding(date).value
       return
     }
-    // What has neither an id nor a date is known by its bytes only.
+    // A message with neither an ID nor a date is recognized by its bytes only.
     if row.date == nil {
       likely = 0
     } else {

@@ -2,10 +2,10 @@ internal import Bytes
 package import Index
 internal import Tree
 
-/// The numbers that the messages of one mailbox or folder have been given, in the index.
+/// The index records of the numbers of one mailbox's or directory's messages.
 ///
-/// The records belong to its place, so that they survive its replacement by another file. They are kept by number, in blocks,
-/// with what tells the messages apart.
+/// The records belong to its path, so that they survive its replacement by another file. They are stored by number, in
+/// blocks, with the messages' keys.
 package struct NumberStore: Sendable {
   private let index: Index
   private let source: [UInt8]
@@ -16,23 +16,23 @@ package struct NumberStore: Sendable {
   private static let idSize = 8
   private static let keySize = 16
   static let blockSize = 512
-  /// The time to wait for other processes.
+  /// The maximum time to wait for other processes.
   private static let patience = Duration.seconds(2)
 
   /// The summary of all records.
   struct Head: Sendable, Equatable {
-    /// Distinguishes these numbers from those that were given before an index was lost.
+    /// Distinguishes these numbers from those that were assigned before an index was lost.
     let id: [UInt8]
-    /// The next number to be given.
+    /// The next number to assign.
     var next: UInt32 = 1
-    /// The number of messages that are known.
+    /// The number of known messages.
     var count: UInt32 = 0
-    /// The maximum number of messages that were present at a time.
+    /// The maximum number of messages that were present at the same time.
     var peak: UInt32 = 0
 
     init() { id = [UInt8](bigEndian: UInt64.random(in: 1 ... .max)) }
 
-    /// `nil` if `bytes` are not from `packed`.
+    /// Parses the output of `packed`. Returns `nil` if it is malformed.
     fileprivate init?(packed bytes: [UInt8]) {
       guard bytes.count == 32 else { return nil }
       id = Array(bytes.prefix(8))
@@ -50,14 +50,14 @@ package struct NumberStore: Sendable {
     case tree = 0x6d
   }
 
-  /// The records of a file. `nil` without an index, or without a real folder above the file.
+  /// The records of a file. Returns `nil` without an index, or without a real directory above the file.
   init?(ofFile source: Source, _ index: Index?) {
     guard let index, let place = source.place else { return nil }
     self.index = index
     self.source = Self.source(of: place)
   }
 
-  /// The records of a folder, or of the tree of mailboxes below it, in which a message has another number.
+  /// The records of a directory, or of the tree of mailboxes below it, in which a message has another number.
   init(of folder: FolderIdentity, isTree: Bool, _ index: Index) {
     self.index = index
     source = Self.source(of: folder, isTree ? .tree : .folder)
@@ -81,10 +81,10 @@ package struct NumberStore: Sendable {
 
   func head() -> Head? { index.value(of: source, Self.kind, Self.headKey).flatMap { Head(packed: $0) } }
 
-  /// Calls `body` with each known message, in ascending order of the numbers, from `first` on.
+  /// Calls `body` with each known message whose number is at least `first`, in ascending order.
   func forEach(of head: Head, from first: UInt32, _ body: (UInt32, NumberBook.Key) -> Void) {
     let firstBlock = first / UInt32(Self.blockSize)
-    // In portions, so that memory is bounded.
+    // In batches, to bound memory.
     for start in stride(from: firstBlock, to: head.next / UInt32(Self.blockSize) + 1, by: 256) {
       let records = index.records(
         of: source, Self.kind, from: Self.key(start), through: Self.key(start + 255))
@@ -114,10 +114,10 @@ package struct NumberStore: Sendable {
     }
   }
 
-  /// An exclusive lock for giving numbers. `nil` if it cannot be had.
+  /// Returns an exclusive lock for assigning numbers. Returns `nil` if it cannot be acquired.
   func lock() -> TextIndexLock? { index.lockForNumbers(within: Self.patience) }
 
-  /// Stores messages by number, and the head, all or nothing. A key with an `exact` of 0 removes one. The caller holds the
+  /// Stores messages by number, and the head, atomically. A key with an `exact` of 0 removes one. The caller holds the
   /// lock. Returns whether they are stored.
   func store(_ changes: [UInt32: NumberBook.Key], _ head: Head) -> Bool {
     let size = UInt32(Self.blockSize)

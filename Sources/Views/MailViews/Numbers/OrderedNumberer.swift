@@ -4,7 +4,7 @@ internal import Synchronization
 internal import Threads
 internal import Tree
 
-/// Numbers the messages of a source in order, block by block, as far as they are asked for.
+/// Numbers the messages of a source in order, block by block, as far as requested.
 final class OrderedNumberer: Sendable {
   private let store: NumberStore?
   /// Held while messages are numbered.
@@ -15,7 +15,7 @@ final class OrderedNumberer: Sendable {
 
   init(_ store: NumberStore?) { self.store = store }
 
-  /// Returns an answer that the numbers of the messages found so far give, or those of all; nil if they do not.
+  /// Numbers messages until `answer` returns a value. Returns `nil` if it returns none for the numbers of all messages.
   func find(
     _ patience: Patience, _ answer: (SerialNumbers) -> Int?, in source: any MessageSource
   ) throws(Fault) -> Int? {

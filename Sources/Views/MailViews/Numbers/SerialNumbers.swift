@@ -1,8 +1,8 @@
 internal import Bytes
 
-/// The numbers in the names of a source's messages, by position. They count from 1, and no two are equal.
+/// The numbers in the names of a source's messages, by position. They are unique and start at 1.
 ///
-/// Numbers that equal their position, as those of an archive that only grows, take no memory.
+/// Numbers that equal their position plus 1, as in an archive that only grows, take no memory.
 struct SerialNumbers: Sendable, Equatable {
   /// The number of messages, from the first one on, whose number is their position plus 1.
   private var plain = 0
@@ -44,7 +44,7 @@ struct SerialNumbers: Sendable, Equatable {
     order = Array(0..<UInt32(rest.count)).sorted { [rest] in rest[Int($0)] < rest[Int($1)] }
   }
 
-  /// The position of the message with a number; nil if there is none. O(log n) once finished.
+  /// Returns the position of the message with a number. Returns `nil` if there is none. O(log n) once finished.
   func position(of number: Int) -> Int? {
     guard number > 0, number <= Int(highest) else { return nil }
     if number <= plain { return number - 1 }

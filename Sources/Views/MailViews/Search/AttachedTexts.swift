@@ -3,26 +3,26 @@ internal import Index
 internal import Mail
 internal import Tree
 
-/// What reads the files that are attached to messages, for an index that has their words, too.
+/// The extractor of attachments' text, for an index that includes their words.
 package struct AttachedTexts: Sendable {
-  /// How much of them is read.
+  /// The extent of the text that is extracted.
   package enum Extent: UInt8, CaseIterable, Sendable {
-    /// The text that they have.
+    /// The text that the files contain.
     case text = 1
-    /// That, and the text that is to be seen in pictures.
+    /// Also the text that is visible in pictures.
     case recognition = 2
 
-    /// In the order in which searches prefer them.
+    /// All extents, in the order in which searches prefer them.
     static let best = allCases.sorted { $0.rawValue > $1.rawValue }
 
-    /// Of the index of a mailbox with such words, which has this source without them.
+    /// Returns the source of a mailbox's index with such words. `plain` is the source without them.
     func source(_ plain: [UInt8]) -> [UInt8] { plain + [rawValue] }
   }
 
   let extent: Extent
-  /// Makes text of a file that is not text.
+  /// A function that extracts the text of a file that is not text.
   package typealias Maker = @Sendable (AttachedFile) throws(Fault) -> [UInt8]?
-  /// Returns UTF-8. Returns nil if no text can be made.
+  /// Returns the text in UTF-8. Returns `nil` if none can be extracted.
   let text: Maker
 
   package init(_ extent: Extent, text: @escaping Maker) {
@@ -33,11 +33,11 @@ package struct AttachedTexts: Sendable {
 
 /// A file that is attached to a message.
 package struct AttachedFile: Sendable {
-  /// The names on the way to the mailbox, whose views have the message.
+  /// The names on the path of the mailbox, whose views contain the message.
   package let mailbox: [FileName]
-  /// The name of the message's folder.
+  /// The name of the message's directory.
   package let message: FileName
-  /// The path from the message's folder `attachments`: names of views of attached messages, and the file's.
+  /// The path below the message's `attachments` directory: the names of views of attached messages, then the file's.
   package let path: [FileName]
 
   package init(_ path: [FileName], of message: FileName, in mailbox: [FileName]) {
@@ -48,8 +48,8 @@ package struct AttachedFile: Sendable {
 }
 
 extension Indexing {
-  /// Calls `body` with the name of the folder of each message that has files attached. Blocks until all messages have been
-  /// found, and rethrows what `body` throws.
+  /// Calls `body` with the directory name of each message that has attachments. Blocks until all messages have been
+  /// found. Rethrows the faults of `body`.
   package func forEachMessageWithFiles(
     of search: Search, _ body: (FileName) throws(Fault) -> Void
   ) throws(Fault) {
@@ -71,7 +71,8 @@ extension Indexing {
 }
 
 extension MessageSource {
-  /// The words of a message, with those of `attached`; none if the file is damaged there, or the message has gone. Blocks.
+  /// Returns the words of a message, with those of `attached`. Returns none if the file is damaged there or the message
+  /// has been removed. Blocks.
   func text(of numbered: NumberedMessage, attached: AttachedTexts?) throws(Fault) -> IndexedText {
     guard let position = numbered.position, let message = try messageIfReadable(numbered.row, at: position) else {
       return IndexedText(Message.Words())

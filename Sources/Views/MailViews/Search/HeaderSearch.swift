@@ -5,11 +5,11 @@ internal import Tree
 
 /// Searches the headers of messages whose words are not indexed yet.
 ///
-/// The headers of some thousand messages at a time are put into a temporary text index and queried there, so that the
-/// same matching rules apply. Much faster than parsing messages, and nothing is stored.
+/// The headers of several thousand messages at a time are added to a temporary text index and queried there, so that
+/// the same matching rules apply. This is much faster than parsing messages, and nothing is stored.
 struct HeaderSearch {
   let mailbox: any MessageSource
-  /// For FTS5, of header columns only.
+  /// FTS5 expressions on header columns only.
   let expressions: [String]
 
   /// The matches: ascending positions by expression, among the messages before `reach`.
@@ -21,7 +21,7 @@ struct HeaderSearch {
   /// The number of messages per batch.
   private static let messagesAtATime = 16 * MailboxDirectory.blockSize
 
-  /// Searches the messages from `first` to before `end`, until the timeout. Blocks.
+  /// Searches the messages from `first` up to `end`, until the timeout. Blocks.
   func hits(from first: Int, to end: Int, within limit: WaitLimit) throws(Fault) -> Hits {
     var hits = Hits(reach: first)
     while hits.reach < end {
@@ -57,7 +57,7 @@ struct HeaderSearch {
     return texts
   }
 
-  /// No words if the file is damaged there.
+  /// Returns the words of a header, or none if the file is damaged there.
   private func words(of row: MessageRow, at position: Int) throws(Fault) -> Message.Words {
     do throws(Fault) {
       return try Message.headerWords(reading: mailbox.bytes(of: ShownMessage.Chunk(row), at: position, .blocking))

@@ -5,7 +5,7 @@ internal import Tree
 
 /// Background work with progress.
 package protocol BackgroundWork: Sendable {
-  /// Of the file, in bytes.
+  /// The size of the file, in bytes.
   var size: Int64 { get }
   /// The progress: bytes, messages, and whether it is over.
   var reach: (bytes: Int64, messages: Int, isDone: Bool) { get }
@@ -22,33 +22,33 @@ extension Indexing {
   package struct Query: Sendable {
     let parsed: SearchQuery
 
-    /// What can be written, as the end of a sentence that starts with `A query is`.
+    /// The syntax, as the end of a sentence that starts with `A query is`.
     package static let syntax = SearchQuery.syntax
 
-    /// Throws an unsupported fault with the mistake.
+    /// Parses a query. Throws an unsupported fault that names the mistake.
     package init(_ text: String) throws(Fault) {
       do throws(SearchQuery.ParseError) { parsed = try SearchQuery(text) } catch {
         throw Fault(.unsupported, error.reason)
       }
     }
 
-    /// Whether the messages' texts are needed: the answer then waits for an index of their words.
+    /// Whether the messages' texts are needed. The query then waits for an index of their words.
     package var needsWords: Bool { parsed.needsBodies }
   }
 
   /// A matching message.
   package struct Hit: Sendable {
-    /// Of its folder in a mount, starting with the mailbox's folder.
+    /// The path of its directory in a mount, starting with the mailbox's directory.
     package var path: String
-    /// In seconds since 1970; nil if the message has none.
+    /// The date, in seconds since 1970. Nil if the message has none.
     package var date: Int64?
     /// The zone of the date, in minutes east of Greenwich.
     package var zone: Int
-    /// The name, or else the address, and the address; each may be empty.
+    /// The name or else the address, and the address. Each may be empty.
     package var sender: String
     package var address: String
     package var subject: String
-    /// In bytes.
+    /// The size, in bytes.
     package var size: Int64
   }
 

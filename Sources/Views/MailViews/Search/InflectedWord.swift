@@ -1,11 +1,11 @@
 internal import Tree
 
-/// The forms of an English word: plural, past and the like.
+/// The inflected forms of an English word, such as plural and past.
 ///
-/// The query is expanded to all forms, so the index is independent of this. By spelling rules only: irregular forms are
-/// unknown, and a form that is not a word matches nothing.
+/// The query is expanded to all forms, so the index is independent of this. Only spelling rules are applied: irregular
+/// forms are unknown. A form that is not a word matches nothing.
 enum InflectedWord {
-  /// `word` first, then the other forms; `underrun` yields `underruns`, and vice versa.
+  /// Returns `word`, followed by its other forms: `underrun` yields `underruns`, and vice versa.
   static func forms(of word: String) -> [String] {
     let word = word.lowercased()
     guard word.utf8.count >= 3, word.utf8.allSatisfy({ (0x61...0x7a).contains($0) }) else { return [word] }
@@ -16,7 +16,7 @@ enum InflectedWord {
     return forms
   }
 
-  /// The words that this may be a form of, including itself.
+  /// Returns the words that this may be a form of, including itself.
   private static func bases(of word: String) -> [String] {
     var bases = [word]
     func add(_ base: String) { if base.utf8.count >= 3, !bases.contains(base) { bases.append(base) } }

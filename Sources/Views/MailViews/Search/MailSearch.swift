@@ -2,12 +2,12 @@ package import Bytes
 internal import Mail
 package import Tree
 
-/// The messages of a mailbox or of a folder of mail, as queries find them: for who asks without a name of a view.
+/// A search of the messages of a mailbox or a directory, without the path of a view.
 package struct MailSearch: Sendable {
   private let sorted: SortedMailbox
 
-  /// What is shown by these views as messages; nil for a file that is no mailbox, and a folder that has none in it or below
-  /// it. Blocks.
+  /// Creates a search of the messages that these views show. Blocks. Returns `nil` if the file is not a mailbox, or the
+  /// directory has none in or below it.
   package init?(_ source: Source, in views: Views) throws(Fault) {
     guard let view = views.all.lazy.compactMap({ $0 as? FolderMessagesView }).first,
       let sorted = try view.sorted(source)
@@ -17,7 +17,7 @@ package struct MailSearch: Sendable {
 
   init(_ sorted: SortedMailbox) { self.sorted = sorted }
 
-  /// What a query found.
+  /// The results of a query.
   package struct Results: Sendable {
     fileprivate let positions: [UInt32]
     /// Whether all messages have been searched.
@@ -25,14 +25,15 @@ package struct MailSearch: Sendable {
     package var count: Int { positions.count }
   }
 
-  /// The messages that match, newest first. Blocks until all have been searched, or for so long.
+  /// Returns the messages that match, newest first. Blocks until all have been searched, or until the timeout.
   package func results(_ query: Indexing.Query, within limit: Duration? = nil) throws(Fault) -> Results {
     let found = try sorted.search.found(
       query.parsed, within: limit.map { .after($0) } ?? .none, listingAtMost: .max)
     return Results(positions: found.positions, isComplete: found.searched == nil)
   }
 
-  /// One of the messages found; nil if it has gone. Its path is below the folder that holds the mailbox or folder. Blocks.
+  /// Returns one of the messages found, with its path below the directory that contains the mailbox or directory.
+  /// Returns `nil` if the message has been removed. Blocks.
   package func hit(_ number: Int, of results: Results) throws(Fault) -> Indexing.Hit? {
     let position = Int(results.positions[number])
     guard let row = try sorted.mailbox.row(at: position, .blocking) else { return nil }
@@ -43,8 +44,8 @@ package struct MailSearch: Sendable {
       address: row.address, subject: row.shownSubject, size: row.size)
   }
 
-  /// Where one of the messages found is in the mailbox or folder itself, whose own name comes first: a folder of a mailbox's
-  /// `.messages`, or a file.
+  /// Returns the path of one of the messages found, from the name of the mailbox or directory on: of its directory in a
+  /// mailbox's `.messages`, or of its file.
   package func place(_ number: Int, of results: Results) -> String? {
     sorted.mailbox.places(of: Int(results.positions[number])).first
   }

@@ -15,19 +15,19 @@ final class MailboxSearch: Sendable {
   private let known: LRUCache<FileName, Known>
   private let noted = Mutex<[FileName]>([])
   private let waiters: SearchWaiters
-  /// How long a query waits for its complete answer.
+  /// The maximum time that a query waits for its complete result.
   private let limit: Duration
 
   private struct Known: Sendable {
     let outcome: Outcome
-    /// On the monotonic clock, in nanoseconds.
+    /// The time of the result on the monotonic clock, in nanoseconds.
     let at: UInt64
   }
 
   private static let notedAtMost = 10
   /// The cache's capacity for results, in bytes.
   private static let roomForResults = 4 << 20
-  /// How long a partial result is valid, in nanoseconds.
+  /// The time for which a partial result is valid, in nanoseconds.
   private static let lifetime: UInt64 = 1_000_000_000
 
   init(_ sorted: SortedMailbox, in mailboxes: Mailboxes) {
@@ -49,11 +49,10 @@ final class MailboxSearch: Sendable {
     }
   }
 
-  /// The results of a query: complete, or as far as available at the timeout. Missing words are added in the background
-  /// meanwhile.
+  /// Returns the results of a query: complete, or as far as available at the timeout. Missing words are added in the
+  /// background meanwhile.
   ///
-  /// `part` says when a cached partial result is sufficient. Blocks. Throws an interrupted fault when the results are
-  /// no longer wanted.
+  /// `part` says when a cached partial result is sufficient. Blocks. Throws an interrupted fault if cancelled.
   func results(_ query: FileName, part: Part, _ patience: Patience) throws(Fault) -> Outcome {
     if let known = known[query] {
       switch known.outcome {
@@ -74,12 +73,12 @@ final class MailboxSearch: Sendable {
     return .success(results)
   }
 
-  /// When a cached partial result is sufficient.
+  /// The condition for a cached partial result to be sufficient.
   enum Part {
     case never
     /// If it is recent.
     case justNow
-    /// As long as not all words are indexed.
+    /// Until all words are indexed.
     case untilDone
   }
 
@@ -88,13 +87,13 @@ final class MailboxSearch: Sendable {
     return part != .never && (isRecent || (part == .untilDone && !words.reach.isDone))
   }
 
-  /// The last partial result of a query; nil if the last was complete, or is no longer cached. O(1).
+  /// Returns the last partial result of a query. Returns `nil` if the last was complete or is no longer cached. O(1).
   func part(_ query: FileName) -> SearchResults? {
     guard case .success(let results) = known[query]?.outcome, results.searched != nil else { return nil }
     return results
   }
 
-  /// The results of a parsed query. Blocks.
+  /// Returns the results of a parsed query. Blocks.
   func found(
     _ query: SearchQuery, within limit: WaitLimit, listingAtMost listed: Int = SearchResults.listedAtMost
   ) throws(Fault) -> SearchResults {
@@ -109,10 +108,11 @@ final class MailboxSearch: Sendable {
     throw .noTextIndex
   }
 
-  /// How often damaged text indexes are retried.
+  /// The maximum number of attempts with damaged text indexes.
   private static let attempts = 3
 
-  /// What is known for a query's answer at the timeout, or before; nil if not even all messages have been found.
+  /// Returns the data for evaluating a query that is available at the timeout, or before. Returns `nil` if not even all
+  /// messages have been found.
   private func sources(
     for query: SearchQuery, within limit: WaitLimit
   ) throws(Fault) -> SearchResults.Sources? {

@@ -2,18 +2,18 @@ internal import Bytes
 internal import Mail
 internal import Tree
 
-/// What queries test besides words: sixteen bytes per message.
+/// The facts that queries test besides words: sixteen bytes per message.
 struct MessageFacts: Sendable, Equatable {
-  /// In seconds since 1970; `Int64.min` for a message without a date.
+  /// The dates, in seconds since 1970. `Int64.min` for a message without a date.
   private(set) var dates: [Int64] = []
-  /// The day of writing in the sender's zone, since 1970; `Int32.min` for a message without a date.
+  /// The days of writing in the sender's zone, since 1970. `Int32.min` for a message without a date.
   private(set) var days: [Int32] = []
-  /// In bytes, clamped to `UInt32.max`.
+  /// The sizes, in bytes, clamped to `UInt32.max`.
   private var sizes: [UInt32] = []
 
   var count: Int { dates.count }
 
-  /// The size of a message in bytes; one of 4 GiB or more exceeds every limit.
+  /// Returns the size of a message in bytes. A size of 4 GiB or more exceeds every limit.
   func size(_ position: Int) -> Int64 { sizes[position] == .max ? .max : Int64(sizes[position]) }
 
   mutating func add(_ row: MessageRow) {
@@ -29,7 +29,7 @@ struct MessageFacts: Sendable, Equatable {
     sizes.reserveCapacity(count)
   }
 
-  /// In memory, in bytes.
+  /// The size in memory, in bytes.
   var size: Int { 16 * count }
 }
 
@@ -47,7 +47,7 @@ extension MessageFacts: Packable {
     return bytes
   }
 
-  /// nil unless `bytes` are of `messages` messages.
+  /// Parses the output of `packed`. Returns `nil` unless it is of `messages` messages.
   init?(packed bytes: [UInt8], messages: Int) {
     guard bytes.count == 16 * messages else { return nil }
     self.init(expecting: messages)

@@ -5,7 +5,7 @@ struct PositionSet: Sendable, Equatable {
   private var words: [UInt64]
   private let limit: Int
 
-  /// In memory, in bytes.
+  /// The size in memory, in bytes.
   var size: Int { 8 * words.count }
 
   /// An empty set of positions below `limit`.

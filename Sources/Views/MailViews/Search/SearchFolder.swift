@@ -3,7 +3,7 @@ internal import Files
 internal import Mail
 internal import Tree
 
-/// `NAME.views/search/`: has a folder for every query; lists the latest ones.
+/// `NAME.views/search/`: has a directory for every query, and lists the latest ones.
 final class SearchFolder: ViewFolder {
   let sorted: SortedMailbox
   let place = ViewPlace.of(0x73, [])
@@ -12,13 +12,13 @@ final class SearchFolder: ViewFolder {
   init(_ sorted: SortedMailbox) { self.sorted = sorted }
 
   func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
-    // Hidden names are looked up by programs everywhere; and every listed name must be a valid file name.
+    // Programs look up hidden names everywhere. Every listed name must be a valid file name.
     if name.bytes.first == 0x2e || name.count > 255 || Self.isProbe(name) { return nil }
     let folder = QueryFolder(sorted, name)
     return Found(folder, try folder.attributes(patience))
   }
 
-  /// Whether file managers look up the name in every folder.
+  /// Returns whether file managers look up the name in every directory.
   private static func isProbe(_ name: FileName) -> Bool {
     let probes: Set<String> = [
       "desktop.ini", "autorun.inf", "thumbs.db", "ehthumbs.db", "folder.jpg", "folder.gif", "folder.png", "cover.jpg",
@@ -46,7 +46,7 @@ final class QueryFolder: ViewFolder {
     place = ViewPlace.of(0x73, query.bytes)
   }
 
-  /// nil if the query is invalid.
+  /// Returns the results. Returns `nil` if the query is invalid.
   private func results(
     part: MailboxSearch.Part = .untilDone, _ patience: Patience
   ) throws(Fault) -> SearchResults? {
@@ -114,7 +114,7 @@ final class QueryFolder: ViewFolder {
     return provenance
   }
 
-  /// The notice, if there is one, is at offset 0, followed by the results.
+  /// A listing of the notice, if there is one, at offset 0, followed by the results.
   private final class ResultListing: Listing {
     private let folder: QueryFolder
     private let positions: [UInt32]

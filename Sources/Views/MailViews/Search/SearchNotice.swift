@@ -14,7 +14,7 @@ final class SearchNotice: MadeItem {
   private static let start = Array("INCOMPLETE - ".utf8)
   private static let end = Array(" % searched.txt".utf8)
 
-  /// `place` is the query's folder.
+  /// `place` identifies the query's directory.
   init(_ sorted: SortedMailbox, _ place: UInt64, percent: Int) {
     self.sorted = sorted
     self.percent = percent
@@ -24,7 +24,7 @@ final class SearchNotice: MadeItem {
 
   var name: FileName { FileName(Self.start + Array("\(percent)".utf8) + Self.end) }
 
-  /// The percentage in such a name; nil for any other.
+  /// Returns the percentage in such a name. Returns `nil` for any other.
   static func percent(in name: FileName) -> Int? {
     guard name.bytes.starts(with: start), name.bytes.reversed().starts(with: end.reversed()) else { return nil }
     let number = name.bytes.dropFirst(start.count).dropLast(end.count)

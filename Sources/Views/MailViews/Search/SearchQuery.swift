@@ -8,7 +8,7 @@ indirect enum SearchQuery: Equatable, Sendable {
   case all([SearchQuery])
   case any([SearchQuery])
   case not(SearchQuery)
-  /// Adjacent words, in one column of the text index or in any; with `isStart`, the last is a prefix.
+  /// Adjacent words, in one column of the text index or in any. With `isStart`, the last word is a prefix.
   case words([String], column: String?, isStart: Bool)
   case label(String)
   case hasAttachment
@@ -16,7 +16,7 @@ indirect enum SearchQuery: Equatable, Sendable {
   /// Days since 1970, in the zone in which the mail was written.
   case since(day: Int)
   case before(day: Int)
-  /// In bytes.
+  /// An exclusive limit, in bytes.
   case larger(than: Int64)
   case smaller(than: Int64)
 
@@ -25,17 +25,16 @@ indirect enum SearchQuery: Equatable, Sendable {
     let reason: String
   }
 
-  /// What can be written, for the help of the command and the manual page: every prefix and operator that there is, as
-  /// the end of a sentence.
+  /// All prefixes and operators, as the end of a sentence, for the help of the command and the manual page.
   static let syntax = """
     words, "phrases", pre*, ~stem, AND, OR, -not, NOT, ( ), from: to: cc: bcc: subject: filename: body: label: \
     has:attachment is:deleted date:2024-05 after:2024-01-01 since: before: larger:5M smaller:10k.
     """
 
-  /// The prefixes.
+  /// All prefixes, without the colon.
   static var fields: Set<String> { QueryReader.fields }
 
-  /// Against generated queries.
+  /// The maximum number of terms, against generated queries.
   static let termsAtMost = 200
 
   init(_ text: String) throws(ParseError) {
@@ -44,7 +43,7 @@ indirect enum SearchQuery: Equatable, Sendable {
   }
 }
 
-/// A parser of queries. Parentheses are counted, without recursion: the depth is bounded by the number of terms.
+/// A recursive parser of queries, whose depth is bounded by the number of terms.
 private struct QueryReader {
   private var tokens: ArraySlice<Token>
   private var depth = 0
@@ -186,7 +185,7 @@ private struct QueryReader {
     return .words(words, column: column, isStart: isStart || !isQuoted && text.hasSuffix("*"))
   }
 
-  /// `2024-05-03`, `2024-05` or `2024`: its first day, or the day after its last.
+  /// Parses `2024-05-03`, `2024-05` or `2024`. Returns its first day or, with `isEnd`, the day after its last.
   private static func day(_ text: String, _ field: String, isEnd: Bool = false) throws(SearchQuery.ParseError) -> Int {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false).map { part in
       part.allSatisfy { $0.isASCII && $0.isNumber } && part.count <= 4 ? Int(part) : nil
@@ -201,7 +200,7 @@ private struct QueryReader {
     return MailDate.daysSince1970(year: nextYear, month: nextMonth, day: 1) ?? .max
   }
 
-  /// `500`, `500k`, `5M`, `1G`; in bytes.
+  /// Parses `500`, `500k`, `5M` or `1G`. Returns the size in bytes.
   private static func size(_ text: String, _ field: String) throws(SearchQuery.ParseError) -> Int64 {
     let scales: [Character: Int64] = ["k": 1 << 10, "m": 1 << 20, "g": 1 << 30]
     var digits = text.lowercased()
@@ -238,7 +237,8 @@ private struct QueryReader {
     return tokens
   }
 
-  /// Whether a term starts with a prefix: false for text such as `http://…` or `Re: …`.
+  /// Returns whether a term starts with a prefix: false for text such as `http://…` or `Re: …`. Throws if the prefix is
+  /// unknown.
   private static func isPrefix(_ name: String, of term: Substring) throws(SearchQuery.ParseError) -> Bool {
     if isField(name) { return true }
     let behind = term.dropFirst(name.count + 1)

@@ -5,23 +5,23 @@ internal import Tree
 
 /// The messages that match a query.
 struct SearchResults: Sendable {
-  /// Newest first, at most `listedAtMost`.
+  /// The positions of the messages, newest first, up to a limit.
   let positions: [UInt32]
-  /// The same, for look-ups.
+  /// The elements of `positions`, for lookups.
   private let members: PositionSet
-  /// The total number.
+  /// The total number of messages that match.
   let count: Int
-  /// How many of the messages have been searched; nil if all.
+  /// The number of messages that have been searched. Nil if all have been.
   let searched: (count: Int, of: Int)?
 
   static let listedAtMost = 10_000
 
-  /// In memory, in bytes.
+  /// The size in memory, in bytes.
   var size: Int { 1000 + 4 * positions.count + members.size }
 
   func contains(_ position: Int) -> Bool { members.contains(position) }
 
-  /// In whole percent, less than a hundred; nil if all messages have been searched.
+  /// The percentage of messages searched, rounded down and below 100. Nil if all messages have been searched.
   var percentSearched: Int? {
     searched.map { searched in searched.of == 0 ? 0 : min(99, Int(Double(searched.count) / Double(searched.of) * 100)) }
   }
@@ -29,10 +29,10 @@ struct SearchResults: Sendable {
   /// The data that a query is evaluated on.
   struct Sources {
     let facts: MessageFacts
-    /// The messages that match an FTS5 expression.
+    /// Returns the messages that match an FTS5 expression.
     let words: (String) throws(Fault) -> [UInt32]
     let groups: (Sorting) throws(Fault) -> MessageGroups
-    /// The number of messages, from the first on, that all of these cover.
+    /// The number of leading messages that all of these cover.
     var reach: Int
   }
 
@@ -41,7 +41,7 @@ struct SearchResults: Sendable {
     (positions, members, count, searched) = ([], PositionSet(below: 0), 0, (0, messages))
   }
 
-  /// Evaluates a query. Blocks. Rethrows what `sources` throw.
+  /// Evaluates a query. Blocks. Rethrows the faults of `sources`.
   init(_ query: SearchQuery, in sources: Sources, listingAtMost listed: Int) throws(Fault) {
     let facts = sources.facts
     var all = try Self.positions(query, sources)
@@ -85,7 +85,7 @@ struct SearchResults: Sendable {
     }
   }
 
-  /// The messages of a label and the labels below it. Slashes are ignored, as folder names have no slashes. If
+  /// Returns the messages with a label or a label below it. Slashes are ignored, because directory names have none. If
   /// there is no such label, all characters between words are ignored.
   private static func positions(_ label: String, _ groups: MessageGroups, _ limit: Int) -> PositionSet {
     func letters(_ text: some StringProtocol) -> [String] {
@@ -112,14 +112,14 @@ struct SearchResults: Sendable {
 }
 
 extension SearchQuery {
-  /// As an FTS5 string, in which quotation marks are doubled; nil if the query is not of words.
+  /// The query as an FTS5 string, in which quotation marks are doubled. Nil if the query is not of words.
   fileprivate var expression: String? {
     guard case .words(let words, let column, let isStart) = self else { return nil }
     let phrase = words.joined(separator: " ").replacing("\"", with: "\"\"")
     return "\(column.map { "\($0) : " } ?? "")\"\(phrase)\"\(isStart ? " *" : "")"
   }
 
-  /// The conjunction of all adjacent words; nil if there are none.
+  /// The conjunction of all adjacent words. Nil if there are none.
   fileprivate var joinedExpression: String? {
     guard case .all(let parts) = self else { return expression }
     let words = parts.compactMap(\.expression)

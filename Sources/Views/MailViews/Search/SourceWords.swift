@@ -3,7 +3,7 @@ internal import Index
 internal import Synchronization
 internal import Tree
 
-/// The words of a source's messages: those of all its parts, each of which has a text index of its own.
+/// The words of a source's messages, from all its parts, each of which has a text index of its own.
 final class SourceWords: Sendable {
   private let source: any MessageSource
   private weak let mailboxes: Mailboxes?
@@ -12,17 +12,18 @@ final class SourceWords: Sendable {
   private struct Part: Sendable {
     let part: SourcePart
     let texts: TextSearch
-    /// Of another source: keeps its words.
+    /// Keeps the words of another source alive.
     var sorted: SortedMailbox?
   }
 
-  /// The words that there are.
+  /// The words that are indexed.
   struct Found: Sendable {
     fileprivate var parts: [(part: SourcePart, found: TextSearch.Found)] = []
-    /// The number of messages, from the first on, whose words they are.
+    /// The number of leading messages whose words are all indexed.
     fileprivate(set) var reach = 0
 
-    /// The positions of messages that match an FTS5 expression, among them all before `reach`; nil if an index is damaged.
+    /// Returns the positions of messages that match an FTS5 expression, including all matches before `reach`. Returns
+    /// `nil` if an index is damaged.
     func positions(matching expression: String) -> [UInt32]? {
       var positions: [UInt32] = []
       for (part, found) in parts {
@@ -42,7 +43,7 @@ final class SourceWords: Sendable {
     }
   }
 
-  /// Blocks until all messages have been found, if there are several parts.
+  /// Returns the parts. If there are several, blocks until all messages have been found.
   private func parts() throws(Fault) -> [Part] {
     if let parts = known.withLock({ $0 }) { return parts }
     guard let mailboxes else { throw .ending }
@@ -57,17 +58,18 @@ final class SourceWords: Sendable {
     }
   }
 
-  /// Those of a source that is not made of others.
+  /// The words of a source that is not composed of others.
   private var own: TextSearch? { known.withLock { $0?.first?.texts } }
 
-  /// The words of all messages, or at the timeout those indexed so far; nil if not even the messages are known. Has missing
-  /// ones added. Blocks.
+  /// Returns the words of all messages, or at the timeout those indexed so far. Starts to add missing words. Blocks.
+  /// Returns `nil` if not even the messages are known.
   func texts(within limit: WaitLimit) throws(Fault) -> Found? {
     guard let parts = try limit.attempt({ () throws(Fault) in try self.parts() }) else { return nil }
     return try found(in: parts) { (texts) throws(Fault) in try texts.texts(within: limit) }
   }
 
-  /// The words already indexed, without adding any; nil if there are none. Blocks until all messages have been found.
+  /// Returns the words already indexed, without adding any. Blocks until all messages have been found. Returns `nil` if
+  /// there are none.
   func textsKept() throws(Fault) -> Found? {
     try found(in: parts()) { (texts) throws(Fault) in try texts.textsKept() }
   }
@@ -91,7 +93,7 @@ final class SourceWords: Sendable {
 
   // MARK: Progress
 
-  /// The progress in all parts; what is not known yet counts as nothing.
+  /// The total progress of all parts. Zero until the parts are known.
   var reach: TextSearch.Progress {
     guard let parts = known.withLock({ $0 }) else { return TextSearch.Progress() }
     var sum = TextSearch.Progress()

@@ -5,13 +5,14 @@ internal import Mail
 internal import Threads
 internal import Tree
 
-/// A mailbox's words: added to a text index in the background, from the first search on, and queried there.
+/// A mailbox's words, which are added to a text index in the background from the first search on, and queried there.
 ///
-/// After a partial answer indexing continues for a while, as the rest will be wanted. Once all waiters have left, or
-/// after that time, it pauses, and the next query resumes it. If words cannot be stored, they go into an unnamed file.
+/// After a partial result, indexing continues for a while, because the rest will be wanted. It pauses once all waiters
+/// have left or that time has passed, and the next query resumes it. If words cannot be stored, they go into an unnamed
+/// file.
 ///
-/// Indexed words survive a crash, and the next process continues from there; while one process adds words, others wait
-/// for it and search what is indexed.
+/// Indexed words survive a crash, and the next process continues from there. While one process adds words, others wait
+/// for it and search the words indexed so far.
 final class TextSearch: Sendable {
   private let mailbox: any NumberedSource
   private weak let mailboxes: Mailboxes?
@@ -24,9 +25,9 @@ final class TextSearch: Sendable {
     /// Whether words are being added.
     var isAdding = false
     fileprivate var texts: TextIndex?
-    /// How much of attachments is in `texts`; nil: nothing.
+    /// The extent of attachments' text in `texts`. Nil if there is none.
     fileprivate var extent: AttachedTexts.Extent?
-    /// How many messages' numbers are indexed, and how many there are.
+    /// The number of message numbers that are indexed, and the total.
     var count = 0
     var messages = 0
     /// The size of the indexed messages in the mailbox, in bytes.
@@ -40,12 +41,12 @@ final class TextSearch: Sendable {
     var isKept: Bool { isDone && fault == nil && !(texts?.isTemporary ?? true) }
   }
 
-  /// Incremented whenever the words made from a message change.
+  /// Incremented whenever the words derived from a message change.
   private static let version: UInt64 = 5
-  /// The limit for the text indexes of all mailboxes, in bytes.
+  /// The maximum size of the text indexes of all mailboxes, in bytes.
   private static let roomForAll: Int64 = 8 << 30
   private static let niceness: Int32 = 5
-  /// How often a conflict with another process is retried.
+  /// The maximum number of attempts after conflicts with another process.
   private static let attempts = 3
 
   init(_ mailbox: any NumberedSource, in mailboxes: Mailboxes) {
@@ -61,8 +62,8 @@ final class TextSearch: Sendable {
     let count: Int
   }
 
-  /// The words of all messages, or at the timeout those indexed so far; nil if not even the number of messages is
-  /// known. Has missing ones added. Blocks.
+  /// Returns the words of all messages, or at the timeout those indexed so far. Starts to add missing words. Blocks.
+  /// Returns `nil` if not even the number of messages is known.
   func texts(within limit: WaitLimit) throws(Fault) -> Found? {
     try audience.waits { () throws(Fault) in
       guard let messages = try limit.attempt({ () throws(Fault) in try mailbox.numbers() }) else {
@@ -71,7 +72,7 @@ final class TextSearch: Sendable {
         return nil
       }
       while true {
-        // Detecting that a mailbox has grown means reading it.
+        // Detecting that a mailbox has grown requires reading it.
         let found = try limit.attempt { () throws(Fault) in try present(messages) }
         if let found, found.count == messages { return found }
         begin()
@@ -81,13 +82,13 @@ final class TextSearch: Sendable {
     }
   }
 
-  /// The words already indexed, without adding any; nil if none can be stored. Blocks until all messages have been
-  /// found.
+  /// Returns the words already indexed, without adding any. Blocks until all messages have been found. Returns `nil` if
+  /// none can be stored.
   func textsKept() throws(Fault) -> Found? {
     try open(evenTemporary: false).flatMap { (index) throws(Fault) in try found(in: index, mailbox.numbers()) }
   }
 
-  /// Waits until no more words are being added, or for the timeout.
+  /// Waits until no more words are being added, or until the timeout.
   private func wait(within limit: WaitLimit) throws(Fault) {
     while !limit.hasPassed {
       let pause = limit.end.map { min(Self.pause, $0 - .now) } ?? Self.pause
@@ -123,11 +124,11 @@ final class TextSearch: Sendable {
     return Found(index: index, count: isWhole ? messages : min(reach.count, max(0, messages - 1)))
   }
 
-  /// nil if no index can be created.
+  /// Opens the text index. Returns `nil` if none can be created.
   private func open(evenTemporary: Bool = true) throws(Fault) -> TextIndex? {
     try turn.lock()
     defer { turn.unlock() }
-    // With words of attachments, which another process adds.
+    // An index with words of attachments, which another process adds.
     let richer = try richerIndex()
     // If another process has replaced the file, it is opened again.
     if richer == nil, let known = progress.read({ $0.texts }), known.reach != nil { return known }
@@ -143,7 +144,7 @@ final class TextSearch: Sendable {
     return texts
   }
 
-  /// The persistent index; nil if there is none.
+  /// Opens the persistent index. Returns `nil` if there is none.
   private func kept() throws(Fault) -> TextIndex? {
     if progress.read({ $0.isRefused }) { return nil }
     guard let place = mailbox.wordsPlace, let mailboxes, let index = mailboxes.index else { return nil }
@@ -153,8 +154,8 @@ final class TextSearch: Sendable {
       continues: { (proof, count) throws(Fault) in try mailbox.hasGrown(from: proof, count) })
   }
 
-  /// The best index that is whole and has more than the words of messages, unless it is the one in use; nil if there is
-  /// none, or words are added here.
+  /// Returns the best complete index that also has words of attachments, unless it is already in use. Returns `nil` if
+  /// there is none, or if this process adds words of attachments itself.
   private func richerIndex() throws(Fault) -> TextIndex? {
     guard let mailboxes, mailboxes.attached == nil, let index = mailboxes.index, let place = mailbox.wordsPlace
     else { return nil }
@@ -203,7 +204,7 @@ final class TextSearch: Sendable {
       if !isDone, refuse() { isDone = try addAll() }
       if !isDone { fault = .noTextIndex }
     } catch {
-      // When interrupted, it pauses.
+      // When cancelled, indexing pauses.
       fault = mailboxes.isEnding ? .ending : error.isDelay ? nil : error
     }
     progress.update { [isDone, fault] progress in
@@ -213,7 +214,7 @@ final class TextSearch: Sendable {
     }
   }
 
-  /// Stops storing words persistently, as there may be no space; returns whether they were so far.
+  /// Stops storing words persistently, because there may be no space. Returns whether they were stored so far.
   private func refuse() -> Bool {
     let wasKept = progress.change { progress in
       if progress.isRefused { return false }
@@ -223,7 +224,8 @@ final class TextSearch: Sendable {
     return wasKept
   }
 
-  /// Returns whether all words are indexed: false if another process has replaced the file.
+  /// Adds the missing words. Returns whether all words are indexed: false if they cannot be stored or another process
+  /// has replaced the file.
   private func addAll() throws(Fault) -> Bool {
     let messages = try mailbox.numbers()
     guard let texts = try open() else { return false }
@@ -256,7 +258,7 @@ final class TextSearch: Sendable {
           try Interest.check()
           text = try mailbox.text(of: message, attached: mailboxes?.attached)
         } catch {
-          // The next process continues from what is ready.
+          // The next process continues from the last batch.
           if error.isDelay, !batch.isEmpty { _ = add(isLast: false) }
           throw error
         }
@@ -273,7 +275,7 @@ final class TextSearch: Sendable {
     return add(isLast: true)
   }
 
-  /// The lock for adding words; nil when another process has added them all.
+  /// Waits for the lock for adding words. Returns `nil` once another process has added them all.
   private func lock(_ texts: TextIndex, _ messages: Int) throws(Fault) -> TextIndexLock? {
     while true {
       if let lock = texts.lock() { return lock }

@@ -3,20 +3,20 @@ internal import Tree
 
 /// A timeout for work that may take long.
 struct WaitLimit: Sendable {
-  /// nil without a timeout.
+  /// Nil without a timeout.
   let end: ContinuousClock.Instant?
 
   static let none = WaitLimit(end: nil)
 
-  /// Starts now.
+  /// Returns a timeout that starts now.
   static func after(_ duration: Duration) -> WaitLimit { WaitLimit(end: .now + duration) }
 
   private init(end: ContinuousClock.Instant?) { self.end = end }
 
   var hasPassed: Bool { end.map { ContinuousClock.now >= $0 } ?? false }
 
-  /// The result of `body`, which polls its `Interest`; nil if it was interrupted by the timeout. Rethrows what `body`
-  /// throws.
+  /// Returns the result of `body`, which must poll its `Interest`. Returns `nil` if the timeout cancelled it. Rethrows
+  /// the faults of `body`.
   func attempt<Value>(_ body: () throws(Fault) -> Value) throws(Fault) -> Value? {
     guard end != nil else { return try body() }
     let outer = Interest.current

@@ -4,7 +4,7 @@ internal import Jobs
 internal import Synchronization
 internal import Tree
 
-/// A file that a worker makes when it is read, and whose size is known before.
+/// A conversion result of known size that a worker computes on the first read.
 final class LaterFile: ByteSource {
   let size: Int64
   private let recipe: Recipe

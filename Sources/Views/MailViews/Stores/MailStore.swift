@@ -7,10 +7,11 @@ internal import Synchronization
 internal import Threads
 internal import Tree
 
-/// The messages of a file of Outlook's with folders, in one state, which a worker lists.
+/// The messages of an Outlook file with folders, in one state, as listed by a worker.
 ///
-/// The list has their texts; what is attached to them is asked for when it is read. It is read as it is made: a request for
-/// a message waits until that one is there. As long as this exists, the worker goes on.
+/// The list contains their texts. Attachments are requested when they are read. The list is read while the worker
+/// writes it: a request for a message waits until that message is listed. The worker runs as long as this object
+/// exists.
 final class MailStore: PositionedSource {
   let file: SourceState
   private let workers: ConversionService
@@ -21,18 +22,18 @@ final class MailStore: PositionedSource {
 
   private struct State {
     var list: (any ByteSource)?
-    /// Where the records of messages start, as far as they are known.
+    /// The offsets of the messages' records that are known.
     var records: [Int64] = []
-    /// Where the next one does.
+    /// The offset of the next record.
     var next: Int64 = 0
     var isDone = false
     var fault: Fault?
     var place: ByteIdentity?
   }
 
-  /// Changes with what rows and words are made of.
+  /// Incremented whenever the derivation of rows or words changes.
   private static let version: UInt64 = 1
-  /// More messages are not shown.
+  /// The maximum number of messages that are shown.
   private static let most = 1 << 24
 
   init(_ file: SourceState, _ workers: ConversionService, in mailboxes: Mailboxes) {
@@ -63,7 +64,7 @@ final class MailStore: PositionedSource {
     }
   }
 
-  /// Waits end with their threads' interest.
+  /// Does nothing: waits end when their threads are cancelled.
   func end() {}
 
   // MARK: The list
@@ -87,7 +88,7 @@ final class MailStore: PositionedSource {
     return list
   }
 
-  /// Reads on in the list until it has so many messages, or ends. Blocks.
+  /// Reads the list until `count` messages are known or the list ends. Blocks.
   private func advance(to count: Int) throws(Fault) {
     if state.withLock({ $0.isDone || $0.records.count >= count }) { return }
     try turn.lock()
@@ -102,7 +103,7 @@ final class MailStore: PositionedSource {
       if isEnough { return }
       do throws(Fault) {
         let head = try head(at: next, in: list)
-        // All of it, so that what is shown can be read.
+        // Waits for the whole record, so that every message that is shown can be read.
         let end = Bounds.sum(next, head.recordSize)
         if head.recordSize > 0 { _ = try bytes(at: end - 1, count: 1, in: list) }
         guard head.kind == .message, state.withLock({ $0.records.count }) < Self.most else {
@@ -133,7 +134,7 @@ final class MailStore: PositionedSource {
     return head
   }
 
-  /// Waits for bytes that are not there yet.
+  /// Reads `count` bytes, waiting for those that have not been written.
   private func bytes(at place: Int64, count: Int, in list: any ByteSource) throws(Fault) -> [UInt8] {
     var bytes: [UInt8] = []
     while bytes.count < count {
@@ -176,7 +177,7 @@ final class MailStore: PositionedSource {
     try advance(to: first + MailboxDirectory.blockSize)
     let records = state.withLock { Array($0.records.dropFirst(first).prefix(MailboxDirectory.blockSize)) }
     if records.isEmpty {
-      // That it is no such file shows here.
+      // A file that is not a mail store is reported here.
       if first == 0 { try checkEnd() }
       return []
     }
@@ -205,10 +206,10 @@ final class MailStore: PositionedSource {
     return row
   }
 
-  /// What tells one message from another, in bytes of its text.
+  /// The number of bytes of the text that distinguish a message from others.
   private static let told: Int64 = 2048
 
-  /// A message as it is listed.
+  /// A message in the list.
   private struct Outline {
     let head: MailRecord.Head
     let folder: [UInt8]

@@ -3,7 +3,7 @@ internal import Catalogue
 package import Jobs
 internal import Tree
 
-/// What reads files of Outlook's with folders of messages.
+/// The reader of Outlook files that contain folders of messages.
 package struct MailStores: Sendable {
   let workers: ConversionService
 
@@ -11,6 +11,6 @@ package struct MailStores: Sendable {
 
   static let extensions: Set<FileExtension> = ["pst", "ost"]
 
-  /// How such a file starts (MS-PST, section 2.2.2.6).
+  /// Returns whether `head` is the start of such a file (MS-PST, section 2.2.2.6).
   static func isStart(_ head: ArraySlice<UInt8>) -> Bool { head.starts(with: Array("!BDN".utf8)) }
 }

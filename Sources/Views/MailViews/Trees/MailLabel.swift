@@ -3,21 +3,21 @@ internal import Codecs
 internal import Text
 internal import Tree
 
-/// Where a mailbox is in a tree of them, in the words that mail programs show.
+/// The label of a mailbox in a tree of mailboxes, as mail programs show it.
 ///
-/// `Inbox.sbd/Archive` of Thunderbird's is `Inbox/Archive`, `.Sent.2023` in a Maildir `Sent/2023`, and what Apple Mail has in a
-/// folder `Work.mbox` is `Work`.
+/// Thunderbird's `Inbox.sbd/Archive` is `Inbox/Archive`, `.Sent.2023` in a Maildir is `Sent/2023`, and the content of
+/// Apple Mail's directory `Work.mbox` is `Work`.
 struct MailLabel: Sendable {
   private var parts: [String] = []
-  /// Whether it is a folder of Apple Mail's, in which other folders have no meaning.
+  /// Whether it is of a directory of Apple Mail's, in which other directories add nothing to labels.
   private(set) var isInAppleMailbox = false
 
   private static let separator = "/"
 
-  /// Empty for the folder itself.
+  /// The text of the label. Empty for the root directory.
   var text: String { parts.joined(separator: Self.separator) }
 
-  /// The same for a folder in this one; `isMaildir` says that this one is a Maildir.
+  /// Returns the label of a subdirectory. `isInMaildir` says whether this directory is a Maildir.
   func folder(_ name: FileName, isInMaildir: Bool) -> MailLabel {
     var label = self
     if isInMaildir, name.bytes.first == UInt8(ascii: ".") {
@@ -32,7 +32,7 @@ struct MailLabel: Sendable {
     return label
   }
 
-  /// The same for a mailbox in this folder.
+  /// Returns the label of a mailbox in this directory.
   func mailbox(_ name: FileName) -> MailLabel {
     var label = self
     if isInAppleMailbox, name == "mbox" { return label }
@@ -41,7 +41,7 @@ struct MailLabel: Sendable {
     return label
   }
 
-  /// For the messages of a Maildir that has others in it.
+  /// The label of the messages of a Maildir that contains other mailboxes.
   var inbox: MailLabel {
     var label = self
     if parts.isEmpty { label.parts = ["Inbox"] }
@@ -54,7 +54,8 @@ struct MailLabel: Sendable {
 
   // MARK: Modified UTF-7
 
-  /// A mailbox's name as IMAP servers write it (RFC 3501 §5.1.3): `Entw&APw-rfe`. What is malformed stays as it is.
+  /// Decodes a mailbox name as IMAP servers write it (RFC 3501 §5.1.3): `Entw&APw-rfe`. Malformed sequences stay
+  /// unchanged.
   static func decoded(_ name: ArraySlice<UInt8>) -> String {
     var text = ""
     var rest = name
@@ -73,7 +74,7 @@ struct MailLabel: Sendable {
     return text
   }
 
-  /// Base64 of UTF-16, with a comma for the slash and without padding; nothing stands for `&`.
+  /// Decodes Base64 of UTF-16, with a comma for the slash and without padding. An empty sequence is `&`.
   private static func units(_ base64: ArraySlice<UInt8>) -> String? {
     if base64.isEmpty { return "&" }
     var joined = Base64.Joined()

@@ -5,10 +5,10 @@ internal import Synchronization
 internal import Threads
 internal import Tree
 
-/// The messages of several mailboxes, in one state of all of them: those of the first one, then those of the next.
+/// The messages of several mailboxes, in one state of all of them, mailbox by mailbox.
 ///
-/// A message that an earlier mailbox has, too, is left out, and has the labels of all its places. Rows and words are those of
-/// the mailboxes, each of which keeps its own.
+/// A message that an earlier mailbox also contains is left out. The message shown has the labels of all its copies.
+/// Rows and words are those of the mailboxes, each of which stores its own.
 final class MailTree: MessageSource {
   let file: SourceState
   private let members: [Part]
@@ -47,7 +47,7 @@ final class MailTree: MessageSource {
   func tryAgain() { for part in members { part.source.tryAgain() } }
   func end() { for part in members { part.source.end() } }
 
-  /// Waits until the messages of all mailboxes have been found, the first time.
+  /// Returns the composition. The first call waits until the messages of all mailboxes have been found.
   private func composition(_ patience: Patience = .blocking) throws(Fault) -> TreeComposition {
     if let made = made.withLock({ $0 }) { return made }
     if patience == .immediate { throw .later }
@@ -97,7 +97,7 @@ final class MailTree: MessageSource {
     return rows
   }
 
-  /// A row with the names of the mailboxes that have it.
+  /// Returns a row with the labels of the mailboxes that contain its message.
   private func labelled(_ row: MessageRow, _ parts: [Int]) -> MessageRow {
     var row = row
     for part in parts {
@@ -143,7 +143,7 @@ final class MailTree: MessageSource {
 
   var store: MailboxContentStore? {
     guard let index = mailboxes?.index, let identity, let state = made.withLock({ $0?.state }) else { return nil }
-    // Its own messages, if it is a mailbox, too, have the identity without the mark.
+    // The directory's own messages have the same source without the mark.
     let mark = UInt8(ascii: "t")
     let source = IndexedFile.prefix(device: identity.device, inode: identity.inode) + [mark]
     return MailboxContentStore(index: index, source: source, state: state)

@@ -2,12 +2,12 @@ internal import Bytes
 internal import Mail
 internal import Tree
 
-/// The mailboxes of a folder in one state: what its views are made of.
+/// The mailboxes of a directory in one state: the source of its views.
 final class MailTreeFolder: Item, FolderState {
   private let folder: Source
   let list: MailTreeList
   private let described: Attributes
-  /// A hash of all that is shown of them.
+  /// A hash of everything that is shown of them.
   let state: UInt64
   private let trees: SeenFolders<MailTreeFolder>
   private let finder: MailTreeList.Finder
@@ -17,7 +17,7 @@ final class MailTreeFolder: Item, FolderState {
   // As with `MessageFiles`.
   var isImmutable: Bool { true }
 
-  /// Of folders of Thunderbird's and Apple Mail's, which are trees even if they have no messages.
+  /// The extensions of Thunderbird's and Apple Mail's directories, which are trees even without messages.
   static let extensions: Set<FileExtension> = ["sbd", "mbox"]
 
   init(
@@ -44,19 +44,19 @@ final class MailTreeFolder: Item, FolderState {
   }
 
   func attributes(_ patience: Patience) throws(Fault) -> Attributes { described }
-  /// The mode says what all lists leave.
+  /// Returns `nil`, because the mode includes the restrictions of all access lists.
   func accessList() throws(Fault) -> AccessList? { nil }
   func revision(_ attributes: Attributes) -> UInt64 { state }
   func isPresent() throws(Fault) -> Bool { try list.isPresent() }
   var hasChanges: Bool { list.parts.contains { $0.files?.hasChanges ?? false } }
 
-  /// The folder, if it is one on a disk.
+  /// The directory's identity. Nil if it is not on a disk.
   var identity: FolderIdentity? { (folder.item as? RealFolder)?.identity }
 
   func checkCurrent(isDoubted: Bool, _ patience: Patience) throws(Fault) {
     try folder.item.checkCurrent(isDoubted: isDoubted, patience)
     if folder.item.isImmutable { return }
-    // An earlier state is over, without another look.
+    // If another state is already known, this one is stale without another check.
     if let known = trees.last(folder.item), known.state != state { throw .stale }
     let now = try trees.tree(below: folder, finder, isDoubted: isDoubted, patience)
     guard now?.state == state else { throw .stale }
@@ -64,7 +64,7 @@ final class MailTreeFolder: Item, FolderState {
 }
 
 extension SeenFolders<MailTreeFolder> {
-  /// The mailboxes of a folder in its present state; nil if it has none. Blocks on the disk.
+  /// Returns the mailboxes of a directory in its current state. Returns `nil` if it has none. Blocks on the disk.
   func tree(
     below folder: Source, _ finder: MailTreeList.Finder, isDoubted: Bool = false, _ patience: Patience
   ) throws(Fault) -> MailTreeFolder? {

@@ -3,57 +3,57 @@ internal import Files
 internal import Mail
 internal import Tree
 
-/// The mailboxes in a folder and in all folders below it, as a walk has found them.
+/// The mailboxes in a directory and in all directories below it, as found by a walk.
 ///
-/// A folder of message files is one of them, as is each file that is a mailbox: by its extension, or by its first bytes if it
-/// has none, or if an index of Thunderbird's (`Archive.2023.msf`) is beside it. Links are not followed, and folders whose names
-/// start with a dot are left out, except in a Maildir.
+/// A directory of message files is a mailbox, as is each file that is one: by its extension, or by its first bytes if
+/// it has no extension or has an index of Thunderbird's (`Archive.2023.msf`) beside it. Links are not followed.
+/// Directories whose names start with a dot are skipped, except in a Maildir.
 struct MailTreeList: Sendable {
   /// A mailbox.
   struct Part: Sendable {
     let label: MailLabel
     let source: Source
-    /// nil for a file.
+    /// Nil for a file.
     let files: MessageFiles?
-    /// Keeps the folder known.
+    /// Keeps the directory's cache entry alive.
     fileprivate let anchor: SeenFolders<MessageFiles>.Known?
 
-    /// Names its state.
+    /// Identifies its state.
     var state: UInt64 { files?.state ?? source.state(source.revision) }
   }
 
-  /// What a walk needs.
+  /// The cache and the functions that a walk uses.
   struct Finder: Sendable {
     let folders: SeenFolders<MessageFiles>
-    /// The mailbox that a file is, or that is in it; nil for another file.
+    /// Returns the mailbox that a file is or contains. Returns `nil` for other files.
     let mailbox: @Sendable (Source) throws(Fault) -> Source?
-    /// Whether a file's name is that of a mailbox.
+    /// Returns whether a file's name is that of a mailbox.
     let isMailbox: @Sendable (FileName) -> Bool
   }
 
   private(set) var parts: [Part] = []
   private(set) var folders: [WatchedFolder] = []
-  /// Who may read all of it.
+  /// The rights to read all of it.
   private(set) var rights: CommonRights
   private let finder: Finder
   private var names = 0
 
-  /// How deep folders are looked into, and how many names and mailboxes there may be.
+  /// The maximum depth of the walk, and the maximum numbers of names and of mailboxes.
   private static let depth = 48
   private static let mostNames = 1 << 24
   private static let mostParts = 1 << 14
 
-  /// Walks through a folder. Blocks.
+  /// Walks through a directory. Blocks.
   init(_ folder: Source, _ finder: Finder) throws(Fault) {
     self.finder = finder
     rights = CommonRights(folder.attributes, try folder.item.accessList(), wanted: 5)
     try visit(folder, MailLabel(), depth: 0)
   }
 
-  /// Whether the folder's own messages are all that there is.
+  /// Whether the directory's own messages are its only mailbox.
   var isSingle: Bool { parts.count == 1 && parts[0].files != nil && parts[0].label.text.isEmpty }
 
-  /// Whether the folders and the mailboxes are as they were.
+  /// Returns whether the directories and mailboxes are unchanged.
   func isPresent() throws(Fault) -> Bool {
     for folder in folders where try !folder.isPresent() { return false }
     for part in parts {
@@ -68,7 +68,7 @@ struct MailTreeList: Sendable {
 
   // MARK: Walk
 
-  /// The names in a folder that matter.
+  /// The relevant names in a directory.
   private struct Names {
     var folders: [FileName] = []
     var mailboxes: [FileName] = []
@@ -93,13 +93,13 @@ struct MailTreeList: Sendable {
         file.attributes.size > 0
       else { continue }
       let source = Source(item: file.item, attributes: file.attributes, name: name, folder: node)
-      // What cannot be read is no mailbox.
+      // A file that cannot be read is not a mailbox.
       guard let mailbox = try unlessDelayed({ () throws(Fault) in try finder.mailbox(source) }) ?? nil else { continue }
       guard parts.count < Self.mostParts else { throw Fault(.limit, "it has more than \(Self.mostParts) mailboxes") }
       parts.append(Part(label: label.mailbox(name), source: mailbox, files: nil, anchor: nil))
       rights.narrow(to: CommonRights(file.attributes, try file.item.accessList(), wanted: 4))
     }
-    // A folder that is not searched any deeper has nothing that a mail program has put there.
+    // Mail programs do not nest directories any deeper.
     guard depth < Self.depth else { return }
     for name in found.folders.sorted(by: Self.isBefore) {
       if found.isMaildir, MailFileList.maildir.contains(name) { continue }
@@ -112,7 +112,7 @@ struct MailTreeList: Sendable {
       let source = Source(item: inner.item, attributes: inner.attributes, name: name, folder: node)
       rights.narrow(to: CommonRights(inner.attributes, try inner.item.accessList(), wanted: 5))
       try visit(source, label.folder(name, isInMaildir: found.isMaildir), depth: depth + 1)
-      // Who may not enter a folder without mail misses none.
+      // A directory without mail does not restrict the rights.
       if parts.count == count { rights = outer }
     }
     _ = try watched.settle(before)
@@ -156,7 +156,7 @@ struct MailTreeList: Sendable {
     }
   }
 
-  /// Whether a file of this name may be a mailbox, whatever is beside it.
+  /// Returns whether a file of this name may be a mailbox, regardless of the files beside it.
   private func isTaken(_ name: FileName) -> Bool {
     guard name.bytes.first != UInt8(ascii: ".") else { return false }
     return name.fileExtension == nil || finder.isMailbox(name)

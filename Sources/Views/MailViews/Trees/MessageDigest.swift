@@ -3,10 +3,11 @@ internal import Jobs
 internal import Mail
 internal import Tree
 
-/// A name for what a message says, wherever it is kept: SHA-256 of the fields that its sender wrote and of its body.
+/// A digest of a message's content, independent of where it is stored: HMAC-SHA-256 (with an empty key) of the fields
+/// that its sender wrote and of its body.
 ///
-/// Fields that are added on the way, or by programs that keep mail, do not count; nor do the kind of line ends, empty lines at
-/// the end, and the quoting of lines `From `, which differ between mailboxes.
+/// Fields that are added in transit or by mail programs are ignored. So are the line endings, empty lines at the end,
+/// and the quoting of lines `From `, which differ between mailboxes.
 enum MessageDigest {
   private static let fields: Set<[UInt8]> = Set(
     [
@@ -15,10 +16,10 @@ enum MessageDigest {
       "content-language", "content-location", "content-base", "mime-version",
     ].map { Array($0.utf8) })
 
-  /// In bytes.
+  /// The size of one read, in bytes.
   private static let readSize = 192 << 10
 
-  /// nil when there is no memory for it. Blocks; rethrows what the source throws.
+  /// Returns the digest of a message. Returns `nil` if memory is exhausted. Blocks. Rethrows the source's faults.
   static func digest(of bytes: any ByteSource) throws(Fault) -> [UInt8]? {
     guard let digest = KeyedDigest(key: []) else { return nil }
     let head = try bytes.bytes(at: 0, count: Int(min(bytes.size, Int64(Header.limit))))
@@ -26,7 +27,7 @@ enum MessageDigest {
     for field in header.fields {
       let name = header.name(of: field).map { $0 >= 0x41 && $0 <= 0x5a ? $0 | 0x20 : $0 }
       guard fields.contains(name) else { continue }
-      // Folds and spaces differ between programs.
+      // Folding and spaces differ between programs.
       let words = header.value(of: field).split { $0 == 0x20 || $0 == 0x09 || $0 == 0x0a || $0 == 0x0d }
       digest.add(name + [0x3a] + Array(words.joined(separator: [0x20])) + [0x0a])
     }
@@ -46,16 +47,16 @@ enum MessageDigest {
 
   /// A body with LF, without `>` before `From `, and without empty lines at the end.
   struct BodyText {
-    /// The start of a line, which may be a quoted `From `; nil within a line.
+    /// The start of a line that may be a quoted `From `. Nil within a line.
     private var start: [UInt8]? = []
     private var hasReturn = false
     private var emptyLines = 0
 
-    /// A longer run of `>` is no quoting.
+    /// The longest run of `>` that is taken for quoting.
     private static let longestRun = 64
     private static let word = Array("From ".utf8)
 
-    /// What follows, as far as it is certain.
+    /// Adds bytes of the body. Returns the normalized text that is certain.
     mutating func add(_ bytes: [UInt8]) -> [UInt8] {
       var text: [UInt8] = []
       text.reserveCapacity(bytes.count)
@@ -93,7 +94,7 @@ enum MessageDigest {
       start = nil
     }
 
-    /// Writes the line ends that are not the last, and the start of a line.
+    /// Writes the pending line ends and the start of a line.
     private mutating func flush(_ line: [UInt8], to text: inout [UInt8]) {
       text += [UInt8](repeating: 0x0a, count: emptyLines)
       emptyLines = 0

@@ -3,7 +3,7 @@ internal import Mail
 internal import Threads
 internal import Tree
 
-/// Which messages of which mailboxes a tree shows, and in which order.
+/// The messages of the mailboxes that a tree shows, in order.
 struct TreeComposition: Sendable {
   /// A message of a mailbox.
   struct Place: Hashable, Sendable {
@@ -11,16 +11,16 @@ struct TreeComposition: Sendable {
     let position: UInt32
   }
 
-  /// All mailboxes, and those of them whose messages are known.
+  /// The parts of all mailboxes, and those that have messages.
   private var all: [SourcePart] = []
   private(set) var parts: [SourcePart] = []
-  /// By position, the message that is shown.
+  /// The messages shown, by position.
   private var shown: [Place] = []
-  /// By position, where else the message is, if anywhere.
+  /// The copies of messages, by position.
   private(set) var others: [UInt32: [Place]] = [:]
-  /// Names the state of all messages and labels; nil if that of a mailbox has no name.
+  /// Identifies the state of all messages and labels. Nil if the state of a mailbox has no identifier.
   private(set) var state: [UInt8]?
-  /// Why messages of a mailbox are missing.
+  /// The first fault that hides messages of a mailbox.
   private(set) var fault: Fault?
 
   /// The numbers in the names of the messages, by position.
@@ -40,7 +40,7 @@ struct TreeComposition: Sendable {
     for member in members {
       var own: [UInt64] = []
       do throws(Fault) { own = try mailboxes.ids(of: member.source) } catch {
-        // What is no mailbox, or damaged, hides none of the others.
+        // A file that is damaged or not a mailbox does not hide the others.
         guard error.concernsContent, error.kind != .changed else { throw error }
         fault = fault ?? error
       }
@@ -85,8 +85,8 @@ struct TreeComposition: Sendable {
 }
 
 extension NumberBook.Key {
-  /// A message of a mailbox in a tree: its number there, and the hash of its id, by which a copy in another mailbox has the
-  /// number of one that has gone.
+  /// The key of a message in a tree, from its number in its mailbox and the hash of its ID. The hash lets a copy in
+  /// another mailbox inherit the number of a removed message.
   fileprivate init(_ member: MailTree.Part, at position: Int, id: UInt64) throws(Fault) {
     var hash = StableHash(seed: UInt64(try member.source.serial(at: position, .blocking)))
     hash.combine(member.label.utf8)
@@ -97,7 +97,7 @@ extension NumberBook.Key {
 }
 
 extension Mailboxes {
-  /// The hashes of the `Message-ID`s of a source's messages, 0 for none. Blocks.
+  /// Returns the hashes of the `Message-ID`s of a source's messages, 0 for none. Blocks.
   fileprivate func ids(of source: any MessageSource) throws(Fault) -> [UInt64] {
     let place = Place(state: source.file.state, number: 0)
     if let known = messageIDs[place] { return known }

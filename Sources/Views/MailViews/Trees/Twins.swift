@@ -4,19 +4,20 @@ internal import Jobs
 internal import Mail
 internal import Tree
 
-/// The messages that several mailboxes have.
+/// The messages that occur in several mailboxes.
 ///
-/// Those with one `Message-ID` are compared: only if the fields that a reader sees and the body are the same, one is a copy
-/// of the other. So nobody can hide a message behind another one's id.
+/// Messages with the same `Message-ID` are compared. One is a copy of the other only if the visible fields and the body
+/// are equal, so that no message can be hidden behind another one's ID.
 struct Twins {
   typealias Place = TreeComposition.Place
 
-  /// By message, the one in an earlier mailbox that it is a copy of.
+  /// The copied messages of earlier mailboxes, by copy.
   private(set) var copies: [Place: Place] = [:]
 
-  /// `ids` are those of the sources' messages, 0 for none. Blocks: messages that may be copies are read, the first time.
+  /// Finds the copies. `ids` are those of the sources' messages, 0 for none. Blocks: messages that may be copies are
+  /// read, unless their digests are stored.
   init(_ sources: [any NumberedSource], _ ids: [[UInt64]], _ index: Index?) throws(Fault) {
-    // The part that has an id, or `several`.
+    // The part that has an ID, or `several`.
     var owners: [UInt64: UInt32] = Dictionary(minimumCapacity: ids.reduce(0) { $0 + $1.count })
     let several = UInt32.max
     for (part, ids) in ids.enumerated() {
@@ -37,7 +38,7 @@ struct Twins {
         let key = Digest(id: ids[position], bytes: digest)
         if let original = originals[key] { copies[place] = original } else if own[key] == nil { own[key] = place }
       }
-      // What one mailbox has several times, it shows several times.
+      // Duplicates within one mailbox are all shown.
       originals.merge(own) { first, _ in first }
     }
   }
@@ -48,7 +49,7 @@ struct Twins {
   }
 }
 
-/// The digests of messages that other mailboxes may have, too, in the index, by the messages' numbers.
+/// The index records of the digests of messages that may have copies, by the messages' numbers.
 struct TwinStore {
   private let source: any NumberedSource
   private let place: MailboxContentStore?
@@ -56,7 +57,7 @@ struct TwinStore {
   /// Incremented whenever the digest, or the format, changes.
   private static let kind = IndexKind(number: 8, version: 1)
   private static let digestSize = 16
-  /// Of a record's entries: the number in the block, a mark of the message, the digest.
+  /// The size of a record's entry, in bytes: the number in the block, a mark of the message, the digest.
   private static let entrySize = 2 + 8 + digestSize
 
   init(_ source: any NumberedSource, _ index: Index?) {
@@ -66,7 +67,7 @@ struct TwinStore {
     }
   }
 
-  /// The digests of the messages at ascending positions; nil for what cannot be read. Blocks.
+  /// Returns the digests of the messages at ascending positions, `nil` for those that cannot be read. Blocks.
   func digests(of positions: [Int]) throws(Fault) -> [[UInt8]?] {
     let size = MailboxDirectory.blockSize
     var digests: [[UInt8]?] = []
@@ -91,7 +92,7 @@ struct TwinStore {
       }
       let digest = try digest(of: row, at: position)
       digests.append(digest)
-      // Bytes without a checksum are not named by the mark.
+      // Without a checksum, the mark does not identify the bytes.
       if let digest, row.sum != 0 {
         block?.entries[UInt16(index)] = (mark, digest)
         block?.isChanged = true

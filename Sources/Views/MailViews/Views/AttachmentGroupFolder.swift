@@ -1,11 +1,11 @@
 internal import Bytes
 internal import Tree
 
-/// `NAME.views/by-attachment-type/` and the like: folders of attachments, named as in `attachments/`.
+/// `NAME.views/by-attachment-type/` and the like: directories of attachments, named as in `attachments/`.
 final class AttachmentGroupFolder: ViewFolder {
   let sorted: SortedMailbox
   private let sorting: AttachmentSorting
-  /// nil for the folder of the sorting itself.
+  /// The name of the group. Nil for the directory of the sorting itself.
   private let name: FileName?
   let place: UInt64
   /// Sizes are known only after decoding.

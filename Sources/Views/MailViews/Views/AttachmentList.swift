@@ -18,25 +18,25 @@ struct AttachmentList: Sendable {
   private var ends: [UInt32] = []
   private var places: [(position: UInt32, number: UInt32)] = []
   private var unique = UniqueNames()
-  /// The names that were not free, by index.
+  /// The preferred names that were taken, by index.
   private var wanted: [UInt32: [UInt8]] = [:]
   private var table = NameTable(expecting: 0)
   /// The positions of the messages with attachments.
   private(set) var messages: [UInt32] = []
-  /// One for each message.
+  /// The shapes of all messages, by position.
   private(set) var shapes: [MessageShape] = []
 
-  /// The limit for all names, in bytes.
+  /// The maximum size of all names, in bytes.
   private static let roomForNames = 256 << 20
 
   var count: Int { ends.count }
-  /// Whether the limit is reached, so that no archive can fill the memory; no more are added.
+  /// Whether the limit is reached. No more entries are added, so that no archive can exhaust the memory.
   var isFull: Bool { names.count >= Self.roomForNames }
 
   func name(_ index: Int) -> ArraySlice<UInt8> { names[(index == 0 ? 0 : Int(ends[index - 1]))..<Int(ends[index])] }
   func place(_ index: Int) -> (position: Int, number: Int) { (Int(places[index].position), Int(places[index].number)) }
 
-  /// What was added.
+  /// Returns an entry as it was added.
   func entry(_ index: Int) -> Entry {
     let name = wanted[UInt32(index)] ?? Array(name(index))
     return Entry(position: places[index].position, number: places[index].number, name: name)
@@ -65,17 +65,17 @@ struct AttachmentList: Sendable {
     table.insert(UInt32(ends.count - 1), NameTable.hash(0, name.bytes))
   }
 
-  /// In memory, in bytes.
+  /// The size in memory, in bytes.
   var size: Int {
     names.count + 12 * ends.count + table.memorySize + 4 * messages.count + shapes.count + 200 * wanted.count
   }
 
-  /// Frees what only adding needs.
+  /// Frees the memory that only adding needs.
   mutating func finish() { unique = UniqueNames() }
 }
 
 extension AttachmentList.Entry {
-  /// `2024-05-03 Example Sender - report.pdf`.
+  /// Creates an entry with a name such as `2024-05-03 Example Sender - report.pdf`.
   init(_ row: MessageRow, at position: Int, _ number: Int, _ file: FileName) {
     let sender = row.shownSender
     let text = "\(row.day ?? "undated") \(sender.isEmpty ? "unknown sender" : sender)"
@@ -85,7 +85,7 @@ extension AttachmentList.Entry {
     name = start + SafeName.cut(file.bytes, keepingExtensionTo: SafeName.longest - start.count)
   }
 
-  /// Serialized for the index.
+  /// Appends the serialized form for the index.
   func append(to bytes: inout [UInt8]) {
     bytes.append(littleEndian: position)
     bytes.append(littleEndian: number)
@@ -93,7 +93,7 @@ extension AttachmentList.Entry {
     bytes += name
   }
 
-  /// Parses the concatenated output of `append`; nil if malformed.
+  /// Parses the concatenated output of `append`. Returns `nil` if it is malformed.
   static func entries(in bytes: ArraySlice<UInt8>) -> [AttachmentList.Entry]? {
     var entries: [AttachmentList.Entry] = []
     var rest = bytes

@@ -4,11 +4,11 @@ internal import Synchronization
 internal import Threads
 internal import Tree
 
-/// The search of a mailbox's messages for attachments: in the background, from the first access on. It pauses while
-/// there are no requests, and the next one resumes it.
+/// The background search of a mailbox's messages for attachments, from the first access on. Without requests it pauses,
+/// and the next one resumes it.
 ///
-/// Results are stored in the index by the messages' numbers, a few blocks at a time: the next mount continues from there, and
-/// of a folder that has changed only new messages are searched.
+/// Results are stored in the index by the messages' numbers, a few blocks at a time. The next mount continues from
+/// there. After a change of a directory, only new messages are searched.
 final class AttachmentSearch: Sendable {
   private let mailbox: any MessageSource
   private weak let mailboxes: Mailboxes?
@@ -17,16 +17,16 @@ final class AttachmentSearch: Sendable {
   private let memory: MemoryShare
   /// The waiters that keep the search running.
   private let audience = Audience(staying: 0.5)
-  /// The state in which it is paused.
+  /// The state of the search while it is paused.
   private let course = Mutex(Course())
 
   private struct Course {
-    /// What was found so far; where numbers are not positions, in order of the numbers.
+    /// The results so far: `list`, or `found` by number if numbers are not positions.
     var list = AttachmentList()
     var found = AttachmentStore.Block()
-    /// How many numbers have been looked at.
+    /// The number of message numbers that have been searched.
     var looked = 0
-    /// The results for the last blocks, which are not in the index yet.
+    /// The results for the last blocks, which are not stored yet.
     var batch: [AttachmentStore.Block] = []
     /// Whether the index's contents have been added.
     var isLoaded = false
@@ -37,9 +37,9 @@ final class AttachmentSearch: Sendable {
   private struct Progress: PausableProgress {
     var isRunning = false
     var hasAny = false
-    /// Set once all are found.
+    /// The complete list. Nil until all are found.
     var list: AttachmentList?
-    /// Until then, how many messages have been searched, and those with attachments.
+    /// Until then, the number of messages searched, and those with attachments.
     var part: (looked: Int, messages: [UInt32]) = (0, [])
     var fault: Fault?
     var isOver: Bool { list != nil || fault != nil }
@@ -52,18 +52,18 @@ final class AttachmentSearch: Sendable {
     mailboxes.memory.add(self)
   }
 
-  /// Whether any message has an attachment. Waits for the first one, or the end.
+  /// Returns whether any message has an attachment. Waits until one is found or the search ends.
   func hasAny(_ patience: Patience) throws(Fault) -> Bool {
     try begin(patience) { $0.hasAny ? true : $0.list.map { $0.count > 0 } }
   }
 
-  /// How many messages have been searched so far, and which of them have attachments.
+  /// The number of messages searched so far, and those with attachments.
   var part: (looked: Int, messages: [UInt32]) {
     let (list, part) = progress.read { ($0.list, $0.part) }
     return list.map { ($0.shapes.count, $0.messages) } ?? (part.looked, part.messages.sorted())
   }
 
-  /// All attachments. Waits for the end.
+  /// Returns all attachments. Waits for the end of the search.
   func whole(_ patience: Patience = .blocking) throws(Fault) -> AttachmentList { try begin(patience) { $0.list } }
 
   private func begin<Answer>(_ patience: Patience, _ answer: (Progress) -> Answer?) throws(Fault) -> Answer {
@@ -106,7 +106,7 @@ final class AttachmentSearch: Sendable {
         course.batch = [found]
       }
       course.isLoaded = true
-      // A block that is not full is continued.
+      // A partial block is continued.
       if course.looked.isMultiple(of: MailboxDirectory.blockSize) { course.batch = [] }
     }
     while course.looked < numbers {
@@ -140,7 +140,7 @@ final class AttachmentSearch: Sendable {
     }
   }
 
-  /// Puts together what the searches of the parts find.
+  /// Combines the results of the parts' searches.
   private func gather(_ mailboxes: Mailboxes) throws(Fault) {
     let count = try mailbox.count(.blocking)
     let parts = try mailbox.parts().map { (part: $0, search: mailboxes.sorted($0.source).attachments) }
@@ -171,7 +171,7 @@ final class AttachmentSearch: Sendable {
     publish(list)
   }
 
-  /// Adds what was found in the next messages by number.
+  /// Adds the results for the next messages by number.
   private func note(
     _ found: AttachmentStore.Block, _ mailbox: any NumberedSource, _ positions: [UInt32]?, _ course: inout Course
   ) {
@@ -198,7 +198,7 @@ final class AttachmentSearch: Sendable {
     if course.list.count > 0, !progress.read({ $0.hasAny }) { progress.update { $0.hasAny = true } }
   }
 
-  /// Looks through the messages from a number on, to the end of its block, and says whether all could be read.
+  /// Searches the messages from a number to the end of its block. Returns whether all could be read.
   private func look(
     from first: Int, in mailbox: any NumberedSource
   ) throws(Fault) -> (AttachmentStore.Block, isWhole: Bool) {
@@ -209,7 +209,7 @@ final class AttachmentSearch: Sendable {
       try Interest.check()
       guard let position = numbered.position, let message = try mailbox.messageIfReadable(numbered.row, at: position)
       else {
-        // A file may be readable another time.
+        // The file may become readable later.
         if mailbox.losesMessages, numbered.position != nil { isWhole = false }
         block.shapes.append([])
         continue
@@ -224,12 +224,12 @@ final class AttachmentSearch: Sendable {
     return (block, isWhole)
   }
 
-  /// The parts of a message's folder, if known.
+  /// Returns the optional parts of a message's directory. Returns `nil` if unknown.
   func shape(at position: Int) -> MessageShape? {
     progress.read { $0.list.flatMap { position < $0.shapes.count ? $0.shapes[position] : nil } }
   }
 
-  /// Smaller lists are not worth evicting, in bytes.
+  /// The minimum size of a list that is worth evicting, in bytes.
   private static let smallSize = 1 << 20
 
   /// Ends all waits.
@@ -238,7 +238,7 @@ final class AttachmentSearch: Sendable {
   }
 }
 
-/// The list can be loaded from the index again.
+/// Eviction of the list, which can be loaded from the index again.
 extension AttachmentSearch: MemoryHolder {
   var held: Int { mailbox.store != nil && memory.size >= Self.smallSize ? memory.size : 0 }
 

@@ -1,13 +1,13 @@
 internal import Bytes
 internal import Tree
 
-/// A way of sorting the attachments of all messages into folders of `NAME.views/`.
+/// A sorting of the attachments of all messages into directories of `NAME.views/`.
 enum AttachmentSorting: UInt8, CaseIterable, Sendable {
   case type = 0x21
   case sender
   case year
 
-  /// Groups of indices into `list`. `senders` are the messages grouped by sender.
+  /// Returns groups of indices into `list`. `senders` returns the messages grouped by sender.
   func groups(_ list: AttachmentList, senders: () throws(Fault) -> MessageGroups) throws(Fault) -> MessageGroups {
     var names = NameList()
     var groups: [UInt32] = []
@@ -41,7 +41,8 @@ enum AttachmentSorting: UInt8, CaseIterable, Sendable {
     Array("yml".utf8): "yaml",
   ]
 
-  /// The lower-cased extension, with spelling variants unified; `other` if it is not of letters and digits.
+  /// Returns the lowercase extension, with spelling variants unified, or `other` if it is not 1 to 10 letters and
+  /// digits.
   private static func type(_ name: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     let other = Array("other".utf8)[...]
     guard let dot = name.lastIndex(of: 0x2e) else { return other }
@@ -51,7 +52,7 @@ enum AttachmentSorting: UInt8, CaseIterable, Sendable {
     return spellings[ending].map { Array($0.utf8)[...] } ?? ending[...]
   }
 
-  /// The year of the message according to the name, or `undated`.
+  /// Returns the year of the message according to the name, or `undated`.
   private static func year(_ name: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     let start = name.prefix { $0 != 0x2d && $0 != 0x20 }
     return start.count == 4 && start.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) ? start : Array("undated".utf8)[...]

@@ -2,7 +2,8 @@ internal import Bytes
 package import Index
 internal import Tree
 
-/// The attachments of a mailbox's messages in the index, in blocks by number. Each value belongs to one content of the file.
+/// The index records of the attachments of a mailbox's messages, in blocks by number. Each value belongs to one content
+/// of the file.
 package struct AttachmentStore: Sendable {
   private let index: Index
   private let source: [UInt8]
@@ -21,19 +22,20 @@ package struct AttachmentStore: Sendable {
 
   private static func key(_ block: Int) -> [UInt8] { [UInt8](bigEndian: UInt64(block)) }
 
-  /// The results for one block of messages, or for all; entries have numbers, or positions.
+  /// The results for one block of messages, or for all. Entries have numbers or positions.
   struct Block: Sendable, Equatable {
-    /// One for each message.
+    /// The shapes of the messages.
     var shapes: [MessageShape] = []
     var entries: [AttachmentList.Entry] = []
 
-    /// Adds what follows.
+    /// Appends the next block.
     mutating func add(_ next: Block) {
       shapes += next.shapes
       entries += next.entries
     }
 
-    /// What has numbers by position: `positions` by number, `.max` for what has gone.
+    /// Returns a block by position from this one, which is by number. `positions` are by number, `.max` for removed
+    /// messages.
     func sorted(_ positions: [UInt32], _ messages: Int) -> Block {
       var sorted = Block(shapes: Array(repeating: [], count: messages))
       for (number, shape) in shapes.enumerated() where number < positions.count && Int(positions[number]) < messages {
@@ -59,7 +61,7 @@ package struct AttachmentStore: Sendable {
     return index.store(records, Self.kind, of: source)
   }
 
-  /// The stored blocks of the present state, from the first one on.
+  /// Returns the stored blocks of the current state, from the first one on.
   func blocks() -> [Block] {
     var blocks: [Block] = []
     for record in index.records(of: source, Self.kind, from: Self.key(0), through: Self.key(.max)) {

@@ -24,7 +24,7 @@ final class AttachmentsFolder: ViewFolder {
 }
 
 extension ViewFolder {
-  /// The file of an attachment, by its index in the list.
+  /// Returns the file of an attachment, by its index in the list.
   func attachment(_ number: Int, in list: AttachmentList, _ patience: Patience) throws(Fault) -> Found {
     let (position, place) = list.place(number)
     let file = MessageFile(try sorted.message(at: position, patience), .attachment(place))

@@ -2,11 +2,11 @@ internal import Bytes
 internal import Mail
 internal import Tree
 
-/// A folder of `NAME.views/` by date, sender, thread or label: folders, and the folders of messages.
+/// A directory of `NAME.views/` by date, sender, thread or label: subdirectories, and the directories of messages.
 final class GroupFolder: ViewFolder {
   let sorted: SortedMailbox
   private let sorting: Sorting
-  /// The path below the folder of the sorting; empty for that folder.
+  /// The path below the directory of the sorting. Empty for that directory.
   private let path: [UInt8]
   let place: UInt64
 
@@ -19,7 +19,7 @@ final class GroupFolder: ViewFolder {
     place = ViewPlace.of(sorting.rawValue, path[...])
   }
 
-  /// The length of the prefix of a group's name before the names in this folder, in bytes.
+  /// The length of the prefix of a group's name before the names in this directory, in bytes.
   private var depth: Int { path.isEmpty ? 0 : path.count + 1 }
 
   func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
@@ -42,7 +42,8 @@ final class GroupFolder: ViewFolder {
     GroupListing(self, try sorted.groups(sorting, patience))
   }
 
-  /// The folders first, then the messages: offsets below `groups.count` are group indices relative to the first folder.
+  /// A listing of the subdirectories, then the messages. Offsets below `below.count` are group indices relative to the
+  /// first subdirectory.
   private final class GroupListing: Listing {
     private let folder: GroupFolder
     private let groups: MessageGroups
@@ -52,7 +53,7 @@ final class GroupFolder: ViewFolder {
     init(_ folder: GroupFolder, _ groups: MessageGroups) {
       self.folder = folder
       self.groups = groups
-      // The root folder does not contain itself.
+      // The root directory does not contain itself.
       let own = groups.group(named: folder.path[...])
       let all = groups.below(folder.path[...])
       below = folder.path.isEmpty && own == 0 ? 1..<all.upperBound : all

@@ -2,9 +2,9 @@ internal import Bytes
 package import Index
 internal import Tree
 
-/// What a mailbox's views have derived, in the index.
+/// The index records of data derived for a mailbox's views.
 ///
-/// Each value starts with the identity of the file's content; one of other content is not found.
+/// Each value starts with the identity of the file's content. Values of other content are not found.
 package struct GroupStore: Sendable {
   private let index: Index
   private let source: [UInt8]
@@ -15,7 +15,7 @@ package struct GroupStore: Sendable {
   /// The size of one record, in bytes.
   private static let recordSize = 256 << 10
   private static let recordsAtATime = 4
-  /// The largest initial allocation, whatever a record says, in bytes.
+  /// The maximum initial allocation, regardless of the size in a record, in bytes.
   private static let mostAtOnce = 64 << 20
 
   init(_ store: MailboxContentStore) {
@@ -24,7 +24,7 @@ package struct GroupStore: Sendable {
     state = store.state
   }
 
-  /// The number of the facts, next to those of the sortings.
+  /// The key of the facts, which differs from those of the sortings.
   private static let facts: UInt8 = 0
 
   private static func key(_ value: UInt8, _ number: Int) -> [UInt8] {
@@ -35,7 +35,8 @@ package struct GroupStore: Sendable {
 
   func store(_ facts: MessageFacts) { store(facts, as: Self.facts) }
 
-  /// A few records at a time: a mixture with records of another value is inconsistent, and rejected when it is read.
+  /// Stores a value, a few records at a time. A mixture with records of another value is inconsistent, and rejected
+  /// when it is read.
   private func store(_ packable: some Packable, as value: UInt8) {
     let size = packable.packedSize
     var records: [IndexRecord] = []
@@ -52,14 +53,14 @@ package struct GroupStore: Sendable {
     if !records.isEmpty { index.store(records, Self.kind, of: source) }
   }
 
-  /// The groups stored for this content, if of `messages` messages; nil if there are no valid ones.
+  /// Returns the groups stored for this content. Returns `nil` if none are valid for `messages` messages.
   func groups(_ sorting: Sorting, messages: Int) -> MessageGroups? {
     value(sorting.rawValue).flatMap {
       MessageGroups(packed: $0, messages: messages, components: sorting.components)
     }
   }
 
-  /// The same for the facts.
+  /// Returns the facts stored for this content. Returns `nil` if none are valid for `messages` messages.
   func facts(messages: Int) -> MessageFacts? {
     value(Self.facts).flatMap { MessageFacts(packed: $0, messages: messages) }
   }

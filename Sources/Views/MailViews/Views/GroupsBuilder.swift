@@ -34,7 +34,7 @@ struct GroupsBuilder {
     position += 1
   }
 
-  /// Returns the groups of one sorting, once: their source data are freed.
+  /// Returns the groups of one sorting and frees their source data. Called once per sorting.
   mutating func take(_ sorting: Sorting) -> MessageGroups {
     switch sorting {
     case .date: return dates
@@ -51,7 +51,7 @@ struct GroupsBuilder {
     }
   }
 
-  /// By month of writing.
+  /// The groups by month of writing.
   private var dates: MessageGroups {
     var names = NameList()
     var months: [UInt32] = []
@@ -67,7 +67,7 @@ struct GroupsBuilder {
     return MessageGroups(names, of: months)
   }
 
-  /// Addresses are case-insensitive; without one the name is used.
+  /// Returns the group name of a sender: the address, which is case-insensitive, or else the name.
   private static func sender(of row: MessageRow) -> [UInt8] {
     let shown = MessageRow.folderText(row.address.isEmpty ? row.sender : row.address)
     if shown.isEmpty { return Array("unknown sender".utf8) }
@@ -75,14 +75,14 @@ struct GroupsBuilder {
     return Array(SafeName.safe(name[...]))
   }
 
-  /// A label's path, each component made safe.
+  /// Returns a label's path, with each component made safe.
   private static func path(ofLabel label: String) -> [UInt8] {
     var path: [UInt8] = []
     for part in label.split(separator: "/") {
       let text = MessageRow.folderText(String(part))
       guard !text.isEmpty else { continue }
       var name = Array(SafeName.safe(Array(text.utf8)[...]))
-      // Must not look like a message's folder.
+      // A label must not look like the name of a message's directory.
       if MessageRow.position(inFolderName: FileName(name)) != nil { name = Array("label ".utf8) + name }
       if !path.isEmpty { path.append(0x2f) }
       path += name

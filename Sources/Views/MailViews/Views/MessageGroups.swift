@@ -4,10 +4,10 @@ internal import Tree
 
 /// Message positions in named groups, in a few flat arrays: four bytes per message, plus the names.
 ///
-/// A group's name is a path; groups are ordered so that those below one path are contiguous. Positions count from 0 and
-/// ascend within a group.
+/// A group's name is a path. Groups are ordered so that the groups below one path are contiguous. Positions start at 0
+/// and ascend within a group.
 struct MessageGroups: Sendable, Equatable {
-  /// All names, concatenated, their end offsets, and the index of each group's name: sorting the names themselves would
+  /// All names, concatenated, their end offsets, and the index of each group's name. Sorting the names themselves would
   /// need memory for a second copy.
   private let names: [UInt8]
   private let nameEnds: [UInt32]
@@ -27,7 +27,7 @@ struct MessageGroups: Sendable, Equatable {
     positions[(group == 0 ? 0 : Int(ends[group - 1]))..<Int(ends[group])]
   }
 
-  /// Whether a message is in a group. O(log n).
+  /// Returns whether a message is in a group. O(log n).
   func contains(_ position: Int, in group: Int) -> Bool {
     let members = members(group)
     let place = members.partitionIndex { $0 < position }
@@ -36,7 +36,7 @@ struct MessageGroups: Sendable, Equatable {
 
   // MARK: Paths
 
-  /// The order of groups: bytewise, except that the slash precedes all other bytes.
+  /// Returns whether a name precedes another one: bytewise, except that the slash precedes all other bytes.
   static func isBefore(_ one: ArraySlice<UInt8>, _ other: ArraySlice<UInt8>) -> Bool {
     var (index, place) = (one.startIndex, other.startIndex)
     while index < one.endIndex, place < other.endIndex {
@@ -48,18 +48,18 @@ struct MessageGroups: Sendable, Equatable {
     return index == one.endIndex && place < other.endIndex
   }
 
-  /// The first group in `range` whose name is not before `name`; the range's end if there is none.
+  /// Returns the first group in `range` whose name does not precede `name`, or the range's end if there is none.
   private func lowerBound(_ name: ArraySlice<UInt8>, in range: Range<Int>) -> Int {
     range.partitionIndex { Self.isBefore(self.name($0), name) }
   }
 
-  /// The group with a name; nil if there is none. O(log n).
+  /// Returns the group with a name. Returns `nil` if there is none. O(log n).
   func group(named name: ArraySlice<UInt8>) -> Int? {
     let found = lowerBound(name, in: 0..<count)
     return found < count && self.name(found) == name ? found : nil
   }
 
-  /// The groups whose paths start with `path` and a slash; all of them for an empty path. O(log n).
+  /// Returns the groups whose paths start with `path` and a slash, or all of them if `path` is empty. O(log n).
   func below(_ path: ArraySlice<UInt8>) -> Range<Int> {
     if path.isEmpty { return 0..<count }
     let start = lowerBound(path + [0x2f], in: 0..<count)
@@ -67,18 +67,18 @@ struct MessageGroups: Sendable, Equatable {
     return start..<lowerBound(path + [0x01], in: start..<count)
   }
 
-  /// The path component at `depth` bytes into a group's name.
+  /// Returns the path component at `depth` bytes into a group's name.
   func component(of group: Int, behind depth: Int) -> ArraySlice<UInt8> {
     let rest = name(group).dropFirst(depth)
     return rest.prefix { $0 != 0x2f }
   }
 
-  /// The end of the run at the start of `range` with equal first `depth` bytes of their names.
+  /// Returns the end of the run of groups, from the start of `range`, whose names share the first `depth` bytes.
   func end(ofThoseSharing depth: Int, in range: Range<Int>) -> Int {
     let shared = name(range.lowerBound).prefix(depth)
     return range.partitionIndex { group in
       let other = name(group)
-      // Within the range, names with these first bytes that go on otherwise than with a slash are other components.
+      // A name in the range that continues these bytes with anything but a slash has another component.
       return other.prefix(depth) == shared && (other.count == depth || other[other.startIndex + depth] == 0x2f)
     }
   }
@@ -88,12 +88,12 @@ extension MessageGroups {
   /// A message, and the index of the name of its group.
   typealias Member = (group: UInt32, position: UInt32)
 
-  /// Makes groups from their names, in any order, and the index of each message's group.
+  /// Creates groups from their names, in any order, and the index of each message's group.
   init(_ names: NameList, of groups: [UInt32]) {
     self.init(names, groups.lazy.enumerated().map { (group: $0.element, position: UInt32($0.offset)) })
   }
 
-  /// The same for messages in any number of groups; the positions within a group must be ascending.
+  /// Creates groups of messages that may be in any number of groups. The positions within a group must ascend.
   init(_ unsorted: NameList, _ members: some Sequence<Member>) {
     var order = Array(0..<UInt32(unsorted.count))
     order.sort { [unsorted] in Self.isBefore(unsorted[Int($0)], unsorted[Int($1)]) }
@@ -133,7 +133,7 @@ extension MessageGroups {
     ends = positions.isEmpty ? [] : [UInt32(positions.count)]
   }
 
-  /// In memory, in bytes.
+  /// The size in memory, in bytes.
   var size: Int { names.count + 4 * (3 * ends.count + positions.count) }
 }
 
@@ -142,7 +142,7 @@ extension MessageGroups: Packable {
 
   private var wordCount: Int { 2 + 3 * ends.count + positions.count }
 
-  /// Words of 32 bits, and the names.
+  /// Returns a range of the serialized form: 32-bit words, then the names.
   func packed(_ range: Range<Int>) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(range.count)
@@ -158,8 +158,8 @@ extension MessageGroups: Packable {
     return bytes
   }
 
-  /// nil if `bytes` are not from `packed`, or if a name is not a path of so many safe names (`SafeName`); the empty name
-  /// has none.
+  /// Parses the output of `packed`. Returns `nil` if it is malformed, or if a name is not a path of `components` safe
+  /// names (`SafeName`). An empty name has none.
   init?(packed bytes: [UInt8], messages: Int, components: ClosedRange<Int> = 0...(.max)) {
     let span = bytes.span
     func word(_ place: Int) -> UInt32 {
@@ -184,7 +184,7 @@ extension MessageGroups: Packable {
     else { return nil }
   }
 
-  /// The number of names in a path; nil if one is not safe.
+  /// Returns the number of names in a path. Returns `nil` if one is not safe.
   private static func components(of path: ArraySlice<UInt8>) -> Int? {
     if path.isEmpty { return 0 }
     var (count, start) = (1, path.startIndex)

@@ -1,11 +1,11 @@
 internal import Tree
 
-/// A value serialized for the index piecewise, to avoid a second copy in memory.
+/// A value that is serialized for the index in pieces, to avoid a second copy in memory.
 protocol Packable {
-  /// In bytes.
+  /// The size of the serialized form, in bytes.
   var packedSize: Int { get }
 
-  /// A range of the bytes; `range` starts at a multiple of 16.
+  /// Returns a range of the serialized form. `range` starts at a multiple of 16.
   func packed(_ range: Range<Int>) -> [UInt8]
 }
 

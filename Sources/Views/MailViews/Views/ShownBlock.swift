@@ -2,9 +2,9 @@ internal import Bytes
 internal import Mail
 internal import Tree
 
-/// What views show of a block of messages, stored compactly: listing one sender's messages needs a few of every block.
+/// The compact form of a block of messages for the views. Listing one sender's messages needs a few of every block.
 struct ShownBlock: Sendable {
-  /// The folders' names, concatenated, and their end offsets.
+  /// The directories' names, concatenated, and their end offsets.
   private let names: [UInt8]
   private let ends: [UInt32]
   private let serials: [UInt32]

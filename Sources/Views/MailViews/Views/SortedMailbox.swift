@@ -4,13 +4,13 @@ internal import Synchronization
 internal import Threads
 internal import Tree
 
-/// A mailbox with its messages sorted for the views, each sorting on first access.
+/// The messages of a mailbox, sorted for the views. Each sorting is computed on first access.
 final class SortedMailbox: Sendable {
   let mailbox: any MessageSource
   let attachments: AttachmentSearch
   private let mailboxes: Mailboxes
   private let turn = BlockingLock()
-  /// nil before the first query.
+  /// Nil before the first query.
   private let searches = Mutex<MailboxSearch?>(nil)
   /// The derived values that are cached.
   private typealias Known = Mailboxes.Sorted
@@ -38,7 +38,7 @@ final class SortedMailbox: Sendable {
     searches.withLock { $0 }?.words.end()
   }
 
-  /// The indexing of words that is under way, if any.
+  /// The indexing of words in progress. Nil if there is none.
   var wordsBeingAdded: WorkReport.Activity? {
     guard let reach = searches.withLock({ $0 })?.words.reach, reach.isAdding else { return nil }
     return WorkReport.Activity(.words, path: file.path, progress: (reach.bytes, file.attributes.size))
@@ -46,7 +46,8 @@ final class SortedMailbox: Sendable {
 
   // MARK: Groups
 
-  /// The messages grouped by one sorting. Waits until all messages have been found; the result is stored in the index.
+  /// Returns the messages grouped by one sorting. Waits until all messages have been found. The result is stored in the
+  /// index.
   func groups(_ sorting: Sorting, _ patience: Patience) throws(Fault) -> MessageGroups {
     if let groups = known(sorting) { return groups }
     if patience == .immediate { throw .later }
@@ -70,7 +71,8 @@ final class SortedMailbox: Sendable {
 
   private var store: GroupStore? { mailbox.store.map { GroupStore($0) } }
 
-  /// All attachments, and their indices grouped by one sorting, made on first access. Waits until all have been found.
+  /// Returns all attachments, and their indices grouped by one sorting, which is computed on first access. Waits until
+  /// all have been found.
   func attachments(
     by sorting: AttachmentSorting, _ patience: Patience
   ) throws(Fault) -> (list: AttachmentList, groups: MessageGroups) {
@@ -97,7 +99,7 @@ final class SortedMailbox: Sendable {
     mailboxes.known.insert(Known(facts: facts), for: place(nil), cost: facts.size)
   }
 
-  /// What queries test besides words. Blocks.
+  /// Returns the facts that queries test besides words. Blocks.
   func facts() throws(Fault) -> MessageFacts {
     if let facts = mailboxes.known[place(nil)]?.facts { return facts }
     let count = try mailbox.count(.blocking)
@@ -115,7 +117,7 @@ final class SortedMailbox: Sendable {
     return try sort(for: nil, count).facts
   }
 
-  /// Iterates over all messages, in file order.
+  /// Calls `body` with each message, in file order.
   private func forEachRow(of count: Int, _ body: (MessageRow, _ position: Int) -> Void) throws(Fault) {
     for first in stride(from: 0, to: count, by: MailboxDirectory.blockSize) {
       if mailboxes.isEnding { throw .ending }
@@ -125,8 +127,8 @@ final class SortedMailbox: Sendable {
     }
   }
 
-  /// Iterates over all messages once, and stores what it derives in the index, one sorting at a time to bound memory.
-  /// Called with `turn` held. Returns the groups of one sorting, and the facts.
+  /// Derives groups and facts in one pass over all messages. Stores them in the index, one sorting at a time to bound
+  /// memory. Called with `turn` held. Returns the groups of one sorting, and the facts.
   private func sort(
     for wanted: Sorting?, _ count: Int
   ) throws(Fault) -> (groups: MessageGroups, facts: MessageFacts) {
@@ -152,10 +154,10 @@ final class SortedMailbox: Sendable {
     return (found ?? MessageGroups(single: []), facts)
   }
 
-  /// The largest mailbox whose threads are found with all else, in messages.
+  /// The maximum number of messages whose threads are found in the same pass.
   private static let threadedInOnePass = 1 << 17
 
-  /// Finds the threads of a large mailbox, which takes the most memory: so the messages are iterated over twice more, for
+  /// Finds the threads of a large mailbox, which takes the most memory. Makes two more passes over the messages: for
   /// their references and for the threads' names. Called with `turn` held.
   private func threads(of count: Int) throws(Fault) -> MessageGroups {
     let dates = try facts(of: count).dates
@@ -170,14 +172,14 @@ final class SortedMailbox: Sendable {
     return groups
   }
 
-  /// Stores groups in the index; caches them if they are needed now, small, or not stored.
+  /// Stores groups in the index. Caches them if they are needed now, are small, or cannot be stored.
   private func keep(_ groups: MessageGroups, _ sorting: Sorting, isWanted: Bool) {
     let store = store
     store?.store(groups, sorting)
     if store == nil || isWanted || groups.size < Self.smallSize { keep(groups, sorting) }
   }
 
-  /// Groups up to this size are cached, in bytes.
+  /// The size below which groups are always cached, in bytes.
   private static let smallSize = 1 << 20
 
   // MARK: Messages
@@ -195,14 +197,14 @@ final class SortedMailbox: Sendable {
     return block
   }
 
-  /// The name of a message's folder, and the number in it; nil past the last message.
+  /// Returns the name of a message's directory, and the number in it. Returns `nil` past the last message.
   func name(at position: Int, _ patience: Patience) throws(Fault) -> (serial: Int, text: ArraySlice<UInt8>)? {
     let (number, index) = position.quotientAndRemainder(dividingBy: MailboxDirectory.blockSize)
     let block = try block(number, patience)
     return index < block.count ? (block.serial(index), block.name(index)) : nil
   }
 
-  /// The message at a position, which must exist.
+  /// Returns the message at a position, which must exist.
   func message(at position: Int, _ patience: Patience) throws(Fault) -> ShownMessage {
     let (number, index) = position.quotientAndRemainder(dividingBy: MailboxDirectory.blockSize)
     let block = try block(number, patience)

@@ -1,6 +1,6 @@
 internal import Tree
 
-/// A way of sorting messages into folders of `NAME.views/`.
+/// A sorting of messages into directories of `NAME.views/`.
 enum Sorting: UInt8, CaseIterable, Sendable {
   case date = 1
   case sender
@@ -9,10 +9,10 @@ enum Sorting: UInt8, CaseIterable, Sendable {
   case deleted
   case attachments
 
-  /// Those that one pass over the messages' rows suffices for.
+  /// The sortings that need only one pass over the messages' rows.
   static let ofRows: [Sorting] = [.date, .sender, .label, .deleted]
 
-  /// How many names there are in the path of a group; it has none if there is only one group.
+  /// The number of names in the path of a group. 0 if there is only one group.
   var components: ClosedRange<Int> {
     switch self {
     case .date: 1...2

@@ -3,7 +3,7 @@ internal import Mail
 internal import Text
 internal import Tree
 
-/// Names threads by the subjects of their oldest messages; threads with equal subjects are numbered, in the order of
+/// Names threads by the subjects of their oldest messages. Threads with equal subjects are numbered, in the order of
 /// their first messages.
 struct ThreadNames {
   /// The thread, by message.
@@ -20,23 +20,23 @@ struct ThreadNames {
     subjects = Array(repeating: 0, count: threads.count)
   }
 
-  /// Adds a message by its name; only a thread's oldest counts.
+  /// Adds the name of a message. Only a thread's oldest message counts.
   mutating func add(at position: Int, _ name: () -> ArraySlice<UInt8>) {
     let thread = Int(threads[position])
     guard Int(oldest[thread]) == position else { return }
     subjects[thread] = names.add(name()).number
   }
 
-  /// The name of a thread that starts with a message of this subject, but for a number.
+  /// Returns the name, without a number, of a thread that starts with a message of this subject.
   static func name(of subject: BaseSubject) -> [UInt8] {
     let text = MessageRow.folderText(subject.text)
     return Array(SafeName.safe(Array((text.isEmpty ? "no subject" : text).utf8)[...]))
   }
 
-  /// The groups, once all messages have been added.
+  /// Returns the groups, once all messages have been added.
   consuming func groups() -> MessageGroups {
     oldest = []
-    // By subject: the number of threads with its name, and so the next number to try.
+    // The number of threads with each subject's name, and so the next number to try.
     var taken = [UInt32](repeating: 0, count: names.count)
     for thread in subjects.indices {
       let subject = Int(subjects[thread])

@@ -19,7 +19,7 @@ struct ThreadsBuilder {
     subjects.append(names.add(ThreadNames.name(of: finder.add(row))[...]).number)
   }
 
-  /// The groups, once all messages have been added; `dates` are theirs.
+  /// Returns the groups, once all messages have been added. `dates` are those of the messages.
   consuming func groups(dates: [Int64]) -> MessageGroups {
     var threads = ThreadNames(finder.takeThreads(dates: dates))
     for (position, subject) in subjects.enumerated() { threads.add(at: position) { names[Int(subject)] } }

@@ -2,10 +2,10 @@ internal import Bytes
 internal import Mail
 internal import Tree
 
-/// A folder of `NAME.views/`, with its common behaviour.
+/// A directory of `NAME.views/`.
 protocol ViewFolder: MadeItem {
   var sorted: SortedMailbox { get }
-  /// Identifies the folder among the views of this mailbox.
+  /// Identifies the directory among the views of this mailbox.
   var place: UInt64 { get }
 }
 
@@ -24,7 +24,7 @@ extension ViewFolder {
     sorted.file.provenance(view: SortedMailbox.view, sorted.mailbox.fault)
   }
 
-  /// The folder of the message at a position, if `name` is its name.
+  /// Returns the directory of the message at a position, if `name` is its name.
   func messageFolder(at position: Int, named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
     guard try sorted.name(at: position, patience)?.text == name.bytes else { return nil }
     let folder = MessageFolder(
@@ -32,7 +32,7 @@ extension ViewFolder {
     return Found(folder, try folder.attributes(patience))
   }
 
-  /// Entries for the folders of some messages; `next` is the offset after the first.
+  /// Returns entries for the directories of some messages. `next` is the offset after the first.
   func entries(
     of positions: some Collection<UInt32>, next: Int64, _ patience: Patience
   ) throws(Fault) -> [ListedEntry] {
@@ -50,7 +50,7 @@ extension ViewFolder {
   }
 }
 
-/// Identifiers of the folders of a mailbox's views.
+/// The identifiers of the directories of a mailbox's views.
 enum ViewPlace {
   /// Avoids collisions with the inode numbers of other views of the file.
   static let folders: UInt64 = 0x7669_6577 << 32

@@ -2,14 +2,14 @@ package import Bytes
 internal import Mail
 package import Tree
 
-/// `NAME.views/`: one folder for each sorting of a mailbox's messages that is not empty.
+/// `NAME.views/`: one directory for each sorting of a mailbox's messages that is not empty.
 final class ViewsFolder: ViewFolder {
   let sorted: SortedMailbox
   let place: UInt64 = 0
 
   package init(_ sorted: SortedMailbox) { self.sorted = sorted }
 
-  /// The sortings, the folder of all attachments, and that of queries.
+  /// The directories of the sortings, of all attachments, and of queries.
   private enum Branch: CaseIterable {
     case date
     case sender
@@ -67,7 +67,7 @@ final class ViewsFolder: ViewFolder {
     return branch == .search ? SearchFolder(sorted) : AttachmentsFolder(sorted)
   }
 
-  /// Whether the folder is not empty; for attachments, waits only for the first one.
+  /// Returns whether the directory is not empty. For attachments, waits only for the first one.
   private func isThere(_ branch: Branch, _ patience: Patience) throws(Fault) -> Bool {
     switch branch {
     case .withAttachments, .attachments, .attachmentType, .attachmentSender, .attachmentYear:
@@ -88,7 +88,7 @@ final class ViewsFolder: ViewFolder {
 
   func listing(_ patience: Patience) throws(Fault) -> any Listing {
     sorted.mailbox.tryAgain()
-    // Reports here that the file is not a mailbox, rather than by an empty folder.
+    // Throws here if the file is not a mailbox, instead of listing an empty directory.
     _ = try sorted.mailbox.rows(ofBlock: 0, patience)
     var names: [(name: FileName, inode: UInt64, kind: Kind)] = []
     for branch in Branch.allCases where try isThere(branch, patience) {

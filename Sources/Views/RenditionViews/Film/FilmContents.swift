@@ -4,7 +4,7 @@ internal import Jobs
 internal import Text
 internal import Tree
 
-/// What folders that are made of a film hold: its tracks, its pictures, or segments for players.
+/// The contents of directories derived from a film: its tracks, its pictures, or segments for players.
 enum FilmContents: FolderContents {
   case tracks
   case frames(FrameChanges)
@@ -100,7 +100,7 @@ enum FilmContents: FolderContents {
   }
 }
 
-/// `00-01-30.jpg`: hours, minutes and seconds.
+/// File names of the form `00-01-30.jpg`: hours, minutes and seconds.
 enum FrameName {
   private static let suffix: StaticString = ".jpg"
 
@@ -111,7 +111,7 @@ enum FrameName {
     return FileName(parts.joined(separator: "-").utf8).appending(suffix)
   }
 
-  /// nil for what is not called so.
+  /// Returns the time of a name, in seconds. Returns `nil` for names of another form.
   static func second(_ name: FileName) -> Int? {
     guard let stem = name.dropping(suffix: suffix) else { return nil }
     let parts = stem.text.split(separator: "-").compactMap { Int($0) }

@@ -2,10 +2,10 @@ package import Bytes
 package import Catalogue
 package import Tree
 
-/// A folder that is made of a film.
+/// A directory that is derived from a film.
 package protocol FilmView: FolderView {
   var conversions: Conversions { get }
-  /// What it is made by.
+  /// The conversion that the directory is derived by.
   var conversion: Conversion { get }
 }
 
@@ -15,7 +15,7 @@ extension FilmView {
   package func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool { false }
   package func stop() { conversions.stop() }
 
-  /// The folder, if the file is one that it can be made of.
+  /// Returns the directory. Returns `nil` if the file's format is not supported.
   func folder(_ source: Source, _ contents: FilmContents, _ patience: Patience) throws(Fault) -> Found? {
     if !source.isConcealed {
       guard let format = try conversions.format(of: source, patience), conversion.sources.contains(format) else {
@@ -27,7 +27,7 @@ extension FilmView {
   }
 }
 
-/// `NAME.streams/`: the tracks of a film, each as it is.
+/// `NAME.streams/`: the tracks of a film, each unchanged.
 package struct StreamsView: FilmView {
   package let name = "streams"
   package let listedExtensions: Set<FileExtension>
@@ -36,10 +36,10 @@ package struct StreamsView: FilmView {
   package let conversion: Conversion
 
   package static let suffix: StaticString = ".streams"
-  /// Those that mostly hold more than a picture and its sound, or that people take apart.
+  /// The formats that mostly contain more than a picture and its sound, or that users take apart.
   private static let listed: [Format] = [.mkv, .mp4, .m4v, .mov, .avi, .webm, .vob, .m2ts]
 
-  /// nil where no program tells of tracks.
+  /// Creates the view. Returns `nil` if no program lists tracks.
   package init?(listing: ViewListing, _ conversions: Conversions) {
     guard let conversion = conversions.catalogue.conversion(Conversion.tracks.verb) else { return nil }
     self.conversion = conversion
@@ -69,7 +69,7 @@ package struct FramesView: FilmView {
 
   package static let suffix: StaticString = ".frames"
 
-  /// nil where no program makes them.
+  /// Creates the view. Returns `nil` if no program extracts pictures.
   package init?(_ conversions: Conversions) {
     guard conversions.catalogue.conversion(Conversion.frames.verb) != nil else { return nil }
     conversion = .frames
@@ -98,7 +98,7 @@ package struct FramesView: FilmView {
   }
 }
 
-/// `NAME.hls/`: a list for players, `index.m3u8`, and the segments that it names.
+/// `NAME.hls/`: a playlist for players, `index.m3u8`, and its segments.
 package struct SegmentsView: FilmView {
   package let name = "hls"
   package let conversions: Conversions
@@ -106,7 +106,7 @@ package struct SegmentsView: FilmView {
 
   package static let suffix: StaticString = ".hls"
 
-  /// nil where no program makes them.
+  /// Creates the view. Returns `nil` if no program creates segments.
   package init?(_ conversions: Conversions) {
     guard let conversion = conversions.catalogue.conversion(Conversion.segment.verb) else { return nil }
     self.conversion = conversion

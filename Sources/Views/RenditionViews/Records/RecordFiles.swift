@@ -3,11 +3,11 @@ internal import Catalogue
 internal import Synchronization
 internal import Tree
 
-/// The files that a sheet names: those beside it, and no others.
+/// The files that a sheet refers to. They have to be in the sheet's directory.
 final class RecordFiles: Sendable {
   private let sheet: SourceState
   private let catalogue: Catalogue
-  /// What a file is called that is not called as the sheet says.
+  /// The actual names of files whose names differ from those in the sheet.
   private let found = Mutex<[String: FileName]>([:])
 
   init(_ sheet: SourceState, _ catalogue: Catalogue) {
@@ -15,14 +15,15 @@ final class RecordFiles: Sendable {
     self.catalogue = catalogue
   }
 
-  /// A file of the sheet's; nil if there is none. May list the folder: then it is not for who is impatient.
+  /// Returns a file of the sheet. Returns `nil` if it does not exist. Throws `later` if the directory has to be listed
+  /// and blocking is forbidden.
   ///
-  /// People convert the file and keep the sheet: one of another extension or case is taken for it, and where the sheet
-  /// names one file, one that is called as the sheet itself.
+  /// Users convert the file and keep the sheet, so a file with another extension or case matches. If the sheet refers
+  /// to one file, a file with the sheet's own name matches, too.
   ///
   /// - Parameters:
-  ///   - isOnly: whether the sheet names no other.
-  ///   - others: the folder's, once they have been looked for.
+  ///   - isOnly: Whether the sheet refers to no other file.
+  ///   - others: The sound files of the directory, if it has been listed.
   func sound(
     _ name: String, isOnly: Bool, _ others: inout SiblingSounds?, _ patience: Patience
   ) throws(Fault) -> RecordSound? {
@@ -44,22 +45,22 @@ final class RecordFiles: Sendable {
     return try RecordSound(file, sheet, isFound: true)
   }
 
-  /// Whether a name is that of something in the same folder.
+  /// Returns whether a name is that of an entry of the same directory.
   private static func isSibling(_ name: String) -> Bool {
     !name.isEmpty && name.utf8.count <= 255 && name != "." && name != ".."
       && !name.utf8.contains { $0 == UInt8(ascii: "/") || $0 == 0 }
   }
 }
 
-/// The files of a folder that are sound by their names, to be found by names that are nearly theirs.
+/// The files of a directory that are sound by their names, to be found by approximate names.
 struct SiblingSounds {
   private var byName: [String: FileName] = [:]
   private var byStem: [String: (order: Int, name: FileName)] = [:]
 
-  /// More names are not looked at.
+  /// The maximum number of names to examine.
   private static let mostNames = 100_000
 
-  /// Lists the folder. Blocks.
+  /// Lists the directory. Blocks.
   init(in folder: any Item, _ catalogue: Catalogue, _ patience: Patience) throws(Fault) {
     let listing = try folder.listing(patience)
     var place: Int64 = 0
@@ -72,7 +73,7 @@ struct SiblingSounds {
       count += entries.count
       for entry in entries {
         guard let format = entry.name.fileExtension.flatMap(catalogue.format(named:)),
-          // What loses nothing comes first.
+          // Lossless formats come first.
           let order = Format.sounds.firstIndex(of: format)
         else { continue }
         add(entry.name.fileName, order)
@@ -90,9 +91,9 @@ struct SiblingSounds {
 
   private static func stem(_ name: String) -> String { String(name[..<(name.lastIndex(of: ".") ?? name.endIndex)]) }
 
-  /// One whose name differs in case, in how its letters are coded, or in its extension.
+  /// Returns a file whose name differs in case, in Unicode normalization, or in its extension.
   func file(like name: String) -> FileName? { byName[name.lowercased()] ?? file(called: name) }
 
-  /// One of the same name but for its extension.
+  /// Returns a file whose name differs only in its extension.
   func file(called name: String) -> FileName? { byStem[Self.stem(name.lowercased())]?.name }
 }

@@ -5,7 +5,7 @@ internal import Jobs
 internal import Synchronization
 internal import Tree
 
-/// The folder of a record's tracks: `01 Title.flac` and so on.
+/// The directory of a record's tracks: `01 Title.flac` and so on.
 final class RecordFolder: MadeItem {
   let file: SourceState
   private let place: RecordSheet.Place
@@ -15,9 +15,9 @@ final class RecordFolder: MadeItem {
 
   private struct State {
     var sheet: RecordSheet?
-    /// Why there is none, or no track.
+    /// The reason why the sheet or its tracks are missing.
     var fault: Fault?
-    /// The names that the sheet gives to files that are not there.
+    /// The sheet's names of missing files.
     var missing: Set<String> = []
   }
 
@@ -25,10 +25,10 @@ final class RecordFolder: MadeItem {
   let identity: UInt64
   var kind: Kind { .folder }
   var listsViews: Bool { false }
-  // The files beside a sheet come and go without a change of it.
+  // The files beside a sheet can change without a change of the sheet.
   var isImmutable: Bool { file.source.item.isImmutable }
 
-  /// Keeps clear of the numbers of other views of the file.
+  /// A constant that avoids collisions with the inode numbers of other views of the file.
   private static let mark: UInt64 = 0x7472_6163 << 32
   private static let view = "tracks"
 
@@ -80,7 +80,7 @@ final class RecordFolder: MadeItem {
 
   // MARK: Tracks
 
-  /// A track's file; nil if what it is a part of is not there, or no sound.
+  /// Returns a track's file. Returns `nil` if the sound file that contains it is missing or not a sound file.
   private func track(
     _ number: Int, of sheet: RecordSheet, _ others: inout SiblingSounds?, _ patience: Patience
   ) throws(Fault) -> RenditionFile? {
@@ -135,7 +135,7 @@ final class RecordFolder: MadeItem {
       guard let track = try track(number, of: sheet, &others, patience) else { continue }
       rows.append((self.name(number, of: sheet, track), track.inode))
     }
-    // Nothing at all is not what somebody looks for.
+    // An empty listing is reported as a fault.
     let fault = rows.isEmpty ? absence : nil
     known.withLock { $0.fault = fault }
     if let fault { throw fault }

@@ -4,22 +4,23 @@ internal import Cue
 internal import Text
 internal import Tree
 
-/// A sheet, and what the files of its tracks are called but for their extensions.
+/// A sheet and the names of its tracks' files, without their extensions.
 struct RecordSheet: Sendable {
-  /// Where a sheet is.
+  /// The location of a sheet.
   enum Place: Sendable {
-    /// In a file of its own, beside those that it names.
+    /// A separate file, beside the files that it refers to.
     case beside
-    /// In the file that it divides.
+    /// The file that it divides.
     case inside
   }
 
   let sheet: CueSheet
-  /// `01 Title`, for each track.
+  /// The stem of each track's name: `01 Title`.
   let stems: [FileName]
   private let places: [FileName: Int]
 
-  /// Room is left for an extension, and for what tells two of one name apart.
+  /// The maximum length of a stem, in bytes. It leaves room for an extension and for a number that makes the name
+  /// unique.
   private static let longestStem = 200
 
   init(_ sheet: CueSheet) {
@@ -46,19 +47,19 @@ struct RecordSheet: Sendable {
 
   private static func shown(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
     switch scalar.properties.generalCategory {
-    // What turns the direction of letters would have a name look like another.
+    // Characters that change the text direction could make a name look like another.
     case .control, .format, .lineSeparator, .paragraphSeparator: "?"
     default: scalar == "/" ? "-" : scalar
     }
   }
 
-  /// The track that a file of a name may be of.
+  /// Returns the track that a file with this name can belong to.
   func track(named name: FileName) -> Int? {
     guard let dot = name.bytes.lastIndex(of: UInt8(ascii: ".")) else { return nil }
     return places[FileName(name.bytes[..<dot])]
   }
 
-  /// How a track is made of a file of a format.
+  /// Returns the recipe that creates a track from a file of a format.
   func recipe(_ track: Int, of format: Format) -> Recipe? {
     let track = sheet.tracks[track]
     guard let span = MediaSpan(from: MediaTime(frames: track.start), to: track.end.map { MediaTime(frames: $0) }) else {

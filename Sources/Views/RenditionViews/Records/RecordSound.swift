@@ -1,7 +1,7 @@
 internal import Bytes
 internal import Tree
 
-/// A sound file as a sheet beside it divides it: for who may read both.
+/// A sound file that is divided by a sheet beside it. Reading it requires permission to read both.
 final class RecordSound: Item {
   private let sheet: SourceState
   private let file: FileGroup.Member
@@ -10,10 +10,10 @@ final class RecordSound: Item {
   let inode: UInt64
   var name: FileName { file.name }
   var kind: Kind { .file }
-  // It has the state that it was looked up in; `checkCurrent` compares.
+  // The item represents the state in which it was looked up, which `checkCurrent` compares.
   var isImmutable: Bool { true }
 
-  /// - Parameter isFound: whether the folder was listed to find the file.
+  /// - Parameter isFound: Whether the directory was listed to find the file.
   init(_ file: FileGroup.Member, _ sheet: SourceState, isFound: Bool) throws(Fault) {
     self.file = file
     self.sheet = sheet
@@ -29,7 +29,7 @@ final class RecordSound: Item {
   }
 
   func revision(_ attributes: Attributes) -> UInt64 { file.item.revision(file.attributes) }
-  /// The mode says what all lists leave.
+  /// Returns `nil`: the mode already reflects all access lists.
   func accessList() throws(Fault) -> AccessList? { nil }
 
   func soleOwner(_ attributes: Attributes) -> UInt32? {

@@ -3,7 +3,8 @@ internal import Catalogue
 internal import Cue
 package import Tree
 
-/// `NAME.tracks/`: the tracks of a record, of a cue sheet and the files beside it, or of a file that has one in it.
+/// `NAME.tracks/`: the tracks of a record, from a cue sheet and the files beside it, or from a file that contains a
+/// sheet.
 package struct RecordView: FolderView {
   package let name = "tracks"
   package let listedExtensions: Set<FileExtension>
@@ -12,7 +13,7 @@ package struct RecordView: FolderView {
 
   package static let suffix: StaticString = ".tracks"
 
-  /// nil where no program makes tracks.
+  /// Creates the view. Returns `nil` if no program creates tracks.
   package init?(listing: ViewListing, _ conversions: Conversions) {
     guard conversions.catalogue.conversion(Conversion.cueSheet.verb) != nil else { return nil }
     listedExtensions = listing.extensions(possibleExtensions)
