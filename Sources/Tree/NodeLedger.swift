@@ -36,7 +36,7 @@ public final class NodeLedger: Sendable {
   // MARK: Layout
 
   /// The format version. Other versions are not read.
-  private static let version: UInt64 = 2
+  private static let version: UInt64 = 3
   private enum Head {
     static let version = 0
     static let generation = 8
@@ -45,6 +45,7 @@ public final class NodeLedger: Sendable {
   }
   /// Offsets in a record, in bytes.
   private enum Field {
+    /// The number of lookups plus 1; 0 if no node is recorded.
     static let lookups = 0
     /// The parent's ID, and in the upper 32 bits the reference of the name. A single store moves a node.
     static let place = 8
@@ -103,8 +104,8 @@ public final class NodeLedger: Sendable {
 
   subscript(id: UInt32) -> Record? {
     guard id >= 2, id < end else { return nil }
-    let lookups = field(Field.lookups, of: id)
-    guard lookups > 0 else { return nil }
+    let recorded = field(Field.lookups, of: id)
+    guard recorded > 0 else { return nil }
     let place = field(Field.place, of: id)
     guard UInt32(truncatingIfNeeded: place) < end else { return nil }
     let flags = field(Field.flags, of: id)
@@ -116,7 +117,7 @@ public final class NodeLedger: Sendable {
       content: isDerived ? content : nil)
     return Record(
       parent: UInt32(truncatingIfNeeded: place), name: names[place >> 32],
-      generation: field(Field.generation, of: id), lookups: lookups, identity: identity,
+      generation: field(Field.generation, of: id), lookups: recorded - 1, identity: identity,
       isConcealed: flags & Flag.concealed != 0, isNameless: flags & Flag.nameless != 0)
   }
 
@@ -170,14 +171,14 @@ public final class NodeLedger: Sendable {
     memory.store(node.inode, at: place + Field.inode)
     memory.store(flags, at: place + Field.flags)
     if node.id >= end { memory.store(UInt64(node.id) + 1, at: Head.end) }
-    memory.store(UInt64(1), at: place + Field.lookups)
+    setLookups(1, of: node.id)
   }
 
-  func setLookups(_ lookups: UInt64, of id: UInt32) { memory.store(lookups, at: place(of: id) + Field.lookups) }
+  func setLookups(_ lookups: UInt64, of id: UInt32) { memory.store(lookups &+ 1, at: place(of: id) + Field.lookups) }
 
   /// Removes a node. Its ID may be reused afterwards.
   func remove(_ id: UInt32) {
-    setLookups(0, of: id)
+    memory.store(UInt64(0), at: place(of: id) + Field.lookups)
     names.remove(field(Field.place, of: id) >> 32)
   }
 

@@ -3,18 +3,23 @@ internal import Bytes
 /// Nodes that an earlier process gave to the kernel.
 extension NodeTable.State {
   /// Adopts the nodes of the ledger. Each is looked up when it is first used. O(n) in the IDs ever used.
-  mutating func inherit() {
+  /// Nodes that the kernel has forgotten are kept only if `keepingForgotten`.
+  mutating func inherit(keepingForgotten: Bool) {
     guard let ledger else { return }
     let end = Int(max(2, ledger.end))
     slots += Array(repeating: NodeTable.Slot(), count: end - slots.count)
     names = NameTable(expecting: end)
     for id in UInt32(2)..<UInt32(end) {
       guard let record = ledger[id] else { continue }
+      if record.lookups == 0, !keepingForgotten {
+        ledger.remove(id)
+        continue
+      }
       slots[Int(id)].lookups = record.lookups
       slots[Int(id)].isInherited = true
       slots[Int(id)].isNameless = record.isNameless
       slots[Int(record.parent)].children += 1
-      count += 1
+      if record.lookups > 0 { count += 1 } else { forgottenCount += 1 }
       if !record.isNameless { names.insert(id, NameTable.hash(record.parent, record.name.bytes)) }
       if record.identity.mayHaveNames { insertFile(id, record.inode) }
     }
@@ -42,7 +47,7 @@ extension NodeTable.State {
     slots[Int(id)].node = node
     slots[Int(id)].isChanging = !identity.isImmutable
     slots[Int(id)].isInherited = false
-    if !identity.isImmutable { changingCount += 1 }
+    if !identity.isImmutable, record.lookups > 0 { changingCount += 1 }
     return node
   }
 
@@ -50,6 +55,10 @@ extension NodeTable.State {
   mutating func loseName(_ id: UInt32) {
     guard let record = ledger?[id] else { return }
     removeName(of: id, record)
+    if record.lookups == 0 {
+      forgottenCount -= 1
+      return vacate(id, in: record.parent)
+    }
     slots[Int(id)].isNameless = true
     ledger?.setNameless(id, true)
   }
@@ -101,7 +110,7 @@ extension NodeTable.State {
   /// Returns the node of an open file or directory of the source, even if it is not found by name.
   mutating func adoptOpen(_ id: UInt32, in parent: Node, _ item: any Item, _ attributes: Attributes) -> Node? {
     let identity = ItemIdentity(item)
-    guard slots[Int(id)].isInherited, let record = ledger?[id], record.content == nil,
+    guard slots[Int(id)].isInherited, let record = ledger?[id], record.content == nil, record.lookups > 0,
       identity.isReal(record.inode, created: record.identity.created)
     else { return nil }
     if record.parent != parent.id {
@@ -121,7 +130,8 @@ extension NodeTable.State {
 
   /// Removes an inherited node that the kernel forgot before it was looked up.
   mutating func vacateInherited(_ id: UInt32) {
-    if !slots[Int(id)].isNameless { loseName(id) }
-    vacate(id, in: ledger?[id]?.parent)
+    guard let record = ledger?[id] else { return }
+    if !record.isNameless { removeName(of: id, record) }
+    vacate(id, in: record.parent)
   }
 }

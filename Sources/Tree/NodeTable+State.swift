@@ -209,10 +209,15 @@ extension NodeTable.State {
       if forgottenHand >= slots.count { forgottenHand = 2 }
       let slot = slots[forgottenHand]
       forgottenHand += 1
-      guard let node = slot.node, slot.lookups == 0, slot.children == 0 else { continue }
-      removeNames(of: node)
-      release(node)
-      dropped.append(node)
+      guard slot.lookups == 0, slot.children == 0 else { continue }
+      if let node = slot.node {
+        removeNames(of: node)
+        release(node)
+        dropped.append(node)
+      } else if slot.isInherited {
+        forgottenCount -= 1
+        vacateInherited(UInt32(forgottenHand - 1))
+      }
     }
     return dropped
   }

@@ -75,7 +75,7 @@ final class NodeTable: Sendable {
     self.forgottenAtMost = forgottenAtMost
     root = Node(id: 1, generation: 0, parent: nil, name: "", item: item, depth: 0, face: .none)
     var first = State(slots: [Slot(), Slot(node: root, lookups: 1)], ledger: ledger)
-    first.inherit()
+    first.inherit(keepingForgotten: forgottenAtMost > 0)
     state = Mutex(first)
   }
 
@@ -178,10 +178,10 @@ final class NodeTable: Sendable {
       let lookups = state.slots[Int(id)].lookups
       guard lookups <= count else { return state.setLookups(lookups - count, of: UInt32(id)) }
       state.count -= 1
-      guard let node = state.slots[Int(id)].node else { return state.vacateInherited(UInt32(id)) }
       if state.slots[Int(id)].isChanging { state.changingCount -= 1 }
       state.setLookups(0, of: UInt32(id))
       guard forgottenAtMost > 0, !state.slots[Int(id)].isNameless else {
+        guard let node = state.slots[Int(id)].node else { return state.vacateInherited(UInt32(id)) }
         if !state.slots[Int(id)].isNameless { state.removeNames(of: node) }
         state.vacate(node)
         return released.append(node)

@@ -32,7 +32,8 @@ extension Tree {
 
   /// Returns the node of an ID, or its parent, for an NFS server that has only the ID.
   private func lookUpAgain(_ id: UInt64, isParent: Bool, _ patience: Patience) throws(Fault) -> Entry {
-    let wanted = isParent ? try node(id, patience).parent.map { UInt64($0.id) } ?? Self.root : id
+    let found = try node(id, patience)
+    let wanted = isParent ? found.parent.map { UInt64($0.id) } ?? Self.root : id
     let node = try nodes.lookUpAgain(wanted)
     do throws(Fault) {
       let attributes = try attributes(wanted, patience).0

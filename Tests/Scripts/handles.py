@@ -1,11 +1,13 @@
 """handles.py BINARY SOURCE MOUNTPOINT: whether what an NFS server knows files by holds when the kernel has forgotten them.
 
 Takes file handles, has the kernel drop its caches and opens by the handles, as nfsd and nfs-ganesha do: with -o export all of
-them open and have the same bytes, without it those of forgotten files do not, and nothing opens by the handle of another mount.
+them open and have the same bytes, also after the process of the mount was killed twice. Without it those of forgotten files do
+not open, and nothing opens by the handle of another mount.
 """
 import ctypes
 import errno
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -81,6 +83,32 @@ def mounted(*options):
     sys.exit("it is not mounted")
 
 
+def keeper():
+    """The supervisor process of the mount."""
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/comm") as name, open(f"/proc/{pid}/cmdline", "rb") as words:
+                if name.read() == "ffkeep\n" and os.fsencode(mountpoint) in words.read().split(b"\0"):
+                    return pid
+        except OSError:
+            continue
+    sys.exit("no supervisor process")
+
+
+def restarted():
+    """Kills the process that serves the mount, and waits for the next one."""
+    children = f"/proc/{keeper()}/task/{keeper()}/children"
+    with open(children) as file:
+        before = file.read()
+    os.kill(int(before), signal.SIGKILL)
+    for _ in range(1000):
+        with open(children) as file:
+            if file.read() not in (before, ""):
+                return
+        time.sleep(0.01)
+    sys.exit("the process was not started again")
+
+
 def unmounted(daemon):
     """Whatever looks at all mounts for a moment (df, another test) makes this one busy for as long."""
     for attempt in range(200):
@@ -92,7 +120,7 @@ def unmounted(daemon):
     daemon.wait(30)
 
 
-def run(*options):
+def run(*options, kills=0):
     """What opens by its handle as before, what is stale, and a handle of this mount."""
     daemon = mounted(*options)
     try:
@@ -107,6 +135,8 @@ def run(*options):
                     raise
                 stale.append(path)
         forget()
+        for _ in range(kills):
+            restarted()
         for path, (handle, isFolder, known) in before.items():
             try:
                 got = content(handle, isFolder)
@@ -131,6 +161,9 @@ def run(*options):
 same, stale, handle = run("-o", "export")
 if stale or len(same) < 10:
     sys.exit(f"with -o export: {len(same)} are the same, stale are {stale}")
+same, stale, _ = run("-o", "export,supervise=on", kills=2)
+if stale or len(same) < 10:
+    sys.exit(f"after restarts: {len(same)} are the same, stale are {stale}")
 daemon = mounted("-o", "export")
 try:
     paths()

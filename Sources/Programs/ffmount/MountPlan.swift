@@ -23,9 +23,6 @@ struct MountPlan {
     self.mountpoint = place.path
     try checkApart(mountpoint)
     try place.check(options)
-    if options.isKept == true, options.keepsHandles {
-      throw Refusal(.usage, "-o supervise=on: not with export yet (leave one of them out)")
-    }
   }
 
   /// Creates the plan of an existing mount that this process takes over. Makes no requests to the mount, since only
@@ -44,8 +41,7 @@ struct MountPlan {
   /// Returns whether the mount is supervised, so that another process starts when the serving one dies. By default,
   /// only mounts in the background are supervised.
   func isKept(inForeground: Bool) -> Bool {
-    if options.keepsHandles { return false }
-    return options.isKept ?? (!inForeground && !options.unmountsAutomatically && Keeping.isPossible)
+    options.isKept ?? (!inForeground && !options.unmountsAutomatically && Keeping.isPossible)
   }
 
   private func checkApart(_ given: String) throws {

@@ -21,7 +21,7 @@ struct UpgradeCommand: ParsableCommand {
       throw refusal("it does not answer (see: ffmount doctor \(ShellWord.quoted(mountpoint)))")
     }
     guard let keeper = Keeping.keeper(of: before.process) else {
-      throw refusal("it was mounted with -o supervise=off, export or -f (unmount and mount it again)")
+      throw refusal("it was mounted with -o supervise=off or -f (unmount and mount it again)")
     }
     guard kill(keeper, SIGUSR2) == 0 else { throw refusal(describe(errno)) }
     let end = ContinuousClock.now + .seconds(30)
