@@ -12,9 +12,9 @@ extension Converter {
   package static func lack(_ options: MountOptions) -> String? {
     let missing = options.converter == nil ? missing.filter { !optional.contains($0) } : []
     guard let last = missing.last else { return nil }
-    let names = missing.count > 1 ? "\(missing.dropLast().joined(separator: ", no ")) and no \(last)" : last
-    return "there is no \(names) beside ffmount or in ../libexec/ffmount: "
-      + "what would be made by it is not shown (\(remedy(missing)))"
+    let names = missing.count > 1 ? "\(missing.dropLast().joined(separator: ", ")) and \(last)" : last
+    return "\(names) not found beside ffmount or in ../libexec/ffmount: "
+      + "some conversions are not shown (\(remedy(missing)))"
   }
 
   /// Returns the Debian package with a worker program.

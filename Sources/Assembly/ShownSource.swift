@@ -39,7 +39,8 @@ package struct ShownSource: Sendable {
   ///   - reserve: The number of the process's descriptors reserved for purposes other than files.
   ///   - ledger: The nodes handed over by the previous process, and to the next one.
   package func tree(
-    _ options: MountOptions, _ index: Index, _ conversions: Conversions?, reserve: Int, ledger: NodeLedger? = nil,
+    _ options: MountOptions, _ index: Index, _ conversions: Conversions?, reserve: Int,
+    ledger: PersistentNodeTable? = nil,
     _ openLedger: OpenLedger? = nil
   ) throws -> (Tree, RealRoot) {
     var settings = options.tree

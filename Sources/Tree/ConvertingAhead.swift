@@ -29,7 +29,7 @@ public final class ConvertingAhead: Sendable {
   /// Converts every file, `width` at a time. Calls `made`, on several threads, with each file and the fault if it
   /// failed. Blocks until all are done.
   public func forEach(atATime width: Int, _ made: @escaping @Sendable (File, Fault?) -> Void) throws(Fault) {
-    let workers = Workers(atMost: width)
+    let workers = ThreadPool(atMost: width)
     // Back-pressure: no more jobs are queued than running, since a tree may list millions of files.
     let running = Monitor(0)
     defer { workers.stop() }

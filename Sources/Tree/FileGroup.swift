@@ -7,9 +7,9 @@ package struct FileGroup: Sendable {
     package let item: any Item
     package let attributes: Attributes
     /// The directories on the path of symbolic links to the file.
-    let passed: [Found]
+    let passed: [LookupResult]
 
-    package init(name: FileName, item: any Item, attributes: Attributes, passed: [Found] = []) {
+    package init(name: FileName, item: any Item, attributes: Attributes, passed: [LookupResult] = []) {
       self.name = name
       self.item = item
       self.attributes = attributes
@@ -17,9 +17,9 @@ package struct FileGroup: Sendable {
     }
 
     /// Opens the file. A fault includes its name.
-    package func open(_ patience: Patience) throws(Fault) -> any ByteSource {
+    package func open(_ blocking: BlockingMode) throws(Fault) -> any ByteSource {
       do throws(Fault) {
-        return try item.content(patience)
+        return try item.content(blocking)
       } catch {
         if error.isDelay { throw error }
         throw Fault(error.kind, "\(name.text) \(error.reason)", atByte: error.offset)
@@ -64,11 +64,11 @@ package struct FileGroup: Sendable {
 
   /// Resolves a name through symbolic links that stay in the directory. Returns `nil` if it does not lead to a file.
   package static func member(
-    named name: FileName, in folder: any Item, _ patience: Patience
+    named name: FileName, in folder: any Item, _ blocking: BlockingMode
   ) throws(Fault) -> Member? {
     var rest = [ArraySlice(name.bytes)]
-    var place: [Found] = []
-    var passed: [Found] = []
+    var place: [LookupResult] = []
+    var passed: [LookupResult] = []
     var links = 0
     while let next = rest.popLast() {
       if next.elementsEqual(".".utf8) { continue }
@@ -76,7 +76,7 @@ package struct FileGroup: Sendable {
         guard place.popLast() != nil else { return nil }
         continue
       }
-      guard let found = try (place.last?.item ?? folder).child(named: FileName(next), patience) else { return nil }
+      guard let found = try (place.last?.item ?? folder).child(named: FileName(next), blocking) else { return nil }
       switch found.attributes.kind {
       case .file:
         guard rest.isEmpty else { return nil }
@@ -86,7 +86,7 @@ package struct FileGroup: Sendable {
         passed.append(found)
       case .link:
         links += 1
-        let target = try found.item.linkTarget(patience)
+        let target = try found.item.linkTarget(blocking)
         guard links <= mostLinks, target.first != UInt8(ascii: "/") else { return nil }
         rest += target.split(separator: UInt8(ascii: "/")).reversed()
       default: return nil

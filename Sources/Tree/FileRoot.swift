@@ -37,9 +37,9 @@ public final class FileRoot: Item {
   /// The source file.
   var source: Source { get throws(Fault) { try Source(name, in: folder) } }
 
-  private func current(_ patience: Patience) throws(Fault) -> Found {
-    guard let found = try view.item(of: source, ViewRequest(source: name), patience) else {
-      throw Fault(.damaged, "the file is not what it was")
+  private func current(_ blocking: BlockingMode) throws(Fault) -> LookupResult {
+    guard let found = try view.item(of: source, ViewRequest(source: name), blocking) else {
+      throw Fault(.damaged, "the file no longer has this view")
     }
     return found
   }
@@ -48,8 +48,8 @@ public final class FileRoot: Item {
   /// exists.
   public var sourceState: UInt64 { (try? source).map { $0.state($0.revision) } ?? 0 }
 
-  public func attributes(_ patience: Patience) throws(Fault) -> Attributes {
-    var attributes = try current(patience).attributes
+  public func attributes(_ blocking: BlockingMode) throws(Fault) -> Attributes {
+    var attributes = try current(blocking).attributes
     // The root keeps its inode number when the file changes.
     attributes.inode = inode
     return attributes
@@ -57,16 +57,16 @@ public final class FileRoot: Item {
 
   public func accessList() throws(Fault) -> AccessList? { try current(.blocking).item.accessList() }
 
-  public func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
-    try current(patience).item.child(named: name, patience)
+  public func child(named name: FileName, _ blocking: BlockingMode) throws(Fault) -> LookupResult? {
+    try current(blocking).item.child(named: name, blocking)
   }
 
-  public func listing(_ patience: Patience) throws(Fault) -> any Listing {
-    try current(patience).item.listing(patience)
+  public func listing(_ blocking: BlockingMode) throws(Fault) -> any DirectoryCursor {
+    try current(blocking).item.listing(blocking)
   }
 
-  public func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
-    try current(patience).item.provenance(patience)
+  public func provenance(_ blocking: BlockingMode) throws(Fault) -> Provenance? {
+    try current(blocking).item.provenance(blocking)
   }
 }
 
@@ -100,7 +100,7 @@ extension Tree {
   /// Creates a tree that mirrors the directory `root`.
   public convenience init(
     mirroring root: RealRoot, views: Views, overrides: Overrides = Overrides(), isShared: Bool = false,
-    keepsHandles: Bool = false, isWritable: Bool = false, ledger: NodeLedger? = nil,
+    keepsHandles: Bool = false, isWritable: Bool = false, ledger: PersistentNodeTable? = nil,
     openLedger: OpenLedger? = nil
   ) throws(Fault) {
     self.init(

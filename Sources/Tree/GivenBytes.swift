@@ -21,8 +21,8 @@ struct GivenBytes: Sendable {
     }
 
     /// Throws ESTALE unless `source` has the same bytes there. Reads them.
-    func check(_ source: any ByteSource, _ patience: Patience) throws(Fault) {
-      let bytes = try source.bytes(at: offset, count: count, patience)
+    func check(_ source: any ByteSource, _ blocking: BlockingMode) throws(Fault) {
+      let bytes = try source.bytes(at: offset, count: count, blocking)
       guard bytes.count == count, unsafe bytes.withUnsafeBytes({ unsafe Self.sum($0) }) == sum else { throw .stale }
     }
   }
@@ -38,8 +38,8 @@ struct GivenBytes: Sendable {
   }
 
   /// Throws ESTALE unless `source` has all these bytes.
-  func check(_ source: any ByteSource, _ patience: Patience) throws(Fault) {
+  func check(_ source: any ByteSource, _ blocking: BlockingMode) throws(Fault) {
     if isTooMuch { throw .stale }
-    for part in parts { try part.check(source, patience) }
+    for part in parts { try part.check(source, blocking) }
   }
 }

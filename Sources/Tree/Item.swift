@@ -54,49 +54,49 @@ public struct Attributes: Sendable {
 /// An element of the tree: a real file, an entry of an archive, a view.
 ///
 /// Items are cheap to create. The views beside them are added by `Tree`. An item implements only what it supports. All
-/// methods are thread-safe. Methods with a `Patience` parameter throw `Fault.later` instead of blocking an immediate
+/// methods are thread-safe. Methods with a `BlockingMode` parameter throw `Fault.later` instead of blocking an immediate
 /// caller.
 public protocol Item: AnyObject, Sendable {
   /// The inode number. Unique to the item, and stable across mounts of an unchanged source.
   var inode: UInt64 { get }
   var kind: Kind { get }
 
-  func attributes(_ patience: Patience) throws(Fault) -> Attributes
+  func attributes(_ blocking: BlockingMode) throws(Fault) -> Attributes
 
   /// Opens a file's bytes. With `pinned`, reads throw if the file changes afterwards.
-  func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource
+  func open(pinned: Bool, _ blocking: BlockingMode) throws(Fault) -> any ByteSource
 
   /// Opens a file's bytes. The first bytes may be available before the last are generated. `isPatient` returns whether
   /// the reader can do without the exact size until then.
-  func openEarly(_ isPatient: @Sendable () -> Bool, _ patience: Patience) throws(Fault) -> any ByteSource
+  func openEarly(_ isPatient: @Sendable () -> Bool, _ blocking: BlockingMode) throws(Fault) -> any ByteSource
 
   /// Determines a file's size by generating the file, if its attributes contain an estimate. A file whose first bytes
   /// are available long before its end keeps the estimate, unless `atAnyCost`.
-  func findSize(atAnyCost: Bool, _ patience: Patience) throws(Fault)
+  func findSize(atAnyCost: Bool, _ blocking: BlockingMode) throws(Fault)
 
   /// Determines the size if reading the source's header suffices and the file is not listed by default. A caller that
   /// requests the sizes of all listed files must not wait for each header.
-  func measureSize(_ patience: Patience) throws(Fault)
+  func measureSize(_ blocking: BlockingMode) throws(Fault)
 
   /// Returns the target of a symbolic link, as recorded.
-  func linkTarget(_ patience: Patience) throws(Fault) -> [UInt8]
+  func linkTarget(_ blocking: BlockingMode) throws(Fault) -> [UInt8]
 
   /// Returns the entry of a directory with this name. Returns `nil` if it does not exist.
-  func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found?
+  func child(named name: FileName, _ blocking: BlockingMode) throws(Fault) -> LookupResult?
 
   /// Returns the attributes of the entry with this name. Returns `nil` if it does not exist.
-  func attributes(of name: ListedName, _ patience: Patience) throws(Fault) -> Attributes?
+  func attributes(of name: ListedName, _ blocking: BlockingMode) throws(Fault) -> Attributes?
 
   /// Returns whether an entry of a real directory has subdirectories of these names. Does not examine it further.
-  func hasFolders(_ names: [FileName], in entry: FileName, _ patience: Patience) throws(Fault) -> Bool
+  func hasFolders(_ names: [FileName], in entry: FileName, _ blocking: BlockingMode) throws(Fault) -> Bool
 
   /// Starts a listing of a directory.
-  func listing(_ patience: Patience) throws(Fault) -> any Listing
+  func listing(_ blocking: BlockingMode) throws(Fault) -> any DirectoryCursor
 
   /// Returns an extended attribute, xattr(7), of the item itself.
-  func extendedAttribute(_ name: FileName, _ patience: Patience) throws(Fault) -> [UInt8]
+  func extendedAttribute(_ name: FileName, _ blocking: BlockingMode) throws(Fault) -> [UInt8]
   /// Returns the names of the extended attributes, each NUL-terminated.
-  func extendedAttributeNames(_ patience: Patience) throws(Fault) -> [UInt8]
+  func extendedAttributeNames(_ blocking: BlockingMode) throws(Fault) -> [UInt8]
 
   /// Returns the owner of the bytes, for an item with `attributes`. Returns `nil` if there are several.
   func soleOwner(_ attributes: Attributes) -> UInt32?
@@ -111,7 +111,7 @@ public protocol Item: AnyObject, Sendable {
 
   /// Opens a file's bytes, like `open`, to continue reading the same content in another state of the source. Bytes that
   /// may differ are read and verified.
-  func openAgain(_ patience: Patience) throws(Fault) -> any ByteSource
+  func openAgain(_ blocking: BlockingMode) throws(Fault) -> any ByteSource
 
   /// Whether `content` identifies recorded properties of the bytes, not the bytes themselves.
   var claimsItsContent: Bool { get }
@@ -131,7 +131,7 @@ public protocol Item: AnyObject, Sendable {
 
   /// Throws ESTALE if the item is derived from a state of a file that is not the current one. Relies on a recent check,
   /// unless `isDoubted`.
-  func checkCurrent(isDoubted: Bool, _ patience: Patience) throws(Fault)
+  func checkCurrent(isDoubted: Bool, _ blocking: BlockingMode) throws(Fault)
 
   /// The first bytes of a file that are known without generating it. Views are chosen by these, so that a lookup
   /// generates nothing. `nil` if views are chosen by the content.
@@ -143,7 +143,7 @@ public protocol Item: AnyObject, Sendable {
   func accessList() throws(Fault) -> AccessList?
 
   /// Returns the `user.ffmount.*` attributes of an item of a view. Returns `nil` for a real file.
-  func provenance(_ patience: Patience) throws(Fault) -> Provenance?
+  func provenance(_ blocking: BlockingMode) throws(Fault) -> Provenance?
 }
 
 /// The cost of the attributes of a directory's entries, in addition to listing it.
@@ -157,7 +157,7 @@ public enum AttributeCost: Sendable {
 }
 
 /// An item and its attributes, from one system call.
-public struct Found: Sendable {
+public struct LookupResult: Sendable {
   public let item: any Item
   public let attributes: Attributes
   /// The access of the requesting process to a view.
@@ -210,15 +210,15 @@ public struct Provenance: Sendable {
 }
 
 /// A listing of a directory's names.
-public protocol Listing: AnyObject, Sendable {
+public protocol DirectoryCursor: AnyObject, Sendable {
   /// Returns some entries after the offset `place`, which is 0 or an entry's `next`. Empty at the end.
-  func entries(after place: Int64, _ patience: Patience) throws(Fault) -> [ListedEntry]
+  func entries(after place: Int64, _ blocking: BlockingMode) throws(Fault) -> [ListedEntry]
 
   /// Whether a listing continues to its end in the state in which it started, since names move when the source changes.
   var outlivesChanges: Bool { get }
 }
 
-extension Listing {
+extension DirectoryCursor {
   public var outlivesChanges: Bool { false }
 }
 
@@ -239,33 +239,35 @@ public struct ListedEntry: Sendable {
 
 extension Item {
   public func soleOwner(_ attributes: Attributes) -> UInt32? { attributes.owner }
-  public func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource {
+  public func open(pinned: Bool, _ blocking: BlockingMode) throws(Fault) -> any ByteSource {
     throw kind == .folder ? .isFolder : .notOpened
   }
-  public func openEarly(_ isPatient: @Sendable () -> Bool, _ patience: Patience) throws(Fault) -> any ByteSource {
-    try open(pinned: false, patience)
+  public func openEarly(_ isPatient: @Sendable () -> Bool, _ blocking: BlockingMode) throws(Fault) -> any ByteSource {
+    try open(pinned: false, blocking)
   }
-  public func findSize(atAnyCost: Bool, _ patience: Patience) throws(Fault) {}
-  public func measureSize(_ patience: Patience) throws(Fault) {}
-  public func linkTarget(_ patience: Patience) throws(Fault) -> [UInt8] { throw .notLink }
-  public func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? { throw .notFolder }
-  public func attributes(of name: ListedName, _ patience: Patience) throws(Fault) -> Attributes? {
-    try child(named: name.fileName, patience)?.attributes
+  public func findSize(atAnyCost: Bool, _ blocking: BlockingMode) throws(Fault) {}
+  public func measureSize(_ blocking: BlockingMode) throws(Fault) {}
+  public func linkTarget(_ blocking: BlockingMode) throws(Fault) -> [UInt8] { throw .notLink }
+  public func child(named name: FileName, _ blocking: BlockingMode) throws(Fault) -> LookupResult? { throw .notFolder }
+  public func attributes(of name: ListedName, _ blocking: BlockingMode) throws(Fault) -> Attributes? {
+    try child(named: name.fileName, blocking)?.attributes
   }
-  public func listing(_ patience: Patience) throws(Fault) -> any Listing { throw .notFolder }
-  public func hasFolders(_ names: [FileName], in entry: FileName, _ patience: Patience) throws(Fault) -> Bool {
+  public func listing(_ blocking: BlockingMode) throws(Fault) -> any DirectoryCursor { throw .notFolder }
+  public func hasFolders(_ names: [FileName], in entry: FileName, _ blocking: BlockingMode) throws(Fault) -> Bool {
     false
   }
-  public func extendedAttribute(_ name: FileName, _ patience: Patience) throws(Fault) -> [UInt8] { throw .noAttribute }
-  public func extendedAttributeNames(_ patience: Patience) throws(Fault) -> [UInt8] { [] }
+  public func extendedAttribute(_ name: FileName, _ blocking: BlockingMode) throws(Fault) -> [UInt8] {
+    throw .noAttribute
+  }
+  public func extendedAttributeNames(_ blocking: BlockingMode) throws(Fault) -> [UInt8] { [] }
   public func revision(_ attributes: Attributes) -> UInt64 { inode }
   public var listsViews: Bool { true }
   public var attributeCost: AttributeCost { isImmutable ? .none : .small }
   public var content: UInt64? { nil }
   public var sourceState: UInt64 { 0 }
-  public func openAgain(_ patience: Patience) throws(Fault) -> any ByteSource { try open(pinned: false, patience) }
+  public func openAgain(_ blocking: BlockingMode) throws(Fault) -> any ByteSource { try open(pinned: false, blocking) }
   public var claimsItsContent: Bool { false }
-  public func checkCurrent(isDoubted: Bool, _ patience: Patience) throws(Fault) {}
+  public func checkCurrent(isDoubted: Bool, _ blocking: BlockingMode) throws(Fault) {}
   public var knownHead: [UInt8]? { nil }
-  public func provenance(_ patience: Patience) throws(Fault) -> Provenance? { nil }
+  public func provenance(_ blocking: BlockingMode) throws(Fault) -> Provenance? { nil }
 }

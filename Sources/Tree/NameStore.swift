@@ -2,13 +2,13 @@ internal import Bytes
 internal import Files
 internal import Synchronization
 
-/// The names of a `NodeLedger`, each preceded by its length. Free memory is not recorded: each process determines it
+/// The names of a `PersistentNodeTable`, each preceded by its length. Free memory is not recorded: each process determines it
 /// from the names in use.
 final class NameStore: Sendable {
   /// The capacity, in bytes. The reference of a name has 32 bits and counts units.
   static let capacity = 4 << 30
   private static let unit = 8
-  private let memory: LastingMemory
+  private let memory: SharedMemory
   private let start: Int
 
   private struct Room {
@@ -19,7 +19,7 @@ final class NameStore: Sendable {
   }
   private let room = Mutex(Room())
 
-  init(_ memory: LastingMemory, at start: Int) {
+  init(_ memory: SharedMemory, at start: Int) {
     self.memory = memory
     self.start = start
   }

@@ -47,12 +47,12 @@ package final class Node: Sendable {
     var item: any Item
     var identity: ItemIdentity
     /// The access attributes of the item when it was looked up.
-    var face: Face
+    var face: AccessAttributes
   }
 
   /// Creates a node. `inode` and `identity` default to the item's.
   init(
-    id: UInt32, generation: UInt64, parent: Node?, name: FileName, item: any Item, depth: Int, face: Face,
+    id: UInt32, generation: UInt64, parent: Node?, name: FileName, item: any Item, depth: Int, face: AccessAttributes,
     inode: UInt64? = nil, identity: ItemIdentity? = nil
   ) {
     self.id = id
@@ -66,14 +66,14 @@ package final class Node: Sendable {
 
   /// The current item.
   package var item: any Item { held.withLock { $0.item } }
-  var face: Face { held.withLock { $0.face } }
+  var face: AccessAttributes { held.withLock { $0.face } }
   var identity: ItemIdentity { held.withLock { $0.identity } }
 
   /// Returns whether the item found under the node's name is the same. A real file must have the same inode. A derived
   /// item must have the same content, for a process with the same right to read it.
-  func stands(for found: Found) -> Bool { stands(for: found, ItemIdentity(found.item)) }
+  func stands(for found: LookupResult) -> Bool { stands(for: found, ItemIdentity(found.item)) }
 
-  func stands(for found: Found, _ other: ItemIdentity) -> Bool {
+  func stands(for found: LookupResult, _ other: ItemIdentity) -> Bool {
     let (present, face) = held.withLock { ($0.identity, $0.face) }
     guard present.kind == other.kind else { return false }
     guard let content = present.content else { return other.isReal(present.inode, created: present.created) }
@@ -89,7 +89,7 @@ package final class Node: Sendable {
 
   /// Replaces the item with one of the same content, if that is of another state. Returns the previous item, which
   /// should be released without a lock held.
-  func take(_ found: Found, _ identity: ItemIdentity) -> (any Item)? {
+  func take(_ found: LookupResult, _ identity: ItemIdentity) -> (any Item)? {
     if identity.content == nil { return nil }
     let face = found.face
     let before = held.withLock { held -> (any Item)? in

@@ -30,14 +30,15 @@ extension NodeTable.State {
 
   /// Returns the node of an inherited ID, if the item found under its name is the same. Does not add a lookup.
   mutating func adopt(
-    _ id: UInt32, _ parent: Node, _ found: Found, _ identity: ItemIdentity, depth: Int
+    _ id: UInt32, _ parent: Node, _ found: LookupResult, _ identity: ItemIdentity, depth: Int
   ) -> Node? {
     guard slots[Int(id)].isInherited, let record = ledger?[id], record.stands(for: found, identity) else { return nil }
     return adopt(id, record, parent, found, identity, depth: depth)
   }
 
   private mutating func adopt(
-    _ id: UInt32, _ record: NodeLedger.Record, _ parent: Node, _ found: Found, _ identity: ItemIdentity, depth: Int
+    _ id: UInt32, _ record: PersistentNodeTable.Record, _ parent: Node, _ found: LookupResult, _ identity: ItemIdentity,
+    depth: Int
   ) -> Node {
     let node = Node(
       id: id, generation: record.generation, parent: parent, name: record.name, item: found.item, depth: depth,
@@ -63,7 +64,7 @@ extension NodeTable.State {
     ledger?.setNameless(id, true)
   }
 
-  private mutating func removeName(of id: UInt32, _ record: NodeLedger.Record) {
+  private mutating func removeName(of id: UInt32, _ record: PersistentNodeTable.Record) {
     names.remove(id, NameTable.hash(record.parent, record.name.bytes)) { [slots, ledger] in
       Self.hash($0, slots, ledger)
     }
@@ -93,14 +94,14 @@ extension NodeTable.State {
   }
 
   private mutating func moveNameless(
-    _ id: UInt32, _ record: NodeLedger.Record, to parent: Node, _ name: FileName
+    _ id: UInt32, _ record: PersistentNodeTable.Record, to parent: Node, _ name: FileName
   ) {
     setParent(of: id, record, to: parent, name)
     insert(id, NameTable.hash(parent.id, name.bytes))
   }
 
   private mutating func setParent(
-    of id: UInt32, _ record: NodeLedger.Record, to parent: Node, _ name: FileName
+    of id: UInt32, _ record: PersistentNodeTable.Record, to parent: Node, _ name: FileName
   ) {
     ledger?.move(id, to: parent.id, name)
     slots[Int(parent.id)].children += 1
@@ -119,11 +120,11 @@ extension NodeTable.State {
       setParent(of: id, record, to: parent, record.name)
     }
     let nameless = slots[Int(id)].isNameless ? (item as? RealFile)?.nameless : nil
-    return adopt(id, record, parent, Found(nameless ?? item, attributes), identity, depth: 0)
+    return adopt(id, record, parent, LookupResult(nameless ?? item, attributes), identity, depth: 0)
   }
 
   /// Records that the file of an inherited node was found under another name.
-  mutating func moveInherited(_ id: UInt32, _ record: NodeLedger.Record, to parent: Node, _ name: FileName) {
+  mutating func moveInherited(_ id: UInt32, _ record: PersistentNodeTable.Record, to parent: Node, _ name: FileName) {
     removeName(of: id, record)
     moveNameless(id, record, to: parent, name)
   }

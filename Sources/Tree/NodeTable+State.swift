@@ -19,7 +19,7 @@ extension NodeTable.State {
   func identity(of id: UInt32) -> ItemIdentity? { slots[Int(id)].node?.identity ?? ledger?[id]?.identity }
 
   /// Returns the node of a real file found under any name.
-  func find(file found: Found, _ identity: ItemIdentity) -> UInt32? {
+  func find(file found: LookupResult, _ identity: ItemIdentity) -> UInt32? {
     guard identity.mayHaveNames else { return nil }
     return files.find(Self.fileHash(identity.inode)) { id in
       guard let known = self.identity(of: id), known.kind == identity.kind, known.inode == identity.inode else {
@@ -37,7 +37,7 @@ extension NodeTable.State {
     return hasher.finalize()
   }
 
-  private static func fileHash(_ id: UInt32, _ slots: [NodeTable.Slot], _ ledger: NodeLedger?) -> Int {
+  private static func fileHash(_ id: UInt32, _ slots: [NodeTable.Slot], _ ledger: PersistentNodeTable?) -> Int {
     fileHash(slots[Int(id)].node?.identity.inode ?? ledger?[id]?.inode ?? 0)
   }
 
@@ -129,7 +129,7 @@ extension NodeTable.State {
     names.insert(id, hash)
   }
 
-  static func hash(_ id: UInt32, _ slots: [NodeTable.Slot], _ ledger: NodeLedger?) -> Int {
+  static func hash(_ id: UInt32, _ slots: [NodeTable.Slot], _ ledger: PersistentNodeTable?) -> Int {
     if let node = slots[Int(id)].node, let parent = node.parent { return NameTable.hash(parent.id, node.name.bytes) }
     guard let record = ledger?[id] else { return 0 }
     return NameTable.hash(record.parent, record.name.bytes)
@@ -225,7 +225,7 @@ extension NodeTable.State {
   /// Returns the node for the item found under a new name: that of the same file under another name, or a new one. Adds
   /// a lookup. Throws ENFILE if the node cannot be recorded.
   mutating func add(
-    _ parent: Node, _ name: FileName, _ found: Found, _ identity: ItemIdentity, depth: Int, _ hash: Int
+    _ parent: Node, _ name: FileName, _ found: LookupResult, _ identity: ItemIdentity, depth: Int, _ hash: Int
   ) throws(Fault) -> Node {
     try checkRoom()
     if let id = find(file: found, identity), let node = known(id, parent, name, found, identity) {
@@ -255,7 +255,7 @@ extension NodeTable.State {
 
   /// Returns a real file's node with one more name. Returns `nil` for an inherited node without a name.
   private mutating func known(
-    _ id: UInt32, _ parent: Node, _ name: FileName, _ found: Found, _ identity: ItemIdentity
+    _ id: UInt32, _ parent: Node, _ name: FileName, _ found: LookupResult, _ identity: ItemIdentity
   ) -> Node? {
     if let node = slots[Int(id)].node {
       addName(name, in: parent, of: node, isFirst: false)

@@ -53,7 +53,7 @@ final class NodeTable: Sendable {
     var forgottenCount = 0
     var forgottenHand = 2
     /// The record of the nodes for the next process. `nil` if there will be none.
-    let ledger: NodeLedger?
+    let ledger: PersistentNodeTable?
   }
 
   private let state: Mutex<State>
@@ -70,7 +70,7 @@ final class NodeTable: Sendable {
   ///   - forgottenAtMost: the maximum number of forgotten nodes that are kept for `lookUpAgain`.
   ///   - ledger: the record of the previous process's nodes, which continues for the next process.
   init(
-    root item: any Item, keepingForgotten forgottenAtMost: Int = 0, ledger: NodeLedger? = nil
+    root item: any Item, keepingForgotten forgottenAtMost: Int = 0, ledger: PersistentNodeTable? = nil
   ) {
     self.forgottenAtMost = forgottenAtMost
     root = Node(id: 1, generation: 0, parent: nil, name: "", item: item, depth: 0, face: .none)
@@ -97,7 +97,7 @@ final class NodeTable: Sendable {
   /// same item, otherwise the node of the same file under another name, otherwise a new one. `isRenewed` is whether the
   /// node's item was of an earlier state. Throws ENFILE if no more nodes can be recorded for the next process.
   func lookUp(
-    _ parent: Node, _ name: FileName, _ found: Found, depth: Int
+    _ parent: Node, _ name: FileName, _ found: LookupResult, depth: Int
   ) throws(Fault) -> (node: Node, isRenewed: Bool) {
     let hash = NameTable.hash(parent.id, name.bytes)
     let identity = ItemIdentity(found.item)
@@ -141,7 +141,7 @@ final class NodeTable: Sendable {
   enum Known {
     case present(Node)
     /// A node that an earlier process gave to the kernel and this process has not looked up.
-    case inherited(NodeLedger.Record)
+    case inherited(PersistentNodeTable.Record)
     case unknown
   }
 
@@ -156,7 +156,7 @@ final class NodeTable: Sendable {
 
   /// Returns an inherited node, if the item found under its name is the same or it was already adopted. Throws ESTALE
   /// otherwise.
-  func adopt(_ id: UInt64, in parent: Node, _ found: Found, depth: Int) throws(Fault) -> Node {
+  func adopt(_ id: UInt64, in parent: Node, _ found: LookupResult, depth: Int) throws(Fault) -> Node {
     let identity = ItemIdentity(found.item)
     let node = state.withLock { state in
       state.slots[Int(id)].node ?? state.adopt(UInt32(id), parent, found, identity, depth: depth)

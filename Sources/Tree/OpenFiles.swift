@@ -9,7 +9,7 @@ protocol OpenRealFile: ByteSource {
 }
 
 extension FileSource: OpenRealFile {}
-extension HeldFile: OpenRealFile {}
+extension OpenFileDescription: OpenRealFile {}
 
 /// The open files of a node.
 struct OpenFiles: ~Copyable, Sendable {
@@ -33,7 +33,7 @@ struct OpenFiles: ~Copyable, Sendable {
   var real: (any OpenRealFile)? { state.withLock { $0?.real.first } }
 
   /// An open real file in a writable mount. `nil` if there is none.
-  var held: HeldFile? { real as? HeldFile }
+  var held: OpenFileDescription? { real as? OpenFileDescription }
 
   func add(_ real: (any OpenRealFile)?) {
     state.withLock { state in

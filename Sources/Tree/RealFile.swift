@@ -73,9 +73,9 @@ final class RealFile: Item {
     return opened
   }
 
-  func attributes(_ patience: Patience) throws(Fault) -> Attributes { Attributes(try status(), inode: inode) }
+  func attributes(_ blocking: BlockingMode) throws(Fault) -> Attributes { Attributes(try status(), inode: inode) }
 
-  func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource {
+  func open(pinned: Bool, _ blocking: BlockingMode) throws(Fault) -> any ByteSource {
     guard kind == .file else { throw .notOpened }
     let opened = try folder.open(name, for: .reading)
     let status = try opened.status()
@@ -91,16 +91,16 @@ final class RealFile: Item {
     return FileSource(descriptor, opened: status, device: device, isPinned: pinned)
   }
 
-  func linkTarget(_ patience: Patience) throws(Fault) -> [UInt8] {
+  func linkTarget(_ blocking: BlockingMode) throws(Fault) -> [UInt8] {
     guard kind == .link else { throw .notLink }
     return try present.place.withDescriptor { (place) throws(Fault) in try Files.linkTarget(of: name, in: place) }
   }
 
-  func extendedAttribute(_ attribute: FileName, _ patience: Patience) throws(Fault) -> [UInt8] {
+  func extendedAttribute(_ attribute: FileName, _ blocking: BlockingMode) throws(Fault) -> [UInt8] {
     try present.extendedAttribute(attribute, of: name)
   }
 
-  func extendedAttributeNames(_ patience: Patience) throws(Fault) -> [UInt8] {
+  func extendedAttributeNames(_ blocking: BlockingMode) throws(Fault) -> [UInt8] {
     try present.extendedAttributeNames(of: name)
   }
 

@@ -94,7 +94,7 @@ package final class RealFolder: Item {
     (try? place.withDescriptor { (descriptor) throws(Fault) in ChangeNotices.shared.watch(descriptor) }) ?? nil
   }
 
-  package func attributes(_ patience: Patience) throws(Fault) -> Attributes {
+  package func attributes(_ blocking: BlockingMode) throws(Fault) -> Attributes {
     Attributes(try status(), inode: inode)
   }
 
@@ -123,14 +123,14 @@ package final class RealFolder: Item {
     return result
   }
 
-  package func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
+  package func child(named name: FileName, _ blocking: BlockingMode) throws(Fault) -> LookupResult? {
     guard let status = try ifThere({ () throws(Fault) in try status(of: name) }) else { return nil }
     let inode = path.root.inode(status)
     let item: any Item =
       status.type == S_IFDIR
       ? RealFolder(RealPath(path, name, status), inode: inode)
       : RealFile(self, name, status)
-    return Found(item, Attributes(status, inode: inode))
+    return LookupResult(item, Attributes(status, inode: inode))
   }
 
   private func ifThere(_ status: () throws(Fault) -> FileStatus) throws(Fault) -> FileStatus? {
@@ -140,19 +140,19 @@ package final class RealFolder: Item {
     }
   }
 
-  package func attributes(of name: ListedName, _ patience: Patience) throws(Fault) -> Attributes? {
+  package func attributes(of name: ListedName, _ blocking: BlockingMode) throws(Fault) -> Attributes? {
     let status = try ifThere { () throws(Fault) in
       try place.withDescriptor { (descriptor) throws(Fault) in try FileStatus(of: name, in: descriptor) }
     }
     return status.map { Attributes($0, inode: path.root.inode($0)) }
   }
 
-  package func listing(_ patience: Patience) throws(Fault) -> any Listing { try RealListing(self) }
+  package func listing(_ blocking: BlockingMode) throws(Fault) -> any DirectoryCursor { try RealListing(self) }
 
   /// Returns whether an entry is a directory with all these subdirectories. One system call suffices for most
   /// directories, which have no subdirectories or none of the first name. Returns `false` for the root of another
   /// mounted file system, which might not respond.
-  package func hasFolders(_ names: [FileName], in entry: FileName, _ patience: Patience) throws(Fault) -> Bool {
+  package func hasFolders(_ names: [FileName], in entry: FileName, _ blocking: BlockingMode) throws(Fault) -> Bool {
     guard
       try place.withDescriptor({ (descriptor) throws(Fault) in
         FileStatus.mayHoldFolders(names.count, in: entry, of: descriptor)
@@ -165,11 +165,11 @@ package final class RealFolder: Item {
     return true
   }
 
-  package func extendedAttribute(_ name: FileName, _ patience: Patience) throws(Fault) -> [UInt8] {
+  package func extendedAttribute(_ name: FileName, _ blocking: BlockingMode) throws(Fault) -> [UInt8] {
     try extendedAttribute(name, of: "")
   }
 
-  package func extendedAttributeNames(_ patience: Patience) throws(Fault) -> [UInt8] {
+  package func extendedAttributeNames(_ blocking: BlockingMode) throws(Fault) -> [UInt8] {
     try extendedAttributeNames(of: "")
   }
 
@@ -190,7 +190,7 @@ package final class RealFolder: Item {
   }
 }
 
-private final class RealListing: Listing {
+private final class RealListing: DirectoryCursor {
   private let descriptor: PooledDescriptor
   private let folder: RealFolder
   /// The descriptor's current offset.
@@ -210,8 +210,8 @@ private final class RealListing: Listing {
     }
   }
 
-  // Not thread-safe: the caller, `FolderReader`, serializes calls.
-  func entries(after place: Int64, _ patience: Patience) throws(Fault) -> [ListedEntry] {
+  // Not thread-safe: the caller, `DirectoryHandle`, serializes calls.
+  func entries(after place: Int64, _ blocking: BlockingMode) throws(Fault) -> [ListedEntry] {
     let position = position
     var block = try descriptor.withDescriptor { (descriptor) throws(Fault) in
       let isThere = position.place.load(ordering: .relaxed) == place
@@ -238,7 +238,7 @@ private final class RealListing: Listing {
     }
     position.place.store(block.last ?? place, ordering: .relaxed)
     // The block contained only `.` and `..` but was not the last one.
-    if entries.isEmpty, let last = block.last, last != place { return try self.entries(after: last, patience) }
+    if entries.isEmpty, let last = block.last, last != place { return try self.entries(after: last, blocking) }
     return entries
   }
 }

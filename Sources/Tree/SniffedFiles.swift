@@ -11,14 +11,14 @@ final class SniffedFiles: Sendable {
 
   /// Returns the result of `choose` for the file's first bytes. Empty if the file cannot be read.
   package func views(
-    of found: Found, _ patience: Patience, _ choose: (ArraySlice<UInt8>) -> [Int]
+    of found: LookupResult, _ blocking: BlockingMode, _ choose: (ArraySlice<UInt8>) -> [Int]
   ) throws(Fault) -> [Int] {
     let revision = found.item.revision(found.attributes)
     if let known = views.withLock({ $0[revision] }) { return known }
     var chosen: [Int] = []
     do throws(Fault) {
-      let bytes = try found.item.open(pinned: false, patience)
-      chosen = choose(try bytes.head(Self.headSize, patience))
+      let bytes = try found.item.open(pinned: false, blocking)
+      chosen = choose(try bytes.head(Self.headSize, blocking))
     } catch {
       if error.isDelay { throw error }
     }
@@ -32,11 +32,11 @@ final class SniffedFiles: Sendable {
 
 extension ByteSource {
   /// Returns the first `count` bytes, or fewer if the source is shorter.
-  package func head(_ count: Int, _ patience: Patience) throws(Fault) -> ArraySlice<UInt8> {
+  package func head(_ count: Int, _ blocking: BlockingMode) throws(Fault) -> ArraySlice<UInt8> {
     var fault: Fault?
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
       do throws(Fault) {
-        initialized = unsafe try read(into: UnsafeMutableRawBufferPointer(buffer), at: 0, patience)
+        initialized = unsafe try read(into: UnsafeMutableRawBufferPointer(buffer), at: 0, blocking)
       } catch { fault = error }
     }
     if let fault { throw fault }

@@ -30,7 +30,7 @@ package final class SourceState: Sendable {
   }
 
   /// Opens the file's bytes. Reads throw if the file changes afterwards.
-  package func open(_ patience: Patience) throws(Fault) -> any ByteSource { try source.open(patience) }
+  package func open(_ blocking: BlockingMode) throws(Fault) -> any ByteSource { try source.open(blocking) }
 
   /// Returns the inode number of an item derived from this file. It is stable across mounts and states of the file. The
   /// numbers of an item's parts are consecutive.
@@ -44,10 +44,10 @@ package final class SourceState: Sendable {
 
   /// Throws ESTALE if the file has changed or was removed. Unless `isDoubted` or the source is always checked, checks
   /// at most once per millisecond.
-  package func checkCurrent(isDoubted: Bool, _ patience: Patience) throws(Fault) {
+  package func checkCurrent(isDoubted: Bool, _ blocking: BlockingMode) throws(Fault) {
     let now = monotonicNanoseconds()
     guard isDoubted || source.isCheckedAlways || now &- checkedAt.load(ordering: .relaxed) > 1_000_000 else { return }
-    if let present = try source.now(isDoubted: isDoubted, patience) {
+    if let present = try source.now(isDoubted: isDoubted, blocking) {
       // A permission change within one clock tick does not change the times.
       guard present.revision == revision, present.face == source.face else { throw .stale }
     }
@@ -78,7 +78,7 @@ package final class SourceTable<Value: AnyObject & Sendable>: Sendable {
     let folder: UInt64
     let name: FileName
     /// The access attributes are part of the key: the same bytes with another owner or mode are another view.
-    let face: Face
+    let face: AccessAttributes
   }
 
   private struct Reference: Sendable {
@@ -96,7 +96,7 @@ package final class SourceTable<Value: AnyObject & Sendable>: Sendable {
   package func value(of source: Source, _ make: (SourceState) -> Value) -> Value {
     let key = Key(
       state: source.state(source.revision), folder: source.folder.item.inode, name: source.name,
-      face: Face(source.attributes))
+      face: AccessAttributes(source.attributes))
     return references.withLock { references in
       if let value = references[key]?.value { return value }
       // The value is shared by all users, regardless of the first caller's permissions.

@@ -8,43 +8,43 @@ internal import Threads
 /// The kernel checks permissions against attributes that it has cached for up to half a second. Before each reply that
 /// depends on a permission, the tree therefore checks the caller against the file's current attributes.
 extension Tree {
-  /// Throws EACCES unless `asker` has the permissions `wanted` (4 read, 2 write, 1 execute or search) on a node's item.
+  /// Throws EACCES unless `caller` has the permissions `wanted` (4 read, 2 write, 1 execute or search) on a node's item.
   /// `item` is in the current state of its source. In a view, the caller must also be able to enter the outermost view.
-  /// A `nil` `asker` has all permissions.
+  /// A `nil` `caller` has all permissions.
   func check(
-    _ wanted: UInt16, _ node: Node, _ item: any Item, for asker: Asker?, _ patience: Patience
+    _ wanted: UInt16, _ node: Node, _ item: any Item, for caller: Credentials?, _ blocking: BlockingMode
   ) throws(Fault) {
-    guard let asker, asker.user != 0 else { return }
-    try check(wanted, item, try item.attributes(patience), for: asker)
+    guard let caller, caller.user != 0 else { return }
+    try check(wanted, item, try item.attributes(blocking), for: caller)
     guard item.content != nil, let outermost = outermostView(around: node), outermost !== node else { return }
-    let view = try present(outermost, patience)
-    try check(1, view, try view.attributes(patience), for: asker)
+    let view = try present(outermost, blocking)
+    try check(1, view, try view.attributes(blocking), for: caller)
   }
 
-  /// Throws EACCES unless `asker` has the permissions `wanted` on an item with `attributes`.
-  func check(_ wanted: UInt16, _ item: any Item, _ attributes: Attributes, for asker: Asker?) throws(Fault) {
-    guard let asker, asker.user != 0, try !allMay(wanted, item, attributes) else { return }
+  /// Throws EACCES unless `caller` has the permissions `wanted` on an item with `attributes`.
+  func check(_ wanted: UInt16, _ item: any Item, _ attributes: Attributes, for caller: Credentials?) throws(Fault) {
+    guard let caller, caller.user != 0, try !allMay(wanted, item, attributes) else { return }
     // An NFS server's kernel thread does not have the groups of its client. The server has checked them.
-    if try may(wanted, item, attributes, asker) || keepsHandles && asker.isKernel { return }
+    if try may(wanted, item, attributes, caller) || keepsHandles && caller.isKernel { return }
     throw Fault(.system(EACCES))
   }
 
-  /// Throws EACCES unless `asker` may currently create and remove names in a real directory.
-  func checkChange(in node: Node, for asker: Asker?) throws(Fault) {
-    try followFolders(above: UInt64(node.id), for: asker)
-    try check(3, node, node.item, for: asker, .blocking)
+  /// Throws EACCES unless `caller` may currently create and remove names in a real directory.
+  func checkChange(in node: Node, for caller: Credentials?) throws(Fault) {
+    try followFolders(above: UInt64(node.id), for: caller)
+    try check(3, node, node.item, for: caller, .blocking)
   }
 
-  /// Throws ESTALE for a node of a view whose attributes `asker` must not learn. Allows the outermost directory of a
+  /// Throws ESTALE for a node of a view whose attributes `caller` must not learn. Allows the outermost directory of a
   /// view, which has its source's attributes, and open files, whose attributes are known.
   func checkAttributes(
-    _ node: Node, _ item: any Item, _ attributes: Attributes, for asker: Asker?, _ patience: Patience
+    _ node: Node, _ item: any Item, _ attributes: Attributes, for caller: Credentials?, _ blocking: BlockingMode
   ) throws(Fault) {
-    guard asker != nil, item.content != nil, !node.face.isConcealed, node.opened.count == 0
+    guard caller != nil, item.content != nil, !node.face.isConcealed, node.opened.count == 0
     else { return }
     let isInView = node.parent?.item.content != nil
     guard isInView || attributes.kind == .file else { return }
-    do throws(Fault) { try check(isInView ? 0 : 4, node, item, for: asker, patience) } catch {
+    do throws(Fault) { try check(isInView ? 0 : 4, node, item, for: caller, blocking) } catch {
       throw error.kind == .system(EACCES) ? .stale : error
     }
   }
@@ -61,10 +61,10 @@ extension Tree {
   }
 
   /// Invalidates the kernel's attributes of all directories above a node that have changed since they were reported.
-  /// Throws ESTALE if `asker` can no longer search one of them. The kernel then repeats the lookup and decides by
+  /// Throws ESTALE if `caller` can no longer search one of them. The kernel then repeats the lookup and decides by
   /// current attributes. A working directory below a directory that is no longer searchable remains usable.
-  func followFolders(above id: UInt64, for asker: Asker?) throws(Fault) {
-    guard let asker, let node = nodes.present(id) else { return }
+  func followFolders(above id: UInt64, for caller: Credentials?) throws(Fault) {
+    guard let caller, let node = nodes.present(id) else { return }
     var isClosed = false
     var seen: Set<ObjectIdentifier> = []
     // The name by which the node was found is unknown.
@@ -74,7 +74,7 @@ extension Tree {
       while let step = next {
         if names.count > 1, !seen.insert(ObjectIdentifier(step)).inserted { break }
         if let folder = step.item as? RealFolder, let attributes = try? folder.attributes(.immediate),
-          noteTold(attributes, of: step), try !may(1, folder, attributes, asker)
+          noteTold(attributes, of: step), try !may(1, folder, attributes, caller)
         {
           isClosed = true
         }
@@ -104,16 +104,16 @@ extension Tree {
     return true
   }
 
-  /// Returns whether `asker` has the permissions `wanted` (4 read, 1 search) on an item. A `nil` `asker` means that no
+  /// Returns whether `caller` has the permissions `wanted` (4 read, 1 search) on an item. A `nil` `caller` means that no
   /// other user sees the mount.
-  func may(_ wanted: UInt16, _ item: any Item, _ attributes: Attributes, _ asker: Asker?) throws(Fault) -> Bool {
-    guard let asker else { return true }
-    return asker.may(wanted, overrides.applied(to: Face(attributes)), try shownList(of: item))
+  func may(_ wanted: UInt16, _ item: any Item, _ attributes: Attributes, _ caller: Credentials?) throws(Fault) -> Bool {
+    guard let caller else { return true }
+    return caller.may(wanted, overrides.applied(to: AccessAttributes(attributes)), try shownList(of: item))
   }
 
   /// Returns whether every user has the permissions. The reply then does not depend on the process.
   private func allMay(_ wanted: UInt16, _ item: any Item, _ attributes: Attributes) throws(Fault) -> Bool {
-    let mode = overrides.applied(to: Face(attributes)).permissions
+    let mode = overrides.applied(to: AccessAttributes(attributes)).permissions
     guard mode & mode >> 3 & mode >> 6 & wanted == wanted else { return false }
     guard let list = try shownList(of: item) else { return true }
     return list.ofOwner & list.ofAllOthers & wanted == wanted
@@ -122,36 +122,37 @@ extension Tree {
   /// Returns an item's access list as the mount shows it.
   func shownList(of item: any Item) throws(Fault) -> AccessList? { try item.accessList()?.less(overrides.umask) }
 
-  private func secrecy(_ wanted: UInt16, _ item: any Item, _ attributes: Attributes, _ asker: Asker?) throws(Fault)
+  private func secrecy(_ wanted: UInt16, _ item: any Item, _ attributes: Attributes, _ caller: Credentials?)
+    throws(Fault)
     -> Secrecy
   {
-    guard asker != nil, try !allMay(wanted, item, attributes) else { return .none }
-    return try may(wanted, item, attributes, asker) ? .guarded : .concealed
+    guard caller != nil, try !allMay(wanted, item, attributes) else { return .none }
+    return try may(wanted, item, attributes, caller) ? .guarded : .concealed
   }
 
-  /// Returns the view of a source as `asker` may see it.
+  /// Returns the view of a source as `caller` may see it.
   func item(
-    of view: any View, _ request: ViewRequest, _ source: Found, named name: FileName, in folder: Node,
-    _ asker: Asker?, _ patience: Patience
-  ) throws(Fault) -> Found? {
+    of view: any View, _ request: ViewRequest, _ source: LookupResult, named name: FileName, in folder: Node,
+    _ caller: Credentials?, _ blocking: BlockingMode
+  ) throws(Fault) -> LookupResult? {
     var described = Source(item: source.item, attributes: source.attributes, name: name, folder: folder)
     described.isCheckedAlways = isShared || writing != nil
-    guard asker != nil else { return try view.item(of: described, request, patience) }
+    guard caller != nil else { return try view.item(of: described, request, blocking) }
     var secrecy = source.secrecy
     if secrecy != .concealed {
       // A view of a directory reveals its names and the files' content.
-      let own = try self.secrecy(view.sourceKind == .folder ? 5 : 4, source.item, source.attributes, asker)
+      let own = try self.secrecy(view.sourceKind == .folder ? 5 : 4, source.item, source.attributes, caller)
       if own != .none { secrecy = own }
     }
     if secrecy == .concealed { described = described.concealed(with: source.attributes) }
-    guard var found = try view.item(of: described, request, patience) else { return nil }
+    guard var found = try view.item(of: described, request, blocking) else { return nil }
     if found.attributes.kind == .file, !described.isConcealed {
       // A view derived from several files may have stricter permissions than its source.
-      let own = try self.secrecy(4, found.item, found.attributes, asker)
+      let own = try self.secrecy(4, found.item, found.attributes, caller)
       if own != .none { secrecy = own }
       if own == .concealed {
         described = described.concealed(with: found.attributes)
-        guard let concealed = try view.item(of: described, request, patience) else { return nil }
+        guard let concealed = try view.item(of: described, request, blocking) else { return nil }
         found = concealed
       }
     }

@@ -22,11 +22,11 @@ extension Tree {
   /// Changes attributes. Uses the descriptor of `file` if it is open. Returns the new attributes and how long the
   /// kernel may cache them, in seconds.
   public func change(
-    _ id: UInt64, _ changes: AttributeChanges, of file: OpenFile?, for asker: Asker?
+    _ id: UInt64, _ changes: AttributeChanges, of file: OpenFile?, for caller: Credentials?
   ) throws(Fault) -> (Attributes, lifetime: Double) {
     let node = try node(id, .blocking)
-    if changes.size != nil, file == nil { try check(2, node, node.item, for: asker, .blocking) }
-    let author = asker.map { Author(user: $0.user, group: $0.group) }
+    if changes.size != nil, file == nil { try check(2, node, node.item, for: caller, .blocking) }
+    let author = caller.map { FileOwner(user: $0.user, group: $0.group) }
     let attributes = try withReal(node, file) { (descriptor) throws(Fault) in
       if changes.owner != nil || changes.group != nil {
         try FileChanges.setOwner(descriptor, changes.owner, changes.group)
@@ -53,7 +53,7 @@ extension Tree {
 
   /// Sets an extended attribute with the flags of setxattr(2). Removes it if `value` is `nil`.
   public func setExtendedAttribute(
-    _ name: FileName, to value: [UInt8]?, of id: UInt64, flags: Int32, for asker: Asker?,
+    _ name: FileName, to value: [UInt8]?, of id: UInt64, flags: Int32, for caller: Credentials?,
     _ record: ChangeRecord? = nil
   ) throws(Fault) {
     let node = try node(id, .blocking)
@@ -61,11 +61,11 @@ extension Tree {
     // Attributes that are not shown cannot be set, and those with this prefix belong to views.
     if name == Self.label || isList && !isShared { throw .notSupported }
     if node.item.content == nil, name.text.hasPrefix(Self.prefix) { throw .notSupported }
-    if name.bytes.starts(with: "user.".utf8) { try check(2, node, node.item, for: asker, .blocking) }
+    if name.bytes.starts(with: "user.".utf8) { try check(2, node, node.item, for: caller, .blocking) }
     let hasBegun = record?.inherited != nil
     record?.begin()
     try withReal(node) { (descriptor) throws(Fault) in
-      try changed(by: asker.map { Author(user: $0.user, group: $0.group) }) { () throws(Fault) in
+      try changed(by: caller.map { FileOwner(user: $0.user, group: $0.group) }) { () throws(Fault) in
         do throws(Fault) {
           guard let value else { return try FileChanges.removeAttribute(descriptor, name) }
           try FileChanges.setAttribute(descriptor, name, value, flags: flags)
@@ -77,7 +77,7 @@ extension Tree {
     }
   }
 
-  func changed<Value>(by author: Author?, _ body: () throws(Fault) -> Value) throws(Fault) -> Value {
+  func changed<Value>(by author: FileOwner?, _ body: () throws(Fault) -> Value) throws(Fault) -> Value {
     guard let author else { return try body() }
     return try author.change(body)
   }

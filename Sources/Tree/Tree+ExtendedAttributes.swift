@@ -9,35 +9,35 @@ extension Tree {
   static let label: FileName = "security.selinux"
 
   public func extendedAttribute(
-    _ name: FileName, of id: UInt64, for asker: Asker? = nil, _ patience: Patience
+    _ name: FileName, of id: UInt64, for caller: Credentials? = nil, _ blocking: BlockingMode
   ) throws(Fault) -> [UInt8] {
     let isList = name == AccessList.attribute
     // In a private mount, no access list restricts access more than the source's own would. With EOPNOTSUPP instead of
     // ENODATA, `ls -l` asks once per mount and not twice per file.
     if name == Self.label || (!isShared && (isList || name == AccessList.defaultAttribute)) { throw .notSupported }
-    let node = try node(id, patience)
-    try followFolders(above: id, for: asker)
-    let item = try present(node, patience)
+    let node = try node(id, blocking)
+    try followFolders(above: id, for: caller)
+    let item = try present(node, blocking)
     // Only user attributes require read permission, as in the kernel.
     let wanted: UInt16 = name.bytes.starts(with: "user.".utf8) ? 4 : 0
-    if wanted != 0 || node.parent?.item.content != nil { try check(wanted, node, item, for: asker, patience) }
+    if wanted != 0 || node.parent?.item.content != nil { try check(wanted, node, item, for: caller, blocking) }
     if isList {
       guard let list = try shownList(of: item) else { throw .noAttribute }
       return list.bytes
     }
     if name == AccessList.defaultAttribute {
-      do throws(Fault) { return try item.extendedAttribute(name, patience) } catch {
+      do throws(Fault) { return try item.extendedAttribute(name, blocking) } catch {
         // The source's file system may not support lists.
         throw error.kind == .system(EOPNOTSUPP) ? .noAttribute : error
       }
     }
     let text = name.text
-    if text.hasPrefix(Self.prefix), let provenance = try item.provenance(patience),
+    if text.hasPrefix(Self.prefix), let provenance = try item.provenance(blocking),
       let value = provenance[String(text.dropFirst(Self.prefix.count))]
     {
       return Array(value.utf8)
     }
-    do throws(Fault) { return try item.extendedAttribute(name, patience) } catch {
+    do throws(Fault) { return try item.extendedAttribute(name, blocking) } catch {
       guard error.isAboutName, let open = node.opened.held else { throw error }
       return try ExtendedAttributes.value(name, ofOpen: open.raw)
     }
@@ -46,26 +46,26 @@ extension Tree {
   /// Returns NUL-terminated names. The kernel returns them to every process. A process that may not read the item
   /// therefore gets the same names in every state.
   public func extendedAttributeNames(
-    _ id: UInt64, for asker: Asker? = nil, _ patience: Patience
+    _ id: UInt64, for caller: Credentials? = nil, _ blocking: BlockingMode
   ) throws(Fault) -> [UInt8] {
-    let node = try node(id, patience)
-    try followFolders(above: id, for: asker)
-    let item = try present(node, patience)
-    if item.isImmutable, let asker {
-      let attributes = try item.attributes(patience)
-      guard try may(4, item, attributes, asker), !node.face.isConcealed else {
+    let node = try node(id, blocking)
+    try followFolders(above: id, for: caller)
+    let item = try present(node, blocking)
+    if item.isImmutable, let caller {
+      let attributes = try item.attributes(blocking)
+      guard try may(4, item, attributes, caller), !node.face.isConcealed else {
         return Provenance.alwaysThere.flatMap { Self.listed($0) }
       }
     }
-    var names = try names(of: item, node, patience)
-    if let provenance = try item.provenance(patience) {
+    var names = try names(of: item, node, blocking)
+    if let provenance = try item.provenance(blocking) {
       for key in Provenance.keys where provenance[key] != nil { names += Self.listed(key) }
     }
     return names
   }
 
-  private func names(of item: any Item, _ node: Node, _ patience: Patience) throws(Fault) -> [UInt8] {
-    do throws(Fault) { return try item.extendedAttributeNames(patience) } catch {
+  private func names(of item: any Item, _ node: Node, _ blocking: BlockingMode) throws(Fault) -> [UInt8] {
+    do throws(Fault) { return try item.extendedAttributeNames(blocking) } catch {
       guard error.isAboutName, let open = node.opened.held else { throw error }
       return try ExtendedAttributes.names(ofOpen: open.raw)
     }

@@ -6,26 +6,26 @@ internal import Synchronization
 /// Open real files in a writable mount.
 extension Tree {
   /// Opens a real file. Ignores open(2) flags that do not affect its data. Throws EROFS if a file of a view is opened
-  /// for writing, and EACCES unless `asker` currently has permission.
+  /// for writing, and EACCES unless `caller` currently has permission.
   public func open(
-    _ id: UInt64, flags: Int32, for asker: Asker?, _ record: ChangeRecord? = nil
+    _ id: UInt64, flags: Int32, for caller: Credentials?, _ record: ChangeRecord? = nil
   ) throws(Fault) -> OpenFile {
     _ = try node(id, .blocking)
-    try followFolders(above: id, for: asker)
+    try followFolders(above: id, for: caller)
     let reads: UInt16 = flags & O_ACCMODE == O_WRONLY ? 0 : 4
     let writes: UInt16 = flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0 ? 2 : 0
-    return try open(id, flags: flags, reads | writes, for: asker, record)
+    return try open(id, flags: flags, reads | writes, for: caller, record)
   }
 
   /// Opens a real file for a caller that needs the permissions `needed`.
   func open(
-    _ id: UInt64, flags: Int32, _ needed: UInt16, for asker: Asker?, _ record: ChangeRecord? = nil
+    _ id: UInt64, flags: Int32, _ needed: UInt16, for caller: Credentials?, _ record: ChangeRecord? = nil
   ) throws(Fault) -> OpenFile {
     let node = try node(id, .blocking)
     guard let writing, let file = node.item as? RealFile else { throw .unchangeable() }
     guard file.kind == .file else { throw .notOpened }
     let wanted = flags & (O_ACCMODE | O_SYNC)
-    let author = asker.map { Author(user: $0.user, group: $0.group) }
+    let author = caller.map { FileOwner(user: $0.user, group: $0.group) }
     var opened: Descriptor?
     do throws(Fault) { opened = try open(file, node, writing, flags: wanted) } catch {
       // Each write specifies whether it appends, but the file may be append-only.
@@ -33,14 +33,14 @@ extension Tree {
       opened = try open(file, node, writing, flags: wanted | O_APPEND)
     }
     guard let descriptor = opened.take() else { throw .stale }
-    if let asker {
+    if let caller {
       // Checks the open file, since its name may be gone.
-      let face = overrides.applied(to: Face(Attributes(try descriptor.status(), inode: node.inode)))
+      let face = overrides.applied(to: AccessAttributes(Attributes(try descriptor.status(), inode: node.inode)))
       let raw = descriptor.raw
       let list = try AccessList.ifThere { () throws(Fault) in
         try ExtendedAttributes.value(AccessList.attribute, ofOpen: raw)
       }?.less(overrides.umask)
-      guard asker.may(needed, face, list) || keepsHandles && asker.isKernel else { throw Fault(.system(EACCES)) }
+      guard caller.may(needed, face, list) || keepsHandles && caller.isKernel else { throw Fault(.system(EACCES)) }
     }
     // The file is truncated only after it is certain which one it is.
     if flags & O_TRUNC != 0, !(record?.inherited?.isDone ?? false) {
@@ -53,7 +53,7 @@ extension Tree {
   }
 
   private func open(
-    _ file: RealFile, _ node: Node, _ writing: Writing, flags: Int32
+    _ file: RealFile, _ node: Node, _ writing: WriteState, flags: Int32
   ) throws(Fault) -> Descriptor {
     do throws(Fault) {
       return try byName(node, file) { (file) throws(Fault) in
@@ -69,12 +69,12 @@ extension Tree {
   func hold(_ descriptor: consuming Descriptor, as node: Node, _ attributes: Attributes) throws(Fault) -> OpenFile {
     guard let writing else { throw .unchangeable() }
     let entry = writing.ledger?.add(descriptor.raw, node.record(of: .file))
-    let held = HeldFile(descriptor, writing, entry)
+    let held = OpenFileDescription(descriptor, writing, entry)
     return file(held, as: node, attributes)
   }
 
   /// Returns an open file for an open file description.
-  func file(_ held: HeldFile, as node: Node, _ attributes: Attributes) -> OpenFile {
+  func file(_ held: OpenFileDescription, as node: Node, _ attributes: Attributes) -> OpenFile {
     let revision = node.item.revision(attributes)
     let before = node.cachedRevision.exchange(revision, ordering: .relaxed)
     return OpenFile(
@@ -91,7 +91,7 @@ extension RealFile {
 
 /// Changes of an open real file's bytes. All block on the disk.
 extension Tree.OpenFile {
-  private func changeable() throws(Fault) -> HeldFile {
+  private func changeable() throws(Fault) -> OpenFileDescription {
     guard let held else { throw .unchangeable() }
     return held
   }
@@ -108,7 +108,7 @@ extension Tree.OpenFile {
       // A separate open file description: locks and write access end only with its last reference.
       guard let own = try? FileChanges.open(held.raw, flags: O_RDONLY) else { return nil }
       let raw = own.raw
-      object = node.opened.lend { tree.isShared ? Author.changeAsAnyone { lend(raw) } : lend(raw) } as? Object
+      object = node.opened.lend { tree.isShared ? FileOwner.changeAsAnyone { lend(raw) } : lend(raw) } as? Object
     } else {
       object = node.opened.lend { nil } as? Object
     }
@@ -126,10 +126,10 @@ extension Tree.OpenFile {
 
   /// Writes bytes at an offset, or at the end if it is `nil`. Returns the number of bytes written.
   public func write(
-    _ bytes: UnsafeRawBufferPointer, at offset: Int64?, for asker: Asker?, _ record: ChangeRecord? = nil
+    _ bytes: UnsafeRawBufferPointer, at offset: Int64?, for caller: Credentials?, _ record: ChangeRecord? = nil
   ) throws(Fault) -> Int {
     let held = try changeable()
-    let author = asker.map { Author(user: $0.user, group: $0.group) }
+    let author = caller.map { FileOwner(user: $0.user, group: $0.group) }
     var done = 0
     if offset == nil, let record {
       if let before = record.inherited {
@@ -150,11 +150,11 @@ extension Tree.OpenFile {
   /// Returns the number of the bytes that an earlier process has appended to a file of size `size`. Throws EIO if that
   /// cannot be determined.
   private func appended(
-    _ bytes: UnsafeRawBufferPointer, to held: HeldFile, after size: Int64
+    _ bytes: UnsafeRawBufferPointer, to held: OpenFileDescription, after size: Int64
   ) throws(Fault) -> Int {
     let count = try held.status().size - size
     if count == 0 { return 0 }
-    let isUnclear = Fault(.system(EIO), "the file was changed from elsewhere")
+    let isUnclear = Fault(.system(EIO), "the file was changed by another program")
     guard count > 0, count <= Int64(bytes.count) else { throw isUnclear }
     // A separate open file, since this one may not be open for reading.
     let reader = try FileChanges.open(held.raw, flags: O_RDONLY)
@@ -176,23 +176,23 @@ extension Tree.OpenFile {
     return FileChanges.isReadAndWritten(held.raw)
   }
 
-  /// Waits until written data is on the disk. Throws `Fault.later` if `patience` is immediate.
-  public func sync(onlyData: Bool, _ patience: Patience) throws(Fault) {
+  /// Waits until written data is on the disk. Throws `Fault.later` if `blocking` is immediate.
+  public func sync(onlyData: Bool, _ blocking: BlockingMode) throws(Fault) {
     guard let held else { return }
-    if patience == .immediate { throw .later }
+    if blocking == .immediate { throw .later }
     try FileChanges.sync(held.raw, onlyData: onlyData)
   }
 
   /// Releases the owner's locks when a descriptor is closed. Throws the error of an earlier write, if any.
   public func flush(owner: UInt64) throws(Fault) {
     guard let held else { return }
-    tree.writing?.unlock(Writing.Locker(inode: node.inode, owner: owner))
+    tree.writing?.unlock(WriteState.Locker(inode: node.inode, owner: owner))
     try FileChanges.flush(held.raw)
   }
 
-  public func allocate(mode: Int32, offset: Int64, count: Int64, for asker: Asker?) throws(Fault) {
+  public func allocate(mode: Int32, offset: Int64, count: Int64, for caller: Credentials?) throws(Fault) {
     let held = try changeable()
-    let author = asker.map { Author(user: $0.user, group: $0.group) }
+    let author = caller.map { FileOwner(user: $0.user, group: $0.group) }
     try tree.changed(by: author) { () throws(Fault) in
       try FileChanges.allocate(held.raw, mode: mode, offset: offset, count: count)
     }
@@ -202,14 +202,14 @@ extension Tree.OpenFile {
   private static let shortCopy = 1 << 20
 
   /// Copies bytes of this file to another. Returns the number of bytes copied. Throws EXDEV if one of the files is not
-  /// real. The kernel then copies the bytes. Throws `Fault.later` for a large copy if `patience` is immediate.
+  /// real. The kernel then copies the bytes. Throws `Fault.later` for a large copy if `blocking` is immediate.
   public func copy(
-    from offset: Int64, to other: Tree.OpenFile, at otherOffset: Int64, count: Int, for asker: Asker?,
-    _ patience: Patience
+    from offset: Int64, to other: Tree.OpenFile, at otherOffset: Int64, count: Int, for caller: Credentials?,
+    _ blocking: BlockingMode
   ) throws(Fault) -> Int {
     guard let held, let target = other.held else { throw Fault(.system(EXDEV)) }
-    if patience == .immediate, count > Self.shortCopy { throw .later }
-    let author = asker.map { Author(user: $0.user, group: $0.group) }
+    if blocking == .immediate, count > Self.shortCopy { throw .later }
+    let author = caller.map { FileOwner(user: $0.user, group: $0.group) }
     return try tree.changed(by: author) { () throws(Fault) in
       try FileChanges.copy(from: held.raw, at: offset, to: target.raw, at: otherOffset, count: count)
     }
@@ -225,16 +225,16 @@ extension Tree.OpenFile {
   }
 }
 
-extension HeldFile {
+extension OpenFileDescription {
   /// Whether the file is open for writing.
   var isWritable: Bool { fcntl(raw, F_GETFL) & O_ACCMODE != O_RDONLY }
 }
 
-extension FolderReader {
-  /// Waits until the names of a real directory are on the disk. Throws `Fault.later` if `patience` is immediate.
-  public func sync(onlyData: Bool, _ patience: Patience) throws(Fault) {
+extension DirectoryHandle {
+  /// Waits until the names of a real directory are on the disk. Throws `Fault.later` if `blocking` is immediate.
+  public func sync(onlyData: Bool, _ blocking: BlockingMode) throws(Fault) {
     guard let real = realFolder else { return }
-    if patience == .immediate { throw .later }
+    if blocking == .immediate { throw .later }
     let descriptor = try real.path.open(for: .listing)
     try FileChanges.sync(descriptor.raw, onlyData: onlyData)
   }

@@ -4,7 +4,7 @@ internal import Bytes
 extension Tree {
   /// Returns the node with this ID. Throws ESTALE if it does not exist or its name now belongs to another item. The
   /// kernel then looks the name up again.
-  func node(_ id: UInt64, _ patience: Patience) throws(Fault) -> Node {
+  func node(_ id: UInt64, _ blocking: BlockingMode) throws(Fault) -> Node {
     // Iterates from the nearest known ancestor: a path may be too deep for recursion.
     var missing: [UInt64] = []
     var next = id
@@ -18,7 +18,7 @@ extension Tree {
     }
     guard case .present(var node) = known else { throw .stale }
     while let next = missing.popLast() {
-      let record: NodeLedger.Record
+      let record: PersistentNodeTable.Record
       switch nodes.known(next) {
       case .inherited(let recorded): record = recorded
       case .present(let known):
@@ -27,8 +27,8 @@ extension Tree {
         continue
       case .unknown: throw .stale
       }
-      let found = try steady(patience) { () throws(Fault) in
-        try present(node, patience) { (_) throws(Fault) in try find(record.name, in: node, nil, patience) }
+      let found = try steady(blocking) { () throws(Fault) in
+        try present(node, blocking) { (_) throws(Fault) in try find(record.name, in: node, nil, blocking) }
       }
       guard let (found, depth) = found else { throw .stale }
       node = try nodes.adopt(next, in: node, found, depth: depth)

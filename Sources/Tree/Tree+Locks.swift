@@ -10,7 +10,7 @@ extension Tree.OpenFile {
   /// Sets or removes a lock of `owner`, like fcntl(2) with F_SETLK. Returns `false` if another owner's lock conflicts.
   public func setLock(_ lock: FileLock, owner: UInt64) throws(Fault) -> Bool {
     let file = try lockable()
-    let locker = Writing.Locker(inode: node.inode, owner: owner)
+    let locker = WriteState.Locker(inode: node.inode, owner: owner)
     try checkLost(locker)
     let descriptor: HeldLock
     if let own = tree.writing?.locks.withLock({ $0[locker] }) {
@@ -27,7 +27,7 @@ extension Tree.OpenFile {
           return own
         } ?? made
     }
-    file.lockers.withLock { $0[locker] = Writing.WeakLock(lock: descriptor) }
+    file.lockers.withLock { $0[locker] = WriteState.WeakLock(lock: descriptor) }
     descriptor.entry?.setNumber(file.number.load(ordering: .relaxed))
     return renewed(lock.kind != Int16(F_UNLCK), try lock.set(on: descriptor.raw))
   }
@@ -41,7 +41,7 @@ extension Tree.OpenFile {
 
   /// Returns the lock that conflicts with a lock of `owner`. Its type is F_UNLCK if there is none.
   public func lockInTheWay(of lock: FileLock, owner: UInt64) throws(Fault) -> FileLock {
-    let locker = Writing.Locker(inode: node.inode, owner: owner)
+    let locker = WriteState.Locker(inode: node.inode, owner: owner)
     try checkLost(locker)
     let own = tree.writing?.locks.withLock { $0[locker] }
     if let own { return try lock.inTheWay(on: own.raw) }
@@ -49,7 +49,7 @@ extension Tree.OpenFile {
   }
 
   /// Throws EIO if the owner's locks of the file were lost with an earlier process.
-  private func checkLost(_ locker: Writing.Locker) throws(Fault) {
+  private func checkLost(_ locker: WriteState.Locker) throws(Fault) {
     guard let writing = tree.writing, writing.lost.withLock({ $0.contains(locker) }) else { return }
     throw Fault(.system(EIO), "locks of the file were lost (close it and open it again)")
   }
@@ -60,7 +60,7 @@ extension Tree.OpenFile {
   }
 
   /// Returns the real file, or the file on which a derived file's locks are set.
-  private func lockable() throws(Fault) -> HeldFile {
+  private func lockable() throws(Fault) -> OpenFileDescription {
     if let held { return held }
     guard let writing = tree.writing else { throw .notSupported }
     if let stand = stand.withLock({ $0?.file }) { return stand }
@@ -75,11 +75,11 @@ extension Tree.OpenFile {
     let base = writing.stands.withLock { stands -> HeldLock in
       if stands.count.isMultiple(of: 256) { stands = stands.filter { $0.value.lock != nil } }
       let base = stands[node.inode]?.lock ?? fresh
-      stands[node.inode] = Writing.WeakLock(lock: base)
+      stands[node.inode] = WriteState.WeakLock(lock: base)
       return base
     }
-    let file = HeldFile(try FileChanges.open(base.raw, flags: O_RDWR), writing)
-    return stand.withLock { stand -> HeldFile in
+    let file = OpenFileDescription(try FileChanges.open(base.raw, flags: O_RDWR), writing)
+    return stand.withLock { stand -> OpenFileDescription in
       let chosen = stand?.file ?? file
       stand = (chosen, base)
       return chosen
@@ -87,7 +87,7 @@ extension Tree.OpenFile {
   }
 }
 
-extension HeldFile {
+extension OpenFileDescription {
   /// Opens the same file for the locks of one owner, for reading and writing. If that fails, uses the access mode of
   /// this file, which permits the locks that the kernel requests. If the file's mode permits neither, duplicates the
   /// descriptor. The locks of processes that share its open file description are then not distinguished. `record`

@@ -6,20 +6,20 @@ internal import Threads
 
 /// Creation and removal of real files and directories.
 ///
-/// `asker` becomes the owner, or this process's user if it is `nil`. `umask` is the caller's; a default access list of
+/// `caller` becomes the owner, or this process's user if it is `nil`. `umask` is the caller's; a default access list of
 /// the directory overrides it. Creating functions add one lookup to the new node. All functions block on the disk and
 /// throw EROFS in a view.
 extension Tree {
   /// The credentials and umask of the caller that creates an item.
-  public struct Maker: Sendable {
-    public let asker: Asker?
+  public struct CreationContext: Sendable {
+    public let caller: Credentials?
     public let umask: UInt16
     /// The record of the request. `nil` if no other process continues after this one.
     let record: ChangeRecord?
 
-    public init(asker: Asker?, umask: UInt16, _ record: ChangeRecord? = nil) {
+    public init(caller: Credentials?, umask: UInt16, _ record: ChangeRecord? = nil) {
       self.record = record
-      self.asker = asker
+      self.caller = caller
       self.umask = umask
     }
   }
@@ -27,11 +27,11 @@ extension Tree {
   /// Creates a file and opens it, with the flags of open(2). Throws ESTALE if the file already exists and `flags` do
   /// not include O_EXCL. The kernel, which does not know the file, then repeats the lookup and checks permissions.
   public func create(
-    _ name: FileName, in folder: UInt64, flags: Int32, permissions: UInt16, by maker: Maker
+    _ name: FileName, in folder: UInt64, flags: Int32, permissions: UInt16, by maker: CreationContext
   ) throws(Fault) -> (Entry, OpenFile) {
     let (node, real) = try realFolder(folder)
-    try checkChange(in: node, for: maker.asker)
-    let author = try author(maker.asker)
+    try checkChange(in: node, for: maker.caller)
+    let author = try author(maker.caller)
     let permissions = try masked(permissions, maker, real)
     let wanted = flags & (O_ACCMODE | O_SYNC) | O_CREAT | O_EXCL
     var made: Descriptor?
@@ -51,13 +51,13 @@ extension Tree {
     guard let descriptor = made.take() else { throw .stale }
     let status = try descriptor.status()
     let file = RealFile(real, name, status)
-    let found = Found(file, Attributes(status, inode: file.inode))
+    let found = LookupResult(file, Attributes(status, inode: file.inode))
     let entry = try entry(found, node.depth, name, in: node)
     return (entry, try hold(descriptor, as: nodes.node(entry.node), found.attributes))
   }
 
   public func makeFolder(
-    _ name: FileName, in folder: UInt64, permissions: UInt16, by maker: Maker
+    _ name: FileName, in folder: UInt64, permissions: UInt16, by maker: CreationContext
   ) throws(Fault) -> Entry {
     try make(name, in: folder, by: maker, Likeness(type: S_IFDIR)) { (real, place) throws(Fault) in
       try FolderChanges.makeFolder(name, in: place, permissions: try masked(permissions, maker, real))
@@ -66,7 +66,7 @@ extension Tree {
 
   /// Creates a file, FIFO, socket or device, like mknod(2).
   public func makeNode(
-    _ name: FileName, in folder: UInt64, mode: UInt32, device: UInt64, by maker: Maker
+    _ name: FileName, in folder: UInt64, mode: UInt32, device: UInt64, by maker: CreationContext
   ) throws(Fault) -> Entry {
     let type = mode & UInt32(S_IFMT) == 0 ? UInt32(S_IFREG) : mode & UInt32(S_IFMT)
     return try make(name, in: folder, by: maker, Likeness(type: type, size: 0)) { (real, place) throws(Fault) in
@@ -76,7 +76,8 @@ extension Tree {
   }
 
   /// Creates a symbolic link. Does not check the target.
-  public func makeLink(_ name: FileName, to target: FileName, in folder: UInt64, by maker: Maker) throws(Fault) -> Entry
+  public func makeLink(_ name: FileName, to target: FileName, in folder: UInt64, by maker: CreationContext)
+    throws(Fault) -> Entry
   {
     try make(name, in: folder, by: maker, Likeness(type: S_IFLNK, size: Int64(target.count))) {
       (_, place) throws(Fault) in
@@ -86,10 +87,10 @@ extension Tree {
 
   /// Adds a name to a real file.
   public func link(
-    _ id: UInt64, to name: FileName, in folder: UInt64, for asker: Asker? = nil, _ record: ChangeRecord? = nil
+    _ id: UInt64, to name: FileName, in folder: UInt64, for caller: Credentials? = nil, _ record: ChangeRecord? = nil
   ) throws(Fault) -> Entry {
     let (node, real) = try realFolder(folder)
-    try checkChange(in: node, for: asker)
+    try checkChange(in: node, for: caller)
     let linked = try self.node(id, .blocking)
     _ = try once(record, making: name, in: real, by: nil, Likeness(inode: linked.inode)) { () throws(Fault) in
       try withReal(linked) { (file) throws(Fault) in
@@ -101,10 +102,10 @@ extension Tree {
 
   /// Removes a name. `isFolder` is whether it must be that of a directory. Open files and directories remain usable.
   public func remove(
-    _ name: FileName, in folder: UInt64, isFolder: Bool, for asker: Asker? = nil, _ record: ChangeRecord? = nil
+    _ name: FileName, in folder: UInt64, isFolder: Bool, for caller: Credentials? = nil, _ record: ChangeRecord? = nil
   ) throws(Fault) {
     let (node, real) = try realFolder(folder)
-    try checkChange(in: node, for: asker)
+    try checkChange(in: node, for: caller)
     let removed = isFolder ? held(name, in: node) : nil
     if let record {
       let inode = try real.inode(of: name)
@@ -130,12 +131,12 @@ extension Tree {
   /// Renames a real file or directory, with the flags of renameat2(2). Its node and those below it keep their IDs.
   public func rename(
     _ name: FileName, in folder: UInt64, to newName: FileName, in newFolder: UInt64, flags: UInt32,
-    for asker: Asker? = nil, _ record: ChangeRecord? = nil
+    for caller: Credentials? = nil, _ record: ChangeRecord? = nil
   ) throws(Fault) {
     guard let writing else { throw .unchangeable() }
     let (node, real) = try realFolder(folder)
     let (newNode, newReal) = try realFolder(newFolder)
-    for node in [node, newNode] { try checkChange(in: node, for: asker) }
+    for node in [node, newNode] { try checkChange(in: node, for: caller) }
     for (name, node) in [(name, node), (newName, newNode)] {
       // The kernel has looked up both names. A name that belongs to a view does not exist in the source.
       if nodes.isView(named: name, in: node) { throw .unchangeable() }
@@ -185,12 +186,12 @@ extension Tree {
   private static let exchange: UInt32 = 2
 
   private func make(
-    _ name: FileName, in folder: UInt64, by maker: Maker, _ likeness: Likeness,
+    _ name: FileName, in folder: UInt64, by maker: CreationContext, _ likeness: Likeness,
     _ body: (RealFolder, Int32) throws(Fault) -> Void
   ) throws(Fault) -> Entry {
     let (node, real) = try realFolder(folder)
-    try checkChange(in: node, for: maker.asker)
-    let author = try author(maker.asker)
+    try checkChange(in: node, for: maker.caller)
+    let author = try author(maker.caller)
     _ = try once(maker.record, making: name, in: real, by: author, likeness) { () throws(Fault) in
       try made(by: author) { () throws(Fault) in
         try real.place.withDescriptor { (place) throws(Fault) in try body(real, place) }
@@ -200,13 +201,13 @@ extension Tree {
   }
 
   private func made<Value: ~Copyable>(
-    by author: Author?, _ body: () throws(Fault) -> Value
+    by author: FileOwner?, _ body: () throws(Fault) -> Value
   ) throws(Fault) -> Value {
     guard let author else { return try body() }
     return try author.create(body)
   }
 
-  private func masked(_ permissions: UInt16, _ maker: Maker, _ folder: RealFolder) throws(Fault) -> UInt16 {
+  private func masked(_ permissions: UInt16, _ maker: CreationContext, _ folder: RealFolder) throws(Fault) -> UInt16 {
     // In a private mount, the kernel has already applied the umask.
     guard isShared, maker.umask & permissions != 0 else { return permissions & ~maker.umask }
     let list = try unlessDelayed { () throws(Fault) in
@@ -236,7 +237,7 @@ extension Tree {
   ///
   /// `likeness` and `author` identify the result of the request. A `nil` author matches any owner.
   private func once(
-    _ record: ChangeRecord?, making name: FileName, in folder: RealFolder, by author: Author?,
+    _ record: ChangeRecord?, making name: FileName, in folder: RealFolder, by author: FileOwner?,
     _ likeness: Likeness, _ body: () throws(Fault) -> Void
   ) throws(Fault) -> Bool {
     guard let record else {
@@ -294,6 +295,6 @@ extension ChangeRecord.Inherited {
     if first == 0 || first == second { return false }
     if new == first, isExchange ? now == second : now != first { return true }
     if now == first, new == second { return false }
-    throw Fault(.system(EIO), "the file was changed from elsewhere")
+    throw Fault(.system(EIO), "the file was changed by another program")
   }
 }

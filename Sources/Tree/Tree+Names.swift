@@ -3,23 +3,23 @@ public import Bytes
 /// The names in a directory: its own and those of views.
 extension Tree {
   /// Looks up a name in a directory and adds a lookup, which `forget` removes. Throws ENOENT if the name does not
-  /// exist. `asker` is `nil` if no other user sees the mount.
+  /// exist. `caller` is `nil` if no other user sees the mount.
   public func lookUp(
-    _ name: FileName, in parent: UInt64, for asker: Asker? = nil, _ patience: Patience
+    _ name: FileName, in parent: UInt64, for caller: Credentials? = nil, _ blocking: BlockingMode
   ) throws(Fault) -> Entry {
-    if keepsHandles, name == "." || name == ".." { return try lookUpAgain(parent, isParent: name == "..", patience) }
-    let folder = try node(parent, patience)
-    try followFolders(above: parent, for: asker)
-    let found = try steady(patience) { () throws(Fault) in
-      try present(folder, patience) { (item) throws(Fault) in
-        try check(1, folder, item, for: asker, patience)
-        return try find(name, in: folder, asker, patience)
+    if keepsHandles, name == "." || name == ".." { return try lookUpAgain(parent, isParent: name == "..", blocking) }
+    let folder = try node(parent, blocking)
+    try followFolders(above: parent, for: caller)
+    let found = try steady(blocking) { () throws(Fault) in
+      try present(folder, blocking) { (item) throws(Fault) in
+        try check(1, folder, item, for: caller, blocking)
+        return try find(name, in: folder, caller, blocking)
       }
     }
     guard let (found, depth) = found else {
       // The source may have been removed and created again.
       if folder === nodes.root, try reopenedRoot(folder) != nil {
-        return try lookUp(name, in: parent, for: asker, patience)
+        return try lookUp(name, in: parent, for: caller, blocking)
       }
       throw .notFound
     }
@@ -31,12 +31,12 @@ extension Tree {
   }
 
   /// Returns the node of an ID, or its parent, for an NFS server that has only the ID.
-  private func lookUpAgain(_ id: UInt64, isParent: Bool, _ patience: Patience) throws(Fault) -> Entry {
-    let found = try node(id, patience)
+  private func lookUpAgain(_ id: UInt64, isParent: Bool, _ blocking: BlockingMode) throws(Fault) -> Entry {
+    let found = try node(id, blocking)
     let wanted = isParent ? found.parent.map { UInt64($0.id) } ?? Self.root : id
     let node = try nodes.lookUpAgain(wanted)
     do throws(Fault) {
-      let attributes = try attributes(wanted, patience).0
+      let attributes = try attributes(wanted, blocking).0
       return Entry(
         node: wanted, generation: node.generation, attributes: attributes, lifetime: 0, attributesLifetime: 0)
     } catch {
@@ -45,7 +45,7 @@ extension Tree {
     }
   }
 
-  func entry(_ found: Found, _ depth: Int, _ name: FileName, in folder: Node) throws(Fault) -> Entry {
+  func entry(_ found: LookupResult, _ depth: Int, _ name: FileName, in folder: Node) throws(Fault) -> Entry {
     let (node, isRenewed) = try nodes.lookUp(folder, name, found, depth: depth)
     if isRenewed { noteRenewal(of: node) }
     noteTold(found.attributes, of: node, isReply: true)
@@ -58,14 +58,14 @@ extension Tree {
 
   /// Returns the item under a name and its nesting depth in archives. Real items take precedence over views.
   func find(
-    _ name: FileName, in folder: Node, _ asker: Asker?, _ patience: Patience
-  ) throws(Fault) -> (Found, depth: Int)? {
-    if let found = try folder.item.child(named: name, patience) { return (found, folder.depth) }
+    _ name: FileName, in folder: Node, _ caller: Credentials?, _ blocking: BlockingMode
+  ) throws(Fault) -> (LookupResult, depth: Int)? {
+    if let found = try folder.item.child(named: name, blocking) { return (found, folder.depth) }
     for view in views.named(name) {
-      guard let (request, source, depth) = try source(view.requests(for: name), in: folder, asker, patience),
+      guard let (request, source, depth) = try source(view.requests(for: name), in: folder, caller, blocking),
         source.attributes.kind == view.sourceKind
       else { continue }
-      let found = try item(of: view, request, source, named: request.source, in: folder, asker, patience)
+      let found = try item(of: view, request, source, named: request.source, in: folder, caller, blocking)
       if let found { return (found, depth + 1) }
     }
     return nil
@@ -73,21 +73,21 @@ extension Tree {
 
   /// Returns the first request whose source exists, with that source.
   private func source(
-    _ requests: [ViewRequest], in folder: Node, _ asker: Asker?, _ patience: Patience
-  ) throws(Fault) -> (ViewRequest, Found, depth: Int)? {
+    _ requests: [ViewRequest], in folder: Node, _ caller: Credentials?, _ blocking: BlockingMode
+  ) throws(Fault) -> (ViewRequest, LookupResult, depth: Int)? {
     guard let last = requests.last else { return nil }
     for request in requests.dropLast() {
-      if let found = try folder.item.child(named: request.source, patience) { return (request, found, folder.depth) }
+      if let found = try folder.item.child(named: request.source, blocking) { return (request, found, folder.depth) }
     }
     // The source may be a view itself. Each step shortens the name, so the recursion ends.
-    return try find(last.source, in: folder, asker, patience).map { (last, $0.0, $0.depth) }
+    return try find(last.source, in: folder, caller, blocking).map { (last, $0.0, $0.depth) }
   }
 
   /// Returns the views that a listing shows beside a file of `folder`. Omits views whose name is a real file's. `find`
   /// looks the file up if its content is needed.
   func listedViews(
-    beside listed: ListedName, in folder: Node, _ asker: Asker?, _ patience: Patience,
-    _ find: (FileName) throws(Fault) -> Found?
+    beside listed: ListedName, in folder: Node, _ caller: Credentials?, _ blocking: BlockingMode,
+    _ find: (FileName) throws(Fault) -> LookupResult?
   ) throws(Fault) -> [ListedView] {
     let fileExtension = listed.fileExtension
     let listing = fileExtension.map { views.listed(beside: $0) } ?? []
@@ -102,63 +102,63 @@ extension Tree {
       for view in listing where view.isListed(beside: name) {
         var isOurs = true
         for rival in view.alternatives(of: name) where isOurs {
-          isOurs = try folder.item.child(named: rival, patience) == nil
+          isOurs = try folder.item.child(named: rival, blocking) == nil
         }
         if isOurs { shown.append(view) }
       }
     } else {
       name = listed.fileName
       guard let found = try find(name), found.attributes.kind == .file,
-        found.attributes.size > 0, try may(4, found.item, found.attributes, asker)
+        found.attributes.size > 0, try may(4, found.item, found.attributes, caller)
       else { return [] }
-      let chosen = try sniffed.views(of: found, patience) { head in
+      let chosen = try sniffed.views(of: found, blocking) { head in
         views.shown.indices.filter { views.shown[$0].isListed(besideFileStartingWith: head) }
       }
       shown = chosen.map { views.shown[$0] }
     }
-    return try free(shown, of: name, in: folder, patience)
+    return try free(shown, of: name, in: folder, blocking)
   }
 
   /// Returns the views that a listing shows beside a directory. Shows none to a caller that may not read and search the
   /// directory.
   func listedViews(
-    besideFolder name: FileName, in folder: Node, _ asker: Asker?, _ patience: Patience
+    besideFolder name: FileName, in folder: Node, _ caller: Credentials?, _ blocking: BlockingMode
   ) throws(Fault) -> [ListedView] {
     guard folder.depth < views.depth, folder.item.listsViews else { return [] }
     var shown: [any View] = []
     for view in views.shownBesideFolders {
       let isNamed = name.fileExtension.map { view.folderExtensions.contains($0) } ?? false
       if !isNamed {
-        guard !view.markers.isEmpty, try folder.item.hasFolders(view.markers, in: name, patience) else { continue }
+        guard !view.markers.isEmpty, try folder.item.hasFolders(view.markers, in: name, blocking) else { continue }
       }
-      if asker != nil {
-        guard let found = try folder.item.child(named: name, patience),
-          try may(5, found.item, found.attributes, asker)
+      if caller != nil {
+        guard let found = try folder.item.child(named: name, blocking),
+          try may(5, found.item, found.attributes, caller)
         else { continue }
       }
       shown.append(view)
     }
-    return try free(shown, of: name, in: folder, patience)
+    return try free(shown, of: name, in: folder, blocking)
   }
 
   /// Returns the views of a name whose own names do not exist yet.
   private func free(
-    _ shown: [any View], of name: FileName, in folder: Node, _ patience: Patience
+    _ shown: [any View], of name: FileName, in folder: Node, _ blocking: BlockingMode
   ) throws(Fault) -> [ListedView] {
     var free: [ListedView] = []
     for view in shown {
       let listed = ListedView(name: view.listedName(beside: name), view: view, file: name)
-      if listed.name.count <= 255, try folder.item.child(named: listed.name, patience) == nil { free.append(listed) }
+      if listed.name.count <= 255, try folder.item.child(named: listed.name, blocking) == nil { free.append(listed) }
     }
     return free
   }
 
   /// Returns the item of a listed view, given its source. Returns `nil` if the view does not exist after all.
   func find(
-    _ listed: ListedView, of source: Found, in folder: Node, _ asker: Asker?, _ patience: Patience
-  ) throws(Fault) -> Found? {
+    _ listed: ListedView, of source: LookupResult, in folder: Node, _ caller: Credentials?, _ blocking: BlockingMode
+  ) throws(Fault) -> LookupResult? {
     guard source.attributes.kind == listed.view.sourceKind else { return nil }
     let request = listed.view.listedRequest(beside: listed.file)
-    return try item(of: listed.view, request, source, named: listed.file, in: folder, asker, patience)
+    return try item(of: listed.view, request, source, named: listed.file, in: folder, caller, blocking)
   }
 }

@@ -22,7 +22,7 @@ extension Tree {
         entry.remove()
         continue
       }
-      let held = HeldFile(Descriptor(owning: record.file), writing, entry)
+      let held = OpenFileDescription(Descriptor(owning: record.file), writing, entry)
       held.number.store(record.number, ordering: .relaxed)
       guard let file = try? openInherited(held, record) else { continue }
       if let id = record.lent, file.node.opened.takeOver({ lent(id) }) { file.isLent.store(true, ordering: .relaxed) }
@@ -31,18 +31,18 @@ extension Tree {
     }
     for (entry, record) in inherited where record.kind == .lock {
       guard record.file >= 0 else {
-        writing.lost.withLock { _ = $0.insert(Writing.Locker(inode: record.inode, owner: record.owner)) }
+        writing.lost.withLock { _ = $0.insert(WriteState.Locker(inode: record.inode, owner: record.owner)) }
         entry.remove()
         continue
       }
       let lock = HeldLock(Descriptor(owning: record.file), entry)
-      let locker = Writing.Locker(inode: record.inode, owner: record.owner)
+      let locker = WriteState.Locker(inode: record.inode, owner: record.owner)
       writing.locks.withLock { $0[locker] = lock }
-      files[record.number]?.held?.lockers.withLock { $0[locker] = Writing.WeakLock(lock: lock) }
+      files[record.number]?.held?.lockers.withLock { $0[locker] = WriteState.WeakLock(lock: lock) }
     }
   }
 
-  private func openInherited(_ held: HeldFile, _ record: OpenLedger.Record) throws(Fault) -> OpenFile {
+  private func openInherited(_ held: OpenFileDescription, _ record: OpenLedger.Record) throws(Fault) -> OpenFile {
     let node = try inheritedNode(held, record)
     return file(held, as: node, Attributes(try held.status(), inode: node.inode))
   }
@@ -64,7 +64,7 @@ extension Tree {
   }
 
   /// Returns the node of an open file. Looks it up by name first. Otherwise, the node represents the descriptor's file.
-  private func inheritedNode(_ held: HeldFile, _ record: OpenLedger.Record) throws(Fault) -> Node {
+  private func inheritedNode(_ held: OpenFileDescription, _ record: OpenLedger.Record) throws(Fault) -> Node {
     if let found = try? node(record.node, .blocking), found.generation == record.generation { return found }
     guard case .inherited(let known) = nodes.known(record.node), known.generation == record.generation else {
       throw .stale

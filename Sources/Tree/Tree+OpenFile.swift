@@ -13,9 +13,9 @@ extension Tree {
     /// The revision of a real file's bytes when it was opened, comparable with `presentRevision`.
     public let openedRevision: UInt64
     /// The real file in a writable mount. `nil` for any other file.
-    let held: HeldFile?
+    let held: OpenFileDescription?
     /// The file on which locks are set if this file is not real, and the descriptor from which it was opened.
-    let stand = Mutex<(file: HeldFile, base: HeldLock)?>(nil)
+    let stand = Mutex<(file: OpenFileDescription, base: HeldLock)?>(nil)
     private let current: Mutex<any ByteSource>
     /// Whether the kernel reads and writes the backing file directly.
     let isLent = Atomic<Bool>(false)
@@ -33,7 +33,7 @@ extension Tree {
 
     init(
       _ tree: Tree, _ node: Node, _ source: any ByteSource, revision: UInt64, keepsCache: Bool,
-      changesAttributes: Bool, _ attributes: Attributes? = nil, held: HeldFile? = nil
+      changesAttributes: Bool, _ attributes: Attributes? = nil, held: OpenFileDescription? = nil
     ) {
       openedRevision = revision
       self.attributes = attributes
@@ -89,14 +89,14 @@ extension Tree {
     /// Calls `body` with the file's bytes. If the source has changed, uses the bytes of its new state. Throws ESTALE if
     /// these differ from the bytes read so far.
     public func reading<Result>(
-      _ patience: Patience, _ body: (any ByteSource) throws(Fault) -> Result
+      _ blocking: BlockingMode, _ body: (any ByteSource) throws(Fault) -> Result
     ) throws(Fault) -> Result {
       do throws(Fault) { return try body(source) } catch {
         guard error.isOfEarlierState, node.item.content != nil else { throw error }
       }
-      return try tree.present(node, isDoubted: true, patience) { (item) throws(Fault) in
-        let again = try item.openAgain(patience)
-        if let parts = given?.withLock({ $0 }) { try parts.check(again, patience) }
+      return try tree.present(node, isDoubted: true, blocking) { (item) throws(Fault) in
+        let again = try item.openAgain(blocking)
+        if let parts = given?.withLock({ $0 }) { try parts.check(again, blocking) }
         // The previous source is released outside the lock.
         _ = current.withLock { source in
           defer { source = again }
@@ -109,23 +109,23 @@ extension Tree {
     /// Records bytes that are about to be returned from `source`. Throws ESTALE if the file is now read from another
     /// source that has different bytes there.
     public func note(
-      _ bytes: UnsafeRawBufferPointer, at offset: Int64, of source: any ByteSource, _ patience: Patience
+      _ bytes: UnsafeRawBufferPointer, at offset: Int64, of source: any ByteSource, _ blocking: BlockingMode
     ) throws(Fault) {
       guard given != nil, unsafe !bytes.isEmpty else { return }
       let part = unsafe GivenBytes.Part(bytes, at: offset)
       given?.withLock { $0.add(part) }
       let present = self.source
-      if present !== source { try part.check(present, patience) }
+      if present !== source { try part.check(present, blocking) }
     }
 
     /// Records bytes that are returned as an extent and bypass this process. Reads them.
     public func noteUnseen(
-      at offset: Int64, count: Int, of source: any ByteSource, _ patience: Patience
+      at offset: Int64, count: Int, of source: any ByteSource, _ blocking: BlockingMode
     ) throws(Fault) {
       guard given != nil else { return }
-      let bytes = try source.bytes(at: offset, count: count, patience)
+      let bytes = try source.bytes(at: offset, count: count, blocking)
       let failure: Fault? = unsafe bytes.withUnsafeBytes { buffer in
-        do throws(Fault) { unsafe try note(buffer, at: offset, of: source, patience) } catch { return error }
+        do throws(Fault) { unsafe try note(buffer, at: offset, of: source, blocking) } catch { return error }
         return nil
       }
       if let failure { throw failure }

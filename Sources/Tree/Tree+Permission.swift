@@ -14,13 +14,13 @@ extension Tree {
 
   /// Throws the error of access(2) for a node. The source decides for real files and directories. A derived item throws
   /// EROFS for writing, or EACCES.
-  public func checkAccess(_ id: UInt64, _ wanted: Int32, _ patience: Patience) throws(Fault) {
-    let node = try node(id, patience)
+  public func checkAccess(_ id: UInt64, _ wanted: Int32, _ blocking: BlockingMode) throws(Fault) {
+    let node = try node(id, blocking)
     if node.item.content == nil {
       return try withReal(node) { (file) throws(Fault) in try FileChanges.checkAccess(file, wanted) }
     }
     if wanted & W_OK != 0 { throw .unchangeable() }
-    let attributes = try attributes(id, patience).0
+    let attributes = try attributes(id, blocking).0
     let isExecutable = attributes.kind == .folder || attributes.permissions & 0o111 != 0
     if geteuid() == 0, wanted & X_OK == 0 || isExecutable { return }
     let isMember = attributes.group == getegid() || Self.groups.contains(attributes.group)

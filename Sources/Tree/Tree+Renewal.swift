@@ -16,14 +16,14 @@ extension Tree {
   /// Calls `body` with a node's item in the current state of its source. Retries if that changes meanwhile. Throws
   /// ESTALE if the node's name now belongs to another item. The kernel then repeats the lookup.
   func present<Result>(
-    _ node: Node, isDoubted: Bool = false, _ patience: Patience, _ body: (any Item) throws(Fault) -> Result
+    _ node: Node, isDoubted: Bool = false, _ blocking: BlockingMode, _ body: (any Item) throws(Fault) -> Result
   ) throws(Fault) -> Result {
     if let file = node.item as? RealFile {
       return try byName(node, file) { (file) throws(Fault) in try body(file) }
     }
     var attempt = 1
     while true {
-      do throws(Fault) { return try body(present(node, isDoubted: isDoubted || attempt > 1, patience)) } catch {
+      do throws(Fault) { return try body(present(node, isDoubted: isDoubted || attempt > 1, blocking)) } catch {
         guard error.isOfEarlierState, node.item.content != nil, attempt < Self.attempts else {
           throw error.kind == .changed ? .stale : error
         }
@@ -51,14 +51,14 @@ extension Tree {
   }
 
   /// Returns a node's item in the current state of its source. Throws ESTALE if it is no longer the same item.
-  func present(_ node: Node, isDoubted: Bool = false, _ patience: Patience) throws(Fault) -> any Item {
+  func present(_ node: Node, isDoubted: Bool = false, _ blocking: BlockingMode) throws(Fault) -> any Item {
     let item = node.item
     do throws(Fault) {
-      try item.checkCurrent(isDoubted: isDoubted, patience)
+      try item.checkCurrent(isDoubted: isDoubted, blocking)
       return item
     } catch {
       guard error.kind == Fault.stale.kind, item.content != nil else { throw error }
-      return try renewed(node, isDoubted: isDoubted, patience)
+      return try renewed(node, isDoubted: isDoubted, blocking)
     }
   }
 
@@ -73,11 +73,11 @@ extension Tree {
   }
 
   /// Looks up a node's name again in its directory, which may also have to be renewed. Throws ESTALE for the root.
-  private func renewed(_ node: Node, isDoubted: Bool, _ patience: Patience) throws(Fault) -> any Item {
+  private func renewed(_ node: Node, isDoubted: Bool, _ blocking: BlockingMode) throws(Fault) -> any Item {
     // A concealed item has no content that could survive a change.
     guard let parent = node.parent, !node.face.isConcealed else { throw .stale }
-    _ = try present(parent, isDoubted: isDoubted, patience)
-    guard let (found, _) = try find(node.name, in: parent, nil, patience) else { throw .stale }
+    _ = try present(parent, isDoubted: isDoubted, blocking)
+    guard let (found, _) = try find(node.name, in: parent, nil, blocking) else { throw .stale }
     let identity = ItemIdentity(found.item)
     guard node.stands(for: found, identity) else { throw .stale }
     if node.take(found, identity) != nil { noteRenewal(of: node) }

@@ -9,19 +9,19 @@ extension Tree {
   public var isWritable: Bool { writing != nil }
 
   /// Calls `body`. Retries if a name was not found that a concurrent rename may be moving.
-  public func steady<Value>(_ patience: Patience, _ body: () throws(Fault) -> Value) throws(Fault) -> Value {
+  public func steady<Value>(_ blocking: BlockingMode, _ body: () throws(Fault) -> Value) throws(Fault) -> Value {
     guard let writing else { return try body() }
-    return try writing.steady(patience, body)
+    return try writing.steady(blocking, body)
   }
 
-  /// Returns the owner of items created for `asker`. Returns `nil` for this process's own user. Throws EPERM if this
+  /// Returns the owner of items created for `caller`. Returns `nil` for this process's own user. Throws EPERM if this
   /// process cannot create files for other users.
-  func author(_ asker: Asker?) throws(Fault) -> Author? {
-    guard let asker else { return nil }
-    let author = Author(user: asker.user, group: asker.group)
+  func author(_ caller: Credentials?) throws(Fault) -> FileOwner? {
+    guard let caller else { return nil }
+    let author = FileOwner(user: caller.user, group: caller.group)
     if author.isOneself { return nil }
-    guard Author.canStandForOthers else {
-      throw Fault(.system(EPERM), "only a mount of root's can make files that belong to others")
+    guard FileOwner.canStandForOthers else {
+      throw Fault(.system(EPERM), "only a mount by root can create files of other users")
     }
     return author
   }
@@ -62,7 +62,7 @@ extension Tree {
 extension Fault {
   /// Returns EROFS, the error for changes to an item that is not real.
   static func unchangeable(_ isFolder: Bool = false) -> Fault {
-    Fault(.system(EROFS), isFolder ? "nothing can be made in a view" : "only real files can be changed")
+    Fault(.system(EROFS), isFolder ? "nothing can be created in a view" : "only real files can be changed")
   }
 }
 

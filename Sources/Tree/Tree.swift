@@ -7,7 +7,7 @@ internal import Threads
 /// The content of a mount: real files, and beside each its views.
 ///
 /// Independent of FUSE: nodes are numbers, failures are `Fault`s. All methods are thread-safe. With
-/// `Patience.immediate`, a method waits only for the underlying file system. It throws `Fault.later` if it would block
+/// `BlockingMode.immediate`, a method waits only for the underlying file system. It throws `Fault.later` if it would block
 /// otherwise.
 public final class Tree: Sendable {
   package let views: Views
@@ -21,7 +21,7 @@ public final class Tree: Sendable {
   let nodes: NodeTable
   let sniffed = SniffedFiles()
   /// The state for changes. `nil` if real files cannot be changed.
-  let writing: Writing?
+  let writing: WriteState?
 
   /// The handler for nodes whose attributes in the kernel's cache may be outdated.
   let noteOutdated = Handler<[UInt64]>()
@@ -39,14 +39,14 @@ public final class Tree: Sendable {
   ///   - openLedger: the descriptors for the next process, in a writable mount. `nil` if there is none.
   public init(
     root: any Item, views: Views, overrides: Overrides = Overrides(), isShared: Bool = false,
-    keepsHandles: Bool = false, isWritable: Bool = false, ledger: NodeLedger? = nil,
+    keepsHandles: Bool = false, isWritable: Bool = false, ledger: PersistentNodeTable? = nil,
     openLedger: OpenLedger? = nil
   ) {
     self.keepsHandles = keepsHandles
     self.views = views
     self.overrides = overrides
     self.isShared = isShared
-    writing = isWritable ? Writing(openLedger) : nil
+    writing = isWritable ? WriteState(openLedger) : nil
     nodes = NodeTable(
       root: root, keepingForgotten: keepsHandles ? Self.keptForgotten : 0, ledger: ledger)
   }
@@ -106,19 +106,19 @@ public final class Tree: Sendable {
 
   // MARK: Nodes
 
-  /// Returns the attributes of a node. Throws ESTALE for a file of a view that `asker` may not read and that is not
+  /// Returns the attributes of a node. Throws ESTALE for a file of a view that `caller` may not read and that is not
   /// open. The kernel then repeats the lookup for this caller.
   public func attributes(
-    _ id: UInt64, for asker: Asker? = nil, _ patience: Patience
+    _ id: UInt64, for caller: Credentials? = nil, _ blocking: BlockingMode
   ) throws(Fault) -> (Attributes, lifetime: Double, followsEstimate: Bool) {
-    let node = try node(id, patience)
-    try followFolders(above: id, for: asker)
+    let node = try node(id, blocking)
+    try followFolders(above: id, for: caller)
     do throws(Fault) {
-      let attributes = try steady(patience) { () throws(Fault) in
-        try present(node, patience) { (item) throws(Fault) in
-          var attributes = try item.attributes(patience)
-          if attributes.links == 0, let found = try reopenedRoot(node) { attributes = try found.attributes(patience) }
-          try checkAttributes(node, item, attributes, for: asker, patience)
+      let attributes = try steady(blocking) { () throws(Fault) in
+        try present(node, blocking) { (item) throws(Fault) in
+          var attributes = try item.attributes(blocking)
+          if attributes.links == 0, let found = try reopenedRoot(node) { attributes = try found.attributes(blocking) }
+          try checkAttributes(node, item, attributes, for: caller, blocking)
           return attributes
         }
       }
@@ -127,16 +127,16 @@ public final class Tree: Sendable {
       return (overrides.applied(to: node.shown(attributes)), lifetime, node.toldSize.hasEstimate)
     } catch {
       // The name is gone or belongs to another file, but the file may still be open.
-      guard error.isAboutName, let attributes = try attributesOfOpen(node, patience) else { throw error }
+      guard error.isAboutName, let attributes = try attributesOfOpen(node, blocking) else { throw error }
       return (overrides.applied(to: node.shown(attributes)), 0, false)
     }
   }
 
   /// Returns the attributes of an open file, regardless of its name. Returns `nil` if it is not open.
-  private func attributesOfOpen(_ node: Node, _ patience: Patience) throws(Fault) -> Attributes? {
+  private func attributesOfOpen(_ node: Node, _ blocking: BlockingMode) throws(Fault) -> Attributes? {
     if let file = node.opened.real { return Attributes(try file.status(), inode: node.inode) }
     guard node.item.content != nil, node.opened.count > 0 else { return nil }
-    return try unlessDelayed { () throws(Fault) in try node.item.attributes(patience) }
+    return try unlessDelayed { () throws(Fault) in try node.item.attributes(blocking) }
   }
 
   /// The effort to determine the size of a file whose attributes contain an estimate.
@@ -150,14 +150,14 @@ public final class Tree: Sendable {
 
   /// Determines a file's size if its attributes contain an estimate. A file that cannot be generated keeps the
   /// estimate, and opening it reports the fault.
-  public func findSize(of id: UInt64, _ effort: SizeEffort, _ patience: Patience) throws(Fault) {
-    let node = try node(id, patience)
+  public func findSize(of id: UInt64, _ effort: SizeEffort, _ blocking: BlockingMode) throws(Fault) {
+    let node = try node(id, blocking)
     // A concealed file must not reveal its source, and is never opened.
     if node.face.isConcealed { return }
     do throws(Fault) {
-      try present(node, patience) { (item) throws(Fault) in
-        if effort == .look { return try item.measureSize(patience) }
-        try item.findSize(atAnyCost: effort == .any, patience)
+      try present(node, blocking) { (item) throws(Fault) in
+        if effort == .look { return try item.measureSize(blocking) }
+        try item.findSize(atAnyCost: effort == .any, blocking)
       }
     } catch {
       if error.isDelay { throw error }
@@ -171,29 +171,31 @@ public final class Tree: Sendable {
     }
   }
 
-  public func linkTarget(_ id: UInt64, for asker: Asker? = nil, _ patience: Patience) throws(Fault) -> [UInt8] {
-    let node = try node(id, patience)
-    try followFolders(above: id, for: asker)
-    return try present(node, patience) { (item) throws(Fault) in
-      if item.content != nil { try check(0, node, item, for: asker, patience) }
-      return try item.linkTarget(patience)
+  public func linkTarget(_ id: UInt64, for caller: Credentials? = nil, _ blocking: BlockingMode) throws(Fault)
+    -> [UInt8]
+  {
+    let node = try node(id, blocking)
+    try followFolders(above: id, for: caller)
+    return try present(node, blocking) { (item) throws(Fault) in
+      if item.content != nil { try check(0, node, item, for: caller, blocking) }
+      return try item.linkTarget(blocking)
     }
   }
 
   /// Opens a file for `thread`, which is 0 if unknown.
   ///
   /// `isPatient` returns whether the reader can do without the exact size of a file that is still being generated. It
-  /// may cost a system call. Throws EACCES unless `asker` may currently read the file or, with `isExecuted`, execute
+  /// may cost a system call. Throws EACCES unless `caller` may currently read the file or, with `isExecuted`, execute
   /// it.
   public func open(
-    _ id: UInt64, for thread: Int32 = 0, by asker: Asker? = nil, isExecuted: Bool = false,
-    isPatient: @Sendable () -> Bool = { false }, _ patience: Patience
+    _ id: UInt64, for thread: Int32 = 0, by caller: Credentials? = nil, isExecuted: Bool = false,
+    isPatient: @Sendable () -> Bool = { false }, _ blocking: BlockingMode
   ) throws(Fault) -> OpenFile {
-    let node = try node(id, patience)
-    try followFolders(above: id, for: asker)
+    let node = try node(id, blocking)
+    try followFolders(above: id, for: caller)
     let wanted: UInt16 = isExecuted ? 1 : 4
     if writing != nil, let file = node.item as? RealFile, file.kind == .file {
-      return try steady(patience) { () throws(Fault) in try open(id, flags: O_RDONLY, wanted, for: asker) }
+      return try steady(blocking) { () throws(Fault) in try open(id, flags: O_RDONLY, wanted, for: caller) }
     }
     // The node was looked up for a caller that may not read the file. Another caller, which may read it, got the same
     // entry from the kernel. ESTALE makes the kernel repeat the lookup for that caller.
@@ -203,13 +205,13 @@ public final class Tree: Sendable {
     {
       throw found.fault
     }
-    let (source, revision, attributes) = try present(node, patience) { (item) throws(Fault) in
-      if item.content != nil { try check(wanted, node, item, for: asker, patience) }
-      let source = try item.openEarly(isPatient, patience)
+    let (source, revision, attributes) = try present(node, blocking) { (item) throws(Fault) in
+      if item.content != nil { try check(wanted, node, item, for: caller, blocking) }
+      let source = try item.openEarly(isPatient, blocking)
       // Permissions are checked after opening: bytes that were written under stricter ones must not be revealed.
-      if item.content == nil { try check(wanted, node, item, for: asker, patience) }
+      if item.content == nil { try check(wanted, node, item, for: caller, blocking) }
       if item.isImmutable { return (source, 1 as UInt64, Attributes?.none) }
-      let attributes = try item.attributes(patience)
+      let attributes = try item.attributes(blocking)
       return (source, item.revision(attributes), attributes)
     }
     let before = node.cachedRevision.exchange(revision, ordering: .relaxed)
@@ -230,29 +232,33 @@ public final class Tree: Sendable {
   /// Records that the kernel's attributes of a node are about to be invalidated.
   public func noteInvalidation(of id: UInt64) { (try? nodes.node(id))?.toldSize.noteInvalidation() }
 
-  public func openFolder(_ id: UInt64, for asker: Asker? = nil, _ patience: Patience) throws(Fault) -> FolderReader {
-    let node = try node(id, patience)
-    try followFolders(above: id, for: asker)
-    return try steady(patience) { () throws(Fault) in
-      try openFolder(node, for: asker, patience)
+  public func openFolder(_ id: UInt64, for caller: Credentials? = nil, _ blocking: BlockingMode) throws(Fault)
+    -> DirectoryHandle
+  {
+    let node = try node(id, blocking)
+    try followFolders(above: id, for: caller)
+    return try steady(blocking) { () throws(Fault) in
+      try openFolder(node, for: caller, blocking)
     }
   }
 
-  private func openFolder(_ node: Node, for asker: Asker?, _ patience: Patience) throws(Fault) -> FolderReader {
-    try present(node, patience) { (item) throws(Fault) in
+  private func openFolder(_ node: Node, for caller: Credentials?, _ blocking: BlockingMode) throws(Fault)
+    -> DirectoryHandle
+  {
+    try present(node, blocking) { (item) throws(Fault) in
       var item = item
-      if node === nodes.root, try item.attributes(patience).links == 0 {
+      if node === nodes.root, try item.attributes(blocking).links == 0 {
         // An empty listing would look like that of an emptied source.
         guard let found = try reopenedRoot(node) else {
-          throw Fault(.system(EIO), "the source has been removed (make it again)")
+          throw Fault(.system(EIO), "the source has been removed (create it again)")
         }
         item = found
       }
-      try check(4, node, item, for: asker, patience)
-      let listing = try item.listing(patience)
+      try check(4, node, item, for: caller, blocking)
+      let listing = try item.listing(blocking)
       let state = item.sourceState
       let before = node.cachedRevision.exchange(state, ordering: .relaxed)
-      return FolderReader(self, node, listing, of: state, keepsCache: item.isImmutable && before == state, asker)
+      return DirectoryHandle(self, node, listing, of: state, keepsCache: item.isImmutable && before == state, caller)
     }
   }
 

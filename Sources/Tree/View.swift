@@ -64,7 +64,7 @@ public protocol View: Sendable {
 
   /// Returns the view of a file. Returns `nil` if the content is unsuitable for this view. The view of a concealed
   /// source is derived from its attributes alone, and is never `nil` because of its content.
-  func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found?
+  func item(of source: Source, _ request: ViewRequest, _ blocking: BlockingMode) throws(Fault) -> LookupResult?
 
   /// The background work in progress. Does not block.
   var work: WorkReport { get }
@@ -134,7 +134,7 @@ public struct Source: Sendable {
   /// is writable.
   var isCheckedAlways = false
   /// The file's own owner and permissions, even if `attributes` are those of a derived item.
-  private(set) var face: Face
+  private(set) var face: AccessAttributes
 
   /// Creates a source. Clamps the size, since a real file may have any.
   package init(item: any Item, attributes: Attributes, name: FileName, folder: Node, isConcealed: Bool = false) {
@@ -142,7 +142,7 @@ public struct Source: Sendable {
     attributes.size = Bounds.size(attributes.size)
     self.item = item
     self.attributes = attributes
-    face = Face(attributes)
+    face = AccessAttributes(attributes)
     self.name = name
     self.folder = folder
     self.isConcealed = isConcealed
@@ -162,11 +162,11 @@ public struct Source: Sendable {
 
   /// Returns the same file with its current attributes. Returns `nil` if it cannot change. Throws ESTALE if the file
   /// was removed or replaced.
-  package func now(isDoubted: Bool, _ patience: Patience) throws(Fault) -> Source? {
-    try item.checkCurrent(isDoubted: isDoubted, patience)
+  package func now(isDoubted: Bool, _ blocking: BlockingMode) throws(Fault) -> Source? {
+    try item.checkCurrent(isDoubted: isDoubted, blocking)
     if item.isImmutable { return nil }
     let attributes: Attributes
-    do throws(Fault) { attributes = try item.attributes(patience) } catch {
+    do throws(Fault) { attributes = try item.attributes(blocking) } catch {
       throw error.isDelay ? error : .stale
     }
     return Source(item: item, attributes: attributes, name: name, folder: folder, isConcealed: isConcealed)
@@ -193,17 +193,17 @@ public struct Source: Sendable {
 
   /// Returns the file's first bytes, enough for every view to recognize its sources. Throws EACCES if the caller may
   /// not read them.
-  package func head(_ patience: Patience) throws(Fault) -> ArraySlice<UInt8> {
+  package func head(_ blocking: BlockingMode) throws(Fault) -> ArraySlice<UInt8> {
     if isConcealed { throw Fault(.system(EACCES)) }
     if let head = item.knownHead { return head[...] }
-    return try item.open(pinned: false, patience).head(SniffedFiles.headSize, patience)
+    return try item.open(pinned: false, blocking).head(SniffedFiles.headSize, blocking)
   }
 
   /// Opens the file's bytes and determines their size. Reads throw if the file changes afterwards.
-  public func open(_ patience: Patience) throws(Fault) -> any ByteSource {
+  public func open(_ blocking: BlockingMode) throws(Fault) -> any ByteSource {
     // The bytes come from the directory's files, and the caller may not read all of them.
     if isConcealed, attributes.kind == .folder { throw Fault(.system(EACCES)) }
-    return try item.content(patience)
+    return try item.content(blocking)
   }
 }
 
@@ -211,9 +211,9 @@ extension Item {
   /// Opens a file's bytes for a view and determines their size. Reads throw if the file changes afterwards.
   ///
   /// Validates untrusted input: throws `limit` if the source exceeds `Bounds.largestSize`.
-  package func content(_ patience: Patience) throws(Fault) -> any ByteSource {
-    let bytes = try open(pinned: true, patience)
-    try bytes.findSize(patience)
+  package func content(_ blocking: BlockingMode) throws(Fault) -> any ByteSource {
+    let bytes = try open(pinned: true, blocking)
+    try bytes.findSize(blocking)
     guard Bounds.holds(bytes.size) else {
       throw Fault(.limit, "it has \(bytes.size) bytes, and views are made of files of up to \(Bounds.largestSize)")
     }

@@ -31,9 +31,9 @@ import Testing
 
     var openCount: Int { opened.withLock { $0.count { $0.source != nil } } }
 
-    func attributes(_ patience: Patience) throws(Fault) -> Attributes { attributes }
+    func attributes(_ blocking: BlockingMode) throws(Fault) -> Attributes { attributes }
 
-    func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource {
+    func open(pinned: Bool, _ blocking: BlockingMode) throws(Fault) -> any ByteSource {
       let source = ByteArraySource([1, 2, 3, 4])
       opened.withLock { $0.append(Opened(source: source)) }
       return source
@@ -51,18 +51,18 @@ import Testing
     let entered = DispatchSemaphore(value: 0)
     let goOn = DispatchSemaphore(value: 0)
 
-    func attributes(_ patience: Patience) throws(Fault) -> Attributes {
+    func attributes(_ blocking: BlockingMode) throws(Fault) -> Attributes {
       var attributes = file.attributes
       attributes.kind = .folder
       return attributes
     }
 
-    func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
-      guard name.text.hasPrefix("slow") else { return Found(file, file.attributes) }
-      if patience == .immediate { throw .later }
+    func child(named name: FileName, _ blocking: BlockingMode) throws(Fault) -> LookupResult? {
+      guard name.text.hasPrefix("slow") else { return LookupResult(file, file.attributes) }
+      if blocking == .immediate { throw .later }
       entered.signal()
       _ = goOn.wait(timeout: .now() + 20)
-      return Found(file, file.attributes)
+      return LookupResult(file, file.attributes)
     }
   }
 
@@ -84,7 +84,7 @@ import Testing
     deinit { mounted.stop() }
   }
 
-  @Test func nodesAreCounted() throws {
+  @Test func eachLookupAddsOneNode() throws {
     let setup = try Setup()
     let answer = try setup.kernel.answer(to: setup.kernel.lookUp("file", in: 1))
     #expect(answer.errno == 0 && answer.node > 1)
@@ -96,7 +96,7 @@ import Testing
     #expect(setup.tree.nodeCount == setup.before + 2)
   }
 
-  @Test func interruptedLookUpLeavesNoNode() throws {
+  @Test func interruptedLookupLeavesNoNode() throws {
     let setup = try Setup()
     let question = setup.kernel.lookUp("slow", in: 1)
     setup.folder.entered.wait()
@@ -108,14 +108,14 @@ import Testing
     #expect(setup.tree.nodeCount == setup.before)
   }
 
-  @Test func lookUpThatNobodyWaitsForLeavesNoNode() throws {
+  @Test func undeliveredLookupReplyLeavesNoNode() throws {
     let setup = try Setup()
     setup.kernel.takesAnswers = false
     for number in 0..<10 { _ = setup.kernel.lookUp("file \(number)", in: 1) }
     #expect(setup.tree.nodeCount == setup.before)
   }
 
-  @Test func openThatNobodyWaitsForLeavesNoHandle() throws {
+  @Test func undeliveredOpenReplyLeavesNoHandle() throws {
     let setup = try Setup()
     let node = try setup.kernel.answer(to: setup.kernel.lookUp("file", in: 1)).node
     #expect(try setup.kernel.answer(to: setup.kernel.open(node)).errno == 0)

@@ -17,7 +17,7 @@ import Testing
     return due
   }
 
-  @Test(arguments: [1, 10, 600]) func timeIsKeptToATenth(_ seconds: Int) throws {
+  @Test(arguments: [1, 10, 600]) func idleTimeoutIsExactToTenPercent(_ seconds: Int) throws {
     let limit = Double(seconds)
     #expect(try #require(due(after: .seconds(seconds), requestsAt: []).first) == limit)
     // The last request comes at any moment between two looks.
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test func aMountThatStaysInUseIsTriedAgain() {
+  @Test func unmountOfBusyMountIsRetriedPeriodically() {
     #expect(due(after: .seconds(600), requestsAt: [30]).prefix(3).map { Int($0) } == [660, 1260, 1860])
   }
 }

@@ -19,7 +19,7 @@ import Testing
   }
 
   /// libfuse frees the request with its reply, which another reader may send as soon as the request is registered.
-  @Test func requestThatIsInterruptedWhileItIsParkedIsNotTouchedAgain() throws {
+  @Test func requestInterruptedWhileParkedIsNotAccessed() throws {
     let late = Late()
     let waiting = Mutex<[Bool]>([])
     let kernel = try FakeKernel(
@@ -38,7 +38,7 @@ import Testing
   }
 
   /// The kernel's interruption may arrive before the request is parked.
-  @Test func requestThatWasInterruptedBeforeIsAnsweredOnce() throws {
+  @Test func requestInterruptedBeforeParkingIsAnsweredOnce() throws {
     let late = Late()
     let kernel = try FakeKernel(
       Lookups { request in

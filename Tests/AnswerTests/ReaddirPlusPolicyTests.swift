@@ -37,18 +37,18 @@ private struct Lister {
   /// The number of files that first come without a node: a process that wants nodes looks them up.
   private static let probes = 8
 
-  @Test func firstNamesComeWithNodesButForAFew() {
+  @Test func firstReplyReturnsNodesExceptProbes() {
     let given = Lister().list(Array(repeating: .file, count: 40))
     #expect(given == Array(repeating: false, count: Self.probes) + Array(repeating: true, count: 40 - Self.probes))
   }
 
-  @Test func restOfTheFirstFolderComesWithoutNodes() {
+  @Test func laterRepliesOfFirstDirectoryOmitNodes() {
     // Judged by its lookups after the first reply.
     let lister = Lister()
     #expect(lister.list(files: 40, answers: 4) == 10 - Self.probes)
   }
 
-  @Test func whoAsksForOneInEightGetsAll() {
+  @Test func lookupOfOneInEightEnablesNodes() {
     let asks = Lister()
     _ = asks.list(files: 40)
     asks.ask(for: .file, times: 5)
@@ -56,7 +56,7 @@ private struct Lister {
     #expect(asks.list([.folder, .file, .link], .large) == [true, true, true])
   }
 
-  @Test(arguments: [(4, false), (5, true)]) func fourQuestionsMayBeChance(asked: Int, isServed: Bool) {
+  @Test(arguments: [(4, false), (5, true)]) func fiveLookupsAreRequiredToEnableNodes(asked: Int, isServed: Bool) {
     let lister = Lister()
     _ = lister.list(files: 40)
     lister.ask(for: .file, times: asked)
@@ -68,18 +68,18 @@ private struct Lister {
   @Test(arguments: [
     (80, 10, AttributeCost.small, false), (80, 11, .small, true), (80, 40, .large, false), (80, 41, .large, true),
   ])
-  func shareDecides(bare: Int, asked: Int, cost: AttributeCost, isServed: Bool) {
+  func lookupShareDecidesWhetherNodesAreReturned(bare: Int, asked: Int, cost: AttributeCost, isServed: Bool) {
     let lister = Lister()
     #expect(lister.list(files: bare, .large) == 0)
     lister.ask(for: .file, times: asked)
     #expect((lister.list(files: 20, cost) == 20) == isServed)
   }
 
-  @Test func whatCostsMuchIsNotGivenOnSuspicion() {
+  @Test func expensiveAttributesAreNotReturnedSpeculatively() {
     #expect(Lister().list([.file, .folder, .file], .large) == [false, false, false])
   }
 
-  @Test func whatCostsNothingIsGivenUntilItIsNotWanted() {
+  @Test func freeAttributesAreReturnedUntilUnused() {
     let lister = Lister()
     #expect(lister.list(files: 100, .none) == 100 - Self.probes)
     // Continued with the next folder without a lookup: names are enough.
@@ -87,7 +87,7 @@ private struct Lister {
     #expect(lister.list([.folder], .none) == [false])
   }
 
-  @Test func probesThatNobodyMissedEndTheBetNextFolder() {
+  @Test func probesWithoutLookupsDisableNodesInNextDirectory() {
     // Exactly as many as there are probes: all of them were listed.
     let lister = Lister()
     #expect(lister.list(files: Self.probes, .none) == 0)
@@ -98,7 +98,8 @@ private struct Lister {
     #expect(other.list(files: 10, .none) == 9)
   }
 
-  @Test(arguments: [(4, false), (5, true)]) func whoEntersFoldersGetsTheirNodes(entered: Int, isWalker: Bool) {
+  @Test(arguments: [(4, false), (5, true)]) func enteringDirectoriesEnablesDirectoryNodes(entered: Int, isWalker: Bool)
+  {
     let lister = Lister()
     _ = lister.list(Array(repeating: .file, count: 40))
     lister.ask(for: .folder, times: entered)
@@ -110,7 +111,7 @@ private struct Lister {
       lister.list(folders, answers: 2) == Array(repeating: isWalker, count: 5) + Array(repeating: false, count: 5))
   }
 
-  @Test func firstFolderIsBetOnAgainWhenItIsLarge() {
+  @Test func largeFirstDirectoryReturnsNodesAgain() {
     // After 4096 files without a node, a process that lists only one folder gets nodes once more.
     let lister = Lister()
     let kinds = Array(repeating: Kind.file, count: 6000)
@@ -120,14 +121,14 @@ private struct Lister {
     #expect(!lister.list(kinds, answers: 600).contains(true))
   }
 
-  @Test func noMoreThanALimitIsStaked() {
+  @Test func speculativeNodesAreLimited() {
     let lister = Lister()
     let given = lister.list(Array(repeating: .file, count: 80_000), answers: 80_000)
     #expect(given.count { $0 } == 65_536)
     #expect(given.last == false)
   }
 
-  @Test func oneProcessSaysNothingOfAnother() {
+  @Test func processesAreJudgedSeparately() {
     let habits = ReaddirPlusPolicy()
     let one = Lister(habits, process: 1)
     _ = one.list(files: 40)
@@ -140,7 +141,7 @@ private struct Lister {
   }
 
   /// Only a process that was seen to look up attributes may fill the kernel's cache with estimates.
-  @Test func whoHasNotAskedIsNotProven() {
+  @Test func processWithoutLookupsIsNotProven() {
     let lister = Lister()
     func choice(isStart: Bool) -> ReaddirPlusPolicy.Choice {
       lister.habits.choice(for: lister.process, isStart: isStart, .small)
@@ -154,14 +155,14 @@ private struct Lister {
     #expect(choice(isStart: false).isProven && choice(isStart: true).isProven)
   }
 
-  @Test func namesAreWithoutNodes() {
+  @Test func namesChoiceReturnsNoNodes() {
     var choice = ReaddirPlusPolicy.Choice.names
     #expect(![Kind.file, .folder, .link].contains { choice.givesNode(to: $0) })
     #expect(!choice.isProven && choice.nodes == 0 && choice.bare == 2)
   }
 
   /// Folders are neither probes nor evidence of what is wanted of files.
-  @Test func foldersAreNotCountedAsFiles() {
+  @Test func directoriesAreNotCountedAsFiles() {
     let lister = Lister()
     let kinds = Array(repeating: Kind.folder, count: 20) + Array(repeating: .file, count: 20)
     let given = lister.list(kinds)
@@ -172,7 +173,7 @@ private struct Lister {
   }
 
   /// Entries of a process are judged together, whichever folders they are in.
-  @Test func shareIsOfAllThatWasListed() {
+  @Test func lookupShareIsComputedAcrossDirectories() {
     let lister = Lister()
     #expect(lister.list(files: 40, .large) == 0)
     lister.ask(for: .file, times: 6)
@@ -183,7 +184,7 @@ private struct Lister {
     #expect(lister.list(files: 10) == 0)
   }
 
-  @Test func onlySoManyProcessesAreRemembered() {
+  @Test func numberOfRememberedProcessesIsLimited() {
     let habits = ReaddirPlusPolicy()
     let first = Lister(habits, process: 1)
     _ = first.list(files: 40)

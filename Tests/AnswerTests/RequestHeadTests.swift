@@ -19,7 +19,7 @@ import Testing
   /// These are counted, so that another process must not count them again.
   private static let once: Set<UInt32> = [2, 26, 36, 42]
 
-  private func head(_ opcode: UInt32) -> RequestHead {
+  private func head(_ opcode: UInt32) -> RequestHeader {
     var words = [UInt32](repeating: 0, count: 16)
     words[0] = 64
     words[1] = opcode
@@ -27,16 +27,16 @@ import Testing
       var buffer = unsafe fuse_buf()
       unsafe buffer.mem = bytes.baseAddress
       unsafe buffer.size = bytes.count
-      return unsafe RequestHead(buffer)
+      return unsafe RequestHeader(buffer)
     }
   }
 
-  @Test func onlyWhatChangesNothingCanBeAbandoned() {
+  @Test func onlyRequestsWithoutEffectsAreAbandonable() {
     for (opcode, name) in Self.abandonable { #expect(head(opcode).isAbandonable, "\(name)") }
     for (opcode, name) in Self.changing { #expect(!head(opcode).isAbandonable, "\(name)") }
   }
 
-  @Test func onlyWhatIsNotCountedIsRepeated() {
+  @Test func onlyUncountedRequestsAreRepeatable() {
     for opcode in UInt32(1)...52 { #expect(head(opcode).isRepeatable == !Self.once.contains(opcode), "\(opcode)") }
   }
 }

@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct AddressRangeTests {
   /// The first and the last address of each network, and the addresses before and behind those.
-  @Test(arguments: 1...31) func networksEndWhereTheirPrefixSays(_ bits: Int) throws {
+  @Test(arguments: 1...31) func ipv4RangeMatchesPrefixLength(_ bits: Int) throws {
     let mask = UInt32.max << UInt32(32 - bits)
     let first = 0x4c_a9_53_b6 & mask
     let last = first | ~mask
@@ -13,7 +13,7 @@ import Testing
     #expect(last == .max || !range.contains(text(last + 1)))
   }
 
-  @Test(arguments: [1, 7, 9, 47, 60, 65, 100, 121, 127]) func longNetworksEndWhereTheirPrefixSays(_ bits: Int) throws {
+  @Test(arguments: [1, 7, 9, 47, 60, 65, 100, 121, 127]) func ipv6RangeMatchesPrefixLength(_ bits: Int) throws {
     var address: [UInt16] = [0x2ac7, 0x5db8, 0x91e3, 0x4c6f, 0xb25a, 0x7d19, 0xe48c, 0x36a5]
     let range = try #require(AddressRange("\(text(address))/\(bits)"))
     // The last bit of the prefix is another, and the first one behind it.
@@ -24,7 +24,7 @@ import Testing
     #expect(range.contains(text(address)))
   }
 
-  @Test func addressesAndAllAddresses() throws {
+  @Test func addressRangeAcceptsSingleAddressesAndRejectsErrors() throws {
     let one = try #require(AddressRange("10.0.0.7"))
     #expect(one.contains("10.0.0.7") && one.contains("::ffff:10.0.0.7") && !one.contains("10.0.0.6"))
     let all = try #require(AddressRange("0.0.0.0/0"))

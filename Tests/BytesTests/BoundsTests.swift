@@ -7,7 +7,7 @@ import Testing
   @Test(arguments: [
     Int64.min, -1, 0, 1, Bounds.largestSize - 1, Bounds.largestSize, Bounds.largestSize + 1, .max - 510, .max,
   ])
-  func sizeIsBounded(_ claimed: Int64) {
+  func claimedSizesAreBounded(_ claimed: Int64) {
     let size = Bounds.size(claimed)
     #expect((0...Bounds.largestSize).contains(size))
     #expect((size == claimed) == Bounds.holds(claimed))
@@ -19,13 +19,13 @@ import Testing
     #expect(abs(1_700_000_000 - Bounds.time(claimed)) < 1 << 41)
   }
 
-  @Test func sumsAreRightWhereTheyCanBe() {
+  @Test func sumsWithinBoundsAreExact() {
     #expect(Bounds.sum(3, 4) == 7 && Bounds.sum(Bounds.largestSize, 1) == Bounds.largestSize)
     #expect(Bounds.size(blocks: 3) == 1536)
   }
 
   @Test(arguments: [Int64.max, .max - 1, .min, -1, 10, 20, 21])
-  func rangeTakesAnyOffset(_ offset: Int64) throws {
+  func rangeAcceptsAnyOffset(_ offset: Int64) throws {
     let range = ByteRange(of: ByteArraySource(Array(0..<100)), start: 10, size: 20)
     try range.willMove(at: offset, count: 10, .blocking)
     range.prepare(at: offset)
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(arguments: [(Int64.max, Int64.max), (.max - 5, 10), (-5, 10), (5, .max), (5, -1)])
-  func rangeOfAnythingIsReadAsDamaged(start: Int64, size: Int64) {
+  func invalidRangeDoesNotReadBeyondItsSource(start: Int64, size: Int64) {
     let range = ByteRange(of: ByteArraySource(Array(0..<4)), start: start, size: size)
     #expect(Bounds.holds(range.size))
     for offset in [0, 1, size / 2, size &- 1, .max] {

@@ -13,7 +13,7 @@ import Testing
     #expect(reader.remaining == 0 && reader.position == 15 && reader.sourceOffset == 115)
   }
 
-  @Test func nothingIsReadPastTheEnd() throws {
+  @Test func readPastTheEndThrows() throws {
     let bytes: [UInt8] = [1, 2, 3]
     let span = unsafe bytes.span.bytes
     var reader = ByteReader(span, originByte: 10)
@@ -41,7 +41,7 @@ import Testing
     } catch { #expect(error.offset == 13) }
   }
 
-  @Test func sliceIsTheNextBytes() throws {
+  @Test func sliceReturnsNextBytes() throws {
     let bytes: [UInt8] = [1, 2, 3, 4]
     let span = unsafe bytes.span.bytes
     var reader = ByteReader(span)
@@ -51,7 +51,7 @@ import Testing
     #expect(reader.remaining == 1)
   }
 
-  @Test func anEmptySpanHasNothing() throws {
+  @Test func emptySpanHasNoBytes() throws {
     let bytes: [UInt8] = []
     let span = unsafe bytes.span.bytes
     var reader = ByteReader(span)

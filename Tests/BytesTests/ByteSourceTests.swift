@@ -6,7 +6,7 @@ import Testing
 @Suite struct ByteSourceTests {
   private static let bytes = Array(UInt8(0)..<100)
 
-  @Test func arrayGivesWhatIsThere() throws {
+  @Test func arraySourceReturnsAvailableBytes() throws {
     let source = ByteArraySource(Self.bytes)
     #expect(source.size == 100)
     #expect(try source.partialBytes(at: 98, count: 10) == [98, 99])
@@ -16,7 +16,7 @@ import Testing
     #expect(throws: Fault.self) { try source.bytes(at: 98, count: 3) }
   }
 
-  @Test func rangeStaysInItsBounds() throws {
+  @Test func rangeStaysWithinItsBounds() throws {
     let range = ByteRange(of: ByteArraySource(Self.bytes), start: 10, size: 20)
     #expect(try range.readThrough() == Array(10..<30))
     #expect(try range.partialBytes(at: 19, count: 10) == [29])
@@ -30,7 +30,9 @@ import Testing
     let asked = Mutex<[String]>([])
 
     func note(_ question: String) { asked.withLock { $0.append(question) } }
-    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ blocking: BlockingMode) throws(Fault)
+      -> Int
+    {
       0
     }
     func extent(at offset: Int64, count: Int) -> Extent? {
@@ -38,7 +40,7 @@ import Testing
       return nil
     }
     func verify() { note("verify") }
-    func willMove(at offset: Int64, count: Int, _ patience: Patience) { note("willMove \(offset) \(count)") }
+    func willMove(at offset: Int64, count: Int, _ blocking: BlockingMode) { note("willMove \(offset) \(count)") }
     func workAhead(of offset: Int64) -> WorkAhead {
       note("workAhead \(offset)")
       return .none
@@ -46,7 +48,7 @@ import Testing
     func prepare(at offset: Int64) { note("prepare \(offset)") }
   }
 
-  @Test func rangeAsksItsSourceForTheSamePlace() throws {
+  @Test func rangeForwardsOffsetsToItsSource() throws {
     let source = AskedSource()
     let range = ByteRange(of: source, start: 10, size: 20)
     #expect(range.extent(at: 5, count: 50) == nil && range.extent(at: 20, count: 1) == nil)
@@ -63,7 +65,7 @@ import Testing
     return ByteIdentity(device: 1, inode: inode, size: 100, modified: time, changed: time)
   }
 
-  @Test func identityOfSeveralFilesTellsEachAndWhatWasTakenOfIt() {
+  @Test func bundledIdentityDependsOnEachFileAndRange() {
     let (one, other) = (Self.identity(1), Self.identity(2))
     let bundles: [ByteIdentity?] = [
       ByteIdentity(bundling: [("a", one)]), ByteIdentity(bundling: [("b", one)]),
@@ -90,17 +92,19 @@ import Testing
     }
 
     func withDescriptor<Result>(_ body: (Int32) throws(Fault) -> Result) throws(Fault) -> Result { try body(0) }
-    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
-      unsafe try bytes.read(into: buffer, at: offset, patience)
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ blocking: BlockingMode) throws(Fault)
+      -> Int
+    {
+      unsafe try bytes.read(into: buffer, at: offset, blocking)
     }
     func extent(at offset: Int64, count: Int) -> Extent? { Extent(holder: self, offset: offset, count: count) }
     func verify() { verified.add(1, ordering: .relaxed) }
-    func willMove(at offset: Int64, count: Int, _ patience: Patience) {
+    func willMove(at offset: Int64, count: Int, _ blocking: BlockingMode) {
       moved.withLock { $0.append("\(offset) \(count)") }
     }
   }
 
-  @Test func joinedSourceIsItsPartsInOrder() throws {
+  @Test func joinedSourceConcatenatesPartsInOrder() throws {
     let parts = [0..<30, 30..<30, 30..<31, 31..<100].enumerated().map { Part(Self.bytes[$1], UInt64($0)) }
     let names: [FileName] = ["a", "b", "c", "d"]
     let joined = try JoinedSource(zip(names, parts).map { ($0, $1) })
@@ -136,7 +140,7 @@ import Testing
     #expect(fault?.kind == .damaged && fault?.offset == 95)
   }
 
-  @Test func rangeOfAFileIsAPieceOfTheFile() throws {
+  @Test func extentOfRangeIsSubrangeOfFileExtent() throws {
     let range = ByteRange(of: ExtentSource(size: 1000), start: 100, size: 50)
     let inner = ByteRange(of: range, start: 10, size: 5)
     let extent = try #require(inner.extent(at: 2, count: 100))
@@ -144,7 +148,7 @@ import Testing
     #expect(inner.extent(at: 5, count: 1) == nil && inner.extent(at: -1, count: 1) == nil)
   }
 
-  @Test func faultsSayWhere() {
+  @Test func faultDescriptionIncludesByteOffset() {
     #expect(Fault(.damaged, "bad", atByte: 7).description == "bad (at byte 7)")
     #expect(Fault(.damaged, "bad").description == "bad")
   }
@@ -155,7 +159,8 @@ private final class ExtentSource: ByteSource, DescriptorHolder {
   let size: Int64
   init(size: Int64) { self.size = size }
 
-  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ blocking: BlockingMode) throws(Fault) -> Int
+  {
     0
   }
   func extent(at offset: Int64, count: Int) -> Extent? { Extent(holder: self, offset: offset, count: count) }

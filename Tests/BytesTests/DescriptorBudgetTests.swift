@@ -42,7 +42,7 @@ import Threads
     for key in keys where budget.open(table.open) >= 0 { cache.insert(Holder(table), for: key, cost: 1) }
   }
 
-  @Test func oldestGoAtFourFifthsOfTheLimit() {
+  @Test func oldestAreEvictedAboveFourFifthsOfLimit() {
     let table = Table(limit: 100)
     let budget = DescriptorBudget { table.limit }
     let cache = LRUCache<Int, Holder>(capacity: 1000, budget)
@@ -54,7 +54,7 @@ import Threads
     #expect(table.count <= 81 && cache[999] != nil)
   }
 
-  @Test func cacheThatHoldsMostGivesBack() {
+  @Test func largestCacheFreesDescriptorsFirst() {
     let table = Table(limit: 100)
     let budget = DescriptorBudget { table.limit }
     let small = LRUCache<Int, Holder>(capacity: 1000, budget)
@@ -64,7 +64,7 @@ import Threads
     #expect(small.count == 20 && large.count < 70)
   }
 
-  @Test(arguments: [EMFILE, ENFILE]) func refusalIsAnsweredByGivingBack(_ code: Int32) {
+  @Test(arguments: [EMFILE, ENFILE]) func failedOpenEvictsDescriptorsAndRetries(_ code: Int32) {
     // The others' descriptors are known to no cache.
     let table = Table(limit: 50, open: 40, failure: code)
     let budget = DescriptorBudget { 1000 }
@@ -75,7 +75,7 @@ import Threads
     #expect(cache.count == 7 && cache[0] == nil && cache[9] != nil)
   }
 
-  @Test func refusalStaysWhereNothingIsHeld() {
+  @Test func openFailsIfNoDescriptorCanBeFreed() {
     let table = Table(limit: 5, open: 5)
     let budget = DescriptorBudget { table.limit }
     #expect(budget.open(table.open) == -1 && errno == EMFILE)
@@ -90,7 +90,7 @@ import Threads
   }
 
   /// A cache that claims to hold descriptors, and frees none.
-  @Test func attemptsEnd() {
+  @Test func openAttemptsAreLimited() {
     let table = Table(limit: 5, open: 5)
     let budget = DescriptorBudget { table.limit }
     let cache = LRUCache<Int, Int>(capacity: 1000, budget)

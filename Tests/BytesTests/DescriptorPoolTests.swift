@@ -22,7 +22,7 @@ import Testing
     return folder
   }
 
-  @Test func counterOfDescriptorsWorks() throws {
+  @Test func openDescriptorCounterIsCorrect() throws {
     let folder = try Self.makeFolder(2)
     #expect(try folder.openDescriptors() == 0)
     do {
@@ -50,7 +50,7 @@ import Testing
     #expect(try folder.openDescriptors() == 0)
   }
 
-  @Test func threadsShareOneDescriptor() throws {
+  @Test func concurrentReadsStayWithinPoolCapacity() throws {
     let folder = try Self.makeFolder(20)
     do {
       let pool = DescriptorPool(capacity: 2)
@@ -67,14 +67,14 @@ import Testing
     #expect(try folder.openDescriptors() == 0)
   }
 
-  @Test func filesThatComeAndGoLeaveNoDescriptor() throws {
+  @Test func releasedFilesCloseTheirDescriptors() throws {
     let folder = try Self.makeFolder(10)
     let pool = DescriptorPool(capacity: 4)
     for round in 0..<200 { _ = try Self.file(round % 10, in: folder, pool).readThrough() }
     #expect(try folder.openDescriptors() == 0)
   }
 
-  @Test func descriptorInUseIsNotTakenAway() throws {
+  @Test func descriptorInUseIsNotEvicted() throws {
     let folder = try Self.makeFolder(3)
     let pool = DescriptorPool(capacity: 1)
     let paths = (0..<3).map { "\(folder.path)/f\($0)" }
@@ -114,7 +114,7 @@ import Testing
     #expect(try folder.openDescriptors() == 0)
   }
 
-  @Test func failureToOpenIsThrownAndLeavesNothing() throws {
+  @Test func failedOpenThrowsAndLeavesPoolUsable() throws {
     let folder = try Self.makeFolder(1)
     let pool = DescriptorPool(capacity: 1)
     let path = folder.path + "/gone"
@@ -127,7 +127,7 @@ import Testing
     #expect(try good.readThrough() == Self.content(0))
   }
 
-  @Test func fileIsOpenedAgainWhenThereWereTooManyOpen() throws {
+  @Test func openIsRetriedAfterEvictingIdleDescriptor() throws {
     let folder = try Self.makeFolder(2)
     let pool = DescriptorPool(capacity: 4)
     let path = folder.path + "/f1"
@@ -152,7 +152,7 @@ import Testing
   }
 
   /// If times count whole seconds, a change within two seconds may not be visible in them.
-  @Test func fileThatWasJustWrittenHasNoName() throws {
+  @Test func recentlyWrittenFileHasNoIdentity() throws {
     let folder = try Self.makeFolder(1)
     let pool = DescriptorPool(capacity: 2)
     try folder.setModified("f0", Timestamp(seconds: Int64(time(nil)) + 1))
@@ -170,7 +170,7 @@ import Testing
     #expect(FileSource(descriptor, opened: settled.opened, isPinned: false).identity == nil)
   }
 
-  @Test func pinnedFileThatChangedIsAFault() throws {
+  @Test func changedPinnedFileThrows() throws {
     let folder = try Self.makeFolder(2)
     let pool = DescriptorPool(capacity: 2)
     let file = try Self.file(0, in: folder, pool)

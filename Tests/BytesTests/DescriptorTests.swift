@@ -20,7 +20,7 @@ import Testing
     return source
   }
 
-  @Test func allNamesButTheFolderItselfAndTheOneAboveAreListed() throws {
+  @Test func listingOmitsOnlyDotAndDotDot() throws {
     let source = try SourceFolder()
     let names: [FileName] = [".a", "..b", "...", "c", "dd", ".e.txt"]
     for name in names { try source.write(name, "") }
@@ -31,7 +31,7 @@ import Testing
     #expect(found == Set(names))
   }
 
-  @Test func namesBelowAreOpened() throws {
+  @Test func pathsBelowDirectoryAreOpened() throws {
     let source = try Self.makeFolder()
     let place = try Descriptor.open(path: source.path + "/inside", for: .place)
     let file = try Descriptor.open(below: place.raw, path: "d/file", for: .reading)
@@ -45,7 +45,7 @@ import Testing
       ("../secret", EXDEV), ("..", EXDEV), ("d/../../secret", EXDEV), ("/etc/passwd", EXDEV), ("gone", ENOENT),
       ("d/file/x", ENOTDIR),
     ] as [(String, Int32)])
-  func linksAndWaysOutAreRefused(path: String, errno: Int32) throws {
+  func symlinksAndEscapingPathsAreRefused(path: String, errno: Int32) throws {
     let source = try Self.makeFolder()
     let place = try Descriptor.open(path: source.path + "/inside", for: .place)
     for purpose in [Descriptor.Purpose.reading, .place] {
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test(arguments: ["link", "d/link", "out"]) func linkItselfIsNotOpened(path: String) throws {
+  @Test(arguments: ["link", "d/link", "out"]) func symlinkIsNotOpenedForReading(path: String) throws {
     let source = try Self.makeFolder()
     let place = try Descriptor.open(path: source.path + "/inside", for: .place)
     #expect(throws: Fault(.system(ELOOP), "openat2")) {
@@ -67,13 +67,13 @@ import Testing
     #expect(try link.status().type == S_IFLNK)
   }
 
-  @Test func fifoDoesNotWaitForItsOtherEnd() throws {
+  @Test func openingFIFODoesNotBlock() throws {
     let source = try Self.makeFolder()
     let place = try Descriptor.open(path: source.path + "/inside", for: .place)
     _ = try Descriptor.open(below: place.raw, path: "fifo", for: .reading)
   }
 
-  @Test(arguments: [0, 1, 5000]) func folderIsListedWhole(count: Int) throws {
+  @Test(arguments: [0, 1, 5000]) func directoryIsListedCompletely(count: Int) throws {
     let source = try SourceFolder()
     var expected: Set<FileName> = []
     for index in 0..<count {
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test func linksAreRead() throws {
+  @Test func symlinkTargetsAreRead() throws {
     let source = try Self.makeFolder()
     let place = try Descriptor.open(path: source.path + "/inside", for: .place)
     #expect(try linkTarget(of: "absolute", in: place.raw) == Array("/etc".utf8))

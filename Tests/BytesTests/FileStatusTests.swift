@@ -20,7 +20,7 @@ import Testing
     (100, 5, 100, 20_000_004, false), (100, 5, 100, 20_100_005, true), (100, 999_999_999, 101, 10_000_000, false),
     (100, 999_999_999, 101, 30_000_000, true), (105, 0, 100, 0, true), (101, 0, 100, 0, false),
   ])
-  func timesAreSettledWhenTheyArePast(
+  func timeIsSettledAfterItsResolutionElapsed(
     _ seconds: Int, _ nanoseconds: Int, _ now: Int, _ nowNanoseconds: Int, _ isSettled: Bool
   ) {
     let now = Timestamp(seconds: Int64(now), nanoseconds: Int32(nowNanoseconds))
@@ -29,7 +29,7 @@ import Testing
 }
 
 @Suite struct ExtensionTableTests {
-  @Test func valuesKeepTheirOrder() {
+  @Test func extensionTableKeepsInsertionOrder() {
     let names = (0..<200).map { FileExtension("x\($0)".utf8) }
     let table = ExtensionTable((0..<1000).map { (names[$0 % 200], $0) })
     for (index, name) in names.enumerated() {

@@ -12,35 +12,35 @@ import Threads
     func wait() { while !isUp { _ = usleep(500) } }
   }
 
-  @Test func threadWithoutOneWorksToTheEnd() throws { try Interest.check() }
+  @Test func workWithoutTokenIsNotCancelled() throws { try CancellationToken.check() }
 
-  @Test func stepsThrowOnceItIsLostAndNotBehindIt() throws {
+  @Test func checkThrowsAfterCancellationOnlyInsideScope() throws {
     let gone = Flag()
-    let caught = try Interest { !gone.isUp }.run { () -> Result<Fault?, any Error> in
+    let caught = try CancellationToken { !gone.isUp }.run { () -> Result<Fault?, any Error> in
       Result {
-        try Interest.check()
+        try CancellationToken.check()
         gone.raise()
-        do { try Interest.check() } catch let fault as Fault { return fault }
+        do { try CancellationToken.check() } catch let fault as Fault { return fault }
         return nil
       }
     }.get()
     #expect(caught == .interrupted)
     #expect(caught?.isDelay == true)
-    try Interest.check()
+    try CancellationToken.check()
   }
 
-  @Test func innerOneHidesTheOuterAndGivesItBack() {
-    let lost = Interest { false }
-    let held = Interest { true }
+  @Test func innerTokenReplacesOuterAndRestoresIt() {
+    let lost = CancellationToken { false }
+    let held = CancellationToken { true }
     let seen = lost.run { () -> [Bool] in
-      let inner = held.run { Interest.current?.isLost ?? true }
-      return [inner, Interest.current?.isLost ?? false]
+      let inner = held.run { CancellationToken.current?.isLost ?? true }
+      return [inner, CancellationToken.current?.isLost ?? false]
     }
     #expect(seen == [false, true])
   }
 
   /// Runs `body` on another thread; the flag is raised when it is done.
-  private func elsewhere(_ workers: Workers, _ body: @escaping @Sendable () -> Void) -> Flag {
+  private func elsewhere(_ workers: ThreadPool, _ body: @escaping @Sendable () -> Void) -> Flag {
     let done = Flag()
     workers.submit {
       body()
@@ -49,9 +49,9 @@ import Threads
     return done
   }
 
-  @Test func whoWaitsForALockGivesUpWithHisReader() async throws {
-    let workers = Workers(atMost: 2)
-    let lock = BlockingLock()
+  @Test func lockWaitEndsWhenReaderCancels() async throws {
+    let workers = ThreadPool(atMost: 2)
+    let lock = CancellableLock()
     let (gone, locked, free) = (Flag(), Flag(), Flag())
     let fault = Mutex<Fault?>(nil)
     _ = elsewhere(workers) {
@@ -62,7 +62,7 @@ import Threads
     }
     while !locked.isUp { try await Task.sleep(for: .milliseconds(1)) }
     let done = elsewhere(workers) {
-      Interest { !gone.isUp }.run {
+      CancellationToken { !gone.isUp }.run {
         do throws(Fault) { try lock.lock() } catch { fault.withLock { [error] in $0 = error } }
       }
     }
@@ -79,27 +79,27 @@ import Threads
     lock.unlock()
   }
 
-  @Test func holderWorksForThoseWhoWait() async throws {
-    let workers = Workers(atMost: 2)
-    let lock = BlockingLock()
+  @Test func lockHolderContinuesWhileOthersWait() async throws {
+    let workers = ThreadPool(atMost: 2)
+    let lock = CancellableLock()
     let (first, second, locked, seen) = (Flag(), Flag(), Flag(), Flag())
     let kept = Mutex<[Bool]>([])
     let holder = elsewhere(workers) {
-      Interest { !first.isUp }.run {
+      CancellationToken { !first.isUp }.run {
         try? lock.lock()
         locked.raise()
         first.wait()
         // The first reader has gone, and another waits.
-        kept.withLock { $0.append(Interest.current?.isLost ?? true) }
+        kept.withLock { $0.append(CancellationToken.current?.isLost ?? true) }
         seen.raise()
         second.wait()
-        kept.withLock { $0.append(Interest.current?.isLost ?? true) }
+        kept.withLock { $0.append(CancellationToken.current?.isLost ?? true) }
         lock.unlock()
       }
     }
     while !locked.isUp { try await Task.sleep(for: .milliseconds(1)) }
     let waiter = elsewhere(workers) {
-      Interest { !second.isUp }.run { if (try? lock.lock()) != nil { lock.unlock() } }
+      CancellationToken { !second.isUp }.run { if (try? lock.lock()) != nil { lock.unlock() } }
     }
     // It is waiting by now, or soon.
     try await Task.sleep(for: .milliseconds(50))
@@ -112,7 +112,7 @@ import Threads
   }
 
   /// At any point within a second when the wait begins.
-  @Test func whoWaitsWaitsAsLongAsHeSays() {
+  @Test func timedWaitLastsAtLeastItsTimeout() {
     let never = Monitor(0)
     for _ in 0..<5 {
       let start = ContinuousClock.now
@@ -121,8 +121,8 @@ import Threads
     }
   }
 
-  @Test func thoseWhoAreHeldUpDoNotCount() async throws {
-    let workers = Workers(atMost: 2, evenHeldUp: 40)
+  @Test func blockedThreadsDoNotCountTowardsPoolLimit() async throws {
+    let workers = ThreadPool(atMost: 2, evenHeldUp: 40)
     let free = Flag()
     let stuck = Monitor(0)
     for _ in 0..<20 {
@@ -143,8 +143,8 @@ import Threads
     #expect(workers.count == 0)
   }
 
-  @Test func thoseWhoWorkDoCount() async throws {
-    let workers = Workers(atMost: 2, evenHeldUp: 40)
+  @Test func runningThreadsCountTowardsPoolLimit() async throws {
+    let workers = ThreadPool(atMost: 2, evenHeldUp: 40)
     let (free, next) = (Flag(), Flag())
     for _ in 0..<2 { workers.submit { while !free.isUp {} } }
     workers.submit { next.raise() }
@@ -155,13 +155,13 @@ import Threads
     workers.stop()
   }
 
-  @Test func audienceIsWhoWaitsAndForAWhileWhoWasAnswered() throws {
-    let short = Audience(staying: 0)
+  @Test func waiterCountIncludesRecentlyAnsweredWaiters() throws {
+    let short = WaiterCount(staying: 0)
     #expect(!short.isThere)
     let isThere = try short.waits { () throws(Fault) in short.isThere }
     #expect(isThere)
     #expect(!short.isThere)
-    let long = Audience(staying: 600)
+    let long = WaiterCount(staying: 600)
     do throws(Fault) { try long.waits { () throws(Fault) in throw .interrupted } } catch {
       #expect(error == .interrupted)
     }

@@ -5,7 +5,7 @@ import Threads
 
 @Suite struct LRUCacheTests {
   /// The most recently used three quarters are kept.
-  @Test func fullCacheDropsWhatWasUsedLongestAgo() {
+  @Test func fullCacheEvictsLeastRecentlyUsedValues() {
     let cache = LRUCache<Int, Int>(capacity: 100)
     for key in 0..<10 { cache.insert(key, for: key, cost: 10) }
     #expect((0..<10).allSatisfy { cache[$0] == $0 })
@@ -28,7 +28,7 @@ import Threads
     }
   }
 
-  @Test func valuesAreReleasedWithoutTheLock() {
+  @Test func valuesAreReleasedOutsideTheLock() {
     let budget = MemoryBudget(capacity: 50)
     let cache = LRUCache<Int, Slow>(capacity: 100, budget)
     for key in 0..<20 { cache.insert(Slow(cache, pause: 100), for: key, cost: 10) }
@@ -39,7 +39,7 @@ import Threads
   }
 
   /// The report of one thread must not overtake that of another, or the budget counts what the cache no longer holds.
-  @Test func budgetCountsWhatTheCacheHolds() throws {
+  @Test func budgetMatchesCacheSize() throws {
     let budget = MemoryBudget(capacity: 1 << 40)
     let cache = LRUCache<Int, [UInt8]>(capacity: 1 << 40, budget)
     for _ in 0..<200 {
@@ -55,7 +55,7 @@ import Threads
     }
   }
 
-  @Test func valuesOfManyKeysAreRemoved() {
+  @Test func removeAllRemovesMatchingKeys() {
     let budget = MemoryBudget(capacity: 1000)
     let cache = LRUCache<Int, Int>(capacity: 1000, budget)
     for key in 0..<10 { cache.insert(key, for: key, cost: 10) }

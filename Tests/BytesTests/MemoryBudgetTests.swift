@@ -23,7 +23,7 @@ import Threads
     }
   }
 
-  @Test func whatIsTakenIsCountedUntilItIsGivenBack() {
+  @Test func memorySharesAreCountedUntilReleased() {
     let budget = MemoryBudget(capacity: 100)
     var share: MemoryShare? = MemoryShare(in: budget)
     #expect(share?.grow(to: 60) == true && share?.grow(to: 40) == true && budget.used == 60)
@@ -36,7 +36,7 @@ import Threads
     #expect(budget.used == 7)
   }
 
-  @Test func whoHasMostLetsGoFirst() {
+  @Test func largestHolderIsEvictedFirst() {
     let budget = MemoryBudget(capacity: 100)
     let (small, large) = (Holder(budget, 30), Holder(budget, 60))
     let share = MemoryShare(in: budget)
@@ -47,14 +47,14 @@ import Threads
     #expect(share.grow(to: 100) && budget.used == 100 && small.share.size + large.share.size == 0)
   }
 
-  @Test func whatCouldNotBeHadAloneCostsNobodyAnything() {
+  @Test func requestAboveCapacityEvictsNoHolder() {
     let budget = MemoryBudget(capacity: 100)
     let holder = Holder(budget, 60)
     let share = MemoryShare(in: budget)
     #expect(!share.grow(to: 101) && holder.questions == [])
   }
 
-  @Test func whatIsThereAlreadyDrivesOthersOut() {
+  @Test func settingShareEvictsOtherHolders() {
     let budget = MemoryBudget(capacity: 100)
     let holder = Holder(budget, 60)
     let share = MemoryShare(in: budget)
@@ -62,7 +62,7 @@ import Threads
     #expect(holder.questions == [50] && budget.used == 100)
   }
 
-  @Test func cachesGiveWayAndWorkOn() {
+  @Test func cachesShrinkForSharesAndRemainUsable() {
     let budget = MemoryBudget(capacity: 100)
     let cache = LRUCache<Int, Int>(capacity: 80, budget)
     for number in 0..<8 { cache.insert(number, for: number, cost: 10) }

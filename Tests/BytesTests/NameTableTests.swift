@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [(1, false), (2, false), (3, true), (4, true)]) func tableKeepsToItsModel(
+  @Test(arguments: [(1, false), (2, false), (3, true), (4, true)]) func tableMatchesDictionaryModel(
     seed: UInt64, isCoarse: Bool
   ) {
     var numbers = SeededNumbers(seed: seed)
@@ -63,7 +63,7 @@ import Testing
     #expect(model.names.count == expected.count)
   }
 
-  @Test func removingWhatIsNotThereChangesNothing() {
+  @Test func removingMissingEntryHasNoEffect() {
     var table = NameTable(expecting: 4)
     table.insert(7, 3)
     table.remove(8, 3) { _ in 3 }
@@ -72,7 +72,7 @@ import Testing
     #expect(table.find(3) { _ in true } == nil)
   }
 
-  @Test func tableHoldsWhatItExpects() {
+  @Test func tableHoldsItsExpectedCount() {
     for count in [0, 1, 10, 11, 1000] {
       var table = NameTable(expecting: count)
       for number in 0..<UInt32(count) {
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test func numberZeroIsANumber() {
+  @Test func zeroIsStoredLikeOtherNumbers() {
     var table = NameTable(expecting: 1)
     table.insert(0, 5)
     #expect(table.find(5) { $0 == 0 } == 0)

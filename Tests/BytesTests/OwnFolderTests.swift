@@ -8,7 +8,7 @@ import Testing
     (try? OwnFolder.check(path, making: making)) != nil
   }
 
-  @Test func everyFolderOnTheWayCounts() async throws {
+  @Test func permissionsOfEveryParentDirectoryAreChecked() async throws {
     try await withScratch { scratch in
       let (top, inner) = (scratch.path + "/a", scratch.path + "/a/b")
       #expect(!isOwn(inner))
@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(.enabled("only root can give a folder away") { MountScratch.isRoot })
-  func foldersOfOthersDoNot() async throws {
+  func directoryOfAnotherUserIsNotTrusted() async throws {
     try await withScratch { scratch in
       let (top, inner) = (scratch.path + "/a", scratch.path + "/a/b")
       #expect(isOwn(inner, making: true))
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test func keyIsMadeOnceAndForTheOwnerAlone() async throws {
+  @Test func keyIsCreatedOnceAndPrivateToOwner() async throws {
     try await withScratch { scratch in
       let key = try OwnKey.key(in: scratch.path)
       #expect(key.count == 32 && Set(key).count > 8)

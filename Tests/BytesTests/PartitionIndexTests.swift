@@ -9,11 +9,11 @@ import Testing
     ([1, 2, 3, 4, 10], 4), ([9, 9, 9, 10, 10, 10, 10], 3),
   ]
 
-  @Test(arguments: arrays) func itIsBehindAllThatComeBefore(_ fixture: (elements: [Int], index: Int)) {
+  @Test(arguments: arrays) func partitionIndexFollowsAllMatchingElements(_ fixture: (elements: [Int], index: Int)) {
     #expect(fixture.elements.partitionIndex { $0 < 10 } == fixture.index)
   }
 
-  @Test func everyPlaceInEverySizeIsFound() {
+  @Test func everyIndexIsFoundForEverySize() {
     for count in 0...40 {
       for place in 0...count { #expect((0..<count).partitionIndex { $0 < place } == place) }
     }
@@ -30,7 +30,7 @@ import Testing
     #expect(slice.partitionIndex { $0 < 100 } == 6)
   }
 
-  @Test func fewElementsAreLookedAt() {
+  @Test func partitionIndexTakesLogarithmicTime() {
     var looks = 0
     let index = (0..<1_000_000).partitionIndex { element in
       looks += 1

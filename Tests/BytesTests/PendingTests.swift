@@ -9,9 +9,9 @@ import Testing
     func up() { value.withLock { $0 += 1 } }
   }
 
-  @Test func everyWaiterIsToldOnce() {
+  @Test func everyWaiterIsNotifiedOnce() {
     let (told, abandoned) = (Count(), Count())
-    let pending = Pending { abandoned.up() }
+    let pending = SharedOperation { abandoned.up() }
     _ = pending.whenDone { told.up() }
     let token = pending.whenDone { told.up() }
     pending.finish()
@@ -23,9 +23,9 @@ import Testing
     #expect(told.now == 3 && abandoned.now == 0)
   }
 
-  @Test func onlyTheLastWhoGivesUpAbandons() {
+  @Test func onlyLastCancellationAbandonsOperation() {
     let (told, abandoned) = (Count(), Count())
-    let pending = Pending { abandoned.up() }
+    let pending = SharedOperation { abandoned.up() }
     let tokens = (0..<3).map { _ in pending.whenDone { told.up() } }
     pending.cancel(tokens[0])
     pending.cancel(tokens[0])
@@ -35,11 +35,11 @@ import Testing
     #expect(abandoned.now == 1 && told.now == 0)
   }
 
-  @Test func whatWasMadeStaysAsLongAsSomebodyIsToAskAgain() {
+  @Test func operationRetainsItsResult() {
     final class Product: Sendable {}
     weak var product: Product?
     do {
-      let pending = Pending {}
+      let pending = SharedOperation {}
       do {
         let made = Product()
         product = made
@@ -51,8 +51,8 @@ import Testing
     #expect(product == nil)
   }
 
-  @Test func delaysAreNoFailures() {
-    #expect(Fault.later.isDelay && Fault(.pending(Pending {})).isDelay)
+  @Test func onlyPendingAndWouldBlockFaultsAreDelays() {
+    #expect(Fault.later.isDelay && Fault(.pending(SharedOperation {})).isDelay)
     #expect(![Fault(.damaged), Fault(.changed), Fault(.system(5)), Fault(.limit)].contains { $0.isDelay })
   }
 }

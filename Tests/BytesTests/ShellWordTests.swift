@@ -6,5 +6,5 @@ import Testing
     ("plain-1.txt", "plain-1.txt"), ("", "''"), ("two words", "'two words'"), ("it's", #"'it'\''s'"#),
     ("$HOME", "'$HOME'"), (#"a\b"#, #"'a\b'"#),
   ])
-  func textIsOneWord(_ text: String, _ word: String) { #expect(ShellWord.quoted(text) == word) }
+  func textIsQuotedAsOneShellWord(_ text: String, _ word: String) { #expect(ShellWord.quoted(text) == word) }
 }

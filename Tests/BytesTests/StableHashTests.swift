@@ -3,7 +3,7 @@ import Testing
 
 /// Numbers that users have seen as inodes: they must not change from one version to the next.
 @Suite struct StableHashTests {
-  @Test func valuesAreAsTheyAlwaysWere() {
+  @Test func hashValuesAreStable() {
     #expect(StableHash().value == 0x9e37_79b9_7f4a_7c15)
     #expect(StableHash().adding(0).value == 0x6e78_9e6a_a1b9_65f4)
     #expect(StableHash(seed: 1).adding(2).adding(3).value == 0xbca4_02f6_74dd_d08d)
@@ -12,7 +12,7 @@ import Testing
     #expect(text.value == 0x1c5f_b9cc_ecaf_709e)
   }
 
-  @Test func lengthCounts() {
+  @Test func hashDependsOnLength() {
     func value(_ bytes: [UInt8]) -> UInt64 {
       var hash = StableHash()
       hash.combine(bytes)
@@ -23,11 +23,11 @@ import Testing
     #expect(value([1, 2]) != value([2, 1]))
   }
 
-  @Test func orderCounts() {
+  @Test func hashDependsOnOrder() {
     #expect(StableHash().adding(1).adding(2).value != StableHash().adding(2).adding(1).value)
   }
 
-  @Test func runsHashAsTheirBytesDo() {
+  @Test func hashOfSpanEqualsHashOfBytes() {
     for count in 0..<100 {
       let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 200) }
       var one = StableHash()
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func longRunsShowEachBit() {
+  @Test func longHashDependsOnEachBit() {
     func value(_ bytes: [UInt8]) -> UInt64 {
       var hash = StableHash()
       unsafe hash.combine(long: bytes.span.bytes)

@@ -3,7 +3,7 @@ import Testing
 @testable import Catalogue
 
 @Suite struct BundleTests {
-  @Test func listIsReadAsItWasWritten() throws {
+  @Test func bundleMemberListRoundTrips() throws {
     for members in [[], [("a.pdf", 1)], [("ü 2.png", 0), ("", 1 << 40), ("c", 7)]] as [[(String, Int64)]] {
       let bundle = Bundle(members.map { Bundle.Member(name: $0.0, size: $0.1) })
       #expect(Bundle.listSize(Array(bundle.list.prefix(8))) == Int64(bundle.list.count))

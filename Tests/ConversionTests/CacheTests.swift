@@ -25,7 +25,7 @@ extension ConversionTests {
       return names
     }
 
-    @Test func whatWasUsedLongestAgoGoesFirst() async throws {
+    @Test func leastRecentlyUsedResultIsEvictedFirst() async throws {
       try await onThread { scratch in
         let workshop = Workshop(cacheSize: 100_000, in: scratch)
         // Another mount, with a limit of its own.
@@ -57,7 +57,8 @@ extension ConversionTests {
       }
     }
 
-    @Test(arguments: ["cut", "flipped", "emptied", "longer"]) func damagedFileIsMadeAnew(_ damage: String) async throws
+    @Test(arguments: ["cut", "flipped", "emptied", "longer"]) func damagedCacheFileIsRebuilt(_ damage: String)
+      async throws
     {
       try await onThread { scratch in
         let workshop = Workshop(in: scratch)
@@ -81,7 +82,7 @@ extension ConversionTests {
     }
 
     /// Cache files with each other's contents, though each is complete.
-    @Test func swappedFileIsMadeAnew() async throws {
+    @Test func swappedCacheFileIsRebuilt() async throws {
       try await onThread { scratch in
         let workshop = Workshop(in: scratch)
         _ = try workshop.make(text(1, size: 5000), 1)
@@ -102,7 +103,7 @@ extension ConversionTests {
       }
     }
 
-    @Test(arguments: ["key", "folder"]) func whatAnotherKeyMadeIsMadeAnew(_ what: String) async throws {
+    @Test(arguments: ["key", "folder"]) func cacheFileOfAnotherKeyIsRebuilt(_ what: String) async throws {
       try await onThread { scratch in
         let workshop = Workshop(in: scratch)
         let process = try Workshop.parts(workshop.make(text(1, size: 5000), 1)).process
@@ -129,8 +130,7 @@ extension ConversionTests {
       return unsafe lstat(path, &status) == 0 ? status.st_mode & 0o7777 : nil
     }
 
-    @Test(arguments: ["cut", "changed", "longer"]) func fileDamagedWhileItIsOpenIsNoticed(_ damage: String) async throws
-    {
+    @Test(arguments: ["cut", "changed", "longer"]) func damageToOpenCacheFileIsDetected(_ damage: String) async throws {
       try await onThread { scratch in
         for isFound in [false, true] {
           let number: UInt64 = isFound ? 2 : 1
@@ -167,7 +167,7 @@ extension ConversionTests {
       return status.st_mtim.tv_sec * 1_000_000_000 + status.st_mtim.tv_nsec
     }
 
-    @Test func fifoInTheCacheKeepsNobody() async throws {
+    @Test func fifoInTheCacheDoesNotBlockReaders() async throws {
       try await onThread { scratch in
         let workshop = Workshop(in: scratch)
         _ = try workshop.make("echo", 1)
@@ -180,7 +180,7 @@ extension ConversionTests {
       }
     }
 
-    @Test func resultLargerThanTheCacheIsNotKept() async throws {
+    @Test func resultLargerThanTheCacheIsNotCached() async throws {
       try await onThread { scratch in
         let workshop = Workshop(cacheSize: 10_000, in: scratch)
         defer { workshop.renditions.stop() }
@@ -193,7 +193,7 @@ extension ConversionTests {
       }
     }
 
-    @Test func cacheThatCannotBeWrittenIsDoneWithout() async throws {
+    @Test func conversionWorksWithoutWritableCache() async throws {
       try await onThread { scratch in
         // A file in place of the folder.
         unsafe close(open(scratch.path + "/cache", O_CREAT | O_WRONLY, 0o600))

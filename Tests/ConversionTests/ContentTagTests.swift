@@ -22,9 +22,9 @@ import Testing
     return try #require(content.finish())
   }
 
-  @Test func isThatOfTheStandard() throws { #expect(try tag(of: [Self.message[...]]) == Self.tag) }
+  @Test func tagMatchesStandardTestVector() throws { #expect(try tag(of: [Self.message[...]]) == Self.tag) }
 
-  @Test func piecesDoNotMatter() throws {
+  @Test func tagIsIndependentOfChunking() throws {
     for count in 1...Self.message.count {
       let pieces = stride(from: 0, to: Self.message.count, by: count).map { Self.message[$0...].prefix(count) }
       #expect(try tag(of: pieces) == Self.tag, "of \(count) bytes")
@@ -32,7 +32,7 @@ import Testing
     #expect(try tag(of: [[], Self.message[...], []]) == Self.tag)
   }
 
-  @Test func everyBitOfContentAndKeyMatters() throws {
+  @Test func tagDependsOnEveryBitOfContentAndKey() throws {
     var tags: Set<[UInt8]> = [Self.tag]
     for bit in 0..<8 * Self.message.count {
       var other = Self.message
@@ -47,7 +47,7 @@ import Testing
     #expect(try tag(of: []) == Array(Self.key[16...]))
   }
 
-  @Test(arguments: [0, 16, 31, 33]) func keysHaveOneSize(_ size: Int) {
+  @Test(arguments: [0, 16, 31, 33]) func keysOfOtherSizesAreRefused(_ size: Int) {
     #expect(ContentTag(key: Array(repeating: 1, count: size)) == nil)
   }
 }

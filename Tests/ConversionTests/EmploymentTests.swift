@@ -9,7 +9,7 @@ import Testing
 extension ConversionTests {
   /// The owners that a worker serves, and its lifetime.
   @Suite(.serialized, .timeLimit(.minutes(2))) struct EmploymentTests {
-    private func process(_ made: Rendition) throws -> Substring { try Workshop.parts(made).process }
+    private func process(_ made: ConversionResult) throws -> Substring { try Workshop.parts(made).process }
 
     // MARK: Retirement
 
@@ -27,7 +27,7 @@ extension ConversionTests {
     @Test(arguments: [
       ("fail 5 too many open files", false), ("fail 7 no memory", false), ("fail 1 expected a header", true),
     ])
-    func workerIsReplacedAfterAFailureOfItsOwn(_ failure: (input: String, isKept: Bool)) async throws {
+    func workerIsReplacedAfterItsOwnFailure(_ failure: (input: String, isKept: Bool)) async throws {
       try await withWorkshop { workshop in
         let before = try process(workshop.make("echo", 1))
         #expect(throws: Fault.self) { try workshop.make(failure.input, 2) }
@@ -37,7 +37,7 @@ extension ConversionTests {
     }
 
     /// A worker that finds it retains memory refuses further jobs; its exit may take a while.
-    @Test func workerMayGiveNotice() async throws {
+    @Test func workerCanRefuseFurtherJobs() async throws {
       try await withWorkshop { workshop in
         let first = try process(workshop.make("last", 1))
         let second = try process(workshop.make("echo", 2))
@@ -78,7 +78,7 @@ extension ConversionTests {
       return order.withLock { $0 }
     }
 
-    @Test func whoWaitsForADocumentIsPassedOnlySoOften() async throws {
+    @Test func overtakingOfQueuedJobsIsLimited() async throws {
       // One job on another document, and thirty on the open one.
       let order = try await order([(2, 1, 1)] + (1...30).map { (1, $0, 1) })
       #expect(order.firstIndex(of: 0) == 16)
@@ -96,7 +96,7 @@ extension ConversionTests {
 
     // MARK: Input of a worker
 
-    @Test func inputCannotBeWrittenTo() async throws {
+    @Test func workerInputIsReadOnly() async throws {
       try await withWorkshop { workshop in
         // Input that is not a range of a file is passed as a copy written by the daemon.
         let made = try Workshop.parts(workshop.make("state", 1))
@@ -105,7 +105,7 @@ extension ConversionTests {
     }
 
     /// What the user's environment contains may be secret.
-    @Test func environmentIsNotPassedOn() async throws {
+    @Test func workersDoNotInheritTheEnvironment() async throws {
       try await withWorkshop { workshop in
         let names = try Workshop.parts(workshop.make("variables", 1)).text.split(separator: "\n").last ?? ""
         let permitted: Set<Substring> = [
@@ -117,7 +117,7 @@ extension ConversionTests {
       }
     }
 
-    @Test func weaknessIsToldToTheWorker() async throws {
+    @Test func weakSandboxIsReportedToWorker() async throws {
       try await withWorkshop { options in
         options.isSandboxWeak = true
       } _: { workshop in
@@ -126,7 +126,7 @@ extension ConversionTests {
       }
     }
 
-    @Test func outputIsWatched() async throws {
+    @Test func workerOutputSizeIsLimited() async throws {
       try await withScratch { scratch in
         let outcome = await offThread {
           // Without a folder for results they are kept in memory, with a smaller limit.

@@ -7,7 +7,7 @@ import Testing
 
 /// The standard error of a worker.
 @Suite struct ErrorLinesTests {
-  @Test func linesAreBoundedAndPlain() throws {
+  @Test func errorLinesAreTruncatedAndSanitized() throws {
     var ends: [Int32] = [0, 0]
     try #require(unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
     let writer = Descriptor(owning: ends[1])

@@ -12,7 +12,7 @@ import Testing
     ("still-jpeg 90s", "still-jpeg 1m30s"), ("still-png q70.contact", "still-png contact.q70"),
     ("loop-gif 12fps.64x64", "loop-gif 64x64.12fps"), ("segment 3", "segment 3"), ("track-m4a 2", "track-m4a 2"),
   ])
-  func wordsHaveOneOrder(_ text: String, _ printed: String) {
+  func filmModifiersAreNormalizedToOneOrder(_ text: String, _ printed: String) {
     #expect(Recipe(text)?.description == printed)
     #expect(Recipe(printed)?.description == printed)
   }
@@ -23,11 +23,11 @@ import Testing
     "mp4 5x", "mp4 0,2x", "mp4 8p", "still-jpeg 1s.contact", "still-jpeg gray", "still-jpeg 1s.2s", "loop-gif crf20",
     "loop-gif mute", "loop-webp track1", "mp4 h264.vp9", "track-m4a 0", "hls ", "mergedfilm 720p",
   ])
-  func whatMeansNothingIsRefused(_ text: String) {
+  func invalidFilmModifiersAreRefused(_ text: String) {
     #expect(Recipe(text) == nil)
   }
 
-  @Test func listOfTracksIsReadAsItWasWritten() {
+  @Test func trackListRoundTrips() {
     let tracks = [
       FilmTrack(number: 1, format: .mp4, name: "01 video h264.mp4"),
       FilmTrack(number: 12, format: .attachment, name: "Ü font.ttf"),
@@ -45,7 +45,7 @@ import Testing
     ("00 00 01 ba", "vob"),
     ("30 26 b2 75 8e 66 cf 11", "wmv"),
   ])
-  func filmsAreKnownByTheirFirstBytes(_ head: String, _ name: String) {
+  func filmFormatsAreRecognizedByFirstBytes(_ head: String, _ name: String) {
     let bytes = head.split(separator: " ").compactMap { UInt8($0, radix: 16) }
     #expect(Catalogue.standard.format(startingWith: (bytes + [UInt8](repeating: 0, count: 600))[...])?.name == name)
   }

@@ -7,12 +7,12 @@ import Testing
   private static let program =
     URL(fileURLWithPath: MountProcess.binary).deletingLastPathComponent().appendingPathComponent("ffconvert").path
 
-  @Test func pagesTakeAlongWhatTheyNeedAndNoMore() async throws {
+  @Test func extractedPagesIncludeOnlyNeededObjects() async throws {
     let checked = try await script("check_pages.py", Self.program)
     #expect(checked.text == "")
   }
 
-  @Test func whatDocumentsHaveAsAWholeIsKept() async throws {
+  @Test func documentLevelPropertiesAreKept() async throws {
     let checked = try await script("check_wholes.py", Self.program)
     #expect(checked.text == "" && checked.status == 0, "\(checked.errors)")
   }

@@ -34,12 +34,12 @@ extension ConversionTests {
 
     /// A busy machine, a lack of resources, and refusals by the system.
     @Test(arguments: [
-      ("hang", "converting it was not done after 1 s, three times -o convert_time"),
+      ("hang", "converting it did not end within 1 s, three times -o convert_time"),
       ("exit 69", "the converter ended without an answer (exit status 69)"),
       ("fail 7 no memory", "no memory"),
       ("fail 8 is not converted", "is not converted"),
     ])
-    func whatIsNotTheBytesFaultIsTriedAgain(_ failure: (input: String, reason: String)) async throws {
+    func failureNotCausedByInputIsRetried(_ failure: (input: String, reason: String)) async throws {
       let faults = try await tryTwice(failure.input)
       #expect(faults.first?.reason == failure.reason)
       #expect(faults.second == nil)
@@ -47,7 +47,7 @@ extension ConversionTests {
 
     /// What a caller is told, by what the worker says.
     @Test(arguments: [(5, EIO), (7, ENOMEM), (8, EPERM), (9, ENOSPC)])
-    func refusalOfTheSystemIsToldAsThat(_ failure: (number: Int, errno: Int32)) async throws {
+    func systemErrorIsReportedWithItsErrno(_ failure: (number: Int, errno: Int32)) async throws {
       try await withWorkshop { workshop in
         for _ in 0..<2 {
           let fault = #expect(throws: Fault.self) { try workshop.make("fail \(failure.number) reason", 1) }
@@ -60,14 +60,14 @@ extension ConversionTests {
     @Test(arguments: [
       "spin", "eat 150", "crash", "exit 3", "garbage", "fail 1 damaged", "fail 2 unknown", "fail 4 large",
     ])
-    func whatIsTheBytesFaultStays(_ input: String) async throws {
+    func failureCausedByInputIsNotRetried(_ input: String) async throws {
       let faults = try await tryTwice(input)
       #expect(faults.first != nil)
       #expect(faults.second == faults.first)
     }
 
     /// A worker dies with a job in its queue that it has not received yet.
-    @Test func jobOfAWorkerThatDiedIdleIsAnothers() async throws {
+    @Test func jobOfDeadIdleWorkerGoesToAnotherWorker() async throws {
       try await withWorkshop { workshop in
         let process = try #require(pid_t(Workshop.parts(workshop.make("echo", 1)).process))
         kill(process, SIGSTOP)
@@ -81,7 +81,7 @@ extension ConversionTests {
       }
     }
 
-    @Test func workersThatAllDieAtOnceAreSaidToDoSo() async throws {
+    @Test func workersThatExitImmediatelyAreReported() async throws {
       try await withWorkshop { options in
         options.program = "/bin/true"
       } _: { workshop in
@@ -91,7 +91,7 @@ extension ConversionTests {
     }
 
     /// All waiting callers are told, and nobody else.
-    @Test func everybodyWhoWaitedIsTold() async throws {
+    @Test func allWaitingCallersReceiveTheFailure() async throws {
       try await withWorkshop { workshop in
         let text = "once \(workshop.scratch.path)/once fail 7 no memory"
         var pendings = try (0..<5).map { _ in try workshop.ask(text, 1).pending }

@@ -9,7 +9,7 @@ import Testing
 extension ConversionTests {
   /// The outcomes of a job, with a worker controlled by its input.
   @Suite(.serialized, .timeLimit(.minutes(2))) struct PoolTests {
-    @Test func whatWasMadeIsServedAndKept() async throws {
+    @Test func conversionResultIsServedAndCached() async throws {
       try await withWorkshop { workshop in
         let first = try Workshop.parts(workshop.make("echo\nhello", 1))
         #expect(first.text == "text\necho\nhello")
@@ -26,24 +26,25 @@ extension ConversionTests {
     /// Failing jobs and the reported reasons.
     static let failures: [(input: String, reason: String)] = [
       ("crash", "the converter crashed (SIGSEGV)"), ("exit 3", "the converter ended without an answer (exit status 3)"),
-      ("garbage", "the converter gave an answer that makes no sense"),
-      ("long", "the converter gave an answer that makes no sense"),
-      ("other", "the converter gave an answer that makes no sense"),
-      ("lie", "the converter gave an answer that makes no sense"),
-      ("close", "the converter gave an answer that makes no sense"),
+      ("garbage", "the converter sent an invalid answer"),
+      ("long", "the converter sent an invalid answer"),
+      ("other", "the converter sent an invalid answer"),
+      ("lie", "the converter sent an invalid answer"),
+      ("close", "the converter sent an invalid answer"),
       ("spin", "converting it took longer than 1 s (-o convert_time)"),
       ("eat 150", "converting it took more than 64 MiB of memory (-o convert_memory)"),
       ("fail 1 expected a cross-reference table", "expected a cross-reference table"), ("", "it is empty"),
     ]
 
-    @Test(arguments: failures) func failureCostsItsOwnJobOnly(_ failure: (input: String, reason: String)) async throws {
+    @Test(arguments: failures) func failureAffectsOnlyItsOwnJob(_ failure: (input: String, reason: String)) async throws
+    {
       try await withWorkshop { options in
         options.timeLimit = .seconds(failure.input == "spin" ? 1 : 20)
         options.memoryLimit = 64 << 20
       } _: { workshop in
         let fault = #expect(throws: Fault.self) { try workshop.make(failure.input, 1) }
         // Where others use the processors it may have none to itself.
-        if failure.input == "spin", fault?.reason == "converting it was not done after 3 s, three times -o convert_time"
+        if failure.input == "spin", fault?.reason == "converting it did not end within 3 s, three times -o convert_time"
         {
           return
         }
@@ -56,7 +57,7 @@ extension ConversionTests {
       }
     }
 
-    @Test func killedWorkerIsReplacedAndTheJobMayBeTriedAgain() async throws {
+    @Test func killedWorkerIsReplacedAndItsJobCanBeRetried() async throws {
       try await withWorkshop { workshop in
         let process = try Workshop.parts(workshop.make("echo", 1)).process
         func killed() throws -> Fault? {
@@ -82,7 +83,7 @@ extension ConversionTests {
       }
     }
 
-    @Test func converterThatIsNotThereIsSaid() async throws {
+    @Test func missingConverterIsReported() async throws {
       try await withWorkshop { options in
         options.program = "/nowhere/ffconvert"
       } _: { workshop in
@@ -105,7 +106,7 @@ extension ConversionTests {
       }
     }
 
-    @Test func jobThatNobodyWaitsForIsEnded() async throws {
+    @Test func jobWithoutWaitersIsCancelled() async throws {
       try await withWorkshop { workshop in
         let running = try #require(try workshop.ask("hang", 1).pending)
         let queued = try #require(try workshop.ask("hang", 2).pending)
@@ -122,7 +123,7 @@ extension ConversionTests {
       }
     }
 
-    @Test func whatAWorkerHasOpenComesFirst() async throws {
+    @Test func jobsOnTheOpenDocumentComeFirst() async throws {
       try await withWorkshop { workshop in
         let order = Mutex<[Int]>([])
         let asked: [(UInt64, String)] = [(1, "1"), (2, "1"), (1, "2"), (2, "2"), (1, "3")]
@@ -136,7 +137,7 @@ extension ConversionTests {
       }
     }
 
-    @Test func fullDiskIsDoneWithout() async throws {
+    @Test func conversionWorksOnFullDisk() async throws {
       try await withWorkshop { workshop in
         let made = try workshop.make("full", 1)
         #expect(try Workshop.parts(made).text == "text\nfull")
@@ -144,7 +145,7 @@ extension ConversionTests {
       }
     }
 
-    @Test func stopEndsEverything() async throws {
+    @Test func stopEndsAllJobs() async throws {
       try await withWorkshop { options in
         options.workers = 3
       } _: { workshop in
@@ -169,7 +170,7 @@ extension ConversionTests {
       }
     }
 
-    @Test func thousandsAtOnce() async throws {
+    @Test func thousandsOfConcurrentJobsComplete() async throws {
       let count = TestExtent.isFull ? 10_000 : 2000
       try await withWorkshop { options in
         options.workers = 2
@@ -187,7 +188,7 @@ extension ConversionTests {
       }
     }
 
-    @Test func pagesAreCounted() async throws {
+    @Test func pagesOfADocumentAreCounted() async throws {
       try await withWorkshop { workshop in
         func count(_ text: String, _ revision: UInt64) throws -> Int64 {
           while true {

@@ -8,7 +8,7 @@ import Testing
     "compressed 150dpi.q60",
     "jpeg developed.frame3.crop=640x480+0+20.16:9.800x600.rot90.flip.mirror.tile2-3of4x3.gray.q70.500k.noexif",
   ])
-  func whatIsWrittenIsRead(_ text: String) {
+  func recipesRoundTrip(_ text: String) {
     #expect(Recipe(text)?.description == text)
   }
 
@@ -23,15 +23,15 @@ import Testing
     "jpeg tile0-1of2x2", "jpeg tile3-1of2x2", "jpeg tile1-1of65x1", "jpeg tile1-1",
     "compressed 50k.q60", "compressed flip",
   ])
-  func whatMeansNothingIsRefused(_ text: String) {
+  func invalidRecipesAreRefused(_ text: String) {
     #expect(Recipe(text) == nil)
   }
 
-  @Test func modifiersHaveOneOrder() {
+  @Test func modifiersAreNormalizedToOneOrder() {
     #expect(Recipe("jpeg noexif.q70.gray.rot90.50%")?.description == "jpeg 50%.rot90.gray.q70.noexif")
   }
 
-  @Test func jobsAndAnswersTravel() {
+  @Test func jobsAndAnswersRoundTrip() {
     let question = Job(number: 7, work: .count(verb: "pages"), start: 1, size: 2, document: 3, outputLimit: 0)
     #expect(Job(message: question.message) == question)
     let job = Job(number: .max, work: .make(.text), start: 0, size: Bounds.largestSize, outputLimit: 9)
@@ -44,7 +44,7 @@ import Testing
     #expect(JobAnswer(message: failed.message) == failed)
   }
 
-  @Test func whatNobodySendsIsRefused() {
+  @Test func malformedWorkerMessagesAreRefused() {
     let job = Job(number: 1, work: .make(.text), start: 0, size: 10, outputLimit: 9)
     #expect(Job(message: []) == nil)
     #expect(Job(message: Array(job.message.dropFirst())) == nil)
@@ -57,7 +57,7 @@ import Testing
     #expect(JobAnswer(message: answer) == nil)
   }
 
-  @Test func numbersBeyondEveryFileAreRefusedOrBounded() {
+  @Test func outOfRangeNumbersAreRefusedOrClamped() {
     for (start, size) in [
       (Int64.max, Int64(1)), (0, .max), (.max, .max), (-1, 5), (5, -1), (0, Bounds.largestSize + 1),
     ] {

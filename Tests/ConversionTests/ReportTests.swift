@@ -8,7 +8,7 @@ import Testing
 extension ConversionTests {
   /// What a service tells of its work.
   @Suite(.serialized, .timeLimit(.minutes(2))) struct ReportTests {
-    @Test func successOfTheSameFileEndsItsFailure() async throws {
+    @Test func successClearsEarlierFailureOfTheFile() async throws {
       let reports = Reports()
       try await withWorkshop { workshop in
         // In another state each time: the file was mended.

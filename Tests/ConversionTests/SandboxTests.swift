@@ -39,7 +39,7 @@ import Testing
   }
 
   /// Without a sandbox all attempts succeed: so a refusal is due to a layer of it.
-  @Test(.enabled("needs root") { MountScratch.isRoot }) func escapesSucceedWhereThereIsNoWall() async throws {
+  @Test(.enabled("needs root") { MountScratch.isRoot }) func escapesSucceedWithoutSandbox() async throws {
     let found = try await attempts(["none"], by: Self.without + ["namespaces", "--"])
     let refused = found.outcomes.filter { $0.value != "allowed" }.keys.sorted()
     // These are limits beside the layers; `without` itself refuses namespaces.
@@ -82,8 +82,8 @@ import Testing
   @Test(arguments: starters) func namespacesAloneHideFilesAndProcesses(_ starter: [String]) async throws {
     let found = try await attempts(["namespaces"], by: starter)
     for name in [
-      "open a file", "open /etc/passwd", "open what is in /proc", "see a file's size", "see where a link leads",
-      "ask who may read a file", "see how full a disk is",
+      "open a file", "open /etc/passwd", "open a file in /proc", "see a file's size", "see where a link leads",
+      "query a file's permissions", "see how full a disk is",
     ] { #expect(found.outcomes[name] == "No such file or directory", "\(name)") }
     for name in ["send a signal", "send a thread a signal", "trace a process", "see a process's limits"] {
       #expect(found.outcomes[name] == "No such process", "\(name)")
@@ -94,12 +94,12 @@ import Testing
   }
 
   /// Each layer that a system may lack, and what the others still refuse.
-  @Test(arguments: ["namespaces", "landlock"], starters) func oneWallLessStillHolds(
+  @Test(arguments: ["namespaces", "landlock"], starters) func sandboxHoldsWithOneLayerMissing(
     _ wall: String, _ starter: [String]
   ) async throws {
     let found = try await attempts([], by: Self.without + [wall, "--"] + starter)
     let metadata: Set = [
-      "see a file's size", "see where a link leads", "ask who may read a file", "see how full a disk is",
+      "see a file's size", "see where a link leads", "query a file's permissions", "see how full a disk is",
     ]
     let allowed = found.outcomes.filter { $0.value == "allowed" }.map(\.key)
     #expect(Set(allowed).subtracting(wall == "namespaces" ? metadata : []) == [])

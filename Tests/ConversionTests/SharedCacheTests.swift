@@ -25,7 +25,7 @@ extension ConversionTests {
       }
     }
 
-    @Test func resultIsMadeOnceForAllWhoAskAtATime() async throws {
+    @Test func concurrentMountsShareOneConversion() async throws {
       try await withTwo { one, other in
         // Each has its worker by now, and the folder its key.
         let process = try Workshop.parts(one.make("echo", 9)).process
@@ -45,7 +45,7 @@ extension ConversionTests {
     }
 
     /// The one worker that another mount's work would hold up is free for other results.
-    @Test func waitForAnotherMountHoldsNothingUp() async throws {
+    @Test func waitingForAnotherMountBlocksNoOtherJob() async throws {
       try await withTwo { one, other in
         _ = try one.make("echo", 9)
         _ = try other.make("echo other", 8)
@@ -67,7 +67,7 @@ extension ConversionTests {
     }
 
     /// A caller that gives up, and a service that stops, do not wait for the other mount.
-    @Test(arguments: [true, false]) func waitForAnotherMountCanBeEnded(byCaller: Bool) async throws {
+    @Test(arguments: [true, false]) func waitingForAnotherMountIsCancellable(byCaller: Bool) async throws {
       try await withTwo { one, other in
         _ = try one.make("echo", 9)
         _ = try other.make("echo other", 8)
@@ -90,7 +90,7 @@ extension ConversionTests {
     }
 
     /// A file that has a name only for the time being, as where no file can be without one.
-    @Test func fileWithAPassingNameIsLinkedOnce() async throws {
+    @Test func namedTemporaryFileIsLinkedOnce() async throws {
       try await withScratch { scratch in
         let one = try TemporaryFile(in: scratch.path, named: "new.")
         let other = try TemporaryFile(in: scratch.path, named: "new.")

@@ -18,16 +18,16 @@ struct SoundWorkerTests {
     return result.text
   }
 
-  @Test func everySoundIsTheSameInEveryFormat() async throws {
+  @Test func soundsKeepLengthLevelAndTagsInEveryFormat() async throws {
     print(try await Self.script("check_sounds.py", TestExtent.isFull ? ["all"] : []))
   }
 
   /// No sound loses its end, whatever clock its container has; all by `scripts/check-lengths all`.
-  @Test func soundsAreAsLongAsFFmpegDecodesThem() async throws {
+  @Test func soundLengthsMatchFFmpeg() async throws {
     print(try await Self.script("check_lengths.py", TestExtent.isFull ? ["all"] : []))
   }
 
-  @Test func soundsThatLieCostTheirJobAlone() async throws {
+  @Test func malformedSoundsFailOnlyTheirOwnJob() async throws {
     print(try await Self.script("hostile_sounds.py", [TestExtent.isFull ? "4000" : "100"]))
   }
 }

@@ -26,33 +26,33 @@ struct WorkerTests {
     return result.text
   }
 
-  @Test func byHandItSaysWhatItIs() async throws {
+  @Test func workerStartedByHandExplainsItself() async throws {
     let result = try await run(Self.program)
     #expect(result.status == 64)
     #expect(result.errors == "ffconvert converts files for ffmount, which starts it; it is not run by hand.\n")
   }
 
-  @Test func pagesAreThoseOfTheSource() async throws {
+  @Test func extractedPagesMatchTheSource() async throws {
     let text = try await Self.script(
       "compare_pages.py", [TestExtent.isFull ? "1000" : "2"] + Self.files("pdf", step: 12))
     print(text)
   }
 
-  @Test func linksBetweenPagesStillLead() async throws {
+  @Test func linksBetweenExtractedPagesStillWork() async throws {
     print(try await Self.script("check_links.py", []))
   }
 
-  @Test func textIsThatOfPdftotext() async throws {
+  @Test func textMatchesPdftotext() async throws {
     print(try await Self.script("compare_text.py", Self.files("pdf", step: 12)))
   }
 
-  @Test func reflowedTextIsThatOfPdftotext() async throws {
+  @Test func reflowedTextMatchesPdftotext() async throws {
     print(try await Self.script("check_reflowed.py", Self.files("pdf", step: 40).filter { $0.hasSuffix(".pdf") }))
   }
 
   /// PDFs with hundreds of pages, in the folder `FFMOUNT_TEST_MANUALS`: some pages of each.
   @Test(.enabled("needs a folder of manuals") { manuals != nil })
-  func pagesOfManualsAreThoseOfTheSource() async throws {
+  func pagesOfManualsMatchTheSource() async throws {
     let names = try FileManager.default.contentsOfDirectory(atPath: Self.manuals ?? "").sorted()
     let files = names.filter { $0.hasSuffix(".pdf") }.map { "\(Self.manuals ?? "")/\($0)" }
     print(try await Self.script("compare_pages.py", [TestExtent.isFull ? "100" : "5"] + files))
@@ -67,31 +67,31 @@ struct WorkerTests {
     print(try await Self.script("check_images.py", [folder]))
   }
 
-  @Test func imagesOfAllKindsKeepSizeColoursAndWords() async throws {
+  @Test func imagesOfAllKindsConvertWithEveryModifier() async throws {
     print(try await Self.script("check_formats.py", []))
   }
 
-  @Test func everyFormatBecomesEveryOther() async throws {
+  @Test func everyImageFormatConvertsToEveryOther() async throws {
     print(try await Self.script("check_matrix.py", TestExtent.isFull ? ["all"] : []))
   }
 
-  @Test func wordsOfNamesCutTurnBoundAndChoose() async throws {
+  @Test func nameModifiersCropRotateLimitAndSelect() async throws {
     print(try await Self.script("check_changes.py", []))
   }
 
-  @Test func imagesThatLieCostTheirJobAlone() async throws {
+  @Test func malformedImagesFailOnlyTheirOwnJob() async throws {
     print(try await Self.script("hostile_images.py", [TestExtent.isFull ? "4000" : "120"]))
   }
 
-  @Test func pagesFramesProfilesAndRareKindsOfPixelsAreAsOthersHaveThem() async throws {
+  @Test func framesProfilesAndPixelTypesMatchOtherDecoders() async throws {
     #expect(try await Self.script("check_pictures.py", []) == "0 wrong\n")
   }
 
-  @Test func imagesThatCannotBeOpenedLeaveNothingOpen() async throws {
+  @Test func unreadableImagesLeaveNoOpenDescriptors() async throws {
     #expect(try await Self.script("damaged_images.py", []) == "600 refused\n")
   }
 
-  @Test func hostileFilesCostTheirJobAlone() async throws {
+  @Test func maliciousFilesFailOnlyTheirOwnJob() async throws {
     print(
       try await Self.script(
         "hostile_documents.py", Self.files("pdf", step: 50) + Self.files("image/sharp", step: 20)))

@@ -75,8 +75,10 @@ final class Workshop: Sendable {
       ByteIdentity(
         device: 1, inode: revision, size: size, modified: Timestamp(seconds: 1), changed: Timestamp(seconds: 1))
     }
-    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
-      unsafe try bytes.read(into: buffer, at: offset, patience)
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ blocking: BlockingMode) throws(Fault)
+      -> Int
+    {
+      unsafe try bytes.read(into: buffer, at: offset, blocking)
     }
   }
 
@@ -91,7 +93,7 @@ final class Workshop: Sendable {
   /// Requests once; returns nil and a pending result if it is not made yet.
   func ask(
     _ text: String, _ revision: UInt64, _ recipe: Recipe = .text, owner: UInt32? = 0
-  ) throws -> (made: Rendition?, pending: Pending?) {
+  ) throws -> (made: ConversionResult?, pending: SharedOperation?) {
     do throws(Fault) {
       return (
         try renditions.open(recipe, of: Self.subject(text, revision, owner: owner, isInFile: givesFiles), .blocking),
@@ -106,7 +108,7 @@ final class Workshop: Sendable {
   /// Requests until there is a result. Blocks.
   func make(
     _ text: String, _ revision: UInt64, _ recipe: Recipe = .text, owner: UInt32? = 0
-  ) throws -> Rendition {
+  ) throws -> ConversionResult {
     let (made, pending) = try ask(text, revision, recipe, owner: owner)
     // It retains the job's result for the next request.
     return try withExtendedLifetime(pending) {
@@ -119,7 +121,7 @@ final class Workshop: Sendable {
   struct Stuck: Error {}
 
   /// Throws after a timeout.
-  func wait(_ pending: Pending?) throws {
+  func wait(_ pending: SharedOperation?) throws {
     let isDone = Atomic(false)
     try withExtendedLifetime(pending) {
       _ = pending?.whenDone { isDone.store(true, ordering: .releasing) }
@@ -142,7 +144,7 @@ final class Workshop: Sendable {
   }
 
   /// The worker's output: its process ID, and the rest.
-  static func parts(_ made: Rendition) throws -> (process: Substring, text: Substring) {
+  static func parts(_ made: ConversionResult) throws -> (process: Substring, text: Substring) {
     let text = String(decoding: try made.bytes(at: 0, count: Int(made.size)), as: UTF8.self)
     let words = text.split(separator: " ", maxSplits: 1)
     return (words[0], words[1])

@@ -7,7 +7,7 @@ import Testing
 
 /// Calendars and cards with a few bytes changed, from fixed seeds.
 @Suite struct CardMutationTests {
-  @Test func mutatedCardsAreInTheirFiles() {
+  @Test func entriesOfMutatedCardsStayInTheirFiles() {
     var numbers = SeededNumbers(seed: 21)
     let seeds = FuzzTarget.cards.seeds()
     for round in 0..<600 {
@@ -17,7 +17,7 @@ import Testing
   }
 
   /// Of a property of more than 16 MiB nothing is taken, what is in front of it stays.
-  @Test(arguments: [false, true]) func longPropertiesArePassedOver(isFolded: Bool) throws {
+  @Test(arguments: [false, true]) func overlongPropertiesAreSkipped(isFolded: Bool) throws {
     let line = [UInt8](repeating: UInt8(ascii: "A"), count: 17 << 18) + (isFolded ? Array("\r\n ".utf8) : [])
     let long = line + line + line + line
     let front = Array("BEGIN:VCARD\r\nFN:Long\r\n".utf8)

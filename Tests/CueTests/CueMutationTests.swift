@@ -5,7 +5,7 @@ import Testing
 
 /// Cue sheets with a few bytes changed, from fixed seeds.
 @Suite struct CueMutationTests {
-  @Test(arguments: [0, 1]) func mutatedSheetsDivideNothingTwice(batch: UInt64) {
+  @Test(arguments: [0, 1]) func tracksOfMutatedCueSheetsDoNotOverlap(batch: UInt64) {
     var numbers = SeededNumbers(seed: batch)
     let seeds = FuzzTarget.cue.seeds()
     for round in 0..<200 {

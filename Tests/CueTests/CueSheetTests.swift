@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test func tagsAreTheTracksOwnAndTheRecords() throws {
+  @Test func trackTagsIncludeAlbumTags() throws {
     let sheet = try #require(CueSheet(Array(Self.plain.utf8)))
     #expect(
       sheet.tracks[1].tags.map { "\($0.name)=\($0.value)" } == [
@@ -77,7 +77,7 @@ import Testing
   }
 
   /// Several files, as rips with the gaps before or behind the tracks have them; and data on the disc.
-  @Test func eachFileIsDividedByItself() {
+  @Test func eachFileOfCueSheetIsSplitSeparately() {
     let text = """
       FILE a.wav WAVE
       TRACK 01 AUDIO
@@ -107,7 +107,7 @@ import Testing
         """)
   }
 
-  @Test func whatHasNoMeaningIsPassedOver() {
+  @Test func invalidCueSheetLinesAreIgnored() {
     let damaged = """
       INDEX 01 00:00:00
       TRACK 01 AUDIO

@@ -6,7 +6,7 @@ import Testing
 /// The code of the article “Use ffmount from Swift” is here and in the examples, so that it is compiled and run.
 @Suite(.timeLimit(.minutes(2)))
 struct ArticleTests {
-  @Test func codeRuns() async throws {
+  @Test func codeOfTheArticleRuns() async throws {
     let sample = try Sample("letters.zip", "club.mbox", "harbour.png")
     let folder = sample.path("")
     let tree = try FileTree(at: FilePath(folder))

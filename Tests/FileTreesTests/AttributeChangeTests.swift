@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(2)))
 struct AttributeChangeTests {
-  @Test func modeOwnerAndTimesChange() async throws {
+  @Test func modeOwnerAndTimesCanBeSet() async throws {
     let sample = try Sample("readme.txt")
     let tree = sample.tree
     try sample.makeLink("link", to: "readme.txt")
@@ -38,7 +38,7 @@ struct AttributeChangeTests {
     }
   }
 
-  @Test func badValuesAndViewsAreRefused() async throws {
+  @Test func invalidAttributeValuesAndViewsAreRefused() async throws {
     let sample = try Sample("letters.zip")
     let tree = sample.tree
     let before = try await tree.attributes(of: "letters.zip")
@@ -103,7 +103,7 @@ struct AttributeChangeTests {
     #expect(try await tree.extendedAttribute("user.ffmount.view", of: "letters.zip.contents") == Array("contents".utf8))
   }
 
-  @Test func linksAreMade() async throws {
+  @Test func symbolicLinksAreCreated() async throws {
     let sample = try Sample("letters.zip", "readme.txt")
     let tree = sample.tree
     try await tree.createSymbolicLink("link", to: "readme.txt")
@@ -138,7 +138,7 @@ struct AttributeChangeTests {
     #expect(try await tree.destination(ofSymbolicLink: "letters.zip.contents/latest") == "2024")
   }
 
-  @Test func filesGetMoreNames() async throws {
+  @Test func hardLinksAreCreated() async throws {
     let sample = try Sample("letters.zip", "readme.txt")
     let tree = sample.tree
     try await tree.createHardLink("second", to: "readme.txt")

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(2)))
 struct ChangingTests {
-  @Test func foldersAreMadeAndRemoved() async throws {
+  @Test func directoriesAreCreatedAndRemoved() async throws {
     let sample = try Sample("readme.txt")
     let tree = sample.tree
     try await tree.createDirectory("a")
@@ -25,7 +25,7 @@ struct ChangingTests {
     await expectError(.notFound, "a") { () throws(FileTreeError) in try await tree.remove("a") }
   }
 
-  @Test func savedBytesAreThereAtOnceAndTheModeStays() async throws {
+  @Test func saveReplacesContentAndKeepsMode() async throws {
     let sample = try Sample()
     let tree = sample.tree
     try await tree.save(Array("one".utf8), to: "file")
@@ -50,7 +50,7 @@ struct ChangingTests {
     #expect(try sample.names() == ["file", "link", "other"])
   }
 
-  @Test func aReaderOfTheOldFileKeepsIt() async throws {
+  @Test func readerOfReplacedFileKeepsOldContent() async throws {
     let sample = try Sample()
     try sample.write([UInt8](repeating: 1, count: 3 << 20), to: "file")
     var sum = 0
@@ -61,7 +61,7 @@ struct ChangingTests {
     #expect(sum == 3 << 20)
   }
 
-  @Test func renamedFilesKeepTheirBytesAndViewsFollow() async throws {
+  @Test func renameKeepsContentAndMovesViews() async throws {
     let sample = try Sample("letters.zip", "readme.txt")
     let tree = sample.tree
     let names = try await tree.entries(of: "letters.zip.contents").all().map(\.name)
@@ -83,7 +83,7 @@ struct ChangingTests {
     #expect(try sample.names(in: "folder").isEmpty)
   }
 
-  @Test func copiesAreOfFilesFoldersAndViews() async throws {
+  @Test func filesDirectoriesAndViewsAreCopied() async throws {
     let sample = try Sample("letters.zip")
     let tree = sample.tree
     try sample.write((0..<5_000_000).map { UInt8(truncatingIfNeeded: $0 / 7) }, to: "data")
@@ -110,7 +110,7 @@ struct ChangingTests {
     await expectError(.system, "self") { () throws(FileTreeError) in try await tree.copy("self", to: "self/in") }
   }
 
-  @Test func failedCopiesLeaveNothing() async throws {
+  @Test func failedCopyLeavesNoFile() async throws {
     let sample = try Sample("letters.zip")
     let tree = sample.tree
     try sample.make(
@@ -132,7 +132,7 @@ struct ChangingTests {
     #expect(try sample.bytes(of: "there") == [1])
   }
 
-  @Test func viewsRefuse() async throws {
+  @Test func viewsRefuseChanges() async throws {
     let sample = try Sample("letters.zip")
     let tree = sample.tree
     let inside = try #require(
@@ -159,7 +159,7 @@ struct ChangingTests {
     #expect(try sample.names() == ["letters.zip"])
   }
 
-  @Test func aTreeCanBeReadOnly() async throws {
+  @Test func readOnlyTreeRefusesChanges() async throws {
     let sample = try Sample("readme.txt") { $0.isWritable = false }
     await expectError(.readOnly, "x") { () throws(FileTreeError) in try await sample.tree.save([], to: "x") }
     await expectError(.readOnly, "readme.txt") { () throws(FileTreeError) in try await sample.tree.remove("readme.txt")
@@ -167,7 +167,7 @@ struct ChangingTests {
     #expect(try sample.names() == ["readme.txt"])
   }
 
-  @Test func viewsFollowTheirSource() async throws {
+  @Test func viewsReflectChangesOfTheirSource() async throws {
     let sample = try Sample()
     let make = { (text: String) in "import zipfile\nwith zipfile.ZipFile('b.zip', 'w') as z: z.writestr('x', '\(text)')"
     }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(3)))
 struct LibraryConversionTests {
-  @Test func aPictureBecomesAnotherOne() async throws {
+  @Test func pictureIsConvertedWithProgress() async throws {
     let sample = try Sample("harbour.png")
     let conversion = sample.tree.convert("harbour.png", to: .jpeg, options: .init(longestSide: 64, quality: 80))
     var fractions: [Double] = []
@@ -21,7 +21,7 @@ struct LibraryConversionTests {
     #expect(try await sample.tree.attributes(of: path).isSizeExact)
   }
 
-  @Test func whatCannotBeConvertedIsTold() async throws {
+  @Test func impossibleConversionsThrow() async throws {
     let sample = try Sample("harbour.png", "readme.txt")
     await expectError(.unsupported, "harbour.png") { () throws(FileTreeError) in
       _ = try await sample.tree.convert("harbour.png", to: "mp3").result()
@@ -45,7 +45,7 @@ struct LibraryConversionTests {
     #expect(try await !sample.tree.read(again).isEmpty)
   }
 
-  @Test func withoutWorkersThereAreNoSuchViews() async throws {
+  @Test func conversionViewsRequireWorkers() async throws {
     let sample = try Sample("harbour.png") { $0.converts = false }
     #expect(try await sample.tree.views(of: "harbour.png").isEmpty)
     await expectError(.unsupported, "harbour.png") { () throws(FileTreeError) in

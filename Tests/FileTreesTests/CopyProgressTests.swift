@@ -12,7 +12,7 @@ struct CopyProgressTests {
     func callAsFunction(_ progress: FileTree.CopyProgress) { all.withLock { $0.append(progress) } }
   }
 
-  @Test func progressGrowsToTheEnd() async throws {
+  @Test func copyProgressIncreasesToCompletion() async throws {
     let sample = try Sample("letters.zip")
     let tree = sample.tree
     try sample.makeFolder("folder/inner")

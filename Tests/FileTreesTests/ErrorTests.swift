@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(2)))
 struct ErrorTests {
-  @Test func missingThingsAreTold() async throws {
+  @Test func missingPathsThrowSpecificErrors() async throws {
     let sample = try Sample("readme.txt")
     let tree = sample.tree
     await expectError(.notFound, "none") { () throws(FileTreeError) in _ = try await tree.read("none") }
@@ -22,7 +22,7 @@ struct ErrorTests {
   }
 
   /// The four errors that users of ion-filesystem know, from every call that has them.
-  @Test func occupiedAndMissingPlacesAreTold() async throws {
+  @Test func existingTargetsAndMissingParentsThrow() async throws {
     let sample = try Sample("readme.txt")
     let tree = sample.tree
     try sample.makeFolder("full/inner")
@@ -46,7 +46,7 @@ struct ErrorTests {
     #expect(try sample.names() == ["full", "other", "readme.txt"])
   }
 
-  @Test func nothingLeadsOutOfTheTree() async throws {
+  @Test func pathsCannotLeaveTheTree() async throws {
     let sample = try Sample("readme.txt")
     try sample.makeLink("out", to: "/etc/passwd")
     try sample.makeLink("up", to: "../../etc/passwd")
@@ -64,14 +64,14 @@ struct ErrorTests {
     #expect(FileManager.default.fileExists(atPath: "/etc/passwd"))
   }
 
-  @Test func largeFilesAreNotReadWhole() async throws {
+  @Test func readBeyondItsLimitThrows() async throws {
     let sample = try Sample("readme.txt")
     await expectError(.limitExceeded, "readme.txt") { () throws(FileTreeError) in
       _ = try await sample.tree.read("readme.txt", limit: 10)
     }
   }
 
-  @Test func damageAndPasswordsAreTold() async throws {
+  @Test func damageAndMissingPasswordsThrow() async throws {
     let sample = try Sample { $0.passwords = ["wrong"] }
     try sample.make(
       by: """
@@ -93,7 +93,7 @@ struct ErrorTests {
     }
   }
 
-  @Test func aCancelledTaskGoesOnAtOnce() async throws {
+  @Test func cancelledTaskReturnsImmediately() async throws {
     let sample = try Sample()
     try sample.write([UInt8](repeating: 1, count: 64 << 20), to: "large")
     let chunks = sample.tree.chunks(of: "large", size: 1)
@@ -111,7 +111,7 @@ struct ErrorTests {
     await expectError(.unsupported, "fifo") { () throws(FileTreeError) in _ = try await sample.tree.read("fifo") }
   }
 
-  @Test func aReaderThatStopsEarlyStopsTheWork() async throws {
+  @Test func entryIterationCanStopEarly() async throws {
     let sample = try Sample()
     try sample.make(by: "for i in range(3000): open(f'{i:05}', 'w')")
     var count = 0

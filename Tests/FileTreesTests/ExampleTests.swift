@@ -6,7 +6,7 @@ import Testing
 /// Runs the programs of Sources/Examples, and checks by python what they say.
 @Suite(.timeLimit(.minutes(3)))
 struct ExampleTests {
-  @Test func largestAttachments() throws {
+  @Test func largestAttachmentsExampleRuns() throws {
     let sample = try Sample()
     try sample.make(
       by: """
@@ -28,7 +28,7 @@ struct ExampleTests {
     #expect(try Sample.run("largest-attachments", sample.path("none")).contains("No such file"))
   }
 
-  @Test func thumbnailsOfPDFs() throws {
+  @Test func pdfThumbnailsExampleRuns() throws {
     let sample = try Sample()
     try sample.makeFolder("out")
     try sample.make(

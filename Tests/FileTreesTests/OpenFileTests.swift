@@ -42,7 +42,7 @@ struct OpenFileTests {
     #expect(file.path == "file")
   }
 
-  @Test func largeFilesAreReadInSteps() async throws {
+  @Test func largeReadsReturnAllBytes() async throws {
     let sample = try Sample()
     let bytes = (0..<11_000_000).map { UInt8(truncatingIfNeeded: $0 / 5) }
     try sample.write(bytes, to: "file")
@@ -57,7 +57,7 @@ struct OpenFileTests {
     #expect(chunks.flatMap { $0 } == Array(bytes[10..<4_000_000]))
   }
 
-  @Test func chunksAreWrittenOneAfterTheOther() async throws {
+  @Test func chunksAreWrittenInOrder() async throws {
     let sample = try Sample()
     try sample.write((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0) }, to: "source")
     let file = try await sample.tree.open("target", .writeOnly, options: [.create, .exclusiveCreate])
@@ -66,7 +66,7 @@ struct OpenFileTests {
     #expect(try sample.bytes(of: "target") == [0, 0, 0, 0, 0] + sample.bytes(of: "source"))
   }
 
-  @Test func theFileStaysTheSameWhateverItsNameIs() async throws {
+  @Test func openFileSurvivesRenameAndRemoval() async throws {
     let sample = try Sample()
     let tree = sample.tree
     try sample.write("one", to: "file")
@@ -84,7 +84,7 @@ struct OpenFileTests {
     #expect(try sample.names().isEmpty)
   }
 
-  @Test func optionsAreThoseOfOpen() async throws {
+  @Test func openOptionsFollowTheSystemCall() async throws {
     let sample = try Sample("readme.txt")
     let tree = sample.tree
     await expectError(.notFound, "new") { () throws(FileTreeError) in _ = try await tree.open("new", .writeOnly) }
@@ -120,7 +120,7 @@ struct OpenFileTests {
     #expect(try sample.names() == ["broken", "link", "new", "readme.txt"])
   }
 
-  @Test func badNumbersAndClosedFilesAreTold() async throws {
+  @Test func invalidOffsetsAndClosedFilesThrow() async throws {
     let sample = try Sample("readme.txt")
     let tree = sample.tree
     let bytes = try sample.bytes(of: "readme.txt")
@@ -161,7 +161,7 @@ struct OpenFileTests {
     } catch { #expect(error.underlying == .badFileDescriptor && error.path == path && error.reason == "it is closed") }
   }
 
-  @Test func filesOfViewsAreReadAlone() async throws {
+  @Test func filesInViewsAreReadOnly() async throws {
     let sample = try Sample("letters.zip")
     let tree = sample.tree
     let path: FilePath = "letters.zip.contents/2023/Grüße aus Köln.txt"
@@ -191,7 +191,7 @@ struct OpenFileTests {
     }
   }
 
-  @Test func tasksShareAFileAndCanBeCancelled() async throws {
+  @Test func tasksShareAnOpenFileAndAreCancellable() async throws {
     let sample = try Sample()
     let file = try await sample.tree.open("file", .readWrite, options: .create)
     try await withThrowingTaskGroup(of: Void.self) { group in

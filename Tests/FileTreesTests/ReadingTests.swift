@@ -24,7 +24,7 @@ struct ReadingTests {
     }
   }
 
-  @Test func attributesAreThoseOfTheSystem() async throws {
+  @Test func attributesMatchTheFileSystem() async throws {
     let sample = try Sample("readme.txt", "letters.zip")
     let given = try FileManager.default.attributesOfItem(atPath: sample.path("readme.txt"))
     let attributes = try await sample.tree.attributes(of: "/readme.txt")
@@ -37,7 +37,7 @@ struct ReadingTests {
     #expect(view.isView && view.source == "letters.zip" && view.created == nil)
   }
 
-  @Test func archiveGivesWhatAnotherUnpackerGives() async throws {
+  @Test func archiveMembersHaveTheirOriginalContent() async throws {
     let sample = try Sample()
     try sample.make(
       by: """
@@ -59,7 +59,7 @@ struct ReadingTests {
     #expect(try await sample.tree.chunks(of: "a.zip.contents/empty").all().isEmpty)
   }
 
-  @Test func bytesAreReadWithinOneActor() async throws {
+  @Test func byteSequenceIsReadInsideActor() async throws {
     let sample = try Sample()
     let expected = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
     try sample.write(expected, to: "data")
@@ -108,7 +108,7 @@ struct ReadingTests {
     }
   }
 
-  @Test func viewsOfAFile() async throws {
+  @Test func viewsOfAFileAreListed() async throws {
     let sample = try Sample("letters.zip", "harbour.png")
     let views = try await sample.tree.views(of: "letters.zip")
     #expect(views.first?.view == "contents")

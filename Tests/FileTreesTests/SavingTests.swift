@@ -21,7 +21,7 @@ struct SavingTests {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  @Test func ownerListAndAttributesStay() async throws {
+  @Test func saveKeepsOwnerACLAndAttributes() async throws {
     let sample = try Sample()
     let tree = sample.tree
     try sample.make(
@@ -61,7 +61,7 @@ struct SavingTests {
   }
 
   /// A new file gets the default access list of its folder, which the replaced one need not have.
-  @Test func aListThatTheFileDidNotHaveIsNotAdded() async throws {
+  @Test func saveDoesNotAddDefaultACL() async throws {
     let sample = try Sample()
     try sample.make(
       by: """
@@ -79,7 +79,7 @@ struct SavingTests {
     #expect(try run(show, in: sample) == "[] 0o100600 ['system.posix_acl_access']\n")
   }
 
-  @Test func specialBitsAndTimesFollowTheRules() async throws {
+  @Test func saveKeepsSpecialBitsOnlyForRoot() async throws {
     let sample = try Sample()
     try sample.make(
       by: "open('file', 'w').close()\nos.chmod('file', 0o6755)\nos.utime('file', ns=(10**18, 10**18))")
@@ -89,7 +89,7 @@ struct SavingTests {
     #expect(attributes.modified > FileTree.Time(seconds: 1_600_000_000))
   }
 
-  @Test func chunksAreSavedAtOnce() async throws {
+  @Test func savedChunksAppearAtomically() async throws {
     let sample = try Sample()
     let tree = sample.tree
     try sample.write("old", to: "file")
@@ -105,7 +105,7 @@ struct SavingTests {
     #expect(try sample.names() == ["file"])
   }
 
-  @Test func chunksThatFailOrAreCancelledLeaveTheOldFile() async throws {
+  @Test func failedOrCancelledSaveKeepsOldFile() async throws {
     struct Failed: Error {}
     let sample = try Sample()
     let tree = sample.tree
@@ -126,7 +126,7 @@ struct SavingTests {
     #expect(try sample.bytes(of: "file") == Array("old".utf8))
   }
 
-  @Test func anExistingFileCanBeSpared() async throws {
+  @Test func saveWithoutReplacingKeepsExistingFile() async throws {
     let sample = try Sample("letters.zip")
     let tree = sample.tree
     try await tree.save([1], to: "file", replacing: false)
@@ -147,7 +147,7 @@ struct SavingTests {
   }
 
   /// Many savers of one name: one of the files is there, whole, and nothing else.
-  @Test func savesOfOneNameDoNotMix() async throws {
+  @Test func concurrentSavesDoNotMix() async throws {
     let sample = try Sample()
     let tree = sample.tree
     try await tree.save([], to: "file")

@@ -4,7 +4,7 @@ import SystemPackage
 import Testing
 
 @Suite struct SearchPathTests {
-  @Test func pathsAreAbsolute() {
+  @Test func searchPathsAreAbsolute() {
     for place in FileTree.SearchPath.allCases { #expect(place.path?.isAbsolute ?? true, "\(place)") }
     let environment = ProcessInfo.processInfo.environment
     if let home = environment["HOME"] { #expect(FileTree.SearchPath.home.path?.string == home) }

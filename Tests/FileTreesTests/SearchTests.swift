@@ -6,7 +6,7 @@ import Testing
 /// What is found in mail and among names, beside `ReadingTests.searchFindsMessagesAndNames`.
 @Suite(.timeLimit(.minutes(2)))
 struct LibrarySearchTests {
-  @Test func messagesHaveWhatAListShows() async throws {
+  @Test func foundMessagesHaveHeaderFields() async throws {
     let sample = try Sample("club.mbox")
     let found = try await sample.tree.messages(matching: "from:mary", in: "club.mbox").all()
     let message = try #require(found.first)
@@ -23,7 +23,7 @@ struct LibrarySearchTests {
   }
 
   /// The root has nothing beside it where results could be shown.
-  @Test func theRootsMailIsSearchedAsWellAsItsNames() async throws {
+  @Test func searchOfRootCoversMailAndNames() async throws {
     let sample = try Sample()
     try sample.make(
       by: """
@@ -58,7 +58,7 @@ struct LibrarySearchTests {
     }
   }
 
-  @Test func aFolderWithoutMailHasNamesAlone() async throws {
+  @Test func directoryWithoutMailIsSearchedByName() async throws {
     let sample = try Sample("readme.txt")
     #expect(try await sample.tree.search("from:").all().isEmpty)
     #expect(try await sample.tree.search("READ me").all().map(\.path) == ["readme.txt"])
@@ -73,7 +73,7 @@ struct LibrarySearchTests {
     }
   }
 
-  @Test func aMailboxThatIsTheRootIsSearched() async throws {
+  @Test func mailboxAsRootIsSearched() async throws {
     let sample = try Sample("club.mbox")
     let tree = try FileTree(at: FilePath(sample.path("club.mbox")))
     let message = try #require(try await tree.messages(matching: "from:mary").all().first)
@@ -81,7 +81,7 @@ struct LibrarySearchTests {
     await tree.close()
   }
 
-  @Test func halfACharacterIsLeftOut() {
+  @Test func incompleteCharacterIsOmitted() {
     let text = Array("Grüße €".utf8)
     #expect(FileTree.TextEncoding.utf8.text(of: text[...]) == "Grüße €")
     #expect(FileTree.TextEncoding.utf8.text(of: text.dropLast()) == nil)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(2)))
 struct WatchingTests {
-  @Test func changesByOthersAndOnesOwnAreTold() async throws {
+  @Test func ownAndForeignChangesAreReported() async throws {
     let sample = try Sample("readme.txt")
     let tree = sample.tree
     try sample.makeFolder("folder/inner")
@@ -40,7 +40,7 @@ struct WatchingTests {
       ])
   }
 
-  @Test func theTreeHasWhatAChangeTells() async throws {
+  @Test func treeReflectsReportedChanges() async throws {
     let sample = try Sample()
     let tree = sample.tree
     let changes = try await tree.watch()
@@ -61,7 +61,7 @@ struct WatchingTests {
     #expect(kinds == [.renamed])
   }
 
-  @Test func aFolderThatGoesEndsIt() async throws {
+  @Test func removalOfDirectoryEndsWatching() async throws {
     let sample = try Sample()
     let tree = sample.tree
     for gone in ["os.rmdir('folder')", "os.rename('folder', 'other')", "import shutil\nshutil.rmtree('folder')"] {
@@ -81,7 +81,7 @@ struct WatchingTests {
     }
   }
 
-  @Test func itEndsWithTheTreeAndTheTask() async throws {
+  @Test func watchingEndsWithTreeOrTask() async throws {
     let sample = try Sample("letters.zip", "readme.txt") { $0.isWritable = false }
     let tree = sample.tree
     let changes = try await tree.watch()
@@ -114,7 +114,7 @@ struct WatchingTests {
     await expectError(.cancelled, "") { () throws(FileTreeError) in _ = try await tree.watch() }
   }
 
-  @Test func moreThanCanBeNotedIsUnknown() async throws {
+  @Test func overflowIsReportedAsUnknownChange() async throws {
     let sample = try Sample()
     try sample.makeFolder("many")
     let changes = try await sample.tree.watch("many")
@@ -137,7 +137,7 @@ struct WatchingTests {
   }
 
   /// More than a user may have of inotify's instances, of which one serves all.
-  @Test func manyWatchesShareOneInstance() async throws {
+  @Test func watchesShareOneInotifyInstance() async throws {
     let sample = try Sample()
     let tree = sample.tree
     var all: [FileTree.Changes] = []

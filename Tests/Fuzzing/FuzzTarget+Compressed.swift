@@ -11,7 +11,7 @@ extension FuzzTarget {
     let spool = bytes.count % 3
     func content() -> UnpackedSource {
       UnpackedSource(
-        of: ByteArraySource(bytes), packing, limit: 4 << 20, cache: ChunkCache(capacity: 2 << 20),
+        of: ByteArraySource(bytes), packing, limit: 4 << 20, cache: BlockCache(capacity: 2 << 20),
         spool: { spool == 0 ? nil : MemorySpool(capacity: spool == 1 ? .max : 1 << 20) })
     }
     var complaints: [String] = []

@@ -30,7 +30,7 @@ struct ZipReading {
     let spool = inputSize % 3
     options.spool = { spool == 0 ? nil : MemorySpool(capacity: spool == 1 ? .max : 1 << 20) }
     let opened = try? ZipArchive(
-      source, modified: Timestamp(seconds: 1), cache: ChunkCache(capacity: 2 << 20), options: options)
+      source, modified: Timestamp(seconds: 1), cache: BlockCache(capacity: 2 << 20), options: options)
     guard let archive = opened else { return }
     check(isArchive != nil, "opens, and nobody can say whether it is an archive")
     // Each header takes at least 46 bytes and each folder a byte of a path.

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct DatabaseFileTests {
   /// When a file is found to be damaged, another process may have replaced it already.
-  @Test func onlyTheDamagedFileIsTakenAway() throws {
+  @Test func onlyTheDamagedDatabaseIsRemoved() throws {
     let scratch = try IndexScratch()
     let path = scratch.file
     try scratch.write([1])

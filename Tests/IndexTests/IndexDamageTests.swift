@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test(arguments: ["nothing", "text", "a header only", "zeros", "half", "cut short", "a folder"])
-  func fileThatIsNoneIsMadeAnew(_ what: String) throws {
+  func invalidIndexFileIsRebuilt(_ what: String) throws {
     let scratch = try IndexScratch()
     _ = try filled(scratch)
     let whole = try scratch.read()
@@ -72,7 +72,7 @@ import Testing
     "PRAGMA user_version = 99", "PRAGMA application_id = 5", "DROP TABLE record",
     "PRAGMA journal_mode = DELETE", "DROP TABLE record; CREATE TABLE record(a)",
   ])
-  func foreignFileIsMadeAnew(_ change: String) async throws {
+  func foreignIndexFileIsRebuilt(_ change: String) async throws {
     let scratch = try IndexScratch()
     _ = try filled(scratch)
     let result = try await shell("sqlite3 \"$1\" \"$2\"", scratch.file, change)
@@ -83,7 +83,7 @@ import Testing
     #expect(index.value(of: [1], Index.kind, [3, 3]) == nil)
   }
 
-  @Test func fileTakenAwayIsMadeAgain() throws {
+  @Test func removedIndexFileIsRecreated() throws {
     let scratch = try IndexScratch()
     let one = Index(folder: scratch.path)
     let other = Index(folder: scratch.path)
@@ -97,7 +97,7 @@ import Testing
     #expect(Index(folder: scratch.path).has())
   }
 
-  @Test func lockedFileIsDoneWithout() async throws {
+  @Test func lockedIndexIsBypassed() async throws {
     let scratch = try IndexScratch()
     _ = try filled(scratch)
     let holder = try await MountChild.holding(index: scratch.file)
@@ -117,7 +117,7 @@ import Testing
     #expect(found?.count == 3000)
   }
 
-  @Test func noFolderIsDoneWithout() throws {
+  @Test func indexToleratesUnusableDirectory() throws {
     let scratch = try IndexScratch()
     try scratch.write([1, 2, 3])
     for folder in [nil, "/proc/none/such", scratch.file, scratch.file + "/below", ""] {
@@ -143,7 +143,7 @@ import Testing
     }
   }
 
-  @Test(.enabled(if: MountScratch.isRoot, "needs root")) func fullDiskIsDoneWithout() async throws {
+  @Test(.enabled(if: MountScratch.isRoot, "needs root")) func indexToleratesFullDisk() async throws {
     for size in ["8k", "40k", "100k", "600k"] {
       try await onSmallDisk(size) { path in
         let index = Index(folder: path)
@@ -159,7 +159,7 @@ import Testing
     }
   }
 
-  @Test(.enabled(if: MountScratch.isRoot, "needs root")) func readOnlyFolderIsDoneWithout() async throws {
+  @Test(.enabled(if: MountScratch.isRoot, "needs root")) func indexToleratesReadOnlyDirectory() async throws {
     try await onSmallDisk("4m") { path in
       let filled = Index(folder: path)
       #expect(filled.keeps())
@@ -173,7 +173,7 @@ import Testing
   }
 
   /// Valid rows with arbitrary values.
-  @Test(arguments: [Int64.min, .max, -1, .min + 1]) func timesThatNobodyHadAreBounded(_ time: Int64) async throws {
+  @Test(arguments: [Int64.min, .max, -1, .min + 1]) func invalidUseTimesAreClamped(_ time: Int64) async throws {
     let scratch = try IndexScratch()
     let values = try filled(scratch)
     let result = try await shell("sqlite3 \"$1\" \"UPDATE source SET usedAt = $2\"", scratch.file, "\(time)")

@@ -48,7 +48,7 @@ extension Index {
 }
 
 @Suite struct IndexTests {
-  @Test func whatWasStoredIsThereAfterwards() throws {
+  @Test func storedRecordsAreFoundAfterReopening() throws {
     let scratch = try IndexScratch()
     let folder = scratch.path + "/deep/er"
     let one = Index(folder: folder)
@@ -71,14 +71,14 @@ extension Index {
     #expect(try scratch.rights("/deep/er/index.sqlite-wal") == 0o600)
   }
 
-  @Test func nothingIsTouchedBeforeTheFirstUse() throws {
+  @Test func indexIsNotCreatedBeforeFirstUse() throws {
     let scratch = try IndexScratch()
     let index = Index(folder: scratch.path + "/none")
     index.end()
     #expect(!FileManager.default.fileExists(atPath: scratch.path + "/none"))
   }
 
-  @Test func rangesComeInOrder() throws {
+  @Test func recordRangesAreReturnedInOrder() throws {
     let scratch = try IndexScratch()
     let index = Index(folder: scratch.path)
     let records: [IndexRecord] = (0..<300).map { (number: Int) in
@@ -111,7 +111,7 @@ extension Index {
     #expect(other.keeps())
   }
 
-  @Test func laterWorkIsDoneInTurnAndBounded() throws {
+  @Test func deferredIndexWorkIsOrderedAndBounded() throws {
     let scratch = try IndexScratch()
     let index = Index(folder: scratch.path)
     for round in 0..<50 {
@@ -126,7 +126,7 @@ extension Index {
     #expect(ContinuousClock.now - start < .milliseconds(250))
   }
 
-  @Test func fiftyThousandRowsAreQuick() throws {
+  @Test func fiftyThousandRowsAreStoredQuickly() throws {
     let scratch = try IndexScratch()
     let index = Index(folder: scratch.path)
     let value = [UInt8](repeating: 7, count: 150)
@@ -141,7 +141,7 @@ extension Index {
     #expect(ContinuousClock.now - start < .seconds(20))
   }
 
-  @Test func sourcesNotUsedForLongestGoFirst() async throws {
+  @Test func leastRecentlyUsedSourcesAreEvictedFirst() async throws {
     let scratch = try IndexScratch()
     let index = Index(folder: scratch.path, maximumSize: 4 << 20)
     let value = [UInt8](repeating: 1, count: 100_000)

@@ -61,7 +61,7 @@ import Testing
     index.end()
   }
 
-  @Test(arguments: poisons.indices) func poisonCostsARebuild(number: Int) async throws {
+  @Test(arguments: poisons.indices) func maliciousIndexIsRebuilt(number: Int) async throws {
     let scratch = try IndexScratch()
     filled(scratch).end()
     // The length of a command line is limited, that of a file is not.
@@ -72,7 +72,7 @@ import Testing
   }
 
   /// All children of a page are its first one.
-  @Test func pagesThatLeadToEachOtherEnd() async throws {
+  @Test func readingCyclicDatabasePagesTerminates() async throws {
     let scratch = try IndexScratch()
     filled(scratch).end()
     let program = """
@@ -97,7 +97,7 @@ import Testing
   }
 
   @Test(arguments: ["link", "fifo", "hard link", "writable", "wal link", "folder of a link"])
-  func whatIsNoPlainFileOfOursIsNotRead(_ what: String) async throws {
+  func onlyOwnRegularFilesAreUsedAsIndex(_ what: String) async throws {
     let scratch = try IndexScratch()
     filled(scratch).end()
     let elsewhere = try IndexScratch()
@@ -120,10 +120,10 @@ import Testing
   }
 
   @Test(arguments: ["chmod 777", "chmod 770", "chmod 1777"])
-  func folderThatOthersCanChangeIsNotUsed(_ change: String) async throws { try await check(unusable: change) }
+  func indexDirectoryWritableByOthersIsNotUsed(_ change: String) async throws { try await check(unusable: change) }
 
   @Test(.enabled("only root can give a folder away") { MountScratch.isRoot })
-  func folderOfAnotherIsNotUsed() async throws { try await check(unusable: "chown 12345") }
+  func indexDirectoryOfAnotherUserIsNotUsed() async throws { try await check(unusable: "chown 12345") }
 
   private func check(unusable change: String) async throws {
     let scratch = try IndexScratch()
@@ -136,7 +136,7 @@ import Testing
   }
 
   /// Records copied from another user's file, or whose key is missing, are ignored.
-  @Test func whatWasStoredByAnotherKeyIsNotFound() async throws {
+  @Test func recordsStoredWithAnotherKeyAreIgnored() async throws {
     let scratch = try IndexScratch()
     #expect(filled(scratch).value(of: [1], Index.kind, [0, 5])?.count == 3000)
     #expect(try scratch.rights("/key") == 0o600 && scratch.size("key") == 32)
@@ -165,7 +165,7 @@ import Testing
     "INSERT INTO meaning SELECT * FROM meaning",
     "CREATE TRIGGER t AFTER INSERT ON meaning BEGIN SELECT count(*) FROM (\(endless) x FROM r); END",
     "DROP TABLE text; CREATE VIEW text AS \(endless) x AS subject FROM r", "swapped",
-  ]) func poisonedTextsCostARebuild(_ poison: String) async throws {
+  ]) func maliciousTextIndexIsRebuilt(_ poison: String) async throws {
     let scratch = try IndexScratch()
     let index = Index(folder: scratch.path)
     let (one, other): ([UInt8], [UInt8]) = ([1, 2, 3], [4, 5, 6])

@@ -49,7 +49,7 @@ import Testing
     return Int(result.text.filter(\.isNumber))
   }
 
-  @Test func randomReadsAfterARemountAreRight() async throws {
+  @Test func randomReadsAfterRemountAreCorrect() async throws {
     try await withArchive { scratch, cache in
       let names = ["a.zip.contents/big", "a.zip.contents/inner.zip.contents/big"]
       let environment = ["XDG_CACHE_HOME": cache]
@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  @Test func killedWhileItWritesTheNextMountIsRight() async throws {
+  @Test func indexSurvivesKillDuringWrite() async throws {
     try await withArchive { scratch, cache in
       for round in 0..<8 {
         try await withMount(scratch, environment: ["XDG_CACHE_HOME": cache], endsWith: nil) { mount in

@@ -19,7 +19,7 @@ import Testing
     try body(folder, Index(folder: folder))
   }
 
-  @Test func wordsAreFoundAgain() throws {
+  @Test func indexedWordsAreFound() throws {
     try withIndex { folder, index in
       let texts = try #require(try index.texts(of: Self.source, state: [1], version: 1))
       let first = [Self.text("Grüße aus Zürich", subject: "One"), Self.text("nothing")]
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func textsOfAnEarlierStateStay() throws {
+  @Test func provenTextsOfEarlierStateAreKept() throws {
     try withIndex { _, index in
       func texts(_ state: UInt8, _ continues: Bool) throws -> TextIndex? {
         try index.texts(of: Self.source, state: [state], version: 1, proof: [state]) { proof, count in
@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test func whatCannotBeAskedIsNoTrap() throws {
+  @Test func invalidTextQueryReturnsNoResult() throws {
     try withIndex { _, index in
       let texts = try #require(try index.texts(of: Self.source, state: [1], version: 1))
       #expect(texts.add([Self.text("a")], behind: 0, isLast: true))
@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test func damageIsMadeAnew() throws {
+  @Test func damagedTextIndexIsRebuilt() throws {
     try withIndex { folder, index in
       func texts() throws -> TextIndex {
         try #require(try Index(folder: folder).texts(of: Self.source, state: [1], version: 1))
@@ -88,7 +88,7 @@ import Testing
   }
 
   /// One byte of each page is changed in turn; every query is answered completely or not at all.
-  @Test func damageNeverCostsAHit() throws {
+  @Test func damagedTextIndexNeverOmitsResults() throws {
     try withIndex { folder, index in
       func texts() throws -> TextIndex {
         try #require(try Index(folder: folder).texts(of: Self.source, state: [1], version: 1))
@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  @Test func temporaryOnesAreLikeOthers() throws {
+  @Test func temporaryTextIndexBehavesLikeOthers() throws {
     let texts = try #require(TextIndex(temporary: ()))
     #expect(texts.isTemporary && texts.lock() != nil && texts.reach?.count == 0)
     #expect(texts.add([Self.text("one"), Self.text("two one")], behind: 0, isLast: false))
@@ -139,7 +139,7 @@ import Testing
     #expect(TextIndex(temporary: ())?.numbers(matching: "one") == [])
   }
 
-  @Test func severalMakeOneFile() throws {
+  @Test func concurrentOpensCreateOneTextIndex() throws {
     try withIndex { folder, _ in
       // The first one creates the folder.
       _ = try Index(folder: folder).texts(of: [1], state: [1], version: 1)
@@ -152,7 +152,7 @@ import Testing
     }
   }
 
-  @Test func textsComeBehindThoseThatAreThere() throws {
+  @Test func textsAreAppendedOnlyAtTheEnd() throws {
     try withIndex { folder, index in
       let one = try #require(try index.texts(of: Self.source, state: [1], version: 1))
       let other = try #require(try Index(folder: folder).texts(of: Self.source, state: [1], version: 1))
@@ -163,7 +163,7 @@ import Testing
     }
   }
 
-  @Test func lockThatCannotBeMadeIsDoneWithout() throws {
+  @Test func textIndexWorksWithoutLockFile() throws {
     try withIndex { folder, index in
       let texts = try #require(try index.texts(of: Self.source, state: [1], version: 1))
       let name = try #require(
@@ -174,7 +174,7 @@ import Testing
     }
   }
 
-  @Test func onlyOneAddsAtATime() throws {
+  @Test func onlyOneWriterHoldsTheTextIndexLock() throws {
     try withIndex { folder, index in
       let one = try #require(try index.texts(of: Self.source, state: [1], version: 1))
       let other = try #require(try Index(folder: folder).texts(of: Self.source, state: [1], version: 1))
@@ -185,7 +185,7 @@ import Testing
     }
   }
 
-  @Test func roomIsMade() throws {
+  @Test func trimmingRemovesOtherTextIndexes() throws {
     try withIndex { folder, index in
       let sources = (0..<3).map { number in [UInt8](repeating: number, count: 16) }
       for source in sources {
@@ -201,7 +201,7 @@ import Testing
     }
   }
 
-  @Test func withoutAFolderThereIsNone() throws {
+  @Test func textIndexRequiresDirectory() throws {
     #expect(try Index(folder: nil).texts(of: Self.source, state: [], version: 1) == nil)
     #expect(try Index(folder: "/proc/none").texts(of: Self.source, state: [], version: 1) == nil)
   }

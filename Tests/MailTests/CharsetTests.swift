@@ -72,7 +72,9 @@ struct LabelledText: CustomTestStringConvertible, Sendable {
 }
 
 @Suite struct CharsetTests {
-  @Test(arguments: LabelledText.all + LabelledText.translated) func textIsReadAsItsSenderMeant(_ sample: LabelledText) {
+  @Test(arguments: LabelledText.all + LabelledText.translated) func labelledTextIsDecodedAsIntended(
+    _ sample: LabelledText
+  ) {
     for label in sample.labels {
       let word = Array(
         "=?\(label.filter { !" \"'".contains($0) })?B?\(Data(sample.bytes).base64EncodedString())?=".utf8)
@@ -81,7 +83,7 @@ struct LabelledText: CustomTestStringConvertible, Sendable {
     }
   }
 
-  @Test(arguments: LabelledText.all + LabelledText.translated) func bodiesAreReadAsTheirSendersMeant(
+  @Test(arguments: LabelledText.all + LabelledText.translated) func labelledBodiesAreDecodedAsIntended(
     _ sample: LabelledText
   ) throws {
     for label in sample.labels {
@@ -92,14 +94,14 @@ struct LabelledText: CustomTestStringConvertible, Sendable {
     }
   }
 
-  @Test func aCharacterOfTwoBytesMayLookLikeUTF8() {
+  @Test func declaredCharsetOverridesUTF8Detection() {
     // 模 and 拢.
     #expect(Charset.text([0xc4, 0xa3], named: Array("gb2312".utf8)[...]) == "模")
     #expect(Charset.text([0xc2, 0xa3], named: Array("gbk".utf8)[...]) == "拢")
     #expect(Charset.text([0xc3, 0xa9], named: Array("iso-8859-1".utf8)[...]) == "Ã©")
   }
 
-  @Test func aCharacterThatIsCutOffCostsNoOther() {
+  @Test func truncatedCharacterAffectsNoOther() {
     #expect(Charset.text([0x93, 0xfa, 0x96, 0x7b, 0x8c], named: Array("shift_jis".utf8)[...]) == "日本\u{fffd}")
   }
 
@@ -110,7 +112,7 @@ struct LabelledText: CustomTestStringConvertible, Sendable {
     LabelledText("Привет", "cff0e8e2e5f2", "windows-1251"),
   ]
 
-  @Test(arguments: raw) func rawHeadersAreInTheSetThatTheMessageDeclares(_ sample: LabelledText) throws {
+  @Test(arguments: raw) func rawHeadersUseDeclaredCharset(_ sample: LabelledText) throws {
     let type = "Content-Type: text/plain; charset=\(sample.labels[0])\n"
     let word = "Subject: =?\(sample.labels[0])?Q?abc?=\n"
     let from = Array("From: ".utf8) + sample.bytes + Array(" <a@b.c>\n".utf8)
@@ -123,7 +125,7 @@ struct LabelledText: CustomTestStringConvertible, Sendable {
     }
   }
 
-  @Test func rawNamesOfFilesAreInTheSetOfTheTextBefore() throws {
+  @Test func rawFileNamesUseCharsetOfPrecedingText() throws {
     let head = "Content-Type: multipart/mixed; boundary=x\n\n--x\nContent-Type: text/plain; charset=big5\n\na\n--x\n"
     let name =
       Array("Content-Disposition: attachment; filename=\"".utf8) + [0xa7, 0x41, 0xa6, 0x6e] + Array(".txt\"".utf8)
@@ -131,7 +133,7 @@ struct LabelledText: CustomTestStringConvertible, Sendable {
     #expect(mail.message.attachments.map(\.name.text) == ["你好.txt"])
   }
 
-  @Test(arguments: raw.filter { $0.bytes.count > 8 }) func textOfWhichNothingIsSaidIsFoundOut(_ sample: LabelledText)
+  @Test(arguments: raw.filter { $0.bytes.count > 8 }) func charsetOfUnlabelledTextIsDetected(_ sample: LabelledText)
     throws
   {
     let mail = try OpenMail(Array("Subject: ".utf8) + sample.bytes + [0x0a, 0x0a] + sample.bytes)

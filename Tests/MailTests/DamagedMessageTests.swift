@@ -6,7 +6,7 @@ import Testing
 
 struct DamagedMessageTests {
   /// No change of bytes makes a message unreadable.
-  @Test func mutationsDoNotMatter() throws {
+  @Test func mutatedMessagesRemainReadable() throws {
     var numbers = SeededNumbers(seed: 17)
     for fixture in MessageFixture.all {
       for _ in 0..<30 {
@@ -25,7 +25,7 @@ struct DamagedMessageTests {
     }
   }
 
-  @Test func deepAndWide() throws {
+  @Test func deepAndWideMultipartsAreRead() throws {
     var deep = ""
     for level in 0..<10_000 { deep += "Content-Type: multipart/mixed; boundary=b\(level)\n\n--b\(level)\n" }
     #expect(try OpenMail(deep + "\nhello\n").body == "hello\n")

@@ -19,7 +19,7 @@ import Text
     ["naive", "naïve", "nai\u{308}ve"], ["a1", "a\u{200d}1", "a\u{fe0f}1\u{20e3}"],
   ]
 
-  @Test(arguments: spellings) func spellingsAreFoldedToOne(_ spellings: [String]) {
+  @Test(arguments: spellings) func equivalentSpellingsFoldToOneForm(_ spellings: [String]) {
     let folded = Array(spellings[0].unicodeScalars)
     for spelling in spellings {
       for form in [
@@ -32,11 +32,11 @@ import Text
 
   /// Vowels of Indic scripts, voicing marks and viramas make other words.
   @Test(arguments: [("कि", "की"), ("か", "が"), ("ハ", "パ"), ("กิน", "กัน"), ("క", "క్"), ("l", "1"), ("o", "0"), ("е", "e")])
-  func lettersRemainApart(_ pair: (String, String)) {
+  func distinctLettersFoldDifferently(_ pair: (String, String)) {
     #expect(FoldedText.folded(pair.0) != FoldedText.folded(pair.1))
   }
 
-  @Test func foldingIsDoneOnceAndForEachCase() {
+  @Test func foldingIsIdempotentAndCaseInsensitive() {
     for value in UInt32(0)..<0x20000 {
       guard let scalar = Unicode.Scalar(value), scalar.properties.generalCategory != .unassigned else { continue }
       let once = FoldedText.folded(String(scalar)).unicodeScalars

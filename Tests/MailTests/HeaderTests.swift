@@ -8,7 +8,7 @@ import Testing
   static let section =
     "Received: from a\n\tby b;\n Mon, 1 Jan\nSubject : one\nno field\n>From x\nFrom x\nTO: a@x,\n  b@x\nsubject: two\nEmpty:\n\nBody: x\n"
 
-  @Test(arguments: ["\n", "\r\n", "\r"]) func readsFields(_ lineEnd: String) {
+  @Test(arguments: ["\n", "\r\n", "\r"]) func headerFieldsAreParsed(_ lineEnd: String) {
     let text = String(Self.section.map { $0 == "\n" ? "|" : $0 }).split(
       separator: "|", omittingEmptySubsequences: false
     )
@@ -31,7 +31,7 @@ import Testing
     #expect(end == header.bytes.count)
   }
 
-  @Test func sectionWithoutAnEnd() {
+  @Test func headerWithoutEndIsIncomplete() {
     let header = Header(Array("A: b\nC: d".utf8)[...])
     #expect(!header.isWhole)
     #expect(header.text("c") == "d")
@@ -39,7 +39,7 @@ import Testing
     #expect(Header.end(of: Array("\nbody".utf8)[...]) == 1)
   }
 
-  @Test func readsNoMoreThanItsLimit() {
+  @Test func headerSizeAndFieldCountAreLimited() {
     let long = Array("A: ".utf8) + [UInt8](repeating: 0x78, count: 3 << 20) + Array("\nB: c\n\n".utf8)
     let header = Header(long[...])
     #expect(header.bytes.count == Header.limit && header.fields.count == 1 && !header.isWhole)
@@ -65,7 +65,7 @@ import Testing
     ([0x47, 0x72, 0xc3, 0xbc], "Grü"), ([0x47, 0x72, 0xfc], "Grü"),
   ]
 
-  @Test(arguments: words) func decodesWords(_ word: (raw: [UInt8], text: String)) {
+  @Test(arguments: words) func encodedWordsAreDecoded(_ word: (raw: [UInt8], text: String)) {
     #expect(EncodedWords.decode(word.raw[...]) == word.text)
   }
 
@@ -112,7 +112,7 @@ import Testing
   ]
 
   /// Charset names are untrusted: unknown ones must not be cached.
-  @Test func veryManyCharsetsCostNoMemory() {
+  @Test func unknownCharsetsAreNotCached() {
     for number in 0..<1000 {
       #expect(Charset.text([0xe4], named: Array("x-none-\(number)".utf8)[...]) == "ä")
     }
@@ -168,7 +168,7 @@ import Testing
   }
 
   /// Any bytes in a field give some result.
-  @Test func anyBytesAreRead() {
+  @Test func arbitraryFieldBytesAreParsed() {
     var numbers = SeededNumbers(seed: 11)
     let raws =
       Self.words.map(\.raw) + Self.addresses.map { Array($0.raw.utf8) } + Self.dates.map { Array($0.raw.utf8) }
@@ -202,7 +202,7 @@ import Testing
     #expect(read > 10_000)
   }
 
-  @Test func manyFieldsOfAKindTakeLinearTime() {
+  @Test func longFieldsAreParsedInLinearTime() {
     let commas = [UInt8](repeating: 0x2c, count: 1 << 20)
     #expect(MailAddress(firstOf: commas[...])?.address ?? "" == "")
     let words = Array(String(repeating: "=?a?q?x.", count: 150_000).utf8)

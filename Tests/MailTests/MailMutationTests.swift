@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct MailMutationTests {
   static let targets = ["mail", "tnef"]
 
-  @Test(arguments: targets, 0..<4) func mutatedSeedsAreRead(_ name: String, batch: Int) throws {
+  @Test(arguments: targets, 0..<4) func mutatedMailSeedsAreRead(_ name: String, batch: Int) throws {
     let target = try #require(FuzzTarget.named(name))
     var numbers = SeededNumbers(seed: UInt64(batch))
     let seeds = target.seeds()
@@ -21,7 +21,7 @@ import Testing
   }
 
   /// Truncated at every length.
-  @Test(arguments: targets) func cutSeedsAreRead(_ name: String) throws {
+  @Test(arguments: targets) func truncatedMailSeedsAreRead(_ name: String) throws {
     let target = try #require(FuzzTarget.named(name))
     for seed in target.seeds() {
       for count in 0...seed.count { #expect(target.complaints(Array(seed[..<count])).isEmpty, "\(count) bytes") }
@@ -29,7 +29,7 @@ import Testing
   }
 
   /// The seeds contain what they should; otherwise the loops would show little.
-  @Test func seedsAreUnderstood() throws {
+  @Test func mailSeedsContainExpectedContent() throws {
     func mail(_ target: FuzzTarget, _ seed: Int, _ head: String) throws -> OpenMail {
       try OpenMail(Array(head.utf8) + target.seeds()[seed])
     }

@@ -128,7 +128,7 @@ func rows(_ source: any ByteSource, from offset: Int64 = 0, readSize: Int? = nil
   }
 
   /// Separator lines and messages are contiguous and cover the mailbox, except for a byte order mark and empty lines.
-  @Test(arguments: all) func losesNothing(_ fixture: MailboxFixture) throws {
+  @Test(arguments: all) func messagesCoverTheWholeMailbox(_ fixture: MailboxFixture) throws {
     var rows = try rows(fixture.bytes)
     if let first = rows.first {
       #expect(fixture.bytes[..<Int(first.separator)].allSatisfy { [0xef, 0xbb, 0xbf, 0x0a, 0x0d].contains($0) })
@@ -146,21 +146,21 @@ func rows(_ source: any ByteSource, from offset: Int64 = 0, readSize: Int? = nil
     }
   }
 
-  @Test(arguments: all) func edgesOfReadsDoNotMatter(_ fixture: MailboxFixture) throws {
+  @Test(arguments: all) func scanIsIndependentOfReadSize(_ fixture: MailboxFixture) throws {
     let whole = try rows(fixture.bytes)
     for size in Array(1...70) + [127, 128, 129, 255, 256, 1000] {
       #expect(try rows(fixture.bytes, readSize: size) == whole)
     }
   }
 
-  @Test(arguments: all) func startsAtEachSeparator(_ fixture: MailboxFixture) throws {
+  @Test(arguments: all) func scanCanStartAtEachSeparator(_ fixture: MailboxFixture) throws {
     let whole = try rows(fixture.bytes)
     for (index, row) in whole.enumerated() where row.separator > 0 {
       #expect(try rows(fixture.bytes, from: row.separator) == Array(whole[index...]))
     }
   }
 
-  @Test func refusesToStartElsewhere() {
+  @Test func scanRefusesOtherStartOffsets() {
     let bytes = Array(MailboxFixture.two.utf8)
     #expect(throws: Fault.self) { try rows(bytes, from: 7) }
   }
@@ -176,7 +176,7 @@ func rows(_ source: any ByteSource, from offset: Int64 = 0, readSize: Int? = nil
     }
   }
 
-  @Test func boundsWhatItKeeps() throws {
+  @Test func storedFieldsAreBounded() throws {
     let line = [UInt8](repeating: 0x78, count: 8 << 20)
     let long = Array((MailboxFixture.line + "Subject: ").utf8) + line + Array("\n\nbody\n\n".utf8)
     let bytes = long + Array((MailboxFixture.line + MailboxFixture.message(2)).utf8)
@@ -186,7 +186,7 @@ func rows(_ source: any ByteSource, from offset: Int64 = 0, readSize: Int? = nil
     #expect(rows[0].end == Int64(long.count))
   }
 
-  @Test func truncationsAndMutationsCostNoOther() throws {
+  @Test func damageAffectsNoOtherMessage() throws {
     var numbers = SeededNumbers(seed: 7)
     let texts = Self.all.map(\.bytes).filter { $0.starts(with: Array("From ".utf8)) }
     var archive: [UInt8] = []
@@ -236,7 +236,9 @@ func rows(_ source: any ByteSource, from offset: Int64 = 0, readSize: Int? = nil
     ("name: x\nversion: 1\nfrom: y\n", false, false), ("", false, false),
   ]
 
-  @Test(arguments: recognized) func recognizes(_ head: (text: String, isMailbox: Bool, isMessage: Bool)) {
+  @Test(arguments: recognized) func mailboxesAndMessagesAreRecognized(
+    _ head: (text: String, isMailbox: Bool, isMessage: Bool)
+  ) {
     let bytes = Array(head.text.utf8)
     #expect(MailboxScanner.isMailbox(startingWith: bytes[...]) == head.isMailbox)
     #expect(Header.looksLikeMessage(startingWith: bytes[...]) == head.isMessage)
@@ -254,8 +256,9 @@ private final class FaultySource: ByteSource {
     self.limit = limit
   }
 
-  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ blocking: BlockingMode) throws(Fault) -> Int
+  {
     guard offset + Int64(buffer.count) <= limit else { throw Fault(.system(5), "cannot be read") }
-    return try unsafe ByteArraySource(bytes).read(into: buffer, at: offset, patience)
+    return try unsafe ByteArraySource(bytes).read(into: buffer, at: offset, blocking)
   }
 }

@@ -55,7 +55,9 @@ import Testing
     }
   }
 
-  @Test(arguments: texts.keys.sorted(), ["LF", "CRLF"]) func isOfAllItsBytes(_ name: String, _ ending: String) throws {
+  @Test(arguments: texts.keys.sorted(), ["LF", "CRLF"]) func checksumCoversAllMessageBytes(
+    _ name: String, _ ending: String
+  ) throws {
     let bytes = try Self.bytes(name, ending)
     for size in [1, 64, 100, 512, 4096, nil] {
       let rows = try rows(bytes, readSize: size)
@@ -64,7 +66,7 @@ import Testing
     }
   }
 
-  @Test(arguments: texts.keys.sorted()) func isTheSameFromAnySeparatorOn(_ name: String) throws {
+  @Test(arguments: texts.keys.sorted()) func checksumIsIndependentOfScanStart(_ name: String) throws {
     let bytes = try Self.bytes(name, "LF")
     let whole = try rows(bytes)
     for (number, row) in whole.enumerated() where row.separator > 0 {

@@ -24,7 +24,7 @@ import Testing
 
   static func row(_ text: String) throws -> MessageRow? { try rows(Array(text.utf8)).first }
 
-  @Test func readsFields() throws {
+  @Test func rowFieldsAreTakenFromHeader() throws {
     let row = try #require(try Self.row(Self.header + "\n\nbody\n"))
     #expect(row.thread == 1_500_000_000_000_000_001)
     #expect(row.labels == ["Inbox", "Privat/Übung", "a,b", "Last"])
@@ -37,7 +37,7 @@ import Testing
     #expect(row.folderName(position: 123).text == "000123 2024-05-03 Jürgen - Q3-Q4 numbers")
   }
 
-  @Test func takesTheSeparatorsDate() throws {
+  @Test func missingDateIsTakenFromSeparator() throws {
     let row = try #require(try Self.row("From a@x Mon Jan  1 10:00:00 +0100 2018\nSubject: x\n\n"))
     #expect(row.date == 1_514_797_200 && row.zone == 60)
     #expect(try Self.row("From - \nSubject: x\n\n")?.date == nil)
@@ -59,13 +59,16 @@ import Testing
     ("Ann", "x", 253_402_300_800, "000007 undated Ann - x"),
   ]
 
-  @Test(arguments: names) func namesFolders(_ fixture: (sender: String, subject: String, date: Int64?, name: String)) {
+  @Test(arguments: names) func messageDirectoryNamesAreFormatted(
+    _ fixture: (sender: String, subject: String, date: Int64?, name: String)
+  ) {
     var row = MessageRow(separator: 0, start: 0, end: 0)
     (row.sender, row.subject, row.date) = (fixture.sender, fixture.subject, fixture.date)
     #expect(row.folderName(position: 7).text == fixture.name)
   }
 
-  @Test(arguments: ["x", "ü", "日", "👩‍👩‍👧‍👦", "e\u{301}", "x\u{301}\u{302}\u{303}\u{304}", "a "]) func cutsNames(
+  @Test(arguments: ["x", "ü", "日", "👩‍👩‍👧‍👦", "e\u{301}", "x\u{301}\u{302}\u{303}\u{304}", "a "])
+  func longMessageNamesAreTruncated(
     _ piece: String
   ) {
     var row = MessageRow(separator: 0, start: 0, end: 0)
@@ -80,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func readsPositions() {
+  @Test func positionIsParsedFromDirectoryName() {
     #expect(MessageRow.position(inFolderName: "000001 x") == 1)
     #expect(MessageRow.position(inFolderName: "1234567 x") == 1_234_567)
     for name: FileName in ["00001 x", "000001", "0000001 x", "x", "", "9999999999999999999999 x", "000001x"] {
@@ -113,7 +116,7 @@ import Testing
     return rows
   }
 
-  @Test func packs() throws {
+  @Test func packedRowsRoundTrip() throws {
     var numbers = SeededNumbers(seed: 3)
     let rows = (0..<200).map { _ in Self.random(&numbers) }
     var bytes: [UInt8] = []
@@ -121,7 +124,7 @@ import Testing
     #expect(try Self.unpack(bytes, rows.count) == rows)
   }
 
-  @Test func refusesDamage() throws {
+  @Test func damagedPackedRowsAreRefused() throws {
     var numbers = SeededNumbers(seed: 4)
     for _ in 0..<40 {
       var bytes: [UInt8] = []
@@ -143,7 +146,7 @@ import Testing
     (Int64(5), Int64(15), Int64.max, 0), (.max, .max, .max, 0), (5, 15, Bounds.largestSize + 1, 0), (5, 15, 20, .min),
     (5, 15, 20, .max), (5, 15, 20, 1 << 20 + 1), (5, 15, 10, 0), (-5, 15, 20, 0),
   ])
-  func packedNumbersThatNoMailboxHasAreDamage(separator: Int64, start: Int64, end: Int64, zone: Int) {
+  func invalidPackedNumbersAreRefused(separator: Int64, start: Int64, end: Int64, zone: Int) {
     var row = MessageRow(separator: separator, start: start, end: end)
     row.date = .min
     row.zone = zone

@@ -172,7 +172,7 @@ struct MessageFixture: CustomTestStringConvertible, Sendable {
 
 struct MessageTests {
   @Test(arguments: MessageFixture.all, ["\n", "\r\n"])
-  func holdsWhatItShould(_ fixture: MessageFixture, _ lineEnd: String) throws {
+  func messageHasExpectedBodyAndAttachments(_ fixture: MessageFixture, _ lineEnd: String) throws {
     let mail = try OpenMail(fixture.text.replacing("\n", with: lineEnd))
     #expect(try mail.body == fixture.body)
     #expect(try mail.html == fixture.html.map { $0.replacing("\r\n", with: "\n") })
@@ -183,7 +183,7 @@ struct MessageTests {
     #expect(mail.message.fault == nil)
   }
 
-  @Test func quotingIsTakenOffInMailboxesOnly() throws {
+  @Test func fromQuotingIsRemovedOnlyInMailboxes() throws {
     let text = MessageFixture.multi(
       "mixed", "b", [MessageFixture.plain(">From a\n>>From b"), MessageFixture.file("f", ">From c")])
     #expect(try OpenMail(text).body == ">From a\n>>From b")
@@ -192,7 +192,7 @@ struct MessageTests {
   }
 
   /// A delimiter is found at any offset in the buffer, and similar lines are not taken for one.
-  @Test func delimitersAtBufferEdges() throws {
+  @Test func delimitersAtBufferEdgesAreFound() throws {
     for shift in -40...10 {
       let filler = String(repeating: "x", count: (128 << 10) - 100 + shift)
       for lineEnd in ["\n", "\r\n"] {
@@ -209,7 +209,7 @@ struct MessageTests {
     }
   }
 
-  @Test func textInAnyCharacterSet() throws {
+  @Test func textInAnyCharsetIsDecoded() throws {
     func body(_ charset: String?, _ bytes: [UInt8], _ more: String = "") throws -> String {
       let type = charset.map { "Content-Type: text/plain; charset=\($0)\n" } ?? ""
       return try OpenMail(Array((type + more + "\n").utf8) + bytes).body
@@ -227,13 +227,13 @@ struct MessageTests {
     #expect(try body("utf-16be", [0, 0x61, 0, 0x0d, 0, 0x0a, 0, 0xe4]) == "a\nä")
   }
 
-  @Test func markedHTML() throws {
+  @Test func originalHTMLStartsWithByteOrderMark() throws {
     let html = "<meta charset=latin1>\u{e4}"
     #expect(try OpenMail("Content-Type: text/html; charset=utf-8\n\n\(html)").originalHTML == "\u{feff}\(html)")
   }
 
   /// Any text is the body, whatever its type.
-  @Test func bodyOfOtherText() throws {
+  @Test func anyTextTypeCanBeTheBody() throws {
     func body(_ text: String) throws -> String { try OpenMail(text).body }
     let page = "Content-Type: text/html\n\n<p>real text</p>"
     for blank in ["", "\n\n", " \t\n \n", "\u{a0}\n"] {
@@ -255,7 +255,7 @@ struct MessageTests {
 
   /// A damaged line loses only its own bytes; what follows is decoded, and the damage is reported.
   @Test(arguments: ["text/plain\n\nhi\n", "application/x; name=f\nContent-Transfer-Encoding: x-uuencode\n\n"])
-  func damagedUUEncodeIsWholeAndSaysSo(_ head: String) throws {
+  func damagedUUEncodeLosesOnlyBadLinesAndIsReported(_ head: String) throws {
     let line = "M" + String(repeating: "ABCD", count: 15)
     func mail(_ lines: [String]) throws -> OpenMail {
       try OpenMail("Content-Type: \(head)" + (["begin 644 f"] + lines).map { $0 + "\n" }.joined() + "bye\n")
@@ -281,7 +281,7 @@ struct MessageTests {
   }
 
   /// Text of many chunks reads the same at any offset.
-  @Test func largeText() throws {
+  @Test func largeTextReadsTheSameAtAnyOffset() throws {
     var numbers = SeededNumbers(seed: 3)
     var text = ""
     while text.utf8.count < 3_500_000 { text += String(repeating: "ä€x ", count: numbers.below(30)) + "\r\n" }
@@ -296,7 +296,7 @@ struct MessageTests {
     }
   }
 
-  @Test func headersAreReadable() throws {
+  @Test func headersTextIsDecodedAndSanitized() throws {
     let mail = try OpenMail("Subject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\n there\nX-Odd: a\u{1b}[31mb\n\nbody")
     #expect(
       String(decoding: try mail.message.headersText(), as: UTF8.self) == "Subject: Grüße there\nX-Odd: a\u{fffd}[31mb\n"

@@ -36,7 +36,7 @@ import Testing
     String(decoding: try OpenMail(mail).message.words(with: maker).body, as: UTF8.self)
   }
 
-  @Test func textThatIsNotAnAttachmentIsFound() throws {
+  @Test func textOutsideAttachmentsIsIndexed() throws {
     let body = try Self.body()
     for word in ["bodyword", "patchword", "diffword", "pageword", "innerword"] { #expect(body.contains(word)) }
     for word in ["logword", "pyword", "bin", "zero", "json", "grüße", "wide", "csv"] {
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func attachedTextIsFoundByItsBytes() throws {
+  @Test func attachedTextIsRecognizedByContent() throws {
     var asked: [String] = []
     let body = try Self.body { path in
       asked.append(path.map(\.text).joined(separator: "/"))
@@ -61,7 +61,7 @@ import Testing
   }
 
   /// A file of an attached message is named by the path in that message's view.
-  @Test func filesOfAttachedMessagesHaveTheirPaths() throws {
+  @Test func filesInAttachedMessagesHaveNestedPaths() throws {
     let inner = MessageFixture.multi("mixed", "c", [MessageFixture.plain("x"), MessageFixture.file("f.pdf", "\u{1}")])
     let mail = MessageFixture.multi(
       "mixed", "b", ["Content-Type: message/rfc822\nContent-Disposition: attachment; filename=a.eml\n\n" + inner])

@@ -156,7 +156,7 @@ struct SafeHTMLTests {
   }
 
   @Test(arguments: SafeHTMLFixture.all)
-  func leavesWhatIsSafe(_ fixture: SafeHTMLFixture) throws {
+  func sanitizerKeepsOnlySafeMarkup(_ fixture: SafeHTMLFixture) throws {
     let page = try page(fixture.html)
     #expect(page.replacing(SafeHTML.head, with: "") == fixture.safe)
     #expect(page.contains(SafeHTML.head))
@@ -165,7 +165,7 @@ struct SafeHTMLTests {
   }
 
   /// The policy comes before anything that could load a resource, and after the doctype.
-  @Test func policyComesFirst() throws {
+  @Test func contentPolicyPrecedesContent() throws {
     let type = "<!DOCTYPE HTML PUBLIC \"-//W3C//DTD HTML 4.01//EN\">"
     #expect(try page(" \n\(type)<html><p>").hasPrefix(type + SafeHTML.head))
     #expect(try page("<!-- x --><p>\(type)").hasPrefix(SafeHTML.head))
@@ -173,7 +173,7 @@ struct SafeHTMLTests {
     #expect(SafeHTML.head.contains("default-src 'none'"))
   }
 
-  @Test func linksToPartsLeadIntoAttachments() throws {
+  @Test func contentIDLinksPointToAttachments() throws {
     let image = "Content-Type: image/png; name=i.png\nContent-Transfer-Encoding: 8bit\n"
     func shown(_ html: String, _ htmlHead: String, _ imageHead: String) throws -> String? {
       try OpenMail(
@@ -201,7 +201,7 @@ struct SafeHTMLTests {
   }
 
   /// No combination of tokens yields unsafe markup; the result is independent of the buffer size.
-  @Test func soupIsSafe() throws {
+  @Test func randomMarkupIsSanitized() throws {
     var soup = Soup(numbers: SeededNumbers(seed: 7))
     let links = ContentLinks(names: [Array("i".utf8): "i.png"])
     for round in 0..<400 {
@@ -217,7 +217,7 @@ struct SafeHTMLTests {
     }
   }
 
-  @Test func largePagesAreTheSameInChunks() throws {
+  @Test func sanitizedPageIsIndependentOfChunkSize() throws {
     let html =
       "<!DOCTYPE html><style>p{a:b}</style><title>x</title><textarea>a < b</textarea><p onclick=x title='a>b'>x<!-- c -->"
       + "<script>d<e</script><img src=cid:i alt=\u{e9}><xmp><b></xmp>"
@@ -233,7 +233,7 @@ struct SafeHTMLTests {
   }
 
   /// A token longer than the buffer is dropped, and what follows it is kept.
-  @Test func longTagsAndCommentsEnd() throws {
+  @Test func overlongTokensAreDropped() throws {
     let long = String(repeating: "x", count: 1000)
     for markup in [
       "<p title='\(long)>'>", "<!--\(long)>-->", "<!\(long)>", "<script>\(long)</script>", "<style>\(long)</style>",
@@ -243,7 +243,7 @@ struct SafeHTMLTests {
   }
 
   /// Markup left open in one part ends with it.
-  @Test func partsDoNotSwallowEachOther() throws {
+  @Test func unclosedMarkupEndsWithItsPart() throws {
     for open in ["<!--", "<title>", "<p title='", "<script>", "<style>", "<template>", "<plaintext>"] {
       let text = MessageFixture.multi(
         "mixed", "b", ["Content-Type: text/html\n\n\(open)", "Content-Type: text/html\n\n<i>seen"])
@@ -251,7 +251,7 @@ struct SafeHTMLTests {
     }
   }
 
-  @Test func originalStaysAsItIs() throws {
+  @Test func originalHTMLIsUnchanged() throws {
     let html = "<script>x</script><img src=http://x/>"
     let mail = try OpenMail("Content-Type: text/html\n\n\(html)")
     #expect(try mail.originalHTML == html)
@@ -259,7 +259,7 @@ struct SafeHTMLTests {
   }
 
   /// A page of a folder: what lies beside it stays, and nothing has a browser connect to elsewhere.
-  @Test func harmlessPageKeepsWhatLiesBesideIt() {
+  @Test func harmlessPageKeepsOnlyRelativeResources() {
     let html = """
       <head><base href=//far><link rel=preconnect href=//far><meta http-equiv=refresh content="0;url=//far"></head>\r\n\
       <p style="color:red;background:url(//far/a) url(b.png)">kept<img src=a/b.png srcset="c.png 2x, //far/d 3x"><img src="\\\\far\\x">\

@@ -16,7 +16,7 @@ import Testing
     ("&#128;&#x99;&#xd800;&#0;", "€™\u{fffd}\u{fffd}\n"),
     ("&#xA;&#x110000;&bogus;&#x;&#;", "\n\u{fffd}&bogus;&#x;&#;\n"),
   ])
-  func textOfHTML(_ html: String, _ text: String) {
+  func htmlIsConvertedToText(_ html: String, _ text: String) {
     #expect(String(decoding: HTMLText.text(of: Array(html.utf8)), as: UTF8.self) == text)
   }
 
@@ -29,14 +29,14 @@ import Testing
     ("{\\rtf1\\u-10179?\\u-8704?x}", "😀x"), ("{\\rtf1\\ansi\\ansicpg1251 \\'e0\\'e1}", "аб"),
     ("{\\rtf1 a\\bin3 {{{b}", "ab"), ("{\\rtf1 \\{a\\}\\~\\_b\\emdash}", "{a}\u{a0}\u{2011}b—"),
   ])
-  func textOfRTF(_ rtf: String, _ text: String) throws {
+  func rtfIsConvertedToText(_ rtf: String, _ text: String) throws {
     let source = ByteArraySource(Array(rtf.utf8))
     let decoded = try DecodedSource(decoding: 0..<source.size, of: source, with: RTFDecoder())
     #expect(String(decoding: try decoded.readThrough(), as: UTF8.self) == text)
   }
 
   /// Every day of 400 years, converted in both directions.
-  @Test func daysAreThoseOfTheCalendar() {
+  @Test func dayNumbersMatchTheCalendar() {
     let lengths = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
     var days = MailDate.days(year: 1800, month: 1, day: 1)
     #expect(days == -62_091)

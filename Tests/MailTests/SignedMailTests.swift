@@ -77,7 +77,7 @@ import Testing
 
     """
 
-  @Test(arguments: Form.allCases) func whatIsSignedIsShown(_ form: Form) throws {
+  @Test(arguments: Form.allCases) func signedContentIsShown(_ form: Form) throws {
     let mail = try OpenMail(
       "Subject: one\nMIME-Version: 1.0\n" + Self.part(Self.signed(Self.entity, form)), isQuoted: true)
     #expect(try mail.body == "Grüße\n>From here on, signed.")
@@ -88,7 +88,7 @@ import Testing
     #expect(String(decoding: try mail.message.words().body, as: UTF8.self).contains("Grüße"))
   }
 
-  @Test func itIsFoundWhereverItIs() throws {
+  @Test func nestedSignedContentIsFound() throws {
     let plain = Self.signed("Content-Type: text/plain\n\ninner\n")
     // Signed twice.
     let twice = Self.part(Self.signed(Self.part(plain), .indefinite), type: "octet-stream")
@@ -110,7 +110,7 @@ import Testing
     #expect(try listed.body == "inner\nthe list's" && listed.names == [])
   }
 
-  @Test func whatIsNoneStaysAFile() throws {
+  @Test func invalidSignedDataStaysAnAttachment() throws {
     let data = Self.signed("Subject: x\n\ntext")
     for (name, content) in [
       ("encrypted", Self.signed("x", type: 3)), ("nothing", []), ("noise", [UInt8](repeating: 0xff, count: 500)),
@@ -124,7 +124,7 @@ import Testing
     }
   }
 
-  @Test func whatIsCutIsShownAsFarAsItGoes() throws {
+  @Test func truncatedSignedContentIsShownPartially() throws {
     for form in Form.allCases {
       let data = Self.signed("Content-Type: text/plain\n\n" + String(repeating: "line\n", count: 100), form)
       let mail = try OpenMail(Self.part(Array(data.prefix(data.count / 2))))
@@ -134,7 +134,7 @@ import Testing
   }
 
   /// Any replaced bytes, and any truncation, are read or rejected.
-  @Test func anyDamageIsReadOrRefused() throws {
+  @Test func damagedSignedContentIsReadOrRefused() throws {
     var numbers = SeededNumbers(seed: 8)
     for round in 0..<500 {
       var data = Self.signed(Self.entity, Form.allCases[round % 4])
@@ -147,7 +147,7 @@ import Testing
     }
   }
 
-  @Test func base64IsReadAtAnyPlace() throws {
+  @Test func base64SourceReadsAtAnyOffset() throws {
     for count in [0, 1, 2, 3, 56, 57, 58, 113, 114, 20_000] {
       let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7) }
       let source = Base64Source(ByteArraySource(bytes))

@@ -48,7 +48,7 @@ import Testing
     #expect(Self.subjects(found, mails) == ["One", "Two"])
   }
 
-  @Test func orderIsOfNoMatter() {
+  @Test func threadsAreIndependentOfMessageOrder() {
     let mails = [
       Mail(id: "a", subject: "x"), Mail(id: "b", references: ["a"]), Mail(id: "c", references: ["a", "b"]),
       Mail(id: "d", references: ["c"]),
@@ -60,14 +60,14 @@ import Testing
   }
 
   /// A message's own references take precedence over those of others to it.
-  @Test func ownReferencesComeFirst() {
+  @Test func ownReferencesTakePrecedence() {
     let found = Self.threads([
       Mail(id: "x"), Mail(id: "y"), Mail(id: "liar", references: ["x", "b"]), Mail(id: "b", references: ["y"]),
     ])
     #expect(found.numbers == [0, 1, 1, 1])
   }
 
-  @Test func loopsEnd() {
+  @Test func cyclicReferencesFormOneThread() {
     #expect(Self.threads([Mail(id: "a", references: ["a"])]).numbers == [0])
     let ring = (0..<1000).map { Mail(id: "\($0)", references: ["\(($0 + 1) % 1000)"]) }
     #expect(Set(Self.threads(ring).numbers) == [0])
@@ -75,12 +75,12 @@ import Testing
     #expect(Set(Self.threads(knot).numbers) == [0])
   }
 
-  @Test func oneIDIsOneThread() {
+  @Test func messagesWithSameIDShareThread() {
     #expect(Self.threads([Mail(id: "a"), Mail(id: "a"), Mail(id: "b", references: ["a"])]).numbers == [0, 0, 0])
     #expect(Self.threads([Mail(), Mail(), Mail()]).numbers == [0, 1, 2])
   }
 
-  @Test func threadOfFiftyThousand() {
+  @Test func threadOfFiftyThousandMessagesIsFound() {
     // Each refers only to the one before, in reverse order: the deepest possible tree.
     let mails = (0..<50_000).reversed().map {
       Mail(id: "\($0)", references: $0 > 0 ? ["\($0 - 1)"] : [], subject: "n\($0)", date: Int64($0))
@@ -90,7 +90,7 @@ import Testing
     #expect(Self.subjects(found, mails) == ["n0"])
   }
 
-  @Test func repliesWithoutReferencesGoByTheSubject() {
+  @Test func repliesWithoutReferencesAreMatchedBySubject() {
     let mails = [
       Mail(id: "a", subject: "Plan", date: 10), Mail(id: "b", subject: "Plan", date: 20),
       Mail(id: "c", subject: "Re: [list] plan", date: 25), Mail(id: "d", subject: "AW: Plan", date: 15),
@@ -103,7 +103,7 @@ import Testing
     #expect(Self.subjects(found, mails) == ["Plan", "Plan", "alone", "", ""])
   }
 
-  @Test func replyOfTheSameSecondBelongsToWhatItAnswers() {
+  @Test func replyOfTheSameSecondJoinsItsOriginal() {
     let found = Self.threads([
       Mail(id: "a", subject: "Plan", date: 10), Mail(id: "b", subject: "Plan", date: 20),
       Mail(id: "c", subject: "Re: Plan", date: 20),
@@ -111,7 +111,7 @@ import Testing
     #expect(found.numbers == [0, 1, 1])
   }
 
-  @Test func gmailsThreadsArePreferred() {
+  @Test func gmailThreadIDsTakePrecedence() {
     let found = Self.threads([
       Mail(id: "a", subject: "x", thread: 1), Mail(id: "b", references: ["a"], subject: "Re: x", thread: 2),
       Mail(id: "c", subject: "y", thread: 1), Mail(id: "d", references: ["b", "a"], subject: "Re: x"),
@@ -120,7 +120,7 @@ import Testing
     #expect(found.numbers == [0, 1, 0, 0, 1])
   }
 
-  @Test func nothingIsNoThread() {
+  @Test func emptyMailboxHasNoThreads() {
     let found = Self.threads([])
     #expect(found.numbers.isEmpty && found.oldest.isEmpty)
   }
@@ -134,7 +134,7 @@ import Testing
     ("[[x]] y", "[[x]] y", false), ("(fwd)", "", true), ("Re: Re", "Re", true),
   ]
 
-  @Test(arguments: subjects) func baseSubject(_ subject: String, _ base: String, _ isReply: Bool) {
+  @Test(arguments: subjects) func baseSubjectOmitsPrefixes(_ subject: String, _ base: String, _ isReply: Bool) {
     let found = BaseSubject(subject)
     #expect(found.text == base)
     #expect(found.isReply == isReply)
@@ -145,7 +145,7 @@ import Testing
     "Vá", "Re[2]", "Re(3)", "Re^2", "Re2",
   ]
 
-  @Test(arguments: replies) func programsOfOtherLanguagesReply(_ mark: String) {
+  @Test(arguments: replies) func localizedReplyPrefixesAreRecognized(_ mark: String) {
     for colon in [":", " :", "：", ": RE："] {
       let found = BaseSubject("\(mark)\(colon) Hello: there")
       #expect(found.text == "Hello: there" && found.isReply, "\(mark)\(colon)")
@@ -154,7 +154,7 @@ import Testing
   }
 
   /// Any subject is parsed, in linear time.
-  @Test func hostileSubjects() {
+  @Test func anySubjectIsParsedInLinearTime() {
     var numbers = SeededNumbers(seed: 5)
     let pieces = ["re", ":", "[", "]", " ", "fwd", "(fwd)", "[fwd:", "x", "ü", "Re: ", "[a]"]
     for _ in 0..<3000 {
@@ -167,7 +167,7 @@ import Testing
     #expect(BaseSubject(String(repeating: "re:", count: 100_000)).text == "")
   }
 
-  @Test func namesOccurOnce() {
+  @Test func duplicateNamesGetSuffixes() {
     var names = UniqueNames()
     let given = ["a.tar.gz", "a.tar.gz", "a (1).tar.gz", "a.tar.gz", "b", "b"].map {
       names.unique(Array($0.utf8)[...]).text

@@ -108,7 +108,7 @@ struct EncodedFixture: CustomTestStringConvertible, Sendable {
 }
 
 struct TransferDecoderTests {
-  @Test(arguments: EncodedFixture.all) func standsForWhatItShould(_ fixture: EncodedFixture) throws {
+  @Test(arguments: EncodedFixture.all) func encodedTextDecodesToExpectedBytes(_ fixture: EncodedFixture) throws {
     #expect(fixture.decode(fixture.encoded, nil) == fixture.decoded)
     let source = try fixture.source(fixture.encoded)
     #expect(source.size == Int64(fixture.decoded.count))
@@ -116,7 +116,7 @@ struct TransferDecoderTests {
   }
 
   /// Block boundaries make no difference, whatever the bytes are.
-  @Test(arguments: EncodedFixture.all) func blocksMakeNoDifference(_ fixture: EncodedFixture) {
+  @Test(arguments: EncodedFixture.all) func decodingIsIndependentOfBlocks(_ fixture: EncodedFixture) {
     for seed in 0..<20 { #expect(fixture.decode(fixture.encoded, UInt64(seed)) == fixture.decoded) }
     var numbers = SeededNumbers(seed: 5)
     let alphabet = Array("=>From AB4z9+/ \t\r\n\r\n-y`#M".utf8)
@@ -129,7 +129,7 @@ struct TransferDecoderTests {
 
   /// A read at any offset gives the same bytes as one from front to back, also across checkpoints.
   @Test(arguments: [EncodedFixture.Decoder.base64, .quotedPrintable, .quotedPrintableQuoted, .unquoting, .uu, .yEnc])
-  func readsAnywhere(_ decoder: EncodedFixture.Decoder) throws {
+  func decodedSourceReadsAtAnyOffset(_ decoder: EncodedFixture.Decoder) throws {
     var numbers = SeededNumbers(seed: 11)
     var input: [UInt8] = []
     while input.count < 700_000 {
@@ -155,7 +155,7 @@ struct TransferDecoderTests {
   }
 
   /// A source that changes during decoding is a fault, not different bytes of the same size.
-  @Test func shrunkSourceIsAFault() throws {
+  @Test func sourceChangedWhileDecodingThrows() throws {
     let bytes = Array(repeating: UInt8(ascii: "A"), count: 100_000)
     let failing = FailingSource(ByteArraySource(bytes)) { read, _ in
       read < 2 ? nil : Fault(.changed, "changed")

@@ -13,7 +13,7 @@ import Text
     indexed(text).unicodeScalars.split(separator: " ").map { String($0) }
   }
 
-  @Test func onlyRunsWithoutSpacesAreDivided() {
+  @Test func onlyRunsOfUnspacedScriptsAreSplit() {
     for text in ["", "plain text", "grusse, jurgen\n", "привет → x", "‘quotes’ — and 😀", "हिन्दी कि की", "๑๒๓"] {
       #expect(Self.indexed(text) == text)
     }
@@ -31,7 +31,7 @@ import Text
 
   /// Every substring of a run is found by the words of the index: as adjacent words, the last one as a prefix.
   @Test(arguments: ["東京都庁舎前a駅", "สวัสดีชาวโลก", "မြန်မာဘာသာ", "ガギグゲ"])
-  func everyPieceOfARunIsFound(_ text: String) {
+  func everySubstringOfARunIsFound(_ text: String) {
     let run = Array(text.unicodeScalars.filter { $0.properties.canonicalCombiningClass != .init(rawValue: 107) })
     let words = Self.words(of: text)
     for start in run.indices {
@@ -49,7 +49,7 @@ import Text
   }
 
   /// File names from a Mac are decomposed.
-  @Test func spellingsOfOneWordAreOne() {
+  @Test func normalizationFormsOfAWordAreEqual() {
     for word in ["файл", "Αθήνα", "한글", "がぎぐ", "Grüße", "ệ", "אָ", "بَ", "ক্ষো", "ਖ਼"] {
       let forms = [word.decomposedStringWithCanonicalMapping, word.precomposedStringWithCanonicalMapping]
       #expect(Self.indexed(forms[0]) == Self.indexed(forms[1]))
@@ -59,7 +59,7 @@ import Text
     #expect(WordText.sought("Αθήνα").words == ["αθηνα"] && WordText.sought("йод").words == ["иод"])
   }
 
-  @Test func brokenTextIsNoError() {
+  @Test func invalidTextIsAccepted() {
     for text: [UInt8] in [[0xe4], [0xe4, 0xbc], [0xf0, 0xa0, 0x80], [0xff, 0xff, 0xff], [0xe4, 0x20, 0x20, 0x41]] {
       _ = WordText.indexed(text)
       _ = WordText.indexed(Array("会".utf8) + text)
@@ -68,7 +68,7 @@ import Text
     #expect(WordText.sought("a\"b").words == ["a", "b"])
   }
 
-  @Test func htmlThatSaysNoMoreIsLeftOut() {
+  @Test func htmlWithoutAdditionalWordsIsOmitted() {
     func says(_ text: String, _ other: String) -> Bool { Message.says(Array(text.utf8), moreThan: Array(other.utf8)) }
     #expect(says("the whole story", "see the HTML") && says("x", "") && says("Grüße aus Köln", "Grusse aus Koln"))
     #expect(!says("", "x") && !says("", "") && !says("One  two\n- THREE", "* one, two; three") && !says("ä", "ä ö"))

@@ -18,7 +18,7 @@ import Testing
     return stride(from: 0, to: files.count, by: TestExtent.isFull ? 1 : step).map { files[$0] }
   }
 
-  @Test func hostileFilesCostNobodyElse() async throws {
+  @Test func maliciousFilesAffectNoOtherReaders() async throws {
     try await withScratch { scratch in
       let files = Self.corpus("pdf", step: 300) + Self.corpus("image", step: 60)
       let words = ["abuse.py", "make", scratch.source, TestExtent.isFull ? "10" : "3"] + files
@@ -58,7 +58,7 @@ import Testing
     why() { python3 -Ic 'import os, sys; os.listdir("."); print(os.getxattr(sys.argv[1], "user.ffmount." + sys.argv[2]).decode())' "$1" "${2:-error}"; }
     """
 
-  @Test func killedAndStoppedWorkersCostOneErrorEach() async throws {
+  @Test func killedOrStoppedWorkerCausesOneError() async throws {
     try await withScratch { scratch in
       try await withConverter(scratch, "workers=1,convert_time=2") { mount in
         let lines = """
@@ -75,7 +75,7 @@ import Testing
             noise.ppm: the converter was killed (SIGKILL)
             3
             cat: noise.ppm.q30.as-avif: Input/output error
-            noise.ppm: converting it was not done after 6 s, three times -o convert_time
+            noise.ppm: converting it did not end within 6 s, three times -o convert_time
             JPEG image data
 
             """)
@@ -83,11 +83,11 @@ import Testing
     }
   }
 
-  @Test func filesCutOffWhileTheyAreReadAreSaidToBe() async throws {
+  @Test func truncationDuringConversionIsReported() async throws {
     // The rest of the file is a different file, which is retried. The image was read with pread; the PDF was mapped, and the
     // resulting SIGBUS is not reported as a crash.
     let images = "cat: noise.ppm.as-png: Input/output error\nnoise.ppm: cannot be decoded\nsame worker\n"
-    let documents = "cat: long.pdf.as-txt: Input/output error\nlong.pdf: is no readable PDF\n"
+    let documents = "cat: long.pdf.as-txt: Input/output error\nlong.pdf: is not a readable PDF\n"
     for (name, said) in [("noise.ppm.as-png", images), ("long.pdf.as-txt", documents)] {
       try await withScratch { scratch in
         try await withConverter(scratch, "workers=1") { mount in
@@ -105,7 +105,7 @@ import Testing
     }
   }
 
-  @Test func tenThousandOpensAtOnce() async throws {
+  @Test func tenThousandConcurrentOpensSucceed() async throws {
     try await withScratch { scratch in
       try await withConverter(scratch) { mount in
         let lines = """
@@ -135,7 +135,7 @@ import Testing
   @Test(
     .enabled("mounting a small disk needs root") { MountScratch.isRoot },
     .enabled("needs ffmpeg and 7z") { MountScratch.has("ffmpeg") && MountScratch.has("7z") })
-  func fullDiskIsNoWorkersFilesFault() async throws {
+  func fullDiskIsNotReportedAsDamagedInput() async throws {
     try await withScratch { scratch in
       try await withSmallDisk(scratch) { disk in
         let full = ["XDG_CACHE_HOME": disk + "/cache", "TMPDIR": disk]
@@ -163,7 +163,7 @@ import Testing
   }
 
   @Test(.enabled("mounting a small disk needs root") { MountScratch.isRoot })
-  func fullDiskCostsNothingOrSaysSo() async throws {
+  func fullDiskIsToleratedOrReported() async throws {
     try await withScratch { scratch in
       try await withSmallDisk(scratch) { disk in
         let full = ["XDG_CACHE_HOME": disk + "/cache", "TMPDIR": disk]

@@ -4,7 +4,7 @@ import Testing
 /// Several users in one mount: see check_access.py.
 @Suite(.serialized, .timeLimit(.minutes(5)), .enabled("only root can be several users") { MountScratch.isRoot })
 struct AccessTests {
-  @Test("who may not read a file learns nothing from its views") func everyUserSeesWhatIsHis() async throws {
+  @Test("who may not read a file learns nothing from its views") func usersSeeOnlyViewsOfReadableFiles() async throws {
     try await withScratch { scratch in
       _ = try await shell("chmod 755 \"$1\"", scratch.path)
       try await script("check_access.py", "make", scratch.source)
@@ -17,7 +17,7 @@ struct AccessTests {
   }
 
   /// See noninterference.py.
-  @Test func privateFilesLookAlikeToOthers() async throws {
+  @Test func viewsOfUnreadableFilesAreIndistinguishable() async throws {
     try await withScratch { scratch in
       _ = try await shell("chmod 755 \"$1\"", scratch.path)
       try await withConverter(scratch, "workers=2,allow_other") { mount in
@@ -29,7 +29,7 @@ struct AccessTests {
 
   /// A public archive or mailbox that becomes private is private at once, also where the kernel and the mount know it
   /// as public.
-  @Test(arguments: ["", ",rw"]) func whatBecomesPrivateIsPrivateAtOnce(_ more: String) async throws {
+  @Test(arguments: ["", ",rw"]) func revokedPermissionsApplyToViewsImmediately(_ more: String) async throws {
     try await withScratch { scratch in
       _ = try await shell("chmod 755 \"$1\"", scratch.path)
       try await withMount(scratch, options: ["-o", "allow_other" + more]) { mount in
@@ -39,7 +39,7 @@ struct AccessTests {
     }
   }
 
-  @Test("access lists hold, less what umask= takes away") func umaskTakesFromListsToo() async throws {
+  @Test("access lists hold, less what umask= takes away") func umaskAlsoRestrictsACLs() async throws {
     try await withScratch { scratch in
       try scratch.write("letter.txt", "text")
       let lines = """

@@ -8,7 +8,7 @@ private let hasLanguages = ["eng", "deu", "osd"].allSatisfy {
 /// Searches for the text of what is attached to messages.
 @Suite(.serialized, .timeLimit(.minutes(2)), .enabled(if: hasLanguages, "needs tesseract-ocr-eng, -deu and -osd"))
 struct AttachedTextTests {
-  @Test func scansAreFoundOnceTheyHaveBeenRead() async throws {
+  @Test func attachedScansAreFoundAfterRecognition() async throws {
     try await withScratch { scratch in
       _ = try await shell("mkdir \"$1/scans\"", scratch.path)
       try await script("make_scans.py", scratch.path + "/scans")

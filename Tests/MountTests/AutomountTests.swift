@@ -12,7 +12,7 @@ import Testing
     .enabled(
       if: isAutofsThere && MountScratch.has("automount"),
       "needs root, /dev/autofs, and the packages autofs and fuse3"))
-  func automounterMountsAtTheFirstLookAndUnmountsUnused() async throws {
+  func automounterMountsOnAccessAndUnmountsWhenIdle() async throws {
     try await withScratch { scratch in
       try scratch.write("a.txt", "a")
       try scratch.write("b.zip", ZipFixture(ZipFixtureEntry("inner.txt", "inner")))
@@ -37,7 +37,7 @@ import Testing
 
   /// As systemd does for `x-systemd.automount`: a direct autofs, and mount(8) in its own process group.
   @Test(.enabled(if: isAutofsThere, "needs root and /dev/autofs"))
-  func mountsWhereSystemdHasToldTheKernelToWait() async throws {
+  func mountSucceedsUnderSystemdAutomount() async throws {
     try await withScratch { scratch in
       try scratch.write("a.txt", "a")
       let result = try await script(
@@ -49,7 +49,7 @@ import Testing
 
   /// The helper runs as long as the mount; a caller that reads ffmount's output to its end must not wait for it.
   @Test(.enabled(if: MountScratch.has("fusermount3"), "needs fusermount3, of the package fuse3"))
-  func unmountingAutomaticallyReturnsToTheShell() async throws {
+  func autoUnmountReturnsToTheShell() async throws {
     try await withScratch { scratch in
       try scratch.write("a.txt", "a")
       let result = try await shell(

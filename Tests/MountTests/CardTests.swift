@@ -81,7 +81,7 @@ import Testing
 
     """
 
-  @Test func calendarsAndContactsAreEntriesAndText() async throws {
+  @Test func calendarsAndContactsHaveEntryAndTextViews() async throws {
     try await withScratch { scratch in
       try scratch.write("a.ics", Self.calendar.replacing("\n", with: "\r\n"))
       try scratch.write("b.vcf", Self.cards)
@@ -178,7 +178,7 @@ import Testing
     }
   }
 
-  @Test func filesThatEndWithinAnEntrySaySo() async throws {
+  @Test func truncatedCalendarsAndContactsAreReported() async throws {
     try await withScratch { scratch in
       let event = "BEGIN:VEVENT\nSUMMARY:Whole\nEND:VEVENT\n"
       try scratch.write("a.ics", "BEGIN:VCALENDAR\n\(event)BEGIN:VEVENT\nSUMMARY:Cu")

@@ -7,7 +7,7 @@ import Testing
 struct ClientTests {
   private static let server = MountProcess.program("ffserve")
 
-  @Test func serversTreeIsThatOfItsSource() async throws {
+  @Test func remoteTreeMatchesTheServersSource() async throws {
     try await withScratch { scratch in
       let result = try await script("remote_tree.py", MountProcess.binary, Self.server, scratch.path, limit: 100)
       #expect(result.lines == ["done"])
@@ -15,7 +15,7 @@ struct ClientTests {
   }
 
   /// One that ends and comes back, has another file by then, hangs, or stays away.
-  @Test func lostServersAreWaitedForAWhile() async throws {
+  @Test func lostServersAreRetriedForALimitedTime() async throws {
     try await withScratch { scratch in
       let result = try await script("remote_lost.py", MountProcess.binary, Self.server, scratch.path, limit: 100)
       #expect(result.lines == ["done"])
@@ -29,7 +29,7 @@ struct ClientTests {
     }
   }
 
-  @Test func hostileServersCostThemselvesAnError() async throws {
+  @Test func maliciousServersCauseOnlyErrors() async throws {
     try await withScratch { scratch in
       let result = try await script("remote_hostile.py", MountProcess.binary, scratch.path, limit: 150)
       #expect(result.lines.count == 1 && result.lines[0].hasPrefix("tried 4"), "\(result.text)")

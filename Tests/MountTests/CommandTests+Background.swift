@@ -48,7 +48,7 @@ extension CommandTests {
     }
   }
 
-  @Test func backgroundReturnsWhenTheMountAnswers() async throws {
+  @Test func backgroundStartReturnsWhenTheMountResponds() async throws {
     try await withScratch { scratch in
       try scratch.write("a.zip", ZipFixture(ZipFixtureEntry("in.txt", "inside")))
       // Relative paths and a link: the daemon changes to another folder.
@@ -65,7 +65,7 @@ extension CommandTests {
     }
   }
 
-  @Test func daemonLetsGoOfWhereItWasStarted() async throws {
+  @Test func daemonDetachesFromDirectoryAndTerminal() async throws {
     try await withScratch { scratch in
       try scratch.write("file", "x")
       try await withDaemon([MountProcess.binary, scratch.source, scratch.mountpoint], at: scratch.mountpoint) { pid in
@@ -113,7 +113,7 @@ extension CommandTests {
 
   /// A program of scripts may be started with none of the three; what it opens first must not take their numbers.
   @Test(arguments: ["<&-", "2>&-", "<&- >&- 2>&-"])
-  func closedStandardDescriptorsDoNotMatter(_ closed: String) async throws {
+  func closedStandardDescriptorsAreTolerated(_ closed: String) async throws {
     try await withScratch { scratch in
       try scratch.write("plain.txt", "plain")
       for options in ["ro", "rw"] {

@@ -8,7 +8,7 @@ import Testing
   // MARK: Output
 
   @Test(.enabled(if: MountScratch.has("mandoc"), "needs mandoc"))
-  func manualIsCompleteAndWhatTheProgramSays() async throws {
+  func manualIsCompleteAndMatchesTheProgram() async throws {
     let checked = try await run(MountScratch.package + "/scripts/manual", "--check", MountProcess.binary)
     #expect(checked.text == "" && checked.status == 0, "\(checked.text)\(checked.errors)")
     let said = try await run(MountProcess.binary, "formats")
@@ -20,7 +20,7 @@ import Testing
   // MARK: Refusals
 
   @Test(arguments: refusals, [true, false])
-  func refusalSaysWhyAndEndsWithItsStatus(_ refusal: Refusal, inForeground: Bool) async throws {
+  func refusalReportsReasonAndExitStatus(_ refusal: Refusal, inForeground: Bool) async throws {
     try await withScratch { scratch in
       try await fill(scratch)
       func real(_ word: String) -> String {
@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test(.enabled(if: MountScratch.isRoot && MountScratch.has("unshare"), "needs root and unshare"))
-  func withoutFuseItSaysSo() async throws {
+  func missingFUSEDeviceIsReported() async throws {
     try await withScratch { scratch in
       // An empty /dev, for this process only.
       let lines = "mount -t tmpfs none /dev || exit 127; exec \"$@\""
@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  @Test(.enabled(if: MountScratch.has("zip"), "needs zip")) func passwordFileOpensWhatIsLocked() async throws {
+  @Test(.enabled(if: MountScratch.has("zip"), "needs zip")) func passwordFileUnlocksEncryptedEntries() async throws {
     try await withScratch { scratch in
       let made = try await shell(
         """
@@ -135,7 +135,7 @@ import Testing
     }
   }
 
-  @Test func nonemptyPermitsAFullMountpoint() async throws {
+  @Test func nonemptyOptionAllowsNonemptyMountpoint() async throws {
     try await withScratch { scratch in
       try scratch.write("file", "x")
       _ = try await shell("touch \"$1/below\"", scratch.mountpoint)
@@ -148,14 +148,14 @@ import Testing
 
   // MARK: Output
 
-  @Test(arguments: ["-V", "--version"]) func version(_ flag: String) async throws {
+  @Test(arguments: ["-V", "--version"]) func versionIsPrinted(_ flag: String) async throws {
     let result = try await run(MountProcess.binary, flag, limit: 10)
     #expect(result.status == 0)
     #expect(result.text.wholeMatch(of: /ffmount \d+\.\d+\.\d+\n/) != nil, "\(result.text)")
     #expect(result.errors == "")
   }
 
-  @Test(arguments: ["-h", "--help"]) func help(_ flag: String) async throws {
+  @Test(arguments: ["-h", "--help"]) func helpIsPrinted(_ flag: String) async throws {
     let result = try await run(MountProcess.binary, flag, limit: 10)
     #expect(result.status == 0)
     for word in ["SOURCE", "MOUNTPOINT", "-o", "-f", "-d", "-s", "-V", "-h", "fusermount3 -u"] {
@@ -166,7 +166,7 @@ import Testing
 
   // MARK: Options
 
-  @Test func ownersAndUmaskAreAsTold() async throws {
+  @Test func uidGidAndUmaskOptionsApply() async throws {
     try await withScratch { scratch in
       try scratch.write("file", "x")
       try scratch.write("folder/a.zip", ZipFixture(ZipFixtureEntry("in", "x").unix(mode: 0o100755)))
@@ -188,7 +188,7 @@ import Testing
     ["-s"], ["-o", "max_threads=1"], ["-o", "max_threads=3"], ["-d"],
     ["-o", "ro,noauto,user,_netdev,x-systemd.automount,nofail,defaults,noatime,nosuid,nodev,comment=x"],
     ["-oro,fsname=some\\,where", "-onoexec"],
-  ]) func optionsServe(_ options: [String]) async throws {
+  ]) func mountOptionsAreAccepted(_ options: [String]) async throws {
     try await withScratch { scratch in
       for number in 0..<8 {
         try scratch.write("f\(number)", String(repeating: "\(number)", count: 100_000))
@@ -211,7 +211,7 @@ import Testing
     }
   }
 
-  @Test func mountpointShowsTheSourceAsItsDevice() async throws {
+  @Test func mountTableShowsTheSourceAsDevice() async throws {
     try await withScratch { scratch in
       try await withMount(scratch) { mount in
         let found = try await run("findmnt", "-n", "-r", "-o", "FSTYPE,SOURCE,OPTIONS", mount.mountpoint)
@@ -255,7 +255,7 @@ import Testing
     }
   }
 
-  @Test func sourceMayBeOneFile() async throws {
+  @Test func sourceCanBeASingleFile() async throws {
     try await withScratch { scratch in
       try scratch.write(
         "a.zip",

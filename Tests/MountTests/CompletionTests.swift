@@ -45,7 +45,7 @@ import Testing
     "ffmount -o frob": "ffmount -o frob",
   ]
 
-  @Test func aDashOffersWhatStandsForACommandToo() async throws {
+  @Test func dashCompletesOptionsThatReplaceCommands() async throws {
     let offered = try await run(MountProcess.binary, "--complete", "-").lines.dropFirst()
     let options = offered.map { $0.prefix { $0 != "\t" } }
     for option in ["-u", "-V", "-o", "-f", "-h", "--help"] {

@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func imagesGetTheResolutionThatTheyAreShownAt() async throws {
+  @Test func imagesAreDownsampledToDisplayResolution() async throws {
     try await withDocuments { mount, scratch in
       // In a form with a matrix, rotated, and twice at two sizes.
       try await expect(
@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test func coloursStayWhatTheyAre() async throws {
+  @Test func compressionPreservesColourSpaces() async throws {
     try await withDocuments { mount, scratch in
       // The last one has a colour key mask: it keeps every pixel.
       try await expect(
@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test func textStaysAndNothingGrows() async throws {
+  @Test func compressionKeepsTextAndNeverGrows() async throws {
     try await withDocuments { mount, scratch in
       let lines = """
         for f in form twice colours bilevel copies signed; do
@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  @Test func whatMustNotChangeIsReturnedAndSaysWhy() async throws {
+  @Test func unmodifiableDocumentsAreReturnedWithReason() async throws {
     try await withDocuments { mount, scratch in
       let lines = """
         cd $S; qpdf --encrypt '' secret 256 --modify=none -- form.pdf bound.pdf; qpdf --encrypt a b 256 -- form.pdf locked.pdf
@@ -133,12 +133,12 @@ import Testing
           bound.pdf is not changed: its owner forbids that
           exact
           exact
-          locked.pdf is not changed: it asks for a password, and none is known that fits (-o password_file=FILE)
+          locked.pdf is not changed: it requires a password, and no known password fits (-o password_file=FILE)
           exact
           exact
-          cut.pdf is not changed: it is damaged, and readers may not agree on what it shows
+          cut.pdf is not changed: it is damaged, and programs may display it differently
           no PDF
-          none.pdf is not changed: it is no readable PDF (unable to find trailer dictionary while recovering damaged file)
+          none.pdf is not changed: it is not a readable PDF (unable to find trailer dictionary while recovering damaged file)
           empty.pdf is not changed: it is empty
           form.compressed.pdf: user.ffmount.remark: No such attribute
 
@@ -147,7 +147,7 @@ import Testing
     }
   }
 
-  @Test func whatIsSaidInOddWaysIsUnderstood() async throws {
+  @Test func unusualPDFConstructsAreCompressed() async throws {
     try await withDocuments("odd") { mount, scratch in
       // All images painted small are also painted large.
       let sizes = """
@@ -189,7 +189,7 @@ import Testing
     }
   }
 
-  @Test func remarksAndBytesAreTheSameOnTheNextMount() async throws {
+  @Test func compressedBytesAndRemarksAreStableAcrossMounts() async throws {
     try await withScratch { scratch in
       _ = try await script("make_compressible.py", scratch.source)
       for cache in ["one", "one", "other"] {
@@ -207,7 +207,7 @@ import Testing
     }
   }
 
-  @Test func namesOfAllCasesAndRealFilesFirst() async throws {
+  @Test func namesIgnoreCaseAndRealFilesTakePrecedence() async throws {
     try await withScratch { scratch in
       _ = try await script("make_compressible.py", scratch.source)
       let prepare = """

@@ -24,7 +24,7 @@ import Testing
   ]
 
   @Test(.enabled("a kernel is made to lack something by root") { MountScratch.isRoot }, arguments: gaps)
-  func nothingIsConvertedWithoutAWall(_ lack: (walls: [String], gap: String)) async throws {
+  func conversionRequiresASandbox(_ lack: (walls: [String], gap: String)) async throws {
     try await withScratch { scratch in
       try await makePicture(scratch)
       let lines = """
@@ -36,7 +36,7 @@ import Testing
           said == """
             cat: a.png.as-jpeg: Operation not permitted
             empty
-            a.png: is not converted, since there is \(lack.gap) here to shut the converter in (-o sandbox=weak does without)
+            a.png: is not converted, since there is \(lack.gap) here for the sandbox (-o sandbox=weak does without)
 
             """)
         #expect(mount.daemon.saidSoFar.contains("nothing is converted, since there is \(lack.gap)"))
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test func cacheIsItsOwnersAloneWhateverTheMaskIs() async throws {
+  @Test func cacheIsPrivateRegardlessOfUmask() async throws {
     try await withScratch { scratch in
       try await makePicture(scratch)
       let own = ["XDG_CACHE_HOME": scratch.path + "/cache", "TMPDIR": scratch.path]
@@ -67,7 +67,7 @@ import Testing
   @Test(
     .enabled("a kernel is made to lack something by root") { MountScratch.isRoot },
     arguments: ["landlock", "namespaces"])
-  func oneOfTwoWallsAgainstFilesSuffices(_ wall: String) async throws {
+  func oneOfTwoFileSandboxLayersSuffices(_ wall: String) async throws {
     try await withScratch { scratch in
       try await makePicture(scratch)
       try await withMount(scratch, without: [wall], "workers=1") { mount in
@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  @Test func workersHaveNoRightsAndNamespacesOfTheirOwn() async throws {
+  @Test func workersHaveNoPrivilegesAndSeparateNamespaces() async throws {
     try await withScratch { scratch in
       try await makePicture(scratch)
       try await withMount(scratch, without: [], "workers=1") { mount in
@@ -99,7 +99,7 @@ import Testing
   }
 
   @Test(.enabled("it takes root to have files of several users") { MountScratch.isRoot })
-  func filesOfTwoOwnersMeetNoCommonWorker() async throws {
+  func filesOfTwoOwnersNeverShareAWorker() async throws {
     try await withScratch { scratch in
       for name in ["a.png", "b.png", "both/a.png", "both/b.png", "one/a.png"] {
         try scratch.write(name, "echo \(name)")
@@ -121,7 +121,7 @@ import Testing
     }
   }
 
-  @Test func hundredsOfDamagedImagesCostTheNextNothing() async throws {
+  @Test func damagedImagesDoNotAffectLaterConversions() async throws {
     try await withScratch { scratch in
       try await makePicture(scratch)
       let make = """
@@ -165,7 +165,7 @@ import Testing
 
   /// A user other than root, with a mount of his own.
   @Test(.enabled("it takes root to be somebody else") { MountScratch.isRoot && MountScratch.has("setpriv") })
-  func workersOfAUserAreShutInToo() async throws {
+  func workersOfAnOrdinaryUserAreSandboxed() async throws {
     try await withScratch { scratch in
       try await makePicture(scratch)
       // Not a private copy of all mounts, which would keep those of other tests in use. If the device is accessible to

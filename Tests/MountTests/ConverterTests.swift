@@ -75,7 +75,7 @@ import Testing
   }
 
   /// What file managers do with a folder, by GIO.
-  @Test func desktopKnowsNamesWithoutReadingFiles() async throws {
+  @Test func desktopDeterminesTypesWithoutReadingFiles() async throws {
     try await withScratch { scratch in
       try await script("make_documents.py", scratch.source)
       _ = try await shell("cd \"$1\"; for n in $(seq 50); do ln photo.png $n.tiff; done", scratch.source)
@@ -98,7 +98,7 @@ import Testing
   }
 
   /// What a double click does, by GIO and by xdg-open.
-  @Test(.enabled(if: MountScratch.has("xdg-open"), "needs xdg-open")) func resultsAreOpenedByTheirPrograms()
+  @Test(.enabled(if: MountScratch.has("xdg-open"), "needs xdg-open")) func conversionResultsOpenInAssociatedPrograms()
     async throws
   {
     try await withScratch { scratch in
@@ -137,7 +137,7 @@ import Testing
     }
   }
 
-  @Test func thumbnailsAreOfThePictureBehindAView() async throws {
+  @Test func thumbnailsOfViewsUseTheSourcePicture() async throws {
     try await withScratch { scratch in
       try await script("make_documents.py", scratch.source)
       try scratch.write("x.csv", "a,b\n")
@@ -154,8 +154,8 @@ import Testing
             PNG image data, 100 x 75
             PNG image data, 64 x 64
             PNG image data, 256 x 256
-            ffmount: cannot make a thumbnail of x.csv: it is neither an image nor a PDF
-            ffmount: cannot make a thumbnail of .: it is a folder
+            ffmount: cannot make a thumbnail of x.csv: neither an image nor a PDF
+            ffmount: cannot make a thumbnail of .: not a file
             ffmount: cannot write the thumbnail to O/no/6.png: No such file or directory
             1.png
             2.png

@@ -25,7 +25,7 @@ import Testing
     """
 
   /// Whatever is in it: the end of a compressed file holds its checksum.
-  @Test func lostEndOfACompressedArchiveIsTold() async throws {
+  @Test func truncatedCompressedArchiveIsReported() async throws {
     try await withScratch { scratch in
       let made = try await shell(Self.makePacked, scratch.path)
       try #require(made.status == 0, "\(made.errors)")
@@ -78,7 +78,7 @@ import Testing
     """
 
   /// Names and sizes come from bytes that do not have their checksum, even if there is no file.
-  @Test func wrongChecksumAroundAnArchiveIsToldOfTheFolder() async throws {
+  @Test func checksumErrorAroundArchiveIsReportedOnDirectory() async throws {
     try await withScratch { scratch in
       let made = try await shell(Self.makeWrong, scratch.path)
       try #require(made.status == 0, "\(made.errors)")
@@ -115,7 +115,7 @@ import Testing
     P
     """
 
-  @Test func verifyReadsWhereLinksLead() async throws {
+  @Test func verifyFollowsLinksInArchives() async throws {
     try await withScratch { scratch in
       let made = try await shell(Self.makeLink, scratch.path)
       try #require(made.status == 0, "\(made.errors)")
@@ -146,7 +146,7 @@ import Testing
     """#
 
   /// The library looks for the next header that is one.
-  @Test func damagedHeaderOfCpioIsTold() async throws {
+  @Test func damagedCpioHeaderIsReported() async throws {
     try await withScratch { scratch in
       let made = try await shell(Self.makeCpio, scratch.path)
       try #require(made.status == 0, "\(made.errors)")
@@ -205,7 +205,7 @@ import Testing
     """#
 
   /// The library takes a header that is not whole for the end.
-  @Test func lostEndOfARarIsTold() async throws {
+  @Test func truncatedRARIsReported() async throws {
     try await withScratch { scratch in
       let script = MountScratch.package + "/Tests/Scripts/make_rars.py"
       let made = try await shell(Self.makeRars, scratch.path, script)

@@ -3,7 +3,7 @@ import Testing
 
 /// Archives with wrong checksums: every member that is read without an error is what was packed.
 @Suite(.serialized, .timeLimit(.minutes(4))) struct DamagedArchiveTests {
-  @Test func noMemberIsReadWrongWithoutAnError() async throws {
+  @Test func wrongMemberContentAlwaysCausesAnError() async throws {
     try await withScratch { scratch in
       try await script("damaged_archives.py", "make", scratch.source, scratch.path + "/originals")
       for round in 0..<2 {
@@ -26,7 +26,7 @@ import Testing
     gzip -c ../one > one.gz; head -c 90000 good.tar.gz > ../cut.tar.gz; mkdir deep; zip -q -0 deep/outer.zip bad.tar.gz good.tar.gz; echo text > deep/text
     """
 
-  @Test func damageIsToldAndShownOnRequest() async throws {
+  @Test func damageIsReportedAndReadableOnRequest() async throws {
     try await withScratch { scratch in
       let made = try await shell(Self.make, scratch.path)
       try #require(made.status == 0, "\(made.errors)")
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test func verifyFindsWhatIsDamagedAtAnyDepth() async throws {
+  @Test func verifyFindsDamageAtAnyDepth() async throws {
     try await withScratch { scratch in
       let made = try await shell(Self.make, scratch.path)
       try #require(made.status == 0, "\(made.errors)")
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  @Test func entriesThatWereReadInPartAreUnverified() async throws {
+  @Test func partiallyReadEntriesAreUnverified() async throws {
     try await withScratch { scratch in
       let make = """
         cd "$1"; python3 -c "import random; random.seed(1); open('big', 'wb').write(random.randbytes(1 << 20) * 6)"
@@ -104,7 +104,7 @@ import Testing
     }
   }
 
-  @Test func membersBeforeADamagedBlockOfBzip2AreRead() async throws {
+  @Test func membersBeforeDamagedBzip2BlockAreRead() async throws {
     try await withScratch { scratch in
       let make = """
         cd "$1/source"; python3 - <<'P'
@@ -149,7 +149,7 @@ import Testing
     }
   }
 
-  @Test func verifyLetsTheContentDecide() async throws {
+  @Test func verifyRecognizesArchivesByContent() async throws {
     try await withScratch { scratch in
       let make = """
         cd "$1/source"; seq 20000 > ../f; zip -q -0 good.docx ../f; zip -q good.epub ../f; zip -q archive ../f
@@ -196,7 +196,7 @@ import Testing
     }
   }
 
-  @Test func checksumsOfStoredFilesAreCompared() async throws {
+  @Test func checksumsOfStoredFilesAreVerified() async throws {
     try await withScratch { scratch in
       let make = """
         cd "$1/source"; seq 3000 > ../f; (cd ..; echo f | cpio -o -H crc 2> /dev/null) > good.cpio

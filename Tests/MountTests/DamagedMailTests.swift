@@ -43,7 +43,7 @@ import Testing
     }
     """
 
-  @Test func messagesBesideDamageAreRead() async throws {
+  @Test func messagesNextToDamageAreRead() async throws {
     try await withScratch { scratch in
       let made = try await shell(
         "cat > \"$1/make.py\" <<'P'\n\(Self.make)\nP\npython3 \"$1/make.py\" \"$1/source\"", scratch.path)

@@ -26,7 +26,7 @@ struct DescriptorTests {
     """
 
   /// Short sounds, archives and compressed files: none costs a descriptor for longer than it is read.
-  @Test func manySmallFilesLeaveDescriptorsForOthers() async throws {
+  @Test func manySmallFilesDoNotExhaustDescriptors() async throws {
     try await withScratch { scratch in
       try await withConverter(scratch, prefix: Self.limited(64)) { mount in
         let said = try await mount.shell(

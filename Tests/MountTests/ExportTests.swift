@@ -6,7 +6,7 @@ import Testing
   .serialized, .timeLimit(.minutes(2)),
   .enabled(if: MountScratch.isRoot && MountScratch.exists("/dev/fuse"), "needs root and /dev/fuse"))
 struct ExportTests {
-  @Test func handlesHoldAsLongAsTheMount() async throws {
+  @Test func fileHandlesStayValidForTheMountLifetime() async throws {
     try await withScratch { scratch in
       try scratch.write("plain.txt", "plain")
       try scratch.write("folder/deep/file.txt", "deep")

@@ -112,7 +112,7 @@ import Testing
     ),
   ]
 
-  @Test func filmsAreCopiedCodedChangedAndTakenApart() async throws {
+  @Test func filmsAreCopiedTranscodedEditedAndSplit() async throws {
     try await withScratch { scratch in
       _ = try await script("make_films.py", scratch.source, limit: 120)
       try await withMount(scratch) { mount in

@@ -38,7 +38,7 @@ struct HangingSourceTests {
   }
 
   /// cat, stat and ls of views, 96 at a time: more than the usual number of threads.
-  @Test func hungReadersKeepNobodyElseWaiting() async throws {
+  @Test func blockedReadersDoNotBlockOtherReaders() async throws {
     try await withHangingSource { scratch, mount, source in
       let result = try await script(
         "hung_readers.py", scratch.mountpoint, "\(mount.daemon.pid)", "\(source.pid)", "96", limit: 100)
@@ -51,7 +51,7 @@ struct HangingSourceTests {
   }
 
   @Test(arguments: ["TERM", "unmount"])
-  func daemonEndsWhateverIsHeldUp(_ manner: String) async throws {
+  func daemonEndsDespiteBlockedRequests(_ manner: String) async throws {
     try await withHangingSource { scratch, mount, source in
       let result = try await shell(
         """

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 @Suite(.serialized, .timeLimit(.minutes(1))) struct HarnessTests {
-  @Test func statusAndOutputAreTheChilds() async throws {
+  @Test func childStatusAndOutputAreReturned() async throws {
     let result = try await shell("echo out; echo err >&2; exit 7")
     #expect(result.status == 7)
     #expect(result.text == "out\n")
@@ -23,7 +23,7 @@ import Testing
     withKnownIssue { try onThreads(1) { _ in Issue.record("on another thread") } }
   }
 
-  @Test func mountIsGoneAfterAThrow() async throws {
+  @Test func mountIsRemovedAfterAThrownError() async throws {
     try await withScratch { scratch in
       await #expect(throws: CancellationError.self) {
         try await withMount(scratch) { _ in throw CancellationError() }

@@ -14,7 +14,7 @@ import Testing
     #expect(peak <= limit << 10, "\(peak) KiB")
   }
 
-  @Test(arguments: ["cut", "changed"]) func undamagedMessagesAreRight(_ damage: String) async throws {
+  @Test(arguments: ["cut", "changed"]) func undamagedMessagesAreReadCorrectly(_ damage: String) async throws {
     try await withScratch { scratch in
       let truth = scratch.path + "/truth"
       try await script("hostile_mail.py", "make", damage, TestExtent.isFull ? "1000" : "150", scratch.source, truth)
@@ -36,7 +36,7 @@ import Testing
       "messages 10000", "parts 100000", "line 100000000", "html 4000000", "words 100000000",
     ]
 
-  @Test(arguments: shapes) func shapeDoesNotMatter(_ shape: String) async throws {
+  @Test(arguments: shapes) func messagesOfExtremeShapeAreShown(_ shape: String) async throws {
     try await withScratch { scratch in
       try await script("hostile_mail.py", "shape", shape, scratch.source)
       try await withMount(scratch) { mount in

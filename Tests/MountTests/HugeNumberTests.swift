@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func archivesThatClaimAnythingCostNobodyElse() async throws {
+  @Test func absurdArchiveClaimsAffectNoOtherFiles() async throws {
     try await withScratch { scratch in
       for (number, size) in Self.sizes.enumerated() {
         var fixture = ZipFixture()
@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test(.enabled("needs a tmpfs, /dev/shm") { MountScratch.isWritable("/dev/shm") })
-  func fileAsLongAsAFileCanBeIsMirroredAndItsViewsSayWhyNot() async throws {
+  func maximumSizeFileIsMirroredAndItsViewsReportReason() async throws {
     try await withScratch { scratch in
       let made = try await shell(
         """
@@ -85,7 +85,7 @@ import Testing
   }
 
   /// A short run of `scripts/batter`; others may wait longer here, because tests run in parallel.
-  @Test func batteredMountLives() async throws {
+  @Test func mountSurvivesAbuse() async throws {
     let result = try await MountChild([
       MountScratch.python, MountScratch.package + "/scripts/batter", TestExtent.isFull ? "2000" : "40", "--binary",
       MountProcess.binary, "--limit", "30", "--wait", "60", "--convert", "0.02", "--made",
@@ -94,7 +94,7 @@ import Testing
   }
 
   /// The index belongs to the user, but not every program that runs as the user is trusted.
-  @Test func rowsThatSayAnythingEndNeitherMountNorStatus() async throws {
+  @Test func maliciousIndexRowsDoNotCrashMountOrStatus() async throws {
     try await withScratch { scratch in
       try scratch.write("m.mbox", "From a@x Fri May  3 10:00:00 2024\nSubject: s\n\nbody\n")
       let environment = ["XDG_CACHE_HOME": scratch.path + "/cache"]

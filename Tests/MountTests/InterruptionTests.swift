@@ -18,7 +18,7 @@ import Testing
   }
 
   /// After an interrupted search, the next listing shows every message of the mailbox.
-  @Test func searchThatRestsIsGoneOnWith() async throws {
+  @Test func interruptedScanIsResumed() async throws {
     try await withScratch { scratch in
       let message = "From a Fri Jan  1 00:00:00 2021\nSubject: one\n\n\(String(repeating: "word ", count: 2000))\n\n"
       try scratch.write("inbox.mbox", String(repeating: message, count: 4000))
@@ -38,7 +38,7 @@ import Testing
   }
 
   /// A listing that continues after its first block, and waits for its folder, is interrupted at once.
-  @Test func listingIsInterruptedWhereverItIs() async throws {
+  @Test func listingIsInterruptibleAtAnyPoint() async throws {
     try await withScratch { scratch in
       let message = "From a Fri Jan  1 00:00:00 2021\nSubject: one\n\ntext\n\n"
       try scratch.write("inbox.mbox", String(repeating: message, count: 700))

@@ -27,7 +27,7 @@ struct JoinTests {
   }
 
   /// As real files that are no sound: whether a member's bytes are wrong, or cannot be had at all.
-  @Test func damagedMembersOfArchivesAreLeftOut() async throws {
+  @Test func damagedArchiveMembersAreOmittedFromMerge() async throws {
     let said = try await shell(
       """
       mkdir $O/d; for i in 1 2 3; do sox -R -n -r 8000 -c 1 -b 16 $O/d/$i.wav synth 1.0 sine ${i}00; done
@@ -52,7 +52,7 @@ struct JoinTests {
         """)
   }
 
-  @Test func soundsAreOneWithoutAGap() async throws {
+  @Test func mergedSoundsHaveNoGaps() async throws {
     let said = try await shell(
       """
       mkdir $S/alike $S/mixed $S/plain $S/none
@@ -72,7 +72,7 @@ struct JoinTests {
       tail -c 100000 $O/x.raw | cmp - <(sox $O/b.wav -t raw - | tail -c 100000) && echo end
       ls -d alike.crossfade=60s.merged.mp3 alike.10s-20s.merged.mp3 alike.merged.mp4
       """)
-    let broken = "is no sound or film that can be read (Invalid data found when processing input)"
+    let broken = "is not a readable sound or film (Invalid data found when processing input)"
     #expect(
       said == """
         0.0-2.0 Erste,2.0-3.1 10, 276732
@@ -99,7 +99,7 @@ struct JoinTests {
         """)
   }
 
-  @Test func filmsAreOneWithAllPictures() async throws {
+  @Test func mergedFilmsKeepAllFrames() async throws {
     let said = try await shell(
       """
       mkdir $S/alike $S/mixed
@@ -118,7 +118,7 @@ struct JoinTests {
       cat mixed.merged.mp4 > $O/x.mp4
       for at in 1 3 5; do $q -ss $at -t 0.3 -i $O/x.mp4 -ac 1 $O/t.wav; sox $O/t.wav -n stat 2>&1 | awk '/Rough/ { print int(($3 + 50) / 100) }'; done
       """)
-    let mixed = "coded again, since 2.mkv is not like the first; left out: 4.mkv is no sound or film that can be read"
+    let mixed = "coded again, since 2.mkv is not like the first; left out: 4.mkv is not a readable sound or film"
     #expect(
       said == """
         0.0-2.0 1,2.0-3.5 2,3.5-4.5 10, 401408

@@ -26,7 +26,7 @@ struct KeptTests {
     return result.lines
   }
 
-  @Test func nobodyNoticesThatTheProcessDies() async throws {
+  @Test func readersSurviveProcessRestarts() async throws {
     let words =
       TestExtent.isFull
       ? [] : ["--kills", "40", "--traps", "2", "--terms", "1", "--readers", "9", "--family", "sample", "--no-samba"]
@@ -39,7 +39,7 @@ struct KeptTests {
 
   /// At once, by a full stack on a worker's thread, and after the reply.
   @Test(arguments: ["bad.txt", "deep:bad.txt", "later:bad.txt"])
-  func whatEndsTheProcessTwiceIsRefused(trap: String) async throws {
+  func fileThatCrashesTheProcessTwiceIsRefused(trap: String) async throws {
     try await withScratch { scratch in
       try scratch.write("bad.txt", "bad")
       try scratch.write("good.txt", "good")
@@ -51,7 +51,7 @@ struct KeptTests {
         done
         Q=$(serving); [ $P != $Q ] && echo another; dd if="$M/bad.txt" iflag=direct 2>&1 | grep -o 'Input/output error'
         [ $Q = $(serving) ] && echo the same; cat "$M/good.txt"; echo; stat -c %s "$M/bad.txt"; ls "$M"
-        "$B" why "$M/bad.txt" | grep -o 'has ended ffmount twice'; "$B" why "$M/good.txt" | grep -c 'all is well'
+        "$B" why "$M/bad.txt" | grep -o 'has ended ffmount twice'; "$B" why "$M/good.txt" | grep -c 'no problem is known'
         """, scratch)
       #expect(
         lines == [
@@ -62,7 +62,7 @@ struct KeptTests {
   }
 
   /// By processes that end before they answer, and by traps in work of their own. What is below the mount stays hidden.
-  @Test func mountThatCannotGoOnRefusesEverything() async throws {
+  @Test func unrecoverableMountRefusesAllRequests() async throws {
     try await withScratch { scratch in
       try scratch.write("a.txt", "a")
       let lines = try await run(
@@ -98,7 +98,7 @@ struct KeptTests {
     }
   }
 
-  @Test func noDeadMountIsLeft() async throws {
+  @Test func superviseUnmountLeavesNoDeadMount() async throws {
     try await withScratch { scratch in
       let lines = try await run(
         """
@@ -114,7 +114,7 @@ struct KeptTests {
     }
   }
 
-  @Test func processThatTakesTooMuchMemoryIsReplaced() async throws {
+  @Test func processExceedingMemoryLimitIsReplaced() async throws {
     try await withScratch { scratch in
       try scratch.write("large.txt", "large")
       let lines = try await run(
@@ -127,7 +127,7 @@ struct KeptTests {
     }
   }
 
-  @Test func updateTakesOverAMount() async throws {
+  @Test func upgradeTakesOverARunningMount() async throws {
     try await withScratch { scratch in
       try scratch.write("a.zip", ZipFixture(ZipFixtureEntry("in.txt", "inside")))
       let lines = try await run(
@@ -145,7 +145,7 @@ struct KeptTests {
   }
 
   /// What is open, locked, half written and without a name in a mount that can be written.
-  @Test func writersDoNotNoticeThatTheProcessDies() async throws {
+  @Test func writersSurviveProcessRestarts() async throws {
     try await withScratch { scratch in
       try scratch.write("kept.py", Self.writer)
       let lines = try await run(
@@ -211,7 +211,7 @@ struct KeptTests {
     os.rmdir("folder")
     """
 
-  @Test func oneProcessIsEnough() async throws {
+  @Test func mountWorksWithoutSupervision() async throws {
     try await withScratch { scratch in
       try scratch.write("a.txt", "a")
       let lines = try await run(

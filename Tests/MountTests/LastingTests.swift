@@ -15,13 +15,13 @@ import Testing
     "mail_touched", "mail_of_another_mode", "mail_appended", "mail_replaced_by_longer", "mail_compacted",
     "mail_changed",
   ])
-  func whatIsOpenOfUnchangedMailLasts(_ change: String) async throws { try await check(change) }
+  func openFilesOfUnchangedMailStayValid(_ change: String) async throws { try await check(change) }
 
   @Test(arguments: ["archive_touched", "archive_added_to", "archive_updated"])
-  func whatIsOpenOfUnchangedEntriesLasts(_ change: String) async throws { try await check(change) }
+  func openFilesOfUnchangedEntriesStayValid(_ change: String) async throws { try await check(change) }
 
   @Test(arguments: ["entry_rewritten", "entry_damaged", "entry_mended"])
-  func entryChangedInPlaceIsNeverMixed(_ change: String) async throws { try await check(change) }
+  func entryChangedInPlaceNeverMixesVersions(_ change: String) async throws { try await check(change) }
 
-  @Test func programsWalkThroughMailThatComes() async throws { try await check("walkers") }
+  @Test func treeWalksSurviveIncomingMail() async throws { try await check("walkers") }
 }

@@ -6,7 +6,7 @@ import Testing
   .serialized, .timeLimit(.minutes(2)),
   .enabled(if: MountScratch.isRoot && MountScratch.exists("/dev/fuse"), "needs root and /dev/fuse"))
 struct LatencyTests {
-  @Test func viewsTakeFewRequests() async throws {
+  @Test func viewsRequireFewSourceRequests() async throws {
     try await withScratch { scratch in
       let result = try await script("high_latency.py", MountProcess.binary, scratch.path, "5", limit: 90)
       #expect(result.lines.count == 9, "\(result.text)")

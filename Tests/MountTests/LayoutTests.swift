@@ -18,7 +18,7 @@ import Testing
           + "</office:body></office:document-content>"))
   }
 
-  @Test func documentsArePagesAndEachOther() async throws {
+  @Test func officeDocumentsConvertToPDFAndOtherFormats() async throws {
     try await withScratch { scratch in
       try scratch.write("letter.docx", OfficeTests.letter("Dear Anna"))
       try scratch.write("again.docx", OfficeTests.letter("Dear Anna"))
@@ -66,10 +66,10 @@ import Testing
             Dear Anna
             OpenDocument Text
             cat: none.docx.as-pdf: Input/output error
-            none.docx: is no document that LibreOffice reads 
+            none.docx: is not a document that LibreOffice can read 
             Before and after
             cat: locked.docx.as-pdf: Permission denied
-            locked.docx: is encrypted with a password, and ffmount opens no such documents but DOC and XLS
+            locked.docx: is encrypted with a password, which ffmount supports only for DOC and XLS
             ls: cannot access 'letter.docx.as-docx': No such file or directory
 
             """)
@@ -79,7 +79,7 @@ import Testing
 
   /// Documents with macros, links, images, fields, formulas and templates that lead outside, to files that anybody may read
   /// and to a server that answers. Without the sandbox, its images and its style sheet come.
-  @Test func nothingRunsAndNothingIsFetched() async throws {
+  @Test func documentsRunNoCodeAndFetchNoResources() async throws {
     try await withScratch { scratch in
       let temporary = scratch.path + "/temporary"
       _ = try await shell("mkdir \"$1\"", temporary)
@@ -104,7 +104,7 @@ import Testing
   }
 
   /// A system without LibreOffice.
-  @Test(.enabled("needs root") { MountScratch.isRoot }) func withoutItThereAreTextsAndASentence() async throws {
+  @Test(.enabled("needs root") { MountScratch.isRoot }) func textViewsRemainWithoutLibreOffice() async throws {
     try await withScratch { scratch in
       let hidden = ["unshare", "-m", "--propagation", "slave", "sh", "-c"]
       let lines = "mount -t tmpfs none /usr/lib/libreoffice && exec \(MountProcess.binary) formats"

@@ -18,7 +18,7 @@ import Testing
     bsdtar -C ../tree -cf text.ar --format=arbsd a.txt empty; tar -C . -cf nested.tar solid.7z
     """
 
-  @Test("a tree is shown, whatever made the archive") func everyKindIsRead() async throws {
+  @Test("a tree is shown, whatever made the archive") func archivesOfEveryFormatAreRead() async throws {
     try await withScratch { scratch in
       let made = try await shell(Self.make, scratch.path)
       try #require(made.status == 0, "\(made.errors)")
@@ -108,7 +108,7 @@ import Testing
     """#
 
   /// An entry with more bytes than it claims never reaches into the one that follows.
-  @Test(arguments: ["x.lzh", "y.lzh.gz"]) func entryThatYieldsMoreThanItClaimsIsAlone(name: String) async throws {
+  @Test(arguments: ["x.lzh", "y.lzh.gz"]) func entryWithExcessDataAffectsNoOther(name: String) async throws {
     try await withScratch { scratch in
       let made = try await shell("cd \"$1/source\"; python3 -B -c \"$2\"", scratch.path, Self.makeLHA)
       try #require(made.status == 0, "\(made.errors)")
@@ -130,7 +130,7 @@ import Testing
             0
             100
             0
-            has more bytes than it says, which is 1000
+            has more bytes than its recorded size of 1000
             0
             ends after 10 of 500 bytes
 
@@ -139,7 +139,7 @@ import Testing
     }
   }
 
-  @Test("parts, programs and wrong checksums are what they are") func oddOnesAreRead() async throws {
+  @Test("parts, programs and wrong checksums are what they are") func unusualArchivesAreRead() async throws {
     try await withScratch { scratch in
       let made = try await shell(Self.makeOdd, scratch.path, MountScratch.package + "/Tests/Scripts/make_rars.py")
       try #require(made.status == 0, "\(made.errors)")
@@ -174,11 +174,11 @@ import Testing
             0
             bad.7z: cannot be decoded (7-Zip bad CRC: 0x8d27b02e should be 0x8f2d426)
             0
-            wrong.rar: does not have the checksum that is recorded
+            wrong.rar: does not match its recorded checksum
             76298
             alone.part1.rar: ends after 76298 of 228894 bytes: the next part is missing
             right
-            alone.part1.rar: goes on in a part that is missing
+            alone.part1.rar: continues in a part that is missing
             alone.part1.rar.contents
             new.part1.rar.contents
 

@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test func fileIsIndexedAndSaysSoInALine() async throws {
+  @Test func indexCommandPrintsOneLinePerFile() async throws {
     try await withMailboxes { setup in
       let path = setup.scratch.source + "/a.mbox"
       for _ in 0..<2 {
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test func folderIsSearchedForWhatAMountWouldList() async throws {
+  @Test func indexCommandFindsMailboxesThatAMountLists() async throws {
     try await withMailboxes { setup in
       let result = try await setup.ffmount("index", setup.scratch.source)
       #expect(result.status == 0 && result.errors == "", "\(result.errors)")
@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test func mountFindsWhatWasIndexedAheadOfTime() async throws {
+  @Test func mountUsesIndexBuiltInAdvance() async throws {
     try await withMailboxes { setup in
       let indexed = try await setup.ffmount("index", setup.scratch.source)
       #expect(indexed.status == 0)
@@ -77,13 +77,13 @@ import Testing
     }
   }
 
-  @Test func whatCannotBeIndexedIsSaid() async throws {
+  @Test func unindexableFilesAreReported() async throws {
     try await withMailboxes { setup in
       let source = setup.scratch.source
       try setup.scratch.write("bad.mbox", "no mailbox\n")
       for (name, says) in [
-        ("text.txt", "no mailbox"), ("missing", "No such file or directory"), ("bad.mbox", "expected"),
-        ("script", "no mailbox"),
+        ("text.txt", "not a mailbox"), ("missing", "No such file or directory"), ("bad.mbox", "expected"),
+        ("script", "not a mailbox"),
       ] {
         let result = try await setup.ffmount("index", "\(source)/\(name)", source + "/a.mbox")
         #expect(result.status == 1, "\(name)")
@@ -101,7 +101,7 @@ import Testing
   }
 
   /// On a terminal: bytes, messages, rate, remaining time; redrawn, and cleared at the end.
-  @Test(.enabled(if: MountScratch.has("script"), "needs script")) func barIsDrawnOnATerminal() async throws {
+  @Test(.enabled(if: MountScratch.has("script"), "needs script")) func progressBarIsDrawnOnATerminal() async throws {
     try await withMailboxes { setup in
       // Takes some seconds.
       #if DEBUG
@@ -153,7 +153,7 @@ import Testing
 
   /// A bar that is wider than the terminal would leave a line behind each time.
   @Test(.enabled(if: MountScratch.has("script"), "needs script"), arguments: [80, 40, 20])
-  func barFitsTheTerminal(_ columns: Int) async throws {
+  func progressBarFitsTheTerminal(_ columns: Int) async throws {
     try await withMailboxes { setup in
       let slow = setup.scratch.source + "/a name that is long, 邮箱.mbox"
       let made = try await shell(
@@ -175,7 +175,9 @@ import Testing
   }
 
   /// The bar of a search is on standard error, and not shown if a program reads the output.
-  @Test(.enabled(if: MountScratch.has("script"), "needs script")) func barOfASearchKeepsOutOfTheWay() async throws {
+  @Test(.enabled(if: MountScratch.has("script"), "needs script")) func searchProgressBarIsNotInPipedOutput()
+    async throws
+  {
     try await withMailboxes { setup in
       #if DEBUG
         let added = "100M"
@@ -199,7 +201,7 @@ import Testing
   }
 
   /// The conversions that a mount would list are made ahead; then the mount knows their sizes.
-  @Test func conversionsAreMadeAhead() async throws {
+  @Test func conversionsAreMadeInAdvance() async throws {
     try await withScratch { scratch in
       let environment = ["XDG_CACHE_HOME": scratch.path + "/cache", "TMPDIR": scratch.path]
       _ = try await shell("mkdir \"$1/d\"", scratch.source)
@@ -235,7 +237,7 @@ import Testing
     }
   }
 
-  @Test func statusSaysWhatIsKept() async throws {
+  @Test func statusListsCachedData() async throws {
     try await withMailboxes { setup in
       let nothing = try await setup.status()
       #expect(nothing.count == 1, "\(nothing)")
@@ -254,14 +256,14 @@ import Testing
     }
   }
 
-  @Test func cacheForgetsOneOrAll() async throws {
+  @Test func cacheClearRemovesOneOrAllSources() async throws {
     try await withMailboxes { setup in
       let path = setup.scratch.source + "/a.mbox"
       _ = try await setup.ffmount("index", setup.scratch.source)
       let one = try await setup.ffmount("cache", "clear", path)
       #expect(one.text == "Forgot \(path).\n" && one.status == 0)
       let again = try await setup.ffmount("cache", "clear", path)
-      #expect(again.text == "Nothing was kept of \(path).\n" && again.status == 0)
+      #expect(again.text == "Nothing was kept for \(path).\n" && again.status == 0)
       let left = try await setup.status()
       #expect(left.count == 4 && !left.contains { $0.contains("a.mbox") }, "\(left)")
       let missing = try await setup.ffmount("cache", "clear", path + "x")

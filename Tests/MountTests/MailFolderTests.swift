@@ -19,7 +19,7 @@ import Testing
     try await withMount(scratch, environment: ["XDG_CACHE_HOME": scratch.path + "/cache"], body)
   }
 
-  @Test func folderOfMailIsAsTheSameMailInAMailbox() async throws {
+  @Test func mailDirectoryMatchesEquivalentMailbox() async throws {
     try await withFolders { scratch in
       for _ in 0..<2 {
         try await mounted(scratch) { mount in
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test func viewsAreListedBesideMaildirsAndFlagsAreLabels() async throws {
+  @Test func maildirViewsAreListedAndFlagsAreLabels() async throws {
     try await withFolders { scratch in
       try await mounted(scratch) { mount in
         let said = try await mount.shell(
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test func whatComesGoesAndChangesIsShown() async throws {
+  @Test func addedRemovedAndChangedMessagesAreShown() async throws {
     try await withFolders { scratch in
       try await mounted(scratch) { mount in
         let said = try await mount.shell(
@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  @Test(.enabled(if: MountScratch.isRoot, "needs root")) func onlyWhoMayReadAllFilesMayEnter() async throws {
+  @Test(.enabled(if: MountScratch.isRoot, "needs root")) func mailDirectoryViewRequiresAccessToAllFiles() async throws {
     try await withFolders { scratch in
       try await withMount(
         scratch, options: ["-o", "allow_other"], environment: ["XDG_CACHE_HOME": scratch.path + "/cache"]
@@ -132,7 +132,7 @@ import Testing
   }
 
   /// What could not be read is not kept: it is read again by the next mount.
-  @Test(.enabled(if: MountScratch.isRoot, "needs root")) func messagesThatFailedAreReadAgain() async throws {
+  @Test(.enabled(if: MountScratch.isRoot, "needs root")) func failedMessagesAreReadAgainByNextMount() async throws {
     try await withScratch { scratch in
       let said = try await shell(
         """
@@ -152,7 +152,7 @@ import Testing
     }
   }
 
-  @Test func anyNameIsShown() async throws {
+  @Test func messagesWithAnyFileNameAreShown() async throws {
     try await withScratch { scratch in
       try await script("hostile_maildir.py", scratch.source + "/Maildir")
       try await mounted(scratch) { mount in
@@ -168,7 +168,7 @@ import Testing
     }
   }
 
-  @Test func listingGoesOnWhileMessagesComeAndGo() async throws {
+  @Test func listingContinuesWhileMessagesChange() async throws {
     try await withScratch { scratch in
       try await mounted(scratch) { mount in
         try await script("listed_while_changed.py", mount.mountpoint, scratch.source + "/Maildir")
@@ -176,7 +176,7 @@ import Testing
     }
   }
 
-  @Test func twoMountsKeepOneIndex() async throws {
+  @Test func twoMountsShareOneMailIndex() async throws {
     try await withFolders { scratch in
       try await mounted(scratch) { one in
         let other = scratch.path + "/other"

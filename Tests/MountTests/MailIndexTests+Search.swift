@@ -16,7 +16,7 @@ extension MailIndexTests {
     }
   }
 
-  @Test func waitingListIsInterruptedAtOnceWhileTheSearchGoesOn() async throws {
+  @Test func interruptedListingReturnsWhileScanContinues() async throws {
     try await withSlowMailbox { setup, mount in
       let waiting = try MountChild(["ls", mount.mountpoint + "/a.mbox.messages"])
       try await Task.sleep(for: .milliseconds(250))
@@ -31,7 +31,7 @@ extension MailIndexTests {
     }
   }
 
-  @Test func otherFoldersStayQuickWhileAMailboxIsSearched() async throws {
+  @Test func otherDirectoriesStayFastDuringMailboxScan() async throws {
     try await withSlowMailbox { setup, mount in
       let waiting = try MountChild(["ls", mount.mountpoint + "/a.mbox.messages"])
       let name = try MountChild(["stat", mount.mountpoint + "/a.mbox.messages/000004 x"])
@@ -49,7 +49,7 @@ extension MailIndexTests {
   }
 
   /// The end of the mount waits neither for the end of the search nor for those who wait for it.
-  @Test func mountEndsAtOnceWhileAMailboxIsSearched() async throws {
+  @Test func mountEndsImmediatelyDuringMailboxScan() async throws {
     try await withSlowMailbox { setup, mount in
       let waiting = try MountChild(["ls", mount.mountpoint + "/a.mbox.messages"])
       try await Task.sleep(for: .milliseconds(100))

@@ -31,7 +31,7 @@ import Testing
     "sqlite3 $1 'PRAGMA user_version = 77'",
   ]
 
-  @Test(arguments: damages) func damagedIndexCostsNoAnswer(_ damage: String) async throws {
+  @Test(arguments: damages) func damagedIndexDoesNotAffectListings(_ damage: String) async throws {
     try await withMailbox(700) { setup in
       try await setup.mountAndCheck()
       let damaged = try await shell(damage, setup.index)
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test func lockedIndexIsDoneWithout() async throws {
+  @Test func mailboxIsReadWhileTheIndexIsLocked() async throws {
     try await withMailbox(1500) { setup in
       try await setup.mountAndCheck()
       let holder = try await MountChild.holding(index: setup.index)
@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test(.enabled(if: MountScratch.isRoot, "needs root"), arguments: ["size=64k", "size=8k", "size=4m,ro"])
-  func fullOrReadOnlyDiskIsDoneWithout(_ options: String) async throws {
+  func mailboxIsReadWithFullOrReadOnlyCacheDisk(_ options: String) async throws {
     try await withMailbox(3000) { setup in
       let mounted = try await shell(
         "mkdir \"$2\" && mount -t tmpfs -o \"$1\" tmpfs \"$2\"", options, setup.cache)
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test func killedWhileIndexingTheNextMountIsRight() async throws {
+  @Test func nextMountIsCorrectAfterKillDuringIndexing() async throws {
     try await withMailbox(12_000, size: 400) { setup in
       for round in 0..<20 {
         // Each time a little later, and every fourth time from the start.
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test func mailboxThatGrewIsContinued() async throws {
+  @Test func grownMailboxIsScannedIncrementally() async throws {
     try await withMailbox(3000, size: 5000) { setup in
       try await setup.mountAndCheck()
       try await setup.make(70, first: 3000)
@@ -103,7 +103,7 @@ import Testing
   ///
   /// A change inside the known part may coincide with an addition, and keep its length.
   @Test(arguments: ["subject", "separator", "none"])
-  func mailboxThatGrewIsAnotherWhereItWasKnown(_ change: String) async throws {
+  func changedPartOfGrownMailboxIsRescanned(_ change: String) async throws {
     try await withMailbox(3000, size: 2000) { setup in
       try await setup.mountAndCheck()
       let edit = """
@@ -139,7 +139,7 @@ import Testing
     }
   }
 
-  @Test func mailboxThatGrowsUnderTheMountIsContinued() async throws {
+  @Test func mailboxGrowingWhileMountedIsUpdated() async throws {
     try await withMailbox(1200) { setup in
       try await withMount(setup.scratch, environment: setup.environment) { mount in
         try await setup.check(mount)
@@ -155,7 +155,7 @@ import Testing
 
   /// A change before the offset to continue at means another mailbox, whatever its size and time are.
   @Test(arguments: ["replaced", "replaced and grown", "rewritten in place", "shorter"])
-  func mailboxThatIsAnotherIsReadAnew(_ change: String) async throws {
+  func replacedMailboxIsReadFromTheStart(_ change: String) async throws {
     try await withMailbox(1500) { setup in
       try await setup.mountAndCheck()
       let other = setup.scratch.path + "/other"
@@ -182,7 +182,7 @@ import Testing
   }
 
   /// A mail program marks a message as read: one byte in the middle of the mailbox, which keeps its size.
-  @Test func statusFlippedInPlaceShows() async throws {
+  @Test func statusChangedInPlaceIsShown() async throws {
     try await withMailbox(1500) { setup in
       try await withMount(setup.scratch, environment: setup.environment) { mount in
         try await setup.check(mount)
@@ -215,7 +215,7 @@ import Testing
   }
 
   /// A concurrent listing returns messages that existed, or an error; later ones return what exists.
-  @Test func mailboxCutWhileItIsListed() async throws {
+  @Test func truncationWhileListingYieldsNoWrongMessages() async throws {
     try await withMailbox(6000) { setup in
       for round in 0..<4 {
         let whole = setup.scratch.path + "/whole"
@@ -248,7 +248,7 @@ import Testing
     }
   }
 
-  @Test func twoDaemonsAtOnceShareTheIndex() async throws {
+  @Test func concurrentDaemonsShareTheIndex() async throws {
     try await withMailbox(4000) { setup in
       let second = setup.scratch.path + "/mnt2"
       _ = try await run("mkdir", second)

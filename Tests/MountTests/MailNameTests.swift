@@ -4,7 +4,7 @@ import Testing
 /// Names of messages stay while others come and go.
 @Suite(.serialized, .timeLimit(.minutes(3))) struct MailNameTests {
   @Test(arguments: ["mbox", "rewritten", "gz", "maildir", "mh", "eml", "apple", "tree", "zip"])
-  func namesStayWhileMessagesComeAndGo(_ kind: String) async throws {
+  func messageNamesAreStableWhileMailChanges(_ kind: String) async throws {
     try await withScratch { scratch in
       try await withMount(scratch, environment: ["XDG_CACHE_HOME": scratch.path + "/cache"]) { mount in
         try await script("mail_names.py", scratch.source, mount.mountpoint, kind, limit: 150)
@@ -12,7 +12,7 @@ import Testing
     }
   }
 
-  @Test func namesStayInTheNextMount() async throws {
+  @Test func messageNamesAreStableAcrossMounts() async throws {
     try await withScratch { scratch in
       let message = { (number: Int) in
         "From a@x Fri May  3 10:00:00 2024\nFrom: a@example.com\nMessage-ID: <\(number)@x>\nSubject: n\(number)\n\nbody\n\n"
@@ -38,7 +38,7 @@ import Testing
   }
 
   /// The inode number of a removed folder is soon another's, whose messages have numbers of their own.
-  @Test func aFolderMadeAnewNumbersItsMessagesAnew() async throws {
+  @Test func recreatedDirectoryRestartsMessageNumbers() async throws {
     try await withScratch { scratch in
       try await withMount(scratch, environment: ["XDG_CACHE_HOME": scratch.path + "/cache"]) { mount in
         let said = try await mount.shell(
@@ -61,7 +61,7 @@ import Testing
   }
 
   /// A message that only its owner may read any more is not shown to others, though its folder has not changed.
-  @Test(.enabled(if: MountScratch.isRoot, "needs root")) func aMessageMadePrivateWhileMountedIsNotShown() async throws {
+  @Test(.enabled(if: MountScratch.isRoot, "needs root")) func messageMadePrivateIsHiddenFromOthers() async throws {
     try await withScratch { scratch in
       try await withMount(
         scratch, options: ["-o", "allow_other"], environment: ["XDG_CACHE_HOME": scratch.path + "/cache"]

@@ -5,7 +5,7 @@ import Testing
 /// Mailboxes through the mount: their contents, and common uses.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct MailTests {
   @Test(arguments: ["rd", "o", "takeout", "thunderbird"], ["lf", "crlf"])
-  func mailboxShowsWhatIsInIt(_ style: String, _ ending: String) async throws {
+  func mailboxShowsAllItsMessages(_ style: String, _ ending: String) async throws {
     try await withScratch { scratch in
       let (archive, truth) = (scratch.source + "/a.mbox", scratch.path + "/truth")
       try await script("make_mail.py", style, ending, "100", "\(style.count)", archive, truth)
@@ -22,7 +22,7 @@ import Testing
   }
 
   /// Otherwise a comparison that compares nothing would pass, too.
-  @Test func comparisonFindsWhatIsWrong() async throws {
+  @Test func mailComparisonDetectsDifferences() async throws {
     try await withScratch { scratch in
       let (archive, truth) = (scratch.source + "/a.mbox", scratch.path + "/truth")
       try await script("make_mail.py", "rd", "lf", "30", "1", archive, truth)
@@ -82,7 +82,7 @@ import Testing
   }
 
   /// A name completed and quoted by a shell is found; no name contains anything harmful to a terminal or script.
-  @Test func namesAreSafeToComplete() async throws {
+  @Test func messageNamesAreSafeForShells() async throws {
     try await withScratch { scratch in
       let subjects = [
         "$(touch x)", "`id`", "a\\b", "'q\" ", "*?[x]", "~", "-rf", "a\u{2028}b", "&& ; | <>", "\u{feff}x", "!!",
@@ -118,7 +118,7 @@ import Testing
   }
 
   /// A program that only lists names does not cause the decoding that sizes need.
-  @Test func namesAloneCostNoDecoding() async throws {
+  @Test func listingNamesDecodesNoAttachments() async throws {
     try await withScratch { scratch in
       let size = 20 << 20
       let made = try await run(
@@ -148,7 +148,7 @@ import Testing
   }
 
   /// With independent encoders.
-  @Test func filesInTexts() async throws {
+  @Test func filesEncodedInTextAreAttachments() async throws {
     try await withScratch { scratch in
       let fixture = MountScratch.package + "/Tests/Fixtures/inline"
       _ = try await run("cp", fixture + ".mbox", scratch.source + "/a.mbox")
@@ -160,7 +160,7 @@ import Testing
   }
 
   /// `winmail.dat` of many kinds, valid and invalid, from an encoder verified with Debian's tnef and ytnef.
-  @Test func filesInWinmailDat() async throws {
+  @Test func filesInWinmailDatAreAttachments() async throws {
     try await withScratch { scratch in
       let (archive, truth, single) = (scratch.source + "/a.mbox", scratch.path + "/truth", scratch.path)
       try await script("tnef_mail.py", "make", archive, truth, single)
@@ -190,7 +190,8 @@ import Testing
   }
 
   /// As OpenSSL writes it, in DER and in BER.
-  @Test(.enabled(if: MountScratch.has("openssl"), "needs openssl")) func opaqueSignaturesAreLookedInto() async throws {
+  @Test(.enabled(if: MountScratch.has("openssl"), "needs openssl")) func contentOfOpaqueSignaturesIsShown() async throws
+  {
     try await withScratch { scratch in
       let made = try await shell(
         """
@@ -250,7 +251,7 @@ import Testing
   }
 
   /// A mailbox that is partly unreadable: the readable messages are listed, then comes the error.
-  @Test func mailboxThatCannotBeReadToItsEndShowsWhatCan() async throws {
+  @Test func partlyUnreadableMailboxListsReadableMessages() async throws {
     try await withScratch { scratch in
       let plain = scratch.path + "/plain"
       try await script("many_mails.py", "make", "30000", "700", plain)

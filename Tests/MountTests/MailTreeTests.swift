@@ -22,7 +22,7 @@ import Testing
     try await withMount(scratch, environment: ["XDG_CACHE_HOME": scratch.path + "/cache"], body)
   }
 
-  @Test func treeOfMailboxesIsAsTheSameMailInAMailbox() async throws {
+  @Test func mailboxTreeMatchesEquivalentMailbox() async throws {
     try await withTrees { scratch in
       let queries = SearchTests.queries.map(\.0).filter { !$0.contains("label:") }
       for _ in 0..<2 {
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test func foldersAreLabels() async throws {
+  @Test func mailFoldersBecomeLabels() async throws {
     try await withTrees { scratch in
       try await mounted(scratch) { mount in
         let said = try await mount.shell(
@@ -112,7 +112,7 @@ import Testing
     }
   }
 
-  @Test func copiesAreShownOnceAndNothingElseIsHidden() async throws {
+  @Test func onlyDuplicateMessagesAreHidden() async throws {
     try await withTrees { scratch in
       for _ in 0..<2 {
         try await mounted(scratch) { mount in
@@ -144,7 +144,7 @@ import Testing
     }
   }
 
-  @Test func whatIsNoMailboxHidesNoneOfTheOthers() async throws {
+  @Test func invalidMailboxDoesNotHideOthers() async throws {
     try await withTrees { scratch in
       try scratch.write("mh-tree/Junk.mbox", "This is no mailbox.\n")
       try await mounted(scratch) { mount in
@@ -171,7 +171,7 @@ import Testing
     }
   }
 
-  @Test func aChangeInOneMailboxIsShownInTheTree() async throws {
+  @Test func changeInOneMailboxAppearsInTheTree() async throws {
     try await withTrees { scratch in
       try await mounted(scratch) { mount in
         let said = try await mount.shell(

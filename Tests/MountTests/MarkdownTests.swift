@@ -29,7 +29,7 @@ import Testing
 
     """
 
-  @Test func markdownIsTextAndAPage() async throws {
+  @Test func markdownHasTextAndHTMLViews() async throws {
     try await withScratch { scratch in
       try scratch.write("notes.md", Self.notes)
       let target = String(repeating: "b", count: 60_000)

@@ -24,7 +24,7 @@ import Testing
     #expect(made.status == 0, "\(made.errors)")
   }
 
-  @Test func archivesOfTooManyNamesCostOneErrorEach() async throws {
+  @Test func archivesWithTooManyNamesCauseOneErrorEach() async throws {
     try await withScratch { scratch in
       try await write("a-many.zip", scratch, count: 150_000, depth: 0)
       try await write("b-deep.zip", scratch, count: 300, depth: 500)

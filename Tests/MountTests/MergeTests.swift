@@ -3,7 +3,7 @@ import Testing
 
 /// `FOLDER.merged.pdf`, made by the real converter.
 @Suite(.serialized, .timeLimit(.minutes(3))) struct MergeTests {
-  @Test func fiftyFilesAreOneDocument() async throws {
+  @Test func fiftyFilesMergeIntoOneDocument() async throws {
     try await withScratch { scratch in
       try await script("check_merge.py", scratch.source)
       try await withMount(scratch) { mount in
@@ -28,8 +28,8 @@ import Testing
             0
             grown
             part 7.png
-            This file is no image of a kind that is known here.
-            mixed has a page that says why in place of a file that cannot be read: part 7.png
+            This file is not an image of a known kind.
+            mixed has a page with the reason in place of a file that cannot be read: part 7.png
             one more
             mended
             ls: cannot access 'empty.merged.pdf': No such file or directory
@@ -41,7 +41,7 @@ import Testing
   }
 
   /// A damaged file is replaced by a page that says so, whether it can be opened or not; one that asks for a password is not.
-  @Test func whatAPasswordOpensIsNotLeftOut() async throws {
+  @Test func lockedFilesAreNotOmittedFromMerge() async throws {
     try await withScratch { scratch in
       try await script("make_documents.py", scratch.source)
       let make = """

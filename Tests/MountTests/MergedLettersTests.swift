@@ -6,7 +6,7 @@ import Testing
   .serialized, .timeLimit(.minutes(2)),
   .enabled("needs LibreOffice") { MountScratch.exists("/usr/lib/libreoffice/program/libmergedlo.so") }
 ) struct MergedLettersTests {
-  @Test func lettersAndTextsArePagesOfAFolder() async throws {
+  @Test func lettersAndTextsMergeIntoOneDocument() async throws {
     try await withScratch { scratch in
       try scratch.write("all/letter 10.docx", OfficeTests.letter("Dear Bert"))
       try scratch.write("all/letter 9.docx", OfficeTests.letter("Dear Anna"))
@@ -34,8 +34,8 @@ import Testing
             Dear Bert Dear Anna Grüße Head 
             fine
             2.docx
-            This file is no document that LibreOffice reads 
-            bad has a page that says why in place of a file that cannot be read: 2.docx is no document that LibreOffice reads 
+            This file is not a document that LibreOffice can read 
+            bad has a page with the reason in place of a file that cannot be read: 2.docx is not a document that LibreOffice can read 
 
             """)
       }

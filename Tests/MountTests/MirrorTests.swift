@@ -3,7 +3,7 @@ import Testing
 
 /// Real files are mirrored unchanged.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct MirrorTests {
-  @Test func everyAttributeOfEveryOddFileIsTheSources() async throws {
+  @Test func attributesOfUnusualFilesMatchTheSource() async throws {
     try await withScratch { scratch in
       try await script("make_odd_tree.py", scratch.source)
       try await withMount(scratch, options: ["-o", "views=-png"]) { mount in
@@ -21,7 +21,7 @@ import Testing
   }
 
   /// A terabyte with little data is copied in the time for that data, because holes are reported.
-  @Test func holesOfSparseFilesAreSeen() async throws {
+  @Test func holesOfSparseFilesAreReported() async throws {
     try await withScratch { scratch in
       try await withMount(scratch, options: ["-o", "views=none"]) { mount in
         let lines = """
@@ -94,7 +94,7 @@ import Testing
     try await script("compare_trees.py", "--copy", scratch.source + "/plain", copies + "/plain")
   }
 
-  @Test func folderOfAHundredThousandEntriesListsExactly() async throws {
+  @Test func hundredThousandEntriesAreListedExactly() async throws {
     try await withScratch { scratch in
       // Hard links to a few files: quick to create.
       let made = try await shell(
@@ -120,7 +120,7 @@ import Testing
   }
 
   /// readdir with seekdir and telldir, and rewinddir after a change, as used by file servers.
-  @Test func folderCanBeReadFromAnyPlace() async throws {
+  @Test func directoryCanBeReadFromAnyOffset() async throws {
     try await withScratch { scratch in
       for number in 0..<150 { try scratch.write("\(number).zip", "") }
       try await withMount(scratch) { mount in
@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  @Test func statfsIsTheSources() async throws {
+  @Test func statfsMatchesTheSource() async throws {
     try await withScratch { scratch in
       try await withMount(scratch) { mount in
         let native = try await run("stat", "-f", "-c", "%b %s %S %l", scratch.source)
@@ -141,7 +141,7 @@ import Testing
     }
   }
 
-  @Test func fifoAndSocketAreShownButNotServed() async throws {
+  @Test func fifoIsShownButNotConnectedToTheSource() async throws {
     try await withScratch { scratch in
       _ = try await run("mkfifo", scratch.source + "/fifo")
       try await withMount(scratch) { mount in
@@ -154,7 +154,7 @@ import Testing
     }
   }
 
-  @Test func linksLeadWhereTheySayAndNeverOutOnTheirOwn() async throws {
+  @Test func symlinksKeepTheirTargetsAndAreNotFollowed() async throws {
     try await withScratch { scratch in
       try scratch.write("inside/file", "x")
       _ = try await shell(
@@ -169,7 +169,7 @@ import Testing
   }
 
   /// getxattr(2) and listxattr(2): a buffer of the exact size succeeds, a shorter one gives ERANGE.
-  @Test func attributesFitIntoBuffersOfTheirSize() async throws {
+  @Test func extendedAttributesFitBuffersOfTheirSize() async throws {
     try await withScratch { scratch in
       try scratch.write("a.zip", ZipFixture(ZipFixtureEntry("x", "y")))
       let lines = """

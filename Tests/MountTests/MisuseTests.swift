@@ -16,13 +16,13 @@ import Testing
     Case(line: "--umount mnt", says: "type: ffmount unmount mnt"),
     Case(line: "--list", says: "type: ffmount list"),
     Case(line: "--frobnicate a b", says: "--frobnicate"),
-    Case(line: "list mnt", says: "write it ./list"),
+    Case(line: "list mnt", says: "write ./list"),
     Case(line: "status --json more", says: "ffmount help status"),
     Case(line: "search", says: "Missing"),
     Case(line: "", says: "<source>"),
   ]
 
-  @Test(arguments: cases) func wrongUseLeadsOn(_ one: Case) async throws {
+  @Test(arguments: cases) func wrongUsageSuggestsTheCorrectCommand(_ one: Case) async throws {
     try await withScratch { scratch in
       // A folder that is called like a command.
       let said = try await shell(
@@ -35,7 +35,7 @@ import Testing
   }
 
   /// ffmount without its converters.
-  @Test func missingConverterIsSaidOnce() async throws {
+  @Test func missingConverterIsReportedOnce() async throws {
     try await withScratch { scratch in
       let said = try await shell(
         """
@@ -45,11 +45,11 @@ import Testing
       // By the mount, and nowhere else.
       #expect(
         said.errors.split(separator: "\n").count == 1
-          && said.errors.hasPrefix("ffmount: there is no ffarchive, no ffconvert and no ffpages"),
+          && said.errors.hasPrefix("ffmount: ffarchive, ffconvert and ffpages not found"),
         "\(said.errors)")
       #expect(said.errors.contains("ffmount-converters") && said.errors.contains("scripts/install"))
       let doctor = try #require(said.lines.firstIndex { $0.hasPrefix("bad   ffconvert") }, "\(said.text)")
-      #expect(said.lines[doctor + 1].contains("mend it with: sudo apt install ffmount-converters"))
+      #expect(said.lines[doctor + 1].contains("fix it with: sudo apt install ffmount-converters"))
       #expect(said.lines.contains("ended 1"))
       #expect(said.lines.contains { $0.hasPrefix("Not installed: ffconvert, which makes ") }, "\(said.text)")
     }
@@ -87,7 +87,7 @@ import Testing
   }
 
   /// The help, the manual page and Semantics.md have the same syntax of queries.
-  @Test func queriesAreDescribedAlikeEverywhere() async throws {
+  @Test func querySyntaxIsDescribedConsistently() async throws {
     func plain(_ text: String) -> Substring? {
       let words = text.split(whereSeparator: \.isWhitespace).joined(separator: " ").replacing("\\-", with: "-")
       guard let start = words.firstRange(of: "A query is "),

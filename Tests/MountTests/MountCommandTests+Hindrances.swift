@@ -5,7 +5,7 @@ import Testing
 /// The commands where something is in their way.
 extension MountCommandTests {
   /// A mount whose daemon is stopped. Whoever looks into it waits until it goes on.
-  @Test func nobodyWaitsForAMountThatDoesNotAnswer() async throws {
+  @Test func commandsDoNotWaitForAnUnresponsiveMount() async throws {
     try await withScratch { scratch in
       try scratch.write("folder/a.zip", ZipFixture(ZipFixtureEntry("in", "x")))
       let mnt = scratch.mountpoint
@@ -53,7 +53,7 @@ extension MountCommandTests {
 
   /// What is suggested is typed into a shell, whatever the names are.
   @Test(arguments: ["two words", "it's $HOME `id` \"x\"", "a\nb\t\u{1b}[1m\\", "*;&", "日本 ü"])
-  func suggestedCommandsDoWhatTheySay(_ name: String) async throws {
+  func suggestedCommandsHaveTheDescribedEffect(_ name: String) async throws {
     try await withScratch { scratch in
       try scratch.write("file", "x")
       let mnt = "\(scratch.path)/\(name)"
@@ -95,7 +95,7 @@ extension MountCommandTests {
     }
   }
 
-  @Test func whatCannotBePrintedIsAFailure() async throws {
+  @Test func outputErrorsCauseFailureStatus() async throws {
     try await withScratch { scratch in
       try scratch.write("inbox.mbox", "From a@b Fri May  3 09:30:00 2024\nSubject: invoice\n\nwords\n")
       try scratch.write("a.zip", ZipFixture(ZipFixtureEntry("in", "x")))
@@ -119,7 +119,7 @@ extension MountCommandTests {
   }
 
   /// What cannot be forgotten is not said to be forgotten; the reason is what is there.
-  @Test func cacheThatCannotBeClearedIsNotSaidToBe() async throws {
+  @Test func failedCacheClearIsReported() async throws {
     try await withScratch { scratch in
       try scratch.write("a.mbox", "From a@b Fri May  3 09:30:00 2024\nSubject: x\n\nwords\n")
       let (archive, folder) = (scratch.source + "/a.mbox", scratch.path + "/cache/ffmount")
@@ -152,7 +152,7 @@ extension MountCommandTests {
         #expect(said.status == 1 && said.errors.contains("\(name) is a folder (rm -r \(name))"), "\(words): \(said)")
       }
       let doctor = try await ffmount("doctor")
-      #expect(doctor.status == 1 && doctor.text.contains("mend it with: rm -r \(name)\n"), "\(doctor.text)")
+      #expect(doctor.status == 1 && doctor.text.contains("fix it with: rm -r \(name)\n"), "\(doctor.text)")
     }
   }
 }

@@ -4,7 +4,7 @@ import Testing
 /// What the commands print on a terminal.
 extension MountCommandTests {
   /// Colours on a terminal alone, and none with NO_COLOR; lists as wide as the terminal.
-  @Test(.enabled(if: MountScratch.has("script"), "needs script")) func terminalsGetColoursThatFit() async throws {
+  @Test(.enabled(if: MountScratch.has("script"), "needs script")) func coloursAndWidthFitTheTerminal() async throws {
     func on(_ line: String, _ environment: [String: String]) async throws -> String {
       let base = ["TERM": "xterm", "NO_COLOR": ""]
       return try await MountChild(

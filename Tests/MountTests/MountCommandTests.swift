@@ -22,7 +22,7 @@ import Testing
     (json as? [[String: Any]])?.first { $0[key] as? String == value }
   }
 
-  @Test func mountTellsWhatItDoesAndWhatFailed() async throws {
+  @Test func listAndStatusReportConversionsAndFailures() async throws {
     try await withScratch { scratch in
       try scratch.write("made.png", "echo\n")
       try scratch.write("slow.png", "hang\n")
@@ -107,7 +107,7 @@ import Testing
     }
   }
 
-  @Test(.enabled(if: MountScratch.has("zip"), "needs zip")) func whyTellsKindStateAndWhatToDo() async throws {
+  @Test(.enabled(if: MountScratch.has("zip"), "needs zip")) func whyReportsViewStateAndRemedy() async throws {
     try await withScratch { scratch in
       let made = try await shell(
         "cd \"$1\"; echo inside > in.txt; zip -q -P secret source/a.zip in.txt; cp a.zip source/x.txt; rm -f in.txt",
@@ -120,23 +120,23 @@ import Testing
         _ = try await run("cat", mount.mountpoint + inner)
         let locked = try await why(inner)
         #expect(locked.status == 0)
-        for word in ["of a.zip, as its view contents", "password", "-o password_file=FILE", "chmod 600"] {
+        for word in ["the view contents of a.zip", "password", "-o password_file=FILE", "chmod 600"] {
           #expect(locked.text.contains(word), "\(locked.text)")
         }
         let real = try await why("/plain.txt")
-        #expect(real.text.contains("a file that is there, \(scratch.source)/plain.txt"), "\(real.text)")
+        #expect(real.text.contains("a real file, \(scratch.source)/plain.txt"), "\(real.text)")
         #expect(try await why("").text.contains("the mount itself"))
         let view = try await why("/plain.txt.contents")
-        #expect(view.status == 66 && view.errors.contains("plain.txt is there and has no such view"), "\(view.errors)")
+        #expect(view.status == 66 && view.errors.contains("plain.txt exists but has no such view"), "\(view.errors)")
         let nothing = try await why("/nothing")
         #expect(nothing.status == 66 && nothing.errors.contains("No such file"), "\(nothing.errors)")
         let outside = try await json("why", scratch.source + "/plain.txt") as? [String: Any]
-        #expect((outside?["error"] as? String)?.contains("it is in no mount of ffmount") ?? false)
+        #expect((outside?["error"] as? String)?.contains("not in an ffmount mount") ?? false)
       }
     }
   }
 
-  @Test func unmountingSaysWhatIsInTheWay() async throws {
+  @Test func failedUnmountNamesBlockingProcesses() async throws {
     try await withScratch { scratch in
       let mount = scratch.mountpoint
       #expect(try await ffmount(scratch.source, mount).status == 0)
@@ -153,7 +153,7 @@ import Testing
       let inside = try await ffmount("unmount", mount + "/.")
       #expect(inside.status == 0, "\(inside.errors)")
       for (path, says) in [
-        (mount, "nothing is mounted on it"), ("/proc", "as proc: it is not ffmount's"), (mount + "x", "No such file"),
+        (mount, "not a mountpoint"), ("/proc", "by another program, as proc"), (mount + "x", "No such file"),
       ] {
         let said = try await ffmount("-u", path)
         #expect(said.status == 73 && said.errors.contains(says), "\(said.errors)")
@@ -167,13 +167,13 @@ import Testing
       let process = entry(try await json("list"), "mountpoint", mount)?["process"] as? Int32
       _ = try await shell("kill -9 \"$1\"; while [ -e /proc/$1 ]; do sleep .01; done", "\(try #require(process))")
       #expect(entry(try await json("list"), "mountpoint", mount)?["state"] as? String == "dead")
-      #expect(try await ffmount("doctor").text.contains("mend it with: ffmount -u \(mount)\n"))
+      #expect(try await ffmount("doctor").text.contains("fix it with: ffmount -u \(mount)\n"))
       #expect(try await ffmount("-u", mount).status == 0)
       #expect(!MountProcess.isMounted(mount))
     }
   }
 
-  @Test func openShowsAFileForAWhile() async throws {
+  @Test func openCommandMountsFileTemporarily() async throws {
     try await withScratch { scratch in
       try scratch.write("a.zip", ZipFixture(ZipFixtureEntry("in.txt", "inside")))
       let environment = [
@@ -226,7 +226,7 @@ import Testing
     }
   }
 
-  @Test func doctorEndsWithOneWhereSomethingIsBad() async throws {
+  @Test func doctorExitsWithOneIfACheckFails() async throws {
     let said = try await MountChild([MountProcess.binary, "doctor", "--json"]).wait(atMost: 30)
     let found = try JSONSerialization.jsonObject(with: Data(said.bytes)) as? [String: Any]
     let checks = try #require(found?["checks"] as? [[String: Any]])
@@ -243,14 +243,14 @@ import Testing
       _ = try await shell("mkdir -p -m 777 \"$1/open/ffmount\"; chmod 777 \"$1/open\"", scratch.path)
       let other = try await ffmount("doctor", environment: ["XDG_CACHE_HOME": scratch.path + "/open"])
       #expect(
-        other.status == 1 && other.text.contains("mend it with: chmod go-w \(scratch.path)/open\n"), "\(other.text)")
+        other.status == 1 && other.text.contains("fix it with: chmod go-w \(scratch.path)/open\n"), "\(other.text)")
     }
   }
 
   /// Two users: one sees of the other's mount where it is, and cannot unmount it.
   @Test(
     .enabled(if: MountScratch.isRoot && MountScratch.has("setpriv"), "needs root and setpriv"))
-  func anotherUserMountsListsAndUnmounts() async throws {
+  func otherUsersCanListButNotUnmountMounts() async throws {
     try await withScratch { scratch in
       let lines = """
         cd "$1"; chmod 755 . source; chown 65534:65534 mnt; mkdir -m 700 cache; chown 65534 cache; mkdir mine theirs

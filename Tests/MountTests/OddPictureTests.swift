@@ -4,7 +4,7 @@ import Testing
 
 /// Pictures of kinds that the libraries read wrongly or not at all have the pixels that Pillow has.
 @Suite(.serialized, .timeLimit(.minutes(4))) struct OddPictureTests {
-  @Test func pixelsAreThoseThatTheFileSays() async throws {
+  @Test func pixelsOfUnusualPicturesAreCorrect() async throws {
     try await withScratch { scratch in
       try await script("odd_pictures.py", "make", scratch.source)
       let count = try FileManager.default.contentsOfDirectory(atPath: scratch.source).count
@@ -17,7 +17,7 @@ import Testing
   }
 
   /// A PNG has at most one chunk of EXIF data, whatever it is made of, and no text that turns it again.
-  @Test func picturesOfEveryFormatGiveOneChunkOfEXIF() async throws {
+  @Test func convertedPNGHasOneEXIFChunk() async throws {
     try await withScratch { scratch in
       let make = """
         import struct, sys
@@ -56,7 +56,7 @@ import Testing
   }
 
   /// A sequence of AVIF is its first picture.
-  @Test func sequenceOfAVIFIsItsFirstPicture() async throws {
+  @Test func avifSequenceYieldsItsFirstPicture() async throws {
     try await withScratch { scratch in
       let made = try await shell(
         """

@@ -42,7 +42,7 @@ import Testing
           + "</office:body></office:document-content>"))
   }
 
-  @Test func namesOfSheetsHaveOneLineEach() async throws {
+  @Test func sheetNamesContainNoLineBreaks() async throws {
     try await withScratch { scratch in
       try scratch.write("odd.ods", Self.workbook(["two&#10;lines", "next"]))
       try await withMount(scratch) { mount in
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test func documentsAreTextAndWorkbooksAreFolders() async throws {
+  @Test func documentsHaveTextAndWorkbooksHaveSheetViews() async throws {
     try await withScratch { scratch in
       try scratch.write("letter.docx", Self.letter("Dear Anna"))
       try scratch.write("letter.bin", Self.letter("By its content"))
@@ -101,10 +101,10 @@ import Testing
             ls: cannot access 'book.ods.sheets/none.csv': No such file or directory
             ls: cannot access 'letter.docx.sheets': No such file or directory
             cat: none.docx.as-txt: Input/output error
-            none.docx: is no readable office document (expected an end of central directory record in the last 46 bytes, \
+            none.docx: is not a readable office document (expected an end of central directory record in the last 46 bytes, \
             found none)
             cat: locked.docx.as-txt: Permission denied
-            locked.docx: is encrypted with a password, and ffmount opens no encrypted office documents
+            locked.docx: is encrypted with a password, and ffmount does not open encrypted office documents
 
             """)
       }

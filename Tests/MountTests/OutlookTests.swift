@@ -3,7 +3,7 @@ import Testing
 
 /// Messages of Outlook's through a mount, read by the real worker and by Python.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct OutlookTests {
-  @Test func messagesOfOutlookAreMessages() async throws {
+  @Test func outlookMessagesHaveMailViews() async throws {
     try await withScratch { scratch in
       try await script("make_outlook.py", scratch.source + "/letter.msg")
       try scratch.write("none.msg", "no compound file")
@@ -48,13 +48,13 @@ import Testing
             cat: none.msg.message/body.txt: Input/output error
             cat: none.msg.message/headers.txt: Input/output error
             cat: none.msg.message/message.eml: Input/output error
-            none.msg: is no compound file that can be read (at byte 0)
+            none.msg: is not a readable compound file (at byte 0)
             """)
       }
     }
   }
 
-  @Test func signedMessagesHaveTheirContent() async throws {
+  @Test func signedOutlookMessagesShowTheirContent() async throws {
     try await withScratch { scratch in
       try await script("make_outlook.py", scratch.source + "/signed.msg", "signed")
       try await withMount(scratch) { mount in
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test func storesOfOutlookAreSearchedWithoutAMount() async throws {
+  @Test func outlookStoresAreSearchedWithoutAMount() async throws {
     try await withScratch { scratch in
       let store = scratch.source + "/mail.pst"
       try await script("make_pst.py", store)
@@ -112,7 +112,7 @@ import Testing
       }
       let indexed = try await ffmount("index", "--search", scratch.source)
       #expect(
-        indexed.status == 0 && indexed.text.contains("4 messages") && indexed.text.contains("words of \(store)"),
+        indexed.status == 0 && indexed.text.contains("4 messages") && indexed.text.contains("text of \(store)"),
         "\(indexed.text)\(indexed.errors)")
       try scratch.write("none.pst", "!BDN and nothing else")
       let none = try await ffmount("search", scratch.source + "/none.pst", "x")
@@ -120,7 +120,7 @@ import Testing
     }
   }
 
-  @Test func storesOfOutlookAreMailboxes() async throws {
+  @Test func outlookStoresHaveMailboxViews() async throws {
     try await withScratch { scratch in
       try await script("make_pst.py", scratch.source + "/mail.pst")
       try scratch.write("none.pst", "!BDN and nothing else")
@@ -142,7 +142,7 @@ import Testing
             none.pst.messages
             none.pst.views
             ls: cannot open directory 'none.pst.messages': Input/output error
-            none.pst: cannot be read (is no file of Outlook's with folders (at byte 0))
+            none.pst: cannot be read (is not an Outlook data file (at byte 0))
             2023-11-14 Jürgen - Prüfung 日本
             2023-11-14 Jürgen - Re: Prüfung 日本
             2023-11-14 Karl - As it came

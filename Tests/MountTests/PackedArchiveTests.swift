@@ -18,7 +18,7 @@ import Testing
     gzip -c list.mbox > 2024-May.txt.gz; xz -k list.mbox; zstd -q -k list.mbox; bzip2 -k list.mbox
     """
 
-  @Test("a TAR archive is a tree, however it is compressed") func everyKindIsRead() async throws {
+  @Test("a TAR archive is a tree, however it is compressed") func tarArchivesOfEveryCompressionAreRead() async throws {
     try await withScratch { scratch in
       let made = try await shell(Self.make, scratch.path)
       try #require(made.status == 0, "\(made.errors)")

@@ -34,7 +34,7 @@ struct ProtectedDocumentTests {
     try await mount.shell("U=\(Self.reader) X=\(Self.owner) M=$O/made.pdf; \(lines)", scratch)
   }
 
-  @Test func protectionIsKeptByAllThatIsMade() async throws {
+  @Test func encryptionIsPreservedInDerivedDocuments() async throws {
     try await withDocuments { scratch in
       let lines = """
         same() {
@@ -65,7 +65,7 @@ struct ProtectedDocumentTests {
     }
   }
 
-  @Test func ownersDecideWhetherTextIsTakenOut() async throws {
+  @Test func textExtractionRequiresTheOwnerPassword() async throws {
     try await withDocuments { scratch in
       let lines = """
         cat open.pdf.as-txt r6.pdf.as-txt; getfattr --only-values -n user.ffmount.error open.pdf.as-txt; echo
@@ -78,7 +78,7 @@ struct ProtectedDocumentTests {
           said == """
             cat: open.pdf.as-txt: Permission denied
             cat: r6.pdf.as-txt: Permission denied
-            open.pdf: lets nobody take text out of it who has not its owner's password (-o password_file=FILE)
+            open.pdf: allows no text extraction without its owner's password (-o password_file=FILE)
             24
 
             """)
@@ -86,7 +86,7 @@ struct ProtectedDocumentTests {
     }
   }
 
-  @Test func fileOfPasswordsIsReadAgainWhenItChanges() async throws {
+  @Test func changedPasswordFileIsReadAgain() async throws {
     try await withDocuments { scratch in
       let zip = try await shell(
         "cd \"$1\" && echo inside > in.txt && 7z a -tzip -mem=AES256 -plater source/a.zip in.txt > said", scratch.path)
@@ -119,7 +119,7 @@ struct ProtectedDocumentTests {
     }
   }
 
-  @Test func whatAPasswordOpenedIsForThoseWhoHaveItAlone() async throws {
+  @Test func cachedResultsRequireTheSamePassword() async throws {
     try await withDocuments { scratch in
       let read = "cat r3.pdf.as-txt r4.pdf.as-png r6.pdf.pages/001.pdf | wc -c"
       let options = "workers=2,password_file=\(scratch.path)/passwords"

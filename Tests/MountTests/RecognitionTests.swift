@@ -40,7 +40,7 @@ struct RecognitionTests {
     return missing
   }
 
-  @Test func languagesThatAreNotInstalledAreNamed() async throws {
+  @Test func missingRecognitionLanguageIsNamed() async throws {
     let missing = try Self.missingLanguage()
     try await withScans { mount, scratch in
       let lines = """
@@ -57,7 +57,7 @@ struct RecognitionTests {
     }
   }
 
-  @Test func picturesOfPagesBecomeText() async throws {
+  @Test func picturesOfPagesAreRecognizedAsText() async throws {
     try await withScans { mount, scratch in
       // Shaded, grainy, blurred and askew; two pages in two languages. What is a paragraph is guessed.
       let lines = """
@@ -79,7 +79,7 @@ struct RecognitionTests {
     }
   }
 
-  @Test func wordsAreToldWithTheirPlaces() async throws {
+  @Test func recognizedWordsHaveTheirPositions() async throws {
     try await withScans { mount, scratch in
       // Each box has the middle of its word in it, on an upright page and on one that lies on its side.
       let lines = """
@@ -113,7 +113,7 @@ struct RecognitionTests {
     }
   }
 
-  @Test func searchableDocumentsKeepEveryByte() async throws {
+  @Test func searchableDocumentsKeepOriginalBytes() async throws {
     try await withScans { mount, scratch in
       let lines = """
         places() { python3 $T/check_places.py $S/../words.json $1 $1.searchable.pdf; }
@@ -155,10 +155,10 @@ struct RecognitionTests {
           1
           1
           1
-          words.pdf is not changed: no page of it has text that is to be recognised
+          words.pdf is not changed: none of its pages has text to recognise
           forbidden.pdf is not changed: its owner forbids that
-          signed.pdf is not changed: it is signed, and a signature that is followed by changes says so
-          field.pdf is not changed: it is signed, and a signature that is followed by changes says so
+          signed.pdf is not changed: it is signed, and the signature would report the change
+          field.pdf is not changed: it is signed, and the signature would report the change
           none.pdf is not changed: it has no pages
           738
           1

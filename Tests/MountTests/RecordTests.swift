@@ -29,7 +29,7 @@ struct RecordTests {
 
     """
 
-  @Test func tracksAreCutToTheSampleAndNothingElseIsRead() async throws {
+  @Test func tracksAreSampleExactAndSheetsStayInDirectory() async throws {
     try await withScratch { scratch in
       try await withConverter(scratch, "workers=2") { mount in
         let made = try await mount.shell(Self.files, scratch, limit: 60)

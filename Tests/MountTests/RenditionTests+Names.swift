@@ -3,7 +3,7 @@ import Testing
 
 /// What names mean, and views of views.
 extension RenditionTests {
-  @Test func namesAreTakenApart() async throws {
+  @Test func conversionNamesAreParsed() async throws {
     try await withScratch { scratch in
       try scratch.write("a.png", "echo")
       try scratch.write("b.q70", "BMecho")
@@ -55,7 +55,7 @@ extension RenditionTests {
     }
   }
 
-  @Test func listingsShowWhatIsChosen() async throws {
+  @Test func listingsShowSelectedViews() async throws {
     try await withScratch { scratch in
       for name in ["a.heic", "b.png", "c.pdf", "d.zip"] { try scratch.write(name, "echo") }
       for (options, shown) in [

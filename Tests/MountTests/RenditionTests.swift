@@ -54,7 +54,7 @@ import Testing
     """,
   ]
 
-  @Test(arguments: readers) func readerGetsEveryByteTheFirstTime(_ reader: String) async throws {
+  @Test(arguments: readers) func firstReadReturnsAllBytes(_ reader: String) async throws {
     try await withScratch { scratch in
       for size in [10, 5000, 300_000] {
         // One grows and one shrinks.
@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  @Test func busyWorkersKeepNobodyElseWaiting() async throws {
+  @Test func busyWorkersDoNotDelayOtherRequests() async throws {
     try await withScratch { scratch in
       for name in ["a", "b", "c"] { try scratch.write("\(name).png", "hang") }
       try scratch.write("notes.txt", "hello")
@@ -130,7 +130,7 @@ import Testing
     }
   }
 
-  @Test func killedWorkerCostsOneError() async throws {
+  @Test func killedWorkerCausesOneError() async throws {
     try await withScratch { scratch in
       try scratch.write("a.png", "slow 20")
       try scratch.write("b.png", "echo")
@@ -154,7 +154,7 @@ import Testing
     }
   }
 
-  @Test func failuresAreErrorsWithAReason() async throws {
+  @Test func conversionFailuresReportTheirReason() async throws {
     try await withScratch { scratch in
       try scratch.write("broken.png", "fail 1 expected a header")
       try scratch.write("locked.pdf", "fail 3 a password is needed")
@@ -179,7 +179,7 @@ import Testing
     }
   }
 
-  @Test func nothingIsLeftBehind() async throws {
+  @Test func mountLeavesNoWorkersOrFiles() async throws {
     try await withScratch { scratch in
       for number in 0..<50 { try scratch.write("\(number).png", number % 5 == 0 ? "crash" : "echo\n\(number)") }
       try scratch.write("hang.png", "hang")
@@ -201,7 +201,7 @@ import Testing
     }
   }
 
-  @Test func changedSourceIsNeverServedOld() async throws {
+  @Test func changedSourceNeverServesAStaleResult() async throws {
     try await withScratch { scratch in
       try scratch.write("a.png", "slow 2")
       try await withMount(scratch) { mount in
@@ -215,7 +215,7 @@ import Testing
     }
   }
 
-  @Test func onePDFAsSourceShowsItsPages() async throws {
+  @Test func pdfAsSourceShowsItsPages() async throws {
     try await withScratch { scratch in
       try scratch.write("a.pdf", "pages 3")
       let options = ["-o", "converter=\(Self.worker)"]

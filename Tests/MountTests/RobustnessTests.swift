@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test func killedDaemonLeavesNothingInTheWay() async throws {
+  @Test func mountpointIsReusableAfterKilledDaemon() async throws {
     try await withScratch { scratch in
       try await makeLarge(scratch)
       try await withMount(scratch, endsWith: nil) { mount in
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func killedDaemonUnmountsItselfWhenTold() async throws {
+  @Test func autoUnmountRemovesMountOfKilledDaemon() async throws {
     try await withScratch { scratch in
       try await makeLarge(scratch)
       try await withMount(scratch, options: ["-o", "auto_unmount"], endsWith: nil) { mount in
@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test func lazyUnmountLetsReadersEnd() async throws {
+  @Test func lazyUnmountLetsReadersFinish() async throws {
     try await withScratch { scratch in
       try await makeLarge(scratch)
       try await withMount(scratch) { mount in
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test func signalWhileReadersAreActiveEndsAtOnce() async throws {
+  @Test func signalEndsDaemonDespiteActiveReaders() async throws {
     try await withScratch { scratch in
       try await makeLarge(scratch)
       try await withMount(scratch) { mount in
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test func thirtyProcessesComeAndGo() async throws {
+  @Test func thirtyConsecutiveMountsSucceed() async throws {
     try await withScratch { scratch in
       try scratch.write("a.zip", ZipFixture(ZipFixtureEntry("in.txt", "inside").deflated()))
       for _ in 0..<30 {
@@ -109,7 +109,7 @@ import Testing
     }
   }
 
-  @Test func manyMountsLeaveNothing() async throws {
+  @Test func repeatedMountsLeaveNoResources() async throws {
     try await withScratch { scratch in
       try scratch.write("a.zip", ZipFixture(ZipFixtureEntry("in.txt", "inside").deflated()))
       // A program with a sanitizer takes a second to start.
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test func oneDaemonHoldsNothingAfterManyCycles() async throws {
+  @Test func daemonReleasesResourcesAfterManyCycles() async throws {
     try await withScratch { scratch in
       try await withMount(scratch) { mount in
         try await script(
@@ -147,7 +147,7 @@ import Testing
     }
   }
 
-  @Test func interruptedReadersHarmNobody() async throws {
+  @Test func interruptedReadersDoNotAffectOthers() async throws {
     try await withScratch { scratch in
       try await makeLarge(scratch)
       try await withMount(scratch) { mount in
@@ -172,7 +172,7 @@ import Testing
     }
   }
 
-  @Test func sourceFolderThatIsDeletedOrMovedCostsNoMore() async throws {
+  @Test func movedSourceIsFollowedAndDeletedSourceFails() async throws {
     try await withScratch { scratch in
       try scratch.write("folder/file", "x")
       try await withMount(scratch) { mount in
@@ -191,7 +191,7 @@ import Testing
   }
 
   /// One long conversion must not delay other replies.
-  @Test func slowAnswersDoNotHoldUpQuickOnes() async throws {
+  @Test func slowRequestsDoNotDelayFastOnes() async throws {
     try await withScratch { scratch in
       try await script("read_anyhow.py", "make", "3", "\(96 << 20)", scratch.source + "/m.deflated.zip")
       try scratch.write("file", "x")
@@ -218,7 +218,7 @@ import Testing
 
   /// A file system in the source that does not respond, as a disk or a server may: another mount whose daemon is
   /// stopped.
-  @Test func sourceThatHangsHoldsUpOnlyThoseWhoWantIt() async throws {
+  @Test func hangingSourceBlocksOnlyItsOwnReaders() async throws {
     try await withScratch { inner in
       try inner.write("file", "y")
       try await withScratch { outer in

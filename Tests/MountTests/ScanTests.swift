@@ -15,7 +15,7 @@ struct ScanTests {
     }
   }
 
-  @Test func pageInAPhotoIsStraightCleanAndUpright() async throws {
+  @Test func scannedPageIsStraightCleanAndUpright() async throws {
     try await withPhotos { mount, scratch in
       let lines = """
         getfattr --only-values -n user.ffmount.remark page.jpg.scan.as-jpeg 2>&1 | cut -d: -f2-
@@ -32,7 +32,7 @@ struct ScanTests {
       #expect(
         said == """
            user.ffmount.remark: No such attribute
-          none.jpg shows no page that stands out, so all of it was taken
+          none.jpg shows no distinct page, so the whole picture was used
           cat: page.jpg.scan.page2.as-jpeg: No such file or directory
           ls: cannot access 'page.jpg.gray.bw.scan.as-jpeg': No such file or directory
           ls: cannot access 'page.jpg.bw.as-jpeg': No such file or directory
@@ -42,7 +42,7 @@ struct ScanTests {
     }
   }
 
-  @Test func pageInAPhotoIsReadStraightened() async throws {
+  @Test func photographedPageIsStraightenedForRecognition() async throws {
     try await withPhotos { mount, scratch in
       let lines = """
         cat turned.jpg.as-txt | tr -s '\\n' | head -n 2
@@ -73,7 +73,7 @@ struct ScanTests {
     }
   }
 
-  @Test func severalPagesInAPhotoAreFilesInAFolder() async throws {
+  @Test func multiplePagesInPhotoBecomeSeparateFiles() async throws {
     try await withPhotos { mount, scratch in
       let lines = """
         ls two.jpg.scan.pages two.jpg.scan.bw.pages page.jpg.scan.pages
@@ -136,7 +136,7 @@ struct ScanTests {
           1
           small
           %PDF-
-          none.jpg shows no page that stands out, so all of it was taken
+          none.jpg shows no distinct page, so the whole picture was used
            1-bit grayscale
 
           """)

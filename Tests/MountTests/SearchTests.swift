@@ -14,7 +14,7 @@ import Testing
     }
   }
 
-  @Test func queriesFindWhatTheyShould() async throws {
+  @Test func queriesFindExpectedMessages() async throws {
     try await withMails { scratch, environment in
       try await withMount(scratch, environment: environment) { mount in
         let search = mount.mountpoint + "/a.mbox.views/search"
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test func badQueriesSayWhatIsWrong() async throws {
+  @Test func invalidQueriesReportReason() async throws {
     try await withMails { scratch, environment in
       try await withMount(scratch, environment: environment) { mount in
         let search = mount.mountpoint + "/a.mbox.views/search"
@@ -63,14 +63,14 @@ import Testing
     }
   }
 
-  @Test func searchesWithoutAMount() async throws {
+  @Test func searchCommandWorksWithoutAMount() async throws {
     try await withMails { scratch, environment in
       let archive = scratch.source + "/a.mbox"
       func ffmount(_ words: String...) async throws -> MountChild.Result {
         try await MountChild([MountProcess.binary] + words, environment: environment).wait(atMost: 30)
       }
       let indexed = try await ffmount("index", "--search", archive)
-      #expect(indexed.status == 0 && indexed.text.contains("words of "), "\(indexed.text)\(indexed.errors)")
+      #expect(indexed.status == 0 && indexed.text.contains("text of "), "\(indexed.text)\(indexed.errors)")
       let lines = try await ffmount("search", archive, "invoice", "-paid")
       #expect(
         lines.text
@@ -91,7 +91,7 @@ import Testing
       #expect(bad.status == 1 && bad.text == "" && bad.errors.contains("has:attachment"), "\(bad.errors)")
       // With --json every error is an object.
       for (words, part) in [
-        (["has:wings"], "has:attachment"), (["\"open"], "quotation mark"), (["list:x"], "'list:' is no prefix"),
+        (["has:wings"], "has:attachment"), (["\"open"], "quotation mark"), (["list:x"], "'list:' is not a prefix"),
       ] {
         let said = try await MountChild(
           [MountProcess.binary, "search", "--json", archive] + words, environment: environment
@@ -99,7 +99,7 @@ import Testing
         #expect(said.status == 1)
         #expect(try Self.error(in: said.text).contains(part), "\(said.text)")
       }
-      for (path, part) in [("/bin/sh", "no mailbox"), (archive + "x", "No such file")] {
+      for (path, part) in [("/bin/sh", "not a mailbox"), (archive + "x", "No such file")] {
         let said = try await ffmount("search", path, "x", "--json")
         #expect(said.status != 0)
         #expect(try Self.error(in: said.text).contains(part), "\(said.text)\(said.errors)")
@@ -125,7 +125,7 @@ import Testing
   }
 
   /// Without a cache folder, words are stored in an unnamed file.
-  @Test func searchesWhereNothingCanBeKept() async throws {
+  @Test func searchWorksWithoutACacheDirectory() async throws {
     try await withMails { scratch, _ in
       let nowhere = ["XDG_CACHE_HOME": "relative", "HOME": "relative", "TMPDIR": scratch.path]
       try await withMount(scratch, environment: nowhere) { mount in
@@ -147,7 +147,7 @@ import Testing
 
   /// While another process adds words, a query waits for ten seconds; an interrupted caller returns at once, queries
   /// without words are answered, and the next listing shows all. Takes those ten seconds.
-  @Test func listingWaitsUntilItIsComplete() async throws {
+  @Test func searchListingWaitsForTheCompleteIndex() async throws {
     try await withMails { scratch, environment in
       let archive = scratch.source + "/a.mbox"
       let first = try await MountChild([MountProcess.binary, "search", archive, "invoice"], environment: environment)
@@ -190,7 +190,7 @@ import Testing
     "rm -r $(dirname $1)", "sed -i s/invoice/invoic3/g $1",
     "dd if=/dev/zero of=$1 bs=8192 seek=1 count=30 conv=notrunc",
   ])
-  func damagedWordsCostNoAnswer(_ damage: String) async throws {
+  func damagedTextIndexDoesNotAffectSearches(_ damage: String) async throws {
     try await withMails { scratch, environment in
       for round in 0..<2 {
         try await withMount(scratch, environment: environment) { mount in
@@ -207,7 +207,7 @@ import Testing
   }
 
   /// If a process is killed while it adds words, the next one continues and finds the same.
-  @Test func killedWhileAddingTheNextGoesOn() async throws {
+  @Test func nextSearchResumesAfterKillDuringIndexing() async throws {
     try await withScratch { scratch in
       let environment = ["XDG_CACHE_HOME": scratch.path + "/cache"]
       let archive = scratch.source + "/a.mbox"
@@ -228,7 +228,7 @@ import Testing
   }
 
   /// Stored words are kept when mail is appended, but not when the mailbox changes before that.
-  @Test func wordsOfAGrownMailboxStay() async throws {
+  @Test func indexedWordsOfGrownMailboxAreKept() async throws {
     try await withMails { scratch, environment in
       let archive = scratch.source + "/a.mbox"
       func found(_ query: String) async throws -> [Int] {

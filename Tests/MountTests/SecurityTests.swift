@@ -4,7 +4,7 @@ import Testing
 
 /// Every promise of SECURITY.md is covered by a test.
 @Suite struct SecurityTests {
-  @Test func everyPromiseNamesTestsThatAreThere() throws {
+  @Test func everySecurityPromiseCitesExistingTests() throws {
     let root = URL(fileURLWithPath: MountScratch.package)
     let text = try String(contentsOf: root.appendingPathComponent("SECURITY.md"), encoding: .utf8)
     let promised = text.matches(of: /\[([a-z][A-Za-z]+)\]/).map { String($0.output.1) }

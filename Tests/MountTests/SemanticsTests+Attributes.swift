@@ -62,7 +62,7 @@ extension SemanticsTests {
     },
   ]
 
-  @Test func inodesAndBytesAreTheSameOnEveryMount() async throws {
+  @Test func inodesAndContentAreStableAcrossMounts() async throws {
     try await withScratch { scratch in
       try scratch.write("a.zip", Self.nest(3))
       try scratch.write("b.zip", Self.nest(3))

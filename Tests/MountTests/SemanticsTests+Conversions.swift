@@ -129,7 +129,7 @@ extension SemanticsTests {
     SemanticsExample(
       "a PDF that has text is searchable as it is",
       "cmp report.pdf report.pdf.searchable.pdf && getfattr --only-values -n user.ffmount.remark report.pdf.searchable.pdf",
-      "report.pdf is not changed: no page of it has text that is to be recognised", build: documents),
+      "report.pdf is not changed: none of its pages has text to recognise", build: documents),
     SemanticsExample(
       "an image has its JPEG beside it",
       "cp $S/photo.png $S/scan.tif; ls -d photo* scan*; file -b photo.png.as-jpeg scan.tif.as-jpeg | cut -d, -f1",
@@ -252,7 +252,7 @@ extension SemanticsTests {
       photo.dng
       photo.dng.as-jpeg
       cat: odd.dng.as-jpeg: Input/output error
-      odd.dng: is a raw photo of a kind that is not known here 
+      odd.dng: is a raw photo of an unknown kind 
 
       """
     ) { try await script("make_pictures.py", $0.source) },

@@ -4,7 +4,7 @@ import Testing
 /// Every example of the contract.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct SemanticsTests {
   @Test(arguments: rules + listings + attributes + archives + mailboxes + conversions + tables + damage)
-  func exampleHolds(_ example: SemanticsExample) async throws {
+  func exampleMatchesItsOutput(_ example: SemanticsExample) async throws {
     try await withScratch { scratch in
       try await example.build(scratch)
       try await withMount(scratch, options: example.options) { mount in
@@ -232,7 +232,7 @@ import Testing
     },
   ]
 
-  @Test func oneLogLineSaysFileOffsetAndWhatWasExpected() async throws {
+  @Test func damageIsLoggedOnceWithFileAndOffset() async throws {
     try await withScratch { scratch in
       try scratch.write("d/a.zip", ZipFixture(ZipFixtureEntry("crc", "wrong").with { $0.claimedCRC = 1 }.deflated()))
       try scratch.write("b.zip", "no archive, but long enough for a header")

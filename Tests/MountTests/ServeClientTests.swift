@@ -9,7 +9,7 @@ import Testing
 
   /// Between two machines, which are namespaces, each with an Avahi daemon of its own.
   @Test(.enabled(if: MountScratch.isRoot && hasNetworks, "needs root, unshare, ip, dbus-daemon and avahi-daemon"))
-  func serversAreAnnouncedAndFoundInTheLocalNetwork() async throws {
+  func serversAreDiscoveredOnTheLocalNetwork() async throws {
     try await withScratch { scratch in
       let result = try await script(
         "serve_discovery.py", MountProcess.binary, Self.program, scratch.path, limit: 150)
@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  @Test func tokenComesFromAFileAPipeOrTheEnvironmentAndIsHidden() async throws {
+  @Test func tokenIsReadFromFilePipeOrEnvironmentAndHidden() async throws {
     try await withScratch { scratch in
       try scratch.write("a.txt", "a")
       let result = try await shell(
@@ -67,7 +67,7 @@ import Testing
   }
 
   /// A client that knows no more than the page Serve and openapi.json say, and finds everything as they say.
-  @Test func phoneIsAnsweredAsTheDescriptionSays() async throws {
+  @Test func phoneResponsesMatchTheAPIDescription() async throws {
     try await withScratch { scratch in
       let result = try await script("serve_phone.py", Self.program, scratch.path, limit: 60)
       #expect(result.lines == ["done"])
@@ -76,7 +76,7 @@ import Testing
 
   /// Byte for byte, with names that are hard on them.
   @Test(arguments: ["curl", "wget", "rclone", "cadaver"])
-  func clientsBringEverythingHome(_ client: String) async throws {
+  func clientsDownloadCompleteTrees(_ client: String) async throws {
     let check = MountScratch.package + "/scripts/check-clients"
     let result = try await run(check, "--ffserve", Self.program, "--only", client)
     if result.text.contains(": skipped: ") { try Test.cancel("\(skipped(result.text))") }
@@ -85,7 +85,7 @@ import Testing
 
   /// What root may do and others not is no part of an answer.
   @Test(.enabled(if: MountScratch.isRoot && MountScratch.has("setpriv"), "needs root and setpriv"))
-  func ordinaryUserServes() async throws {
+  func ordinaryUserCanServe() async throws {
     try await withScratch { scratch in
       try scratch.write("a.txt", "a")
       let result = try await shell(

@@ -4,7 +4,7 @@ import Testing
 /// Several servers on one source and one cache, behind nginx and HAProxy.
 @Suite(.serialized, .timeLimit(.minutes(3))) struct ServeScaleTests {
   /// As the page says, with one that is killed and one that is told to end.
-  @Test func serversAnswerForEachOther() async throws {
+  @Test func loadBalancedServersAreInterchangeable() async throws {
     try await withScratch { scratch in
       _ = try await shell("chmod 700 \"$1\" && rm -rf \"$1/source\"", scratch.path)
       let page = MountScratch.package + "/Sources/Programs/ffmount/ffmount.docc/ServeScale.md"
@@ -14,7 +14,7 @@ import Testing
     }
   }
 
-  @Test func wrongOptionsAreSaid() async throws {
+  @Test func invalidServerOptionsAreReported() async throws {
     try await withScratch { scratch in
       try scratch.write("a.txt", "a")
       try scratch.write("short", "1234")
@@ -30,8 +30,8 @@ import Testing
         """, MountProcess.program("ffserve"), scratch.source)
       let said = result.lines.filter { $0.hasPrefix("ffmount") || $0.hasPrefix("ffserve") || $0.hasPrefix("Error") }
       for words in [
-        "--proxy here", "10.0.0.0/33", "--drain", "others than its owner", "expected 8 or more", "No such file",
-        "exclude each other", "can be written to by others", "an absolute path",
+        "--proxy here", "10.0.0.0/33", "--drain", "other users can read it", "expected 8 or more", "No such file",
+        "exclude each other", "can be written to by other users", "an absolute path",
       ] {
         #expect(said.contains { $0.contains(words) }, "\(words): \(result.text) \(result.errors)")
       }

@@ -6,7 +6,7 @@ import Testing
   private static let program = MountProcess.program("ffserve")
 
   /// A client that knows no more than the page Serve says.
-  @Test func clientsGetListingsFilesViewsSearchesArchivesAndWebDAV() async throws {
+  @Test func serverProvidesFilesViewsSearchesArchivesAndWebDAV() async throws {
     try await withScratch { scratch in
       let result = try await script("serve_api.py", Self.program, scratch.path, limit: 60)
       #expect(result.lines == ["done"])
@@ -23,7 +23,7 @@ import Testing
 
   /// Guesses from many addresses, a source that hangs, a full disk.
   @Test(.enabled(if: MountScratch.isRoot && MountScratch.exists("/dev/fuse"), "needs root and /dev/fuse"))
-  func whatIsSharedIsSharedFairly() async throws {
+  func serverResourcesAreSharedFairly() async throws {
     try await withScratch { scratch in
       let path = MountScratch.package + "/Tests/Scripts/serve_limits.py"
       let result = try await shell(
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test func commandBecomesTheServer() async throws {
+  @Test func serveCommandExecutesTheServer() async throws {
     try await withScratch { scratch in
       try scratch.write("a.txt", "a")
       let result = try await shell(

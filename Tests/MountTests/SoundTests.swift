@@ -32,7 +32,7 @@ struct SoundTests {
     }
   }
 
-  @Test func sizesAreExactAndPartsTheSameAsInTheWhole() async throws {
+  @Test func soundSizesAreExactAndRangesMatchTheWhole() async throws {
     let said = try await shell(
       Self.plain, Self.film,
       """
@@ -59,7 +59,7 @@ struct SoundTests {
   }
 
   /// What cannot be decoded is silent in its place, and that is said; what is no sound is not counted.
-  @Test func damageIsToldOf() async throws {
+  @Test func damagedSoundIsSilentAndReported() async throws {
     let said = try await shell(
       """
       $q -i $S/s.wav $S/t.flac; $q -i $S/s.wav -write_xing 0 $O/n.mp3; $q -i $S/s.wav $S/t.m4a
@@ -87,7 +87,7 @@ struct SoundTests {
   }
 
   /// Whoever waits for its result has an error with a reason; the next one has another worker.
-  @Test func workerThatEndsCostsOneError() async throws {
+  @Test func killedMediaWorkerCausesOneError() async throws {
     let said = try await shell(
       """
       sox -n -r 48000 -c 2 -b 16 $S/long.wav synth 240 pinknoise vol .5
@@ -102,7 +102,7 @@ struct SoundTests {
   }
 
   /// What cannot be played is refused, and of what ends before its time that is said.
-  @Test func cutAndEncryptedFilesAreNotTakenForWhole() async throws {
+  @Test func truncatedAndEncryptedMediaAreReported() async throws {
     let said = try await shell(
       """
       $q -f lavfi -i testsrc=d=6:s=64x48 -f lavfi -i sine=d=6 -c:v libx264 -c:a aac -movflags faststart $O/a.mp4
@@ -121,7 +121,7 @@ struct SoundTests {
   }
 
   /// Times in Matroska are whole milliseconds, and the encoder's delay is not the same everywhere.
-  @Test func copiesSayWhatTheyCannotLeaveOut() async throws {
+  @Test func extraSamplesOfCopiedSoundAreReported() async throws {
     let said = try await shell(
       """
       $q -i $S/s.wav -ar 48000 -c:a aac $S/t.mka; $q -i $S/s.wav -c:a libmp3lame -ar 32000 $S/l.mka; $q -i $S/s.wav $S/t.m4a
@@ -134,12 +134,12 @@ struct SoundTests {
         cat $n > $O/x; getfattr --only-values -n user.ffmount.remark $n 2> $O/e | sed 's/[0-9.][0-9.]* s/N s/'; echo
       done
       """)
-    let reason = "longer, since the format does not say what is padding\n"
+    let reason = "longer, because the format does not mark padding\n"
     #expect(said == "l.mka is N s \(reason)t.m4a is N s \(reason)\n")
   }
 
   /// FFmpeg writes none into FLAC, and a second late into Ogg.
-  @Test func chaptersAreEverywhereWhereTheyHaveAPlace() async throws {
+  @Test func chaptersAreKeptWhereTheFormatAllows() async throws {
     let said = try await shell(
       """
       printf ';FFMETADATA1\\n[CHAPTER]\\nTIMEBASE=1/1000\\nSTART=0\\nEND=700\\ntitle=A\\n' > $O/t
@@ -155,7 +155,7 @@ struct SoundTests {
     #expect(said == all.map { "\($0) 0.000000,A 0.700000,B\n" }.joined() + "0.000000\n0.200000\n")
   }
 
-  @Test func samplesAreAllThereAndNoOthers() async throws {
+  @Test func convertedSoundHasExactlyTheSourceSamples() async throws {
     let said = try await shell(
       Self.plain,
       """
@@ -182,7 +182,7 @@ struct SoundTests {
         """)
   }
 
-  @Test func whatFitsIsCopiedAndTagsGoAlong() async throws {
+  @Test func compatibleStreamsAreCopiedAndTagsKept() async throws {
     let said = try await shell(
       Self.tagged, Self.film,
       """
@@ -218,7 +218,7 @@ struct SoundTests {
   }
 
   /// Each format as a file that another program decodes, as long as the source to some hundredths of a second.
-  @Test func everyFormatOpensElsewhere() async throws {
+  @Test func everySoundFormatIsDecodedByOtherPrograms() async throws {
     let said = try await shell(
       """
       for f in mp3 wav flac m4a aac ogg oga opus ac3 wma aiff mp2 gsm amr awb dts au snd caf wv w64 voc spx ircam mka; do
@@ -239,8 +239,8 @@ struct SoundTests {
       """)
     #expect(
       said == """
-        s.wav has 8000 Hz instead of 44100 and one channel instead of 2, for which the format has no place; \
-        is 0.02 s longer, since the format does not say what is padding
+        s.wav has 8000 Hz instead of 44100 and one channel instead of 2, the limit of the format; \
+        is 0.02 s longer, because the format does not mark padding
         amr_nb,8000,1
         1
         amr_wb,16000,1

@@ -16,7 +16,7 @@ import Testing
     split -b 100 -a 3 --numeric-suffixes=1 /etc/services disk.img.; ls > ../listed
     """
 
-  @Test("a split archive is one tree") func partsAreRead() async throws {
+  @Test("a split archive is one tree") func splitArchivesAreReadAsOneTree() async throws {
     try await withScratch { scratch in
       let password = "umask 077; echo secret > \"$1/password\"; umask 022; "
       let made = try await shell(password + Self.make, scratch.path)
@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test func partThatIsMissingOrChangesIsSeen() async throws {
+  @Test func missingOrChangedPartIsDetected() async throws {
     try await withScratch { scratch in
       let made = try await shell(Self.make + "; mv a.z03 ../kept", scratch.path)
       try #require(made.status == 0, "\(made.errors)")
@@ -67,7 +67,7 @@ import Testing
             getfattr --only-values -n user.ffmount.error a.zip.contents/d/$n.bin 2>>$O/errors | tail -c 99; echo
           done
           """, scratch)
-        let missing = "a.zip: it is in several files, of which a.z03 is missing\n"
+        let missing = "a.zip: it is split into several files, and a.z03 is missing\n"
         #expect(said == "1\n\n\(missing)\(missing)4\n\n5\n\n6\n\n")
         let now = try await mount.shell(
           """
@@ -84,7 +84,7 @@ import Testing
   }
 
   /// Only files that belong to the last one's end record are parts.
-  @Test func otherFilesOfSuchNamesChangeNothing() async throws {
+  @Test func unrelatedFilesWithPartNamesAreIgnored() async throws {
     try await withScratch { scratch in
       let lines = """
         cd "$1/source"; mkdir tree; head -c 200000 /dev/urandom > tree/r; echo x > tree/x
@@ -113,7 +113,7 @@ import Testing
             stat: cannot statx 'big.001.contents': No such file or directory
             big.002.contents
             0
-            late.zip: the archive was split into 4 files, of which the first (.z01) is not beside this one (at byte 4)
+            late.zip: the archive was split into 4 files, and the first (.z01) is not beside this one (at byte 4)
             whole by now
 
             """)

@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func playersReadWhatThereIsAndOthersWait() async throws {
+  @Test func playersReadAvailableBytesAndOthersWait() async throws {
     let said = try await run(
       """
       f=unknown.flac.as-mp3
@@ -47,7 +47,7 @@ import Testing
   }
 
   /// Of a size that was measured, everybody is told before there is a byte, and reads what there is.
-  @Test func measuredFilesAreReadWhileTheyAreMade() async throws {
+  @Test func filesOfMeasuredSizeAreReadDuringConversion() async throws {
     let said = try await run(
       """
       f=known.flac.as-mp3
@@ -60,7 +60,7 @@ import Testing
   }
 
   /// Nobody waits for what he did not ask for.
-  @Test func workEndsWithTheLastReader() async throws {
+  @Test func streamingConversionEndsWithItsLastReader() async throws {
     let said = try await run(
       """
       $OTHER unknown.flac.as-mp3 | head -c 1000 | cmp -n 1000 - $E && echo first
@@ -72,7 +72,7 @@ import Testing
   }
 
   /// Who writes the size down first is told the exact one, whatever that takes; others are not kept waiting.
-  @Test func packersWaitForTheSize() async throws {
+  @Test func archiversWaitForTheExactSize() async throws {
     let said = try await run(
       """
       size() { "$1" . -name unknown.flac.as-mp3 -printf %s; }
@@ -85,7 +85,7 @@ import Testing
   }
 
   /// Parts are made one by one; the gate is for what is made as a whole, and stays closed.
-  @Test func partsAreMadeWhereTheyAreRead() async throws {
+  @Test func partsAreConvertedOnDemand() async throws {
     let said = try await run(
       """
       f=known.flac.as-wav

@@ -3,7 +3,7 @@ import Testing
 
 /// Archives with one folder at their top.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct StripTests {
-  @Test func insideOfAnOnlyFolderIsShownInItsPlace() async throws {
+  @Test func stripReplacesSingleDirectoryByItsContent() async throws {
     try await withScratch { scratch in
       let make = """
         cd "$1" && mkdir -p top/in __MACOSX two/a two/b && echo x >top/in/x && echo y >__MACOSX/y && ln -s ../y top/in/stays \

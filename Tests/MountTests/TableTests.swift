@@ -4,7 +4,7 @@ import Testing
 /// Tables and JSON through a mount.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct TableTests {
   /// Determining the size takes several requests, each of which continues where the last one ended.
-  @Test func longTextOfAShortFileOpens() async throws {
+  @Test func largeTextOfASmallFileOpens() async throws {
     try await withScratch { scratch in
       let count = 1_100_000
       let open = String(repeating: "[", count: 33)

@@ -5,7 +5,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1)), .enabled(if: MountScratch.exists(MountProcess.program("ffconvert")), "needs ffconvert"))
 struct ThumbnailTests {
   /// The output is replaced by a whole thumbnail, or stays as it is.
-  @Test func outputIsReplacedOrLeftAsItIs() async throws {
+  @Test func thumbnailOutputIsReplacedAtomically() async throws {
     try await withScratch { scratch in
       let lines = """
         cd "$1"; export XDG_CACHE_HOME=$1/cache
@@ -58,7 +58,7 @@ struct ThumbnailTests {
           noise.png
           out.png
           source
-          \(problem) fifo: nobody reads it
+          \(problem) fifo: the pipe has no reader
           status 1
           status 0
           status 0
@@ -70,7 +70,7 @@ struct ThumbnailTests {
   }
 
   /// GNOME runs thumbnailers in a sandbox that lets them make none of their own kind: the other walls stand there.
-  @Test func sandboxAroundItIsNoHindrance() async throws {
+  @Test func thumbnailsWorkInsideAnotherSandbox() async throws {
     try await withScratch { scratch in
       let lines = """
         cd "$1"; export XDG_CACHE_HOME=$1/cache; "$2" -c 'from PIL import Image; Image.new("RGB", (90, 60)).save("a.png")'

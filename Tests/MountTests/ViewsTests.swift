@@ -13,7 +13,7 @@ import Testing
       generator.map { FileManager.default.isReadableFile(atPath: $0) } ?? false
     },
     arguments: ["classic", "takeout", "thunderbird"])
-  func viewsHoldWhatTheyShould(_ style: String) async throws {
+  func mailViewsHaveExpectedContent(_ style: String) async throws {
     try await withScratch { scratch in
       let archive = scratch.path + "/a.mbox"
       let generator = try #require(Self.generator)

@@ -9,7 +9,7 @@ import Testing
     "files", "names", "opened", "links", "ranges", "locks", "views", "ways_out", "numbers", "programs",
   ]
 
-  @Test(arguments: works) func theMountDoesWhatABareFolderDoes(_ work: String) async throws {
+  @Test(arguments: works) func writableMountBehavesLikeAPlainDirectory(_ work: String) async throws {
     try await withScratch { scratch in
       try await withMount(scratch, options: ["-o", "rw"]) { mount in
         try await script("written.py", work, scratch.source, mount.mountpoint, limit: 40)
@@ -19,7 +19,7 @@ import Testing
 
   /// Short forms of works of `scripts/check-writing`, which makes more of them.
   @Test(arguments: ["two_names", "modelled", "delivered", "saved", "grown"])
-  func theMountDoesForLongWhatABareFolderDoes(_ work: String) async throws {
+  func longWriteRunsBehaveLikeAPlainDirectory(_ work: String) async throws {
     try await withScratch { scratch in
       try await withMount(scratch, options: ["-o", "rw"]) { mount in
         try await script("written.py", work, scratch.source, mount.mountpoint, limit: 200)
@@ -28,7 +28,7 @@ import Testing
   }
 
   /// The last of 50,000 changes costs what the first did: `scripts/soak` makes more.
-  @Test func manyChangesCostNoMoreThanFew() async throws {
+  @Test func costPerChangeStaysConstant() async throws {
     try await withScratch { scratch in
       let said = try await script("soak.py", MountProcess.binary, scratch.path, "50000", limit: 120)
       #expect(said.lines.last == "flat")
@@ -36,7 +36,7 @@ import Testing
   }
 
   /// Whatever was synced before a kill is in the source, and in the next mount.
-  @Test(.timeLimit(.minutes(5))) func whatWasSyncedOutlivesAKill() async throws {
+  @Test(.timeLimit(.minutes(5))) func syncedDataSurvivesAKill() async throws {
     try await withScratch { scratch in
       try await script(
         "killed.py", MountProcess.binary, scratch.source, scratch.mountpoint, TestExtent.isFull ? "200" : "5", "1",
@@ -45,7 +45,7 @@ import Testing
   }
 
   /// Who waits for a lock when the mount ends is told so: EINTR without a signal comes to him as an error that has no name.
-  @Test func waitingForALockEndsWithTheMount() async throws {
+  @Test func lockWaitEndsWithTheMount() async throws {
     try await withScratch { scratch in
       try await withMount(scratch, options: ["-o", "rw"]) { mount in
         let waiter = try MountChild([
@@ -73,7 +73,7 @@ import Testing
     .enabled(
       if: MountScratch.isRoot && MountScratch.has("mount.fuse3") && MountScratch.has("unshare"),
       "needs root, mount.fuse3 and unshare"))
-  func linesOfTheTableAreReadOnly() async throws {
+  func fstabMountsAreReadOnlyByDefault() async throws {
     try await withScratch { scratch in
       let found = try await shell(
         """
@@ -93,7 +93,7 @@ import Testing
 
   /// The same where several users see the mount, which then enforces access lists.
   @Test(.enabled(if: MountScratch.isRoot, "only root can let others see a mount"), arguments: ["files", "links"])
-  func theSharedMountDoes(_ work: String) async throws {
+  func sharedWritableMountBehavesLikeAPlainDirectory(_ work: String) async throws {
     try await withScratch { scratch in
       try await withMount(scratch, options: ["-o", "rw,allow_other"]) { mount in
         try await script("written.py", work, scratch.source, mount.mountpoint, limit: 40)
@@ -104,7 +104,7 @@ import Testing
   /// What several users do in one mount.
   @Test(
     .enabled(if: MountScratch.isRoot, "only root can let others see a mount"), arguments: ["users", "strangers"])
-  func usersAreKeptApart(_ work: String) async throws {
+  func permissionsOfSeveralUsersAreEnforced(_ work: String) async throws {
     try await withScratch { scratch in
       try await withMount(scratch, options: ["-o", "rw,allow_other"]) { mount in
         try await script("written_by_users.py", work, scratch.source, mount.mountpoint, limit: 40)
@@ -112,7 +112,7 @@ import Testing
     }
   }
 
-  @Test func withoutDescriptorsOnlyOpeningFails() async throws {
+  @Test func descriptorExhaustionFailsOnlyOpens() async throws {
     try await withScratch { scratch in
       let limited = ["/bin/bash", "-c", "ulimit -n 128; exec \"$@\"", "bash"]
       try await withMount(scratch, options: ["-o", "rw"], prefix: limited) { mount in
@@ -122,7 +122,7 @@ import Testing
   }
 
   /// A private mount of a user who may read an archive as a member of its group.
-  @Test(.enabled("only root can be several users") { MountScratch.isRoot }) func membersOfAGroupEnterItsViews()
+  @Test(.enabled("only root can be several users") { MountScratch.isRoot }) func groupMembersCanAccessViews()
     async throws
   {
     try await withScratch { scratch in

@@ -3,7 +3,7 @@ import Testing
 
 /// Reads of any byte of any entry, in any order, by any number of readers.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct ZipReadTests {
-  @Test(arguments: ["deflated", "stored"]) func largeMemberReadsAnyHow(_ method: String) async throws {
+  @Test(arguments: ["deflated", "stored"]) func largeMemberIsReadByAnyAccessPattern(_ method: String) async throws {
     let size = "\(64 << 20)"
     try await withScratch { scratch in
       let name = "m.\(method).zip"
@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test(arguments: [1, 4096, 262_143, 262_144, 262_145, 1_048_576, 1_048_577, 3_145_728])
-  func sizesAroundEveryLimit(_ size: Int) async throws {
+  func membersOfBoundarySizesAreRead(_ size: Int) async throws {
     try await withScratch { scratch in
       let name = "m.deflated.zip"
       try await script("read_anyhow.py", "make", "9", "\(size)", "\(scratch.source)/\(name)")

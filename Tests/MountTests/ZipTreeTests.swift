@@ -9,7 +9,7 @@ import Testing
     "bsdtar", "jar", "git",
   ]
 
-  @Test(arguments: packers) func treeIsWhatOthersRead(_ packer: String) async throws {
+  @Test(arguments: packers) func treeMatchesOtherZipReaders(_ packer: String) async throws {
     try await withScratch { scratch in
       guard try await script("make_zips.py", packer, scratch.source).text != "\n" else {
         try Test.cancel("\(skipped("needs \(packer)"))")
@@ -36,7 +36,7 @@ import Testing
   }
 
   /// DOS times are local: converted in the daemon's time zone, with daylight saving time.
-  @Test(arguments: ["UTC", "Europe/Berlin", "America/St_Johns"]) func timesAreInTheLocalZone(_ zone: String)
+  @Test(arguments: ["UTC", "Europe/Berlin", "America/St_Johns"]) func dosTimesUseTheLocalTimeZone(_ zone: String)
     async throws
   {
     try await withScratch { scratch in
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test func macOSArchive() async throws {
+  @Test func macOSArchiveIsShown() async throws {
     let mode: UInt32 = 0o100644
     let archive = ZipFixture(
       ZipFixtureEntry("Ordner/").unix(mode: 0o040755),
@@ -78,7 +78,7 @@ import Testing
       """)
   }
 
-  @Test func windowsArchive() async throws {
+  @Test func windowsArchiveIsShown() async throws {
     let archive = ZipFixture(
       // Code page 437: Grüße.txt.
       ZipFixtureEntry([0x47, 0x72, 0x81, 0xe1, 0x65, 0x2e, 0x74, 0x78, 0x74], Array("hello".utf8)).deflated(),
@@ -115,7 +115,7 @@ import Testing
 
   /// Every program archive on this machine, by name, within a time limit.
   @Test(arguments: TestExtent.isFull ? ["/usr", "/opt", "HOME"] : ["/usr"])
-  func programArchivesByName(_ root: String) async throws {
+  func installedArchivesAreReadByName(_ root: String) async throws {
     let home = try await shell("cd ~ && pwd -P").lines.first ?? "/"
     let source = root == "HOME" ? home : root
     try await withScratch { scratch in
@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  @Test func nestedArchivesByNameAtAnyDepth() async throws {
+  @Test func nestedArchivesAreFoundByNameAtAnyDepth() async throws {
     try await withScratch { scratch in
       var archive = ZipFixture(ZipFixtureEntry("bottom.txt", "reached"))
       for level in 0..<30 {
@@ -148,7 +148,7 @@ import Testing
     }
   }
 
-  @Test func brokenArchiveCostsOnlyItself() async throws {
+  @Test func brokenArchiveAffectsOnlyItself() async throws {
     try await withScratch { scratch in
       let good = ZipFixture(ZipFixtureEntry("file", "good"))
       try scratch.write("good.zip", good)

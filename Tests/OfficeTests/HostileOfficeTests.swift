@@ -62,16 +62,16 @@ import Testing
     }
   }
 
-  @Test func whatIsNoneSaysWhy() throws {
+  @Test func unsupportedDocumentsReportReason() throws {
     let compound: [UInt8] = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1] + Array(repeating: 0, count: 504)
     func entry(_ name: String) -> [UInt8] { (name + "\0").utf16.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] } }
-    let encrypted = "is encrypted with a password, and ffmount opens no encrypted office documents"
+    let encrypted = "is encrypted with a password, and ffmount does not open encrypted office documents"
     for name in ["EncryptedPackage", "ENCRYPTEDPACKAGE"] {
       #expect(try MadeOffice.text(of: compound + entry(name)) == .failed(.locked, encrypted))
     }
     #expect(
       try MadeOffice.text(of: compound)
-        == .failed(.unsupported, "is a document in the form that Office had before 2007, whose text is not read"))
+        == .failed(.unsupported, "is in the format of Office before 2007, whose text is not read"))
     #expect(try MadeOffice.text(of: MadeOffice.archive([("a", "b")])) == .failed(.unsupported, "is no office document"))
     let manifest =
       "<m:manifest xmlns:m=\"urn:oasis:names:tc:opendocument:xmlns:manifest:1.0\"><m:encryption-data/></m:manifest>"
@@ -83,7 +83,7 @@ import Testing
   }
 
   /// Each is read to some end: a text, or a reason.
-  @Test func mutantsAreReadOrRefused() throws {
+  @Test func mutatedDocumentsAreReadOrRefused() throws {
     let seeds = [
       WordTests.letter, SheetTests.workbook, MadeOffice.book(["<p>a<table><tr><td>b</table>", "<ul><li>c"]),
       MadeOffice.slides(["<p:sp><p:txBody><a:p><a:r><a:t>x</a:t></a:r></a:p></p:txBody></p:sp>"]),

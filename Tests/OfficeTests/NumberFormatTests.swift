@@ -38,17 +38,17 @@ import Testing
     Case("yyyy-mm-dd hh:mm:ss", 45291.999_999_99, "2024-01-01 00:00:00"), Case("yyyy", -1, "-1"),
   ]
 
-  @Test(arguments: cases) func valuesAreShown(_ example: Case) {
+  @Test(arguments: cases) func numberFormatsAreApplied(_ example: Case) {
     #expect(NumberFormat(example.code).text(example.value, isSince1904: false) == example.shown)
   }
 
-  @Test func textsAndOtherDays() {
+  @Test func textFormatsAndEpochAreApplied() {
     #expect(NumberFormat("0.00;-0.00;0;\"<\"@\">\"").text("x") == "<x>")
     #expect(NumberFormat("0.00").text("x") == "x")
     #expect(NumberFormat("yyyy-mm-dd").text(0, isSince1904: true) == "1904-01-01")
   }
 
-  @Test func everyDayFollowsTheLast() {
+  @Test func consecutiveDaysAreFormattedInOrder() {
     var last = ""
     for serial in stride(from: 61.0, to: 15_000, by: 1) {
       let day = NumberFormat("yyyymmdd").text(serial, isSince1904: false)
@@ -61,7 +61,7 @@ import Testing
     #expect(last == "19410123")
   }
 
-  @Test func noCodeIsTooOdd() {
+  @Test func malformedNumberFormatsAreAccepted() {
     for code in ["", ";;;;", "[", "\"", "\\", "E+", "0E+", "/", "?/?", "[h", "0.0.0", "[$", ",,,", "A/P", "@@", "*"] {
       for value in [0, -1, 1e308, .leastNonzeroMagnitude, 45000.5, .infinity] {
         _ = NumberFormat(code).text(value, isSince1904: false)

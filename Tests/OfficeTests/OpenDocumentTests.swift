@@ -4,7 +4,7 @@ import Testing
 
 /// ODT, ODP and ODS, slides and books.
 @Suite struct OpenDocumentTests {
-  @Test func aTextIsRead() throws {
+  @Test func openDocumentTextIsRead() throws {
     let styles = """
       <text:list-style style:name="L">\
       <text:list-level-style-number text:level="1" style:num-format="1" style:num-suffix="."/>\
@@ -59,7 +59,7 @@ import Testing
   }
 
   /// A list that continues one goes on with the numbers of its style, or of the list that it names, whatever is between.
-  @Test func listsContinueAndHiddenTextIsLeftOut() throws {
+  @Test func listNumberingContinuesAndHiddenTextIsOmitted() throws {
     func list(_ attributes: String, _ item: String) -> String {
       "<text:list \(attributes)><text:list-item>\(item)</text:list-item></text:list>"
     }
@@ -96,7 +96,7 @@ import Testing
     "<a:p><a:pPr lvl=\"\(level)\"/><a:r><a:t>\(text)</a:t></a:r></a:p>"
   }
 
-  @Test func slidesAreReadInTheirOrderWithNotes() throws {
+  @Test func slidesAreReadInOrderWithNotes() throws {
     let first =
       Self.shape("title", Self.line("First")) + Self.shape("body", Self.line("a") + Self.line("b", 1))
       + Self.shape("sldNum", Self.line("1"))
@@ -118,12 +118,12 @@ import Testing
     #expect(try MadeOffice.text(of: open, as: "md") == .text("## T\n\n- i\n"))
   }
 
-  @Test func booksAreReadByTheirSpine() throws {
+  @Test func booksAreReadInSpineOrder() throws {
     let book = MadeOffice.book(["<p>last</p>", "<h1>Start</h1><p>of&nbsp;it</p><script>no</script>"])
     #expect(try MadeOffice.text(of: book) == .text("Start\n\nof\u{a0}it\n\nlast\n"))
   }
 
-  @Test func pagesAreReadWhateverTheyAreWrittenIn() throws {
+  @Test func htmlPagesAreReadInAnyEncoding() throws {
     let page = """
       <html><head><title>no</title><meta charset="windows-1251"></head><body><h1>A</h1>text <b>b</b>\n c<ul>\
       <li>x<li>y</ul>\

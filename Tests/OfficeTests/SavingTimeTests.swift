@@ -31,7 +31,7 @@ struct SavingTimeTests {
     (Array("plain text of 2013-05-03".utf8), nil),
   ]
 
-  @Test(arguments: rows.indices) func documentsSayWhenTheyWereSaved(_ row: Int) throws {
+  @Test(arguments: rows.indices) func savingTimeIsReadFromDocuments(_ row: Int) throws {
     var seconds: Int64?
     _ = try MadeOffice.read(Self.rows[row].bytes) { (input, _) in seconds = SavingTime.seconds(of: input) }
     #expect(seconds == Self.rows[row].seconds)

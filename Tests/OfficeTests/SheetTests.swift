@@ -25,7 +25,7 @@ import Testing
       """,
     strings: "<si><r><t>sha</t></r><r><t>red_x0041_</t></r><rPh><t>no</t></rPh></si>")
 
-  @Test func aWorkbookIsItsSheets() throws {
+  @Test func workbookSheetsAreReadAsCSV() throws {
     let rows = ",,,"
     let csv = "\(rows)\n,sharedA,,2024-01-01\n1234.5,26%,TRUE,#DIV/0!\n\"in, \"\"line\"\"\",\"a\nb\",(7.00),\n"
     // Before the widest row, as many columns as there have been.
@@ -42,12 +42,12 @@ import Testing
     ("a&#13;b", "\"a\rb\""), ("&#13;", "\"\r\""), ("a&#13;&#10;b", "\"a\r\nb\""), ("a&#10;b", "\"a\nb\""),
     ("a,b", "\"a,b\""), ("a&quot;b", "\"a\"\"b\""), ("a;b\tc'", "a;b\tc'"),
   ])
-  func cellsThatSplitRowsAreQuoted(cell: String, written: String) throws {
+  func cellsWithSeparatorsAreQuoted(cell: String, written: String) throws {
     let row = "<row r=\"1\"><c t=\"str\"><v>x</v></c><c t=\"str\"><v>\(cell)</v></c><c><v>1</v></c></row>"
     #expect(try MadeOffice.sheet(0, of: MadeOffice.workbook([("S", row)])) == .text("x,\(written),1\n"))
   }
 
-  @Test func openSheetsRepeatCells() throws {
+  @Test func repeatedCellsOfSheetsAreExpanded() throws {
     let row =
       "<table:table-row table:number-rows-repeated=\"2\"><table:table-cell/><table:table-cell "
       + "table:number-columns-repeated=\"3\"><text:p>1,5 €</text:p></table:table-cell><table:table-cell "

@@ -67,7 +67,7 @@ import Testing
       ("word/comments.xml", comments),
     ])
 
-  @Test func aLetterIsItsText() throws {
+  @Test func wordDocumentIsReadAsText() throws {
     let text = """
       Offer
 
@@ -92,7 +92,7 @@ import Testing
     #expect(try MadeOffice.text(of: Self.letter) == .text(text))
   }
 
-  @Test func aLetterIsMarkdown() throws {
+  @Test func wordDocumentIsReadAsMarkdown() throws {
     let text = """
       ## Offer
 
@@ -120,7 +120,7 @@ import Testing
     #expect(read == .text(text))
   }
 
-  @Test func aLetterIsAPage() throws {
+  @Test func wordDocumentIsReadAsHTML() throws {
     guard case .text(let page) = try MadeOffice.text(of: Self.letter, as: "html") else {
       Issue.record("no page")
       return
@@ -135,7 +135,7 @@ import Testing
   }
 
   /// Styles hide text, too; how characters are spoken stands above them, and what divides below.
-  @Test func whatIsHiddenByStyleIsLeftOut() throws {
+  @Test func textHiddenByStyleIsOmitted() throws {
     func run(_ text: String, _ look: String = "") -> String { "<w:r><w:rPr>\(look)</w:rPr><w:t>\(text)</w:t></w:r>" }
     let styles = """
       <w:styles SPACES><w:style w:type="character" w:styleId="H"><w:rPr><w:vanish/></w:rPr></w:style>\
@@ -152,7 +152,7 @@ import Testing
     #expect(try MadeOffice.text(of: document) == .text("abc3/4\n"))
   }
 
-  @Test func linksOfPagesAreHarmlessAndImagesAreInThem() throws {
+  @Test func unsafeLinksAreRemovedAndImagesAreEmbedded() throws {
     let document = MadeOffice.word(
       "<w:p><w:hyperlink r:id=\"l\"><w:r><w:t>x</w:t></w:r></w:hyperlink>"
         + "<w:r><w:drawing><a:blip r:embed=\"i\"/></w:drawing></w:r></w:p>",

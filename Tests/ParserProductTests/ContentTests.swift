@@ -7,7 +7,7 @@ import ZipReading
 struct ContentTests {
   private struct Lost: Error, CustomStringConvertible { let description = "no connection" }
 
-  @Test func readsAFileWhoeverElseDoes() async throws {
+  @Test func fileContentIsReadConcurrently() async throws {
     let path = FileManager.default.temporaryDirectory.appending(path: "content-\(UUID().uuidString)").path
     defer { try? FileManager.default.removeItem(atPath: path) }
     let bytes = (0..<1_000_003).map { UInt8(truncatingIfNeeded: $0 &* 31) }
@@ -36,7 +36,7 @@ struct ContentTests {
     #expect(code { try opened.bytes() } == .changed)
   }
 
-  @Test func takesBytesOfTheProgramsOwn() throws {
+  @Test func contentAcceptsBytesOfTheCaller() throws {
     try MadeFiles.with { made in
       let bytes = try Array(Data(contentsOf: URL(fileURLWithPath: made.archive)))
       let given = Content(size: Int64(bytes.count)) { range in
@@ -46,7 +46,7 @@ struct ContentTests {
     }
   }
 
-  @Test func passesOnWhatFails() {
+  @Test func sourceErrorsArePropagated() {
     let lost = Content(size: 100) { _ in throw Lost() }
     #expect(code { try lost.bytes() } == .source)
     #expect(throws: ReadingError.self) { try lost.bytes() }
@@ -60,7 +60,7 @@ struct ContentTests {
     #expect(code { try inner.bytes() } == .tooLarge)
   }
 
-  @Test func reportsASystemCall() {
+  @Test func systemErrorsAreReported() {
     do { _ = try Content(at: "/none/at/all") } catch {
       #expect(error.code == .system && error.systemError == ENOENT)
     }

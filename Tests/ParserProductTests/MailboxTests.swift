@@ -62,7 +62,7 @@ struct MailboxTests {
     }
   }
 
-  @Test func saysWhatIsNoMailbox() throws {
+  @Test func filesThatAreNotMailboxesAreRefused() throws {
     try MadeFiles.with { made in
       let codes = [made.archive, made.message, made.folder, "\(made.folder)/none"].map { path in
         code { try Mailbox(at: path) }
@@ -73,7 +73,7 @@ struct MailboxTests {
     #expect(try none.next() == nil)
   }
 
-  @Test func readsHTMLThatIsSafe() throws {
+  @Test func readsSanitizedHTML() throws {
     let text = "Subject: x\nContent-Type: text/html\n\n<p onclick=\"a()\">Hi<script>b()</script></p>\n"
     let message = try MailMessage(Content(Array(text.utf8)))
     let html = try #require(try message.html())

@@ -7,7 +7,7 @@ struct TutorialTests {
   private static let parsers = tests.appending(path: "../../Sources/Parsers").standardizedFileURL
 
   @Test(arguments: ["MailReading/MailReading.docc/ReadAMailbox", "ZipReading/ZipReading.docc/ReadAZip"])
-  func quotesWhatIsRun(article: String) throws {
+  func tutorialsQuoteTestedCode(article: String) throws {
     let text = try String(contentsOf: Self.parsers.appending(path: "\(article).md"), encoding: .utf8)
     let name = try #require(article.split(separator: "/").last)
     let code = try Self.lines(String(contentsOf: Self.tests.appending(path: "\(name).swift"), encoding: .utf8))

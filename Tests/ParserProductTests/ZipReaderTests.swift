@@ -42,7 +42,7 @@ struct ZipReaderTests {
     }
   }
 
-  @Test func saysWhatIsWrong() throws {
+  @Test func zipReaderReportsErrorCodes() throws {
     try MadeFiles.with { made in
       #expect(code { try ZipReader(at: made.mailbox) } == .damaged)
       #expect(code { try ZipReader(at: made.folder) } == .unsupported)
@@ -72,7 +72,7 @@ struct ZipReaderTests {
     }
   }
 
-  @Test func takesPasswords() throws {
+  @Test func passwordsUnlockMembers() throws {
     try MadeFiles.with { made in
       var lines: [String] = []
       for password in ["secret", "other"] {
@@ -95,7 +95,7 @@ struct ZipReaderTests {
     }
   }
 
-  @Test func opensWhatIsAttached() throws {
+  @Test func opensAttachedArchives() throws {
     try MadeFiles.with { made in
       var messages = try Mailbox(at: made.mailbox).messages()
       _ = try messages.next()

@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  @Test func mutatedStoresAreReadToAnEnd() async throws {
+  @Test func mutatedStoresAreReadSafely() async throws {
     let seeds = [try await Self.seed("4", "64"), try await Self.seed("2", "9000")]
     for seed in seeds {
       var reading = StoreReading(size: Int64(seed.count))

@@ -22,7 +22,7 @@ import Testing
     return reading
   }
 
-  @Test(arguments: ["none", "permute", "cyclic"]) func hiddenDataAreRead(_ cipher: String) async throws {
+  @Test(arguments: ["none", "permute", "cyclic"]) func obfuscatedStoreDataAreDecoded(_ cipher: String) async throws {
     let bytes = try await Self.made(cipher: cipher, messages: 3, attached: 9000)
     let isPlain = bytes.firstRange(of: "Word1".utf8.flatMap { [$0, 0] }) != nil
     #expect(isPlain == (cipher == "none"))
@@ -36,7 +36,7 @@ import Testing
   }
 
   /// A column of a table counts in a row only if the row says that it is there.
-  @Test func cellsThatAreNotThereHaveNoValue() async throws {
+  @Test func absentTableCellsHaveNoValue() async throws {
     let file = try StoreFile(ByteArraySource(try await Self.made(messages: 1, attached: 100)))
     // The messages of a folder are in its table 14.
     let tables = try file.nodes(ofKind: StoreNode.Kind.folder, atMost: 10).compactMap { number, _ in
@@ -69,7 +69,7 @@ import Testing
   }
 
   /// A list of blocks, or of nodes, may claim to be a list of lists, and name itself.
-  @Test func listsThatNameThemselvesEnd() async throws {
+  @Test func readingSelfReferencingListsTerminates() async throws {
     let bytes = try await Self.made(messages: 2, attached: 20_000)
     for (kind, level) in [(UInt8(1), UInt8(1)), (2, 0)] {
       let lists = Self.blocks(bytes) {
@@ -90,7 +90,7 @@ import Testing
   }
 
   /// Each place in a heap's map in turn is before the last one, at its end, or beyond the block.
-  @Test func heapsEndWithinTheirBlocks() async throws {
+  @Test func heapsStayWithinTheirBlocks() async throws {
     let bytes = try await Self.made(messages: 1, attached: 64)
     let heaps = Self.blocks(bytes) { $0.dropFirst(2).first == 0xec }
     #expect(heaps.count > 5)

@@ -16,7 +16,7 @@ import WorkerKit
     return try photo.samples()
   }
 
-  @Test func shadowsVanishAndColoursStay() throws {
+  @Test func cleaningRemovesShadowsAndKeepsColours() throws {
     let page = try PageCleaner.clean(Self.photo(), to: Quadrilateral(Self.corners), .colour).samples
     try #require(page.bands == 3)
     // Paper is white in the light, in the shadow and at the edges.
@@ -28,7 +28,7 @@ import WorkerKit
     #expect(stamp[0] > stamp[1] + 60 && stamp[0] > stamp[2] + 60, "\(stamp)")
   }
 
-  @Test func filtersHaveTheirForms() throws {
+  @Test func scanFiltersYieldExpectedPixelFormats() throws {
     let (photo, page) = (try Self.photo(), try #require(Quadrilateral(Self.corners)))
     for filter in ScanFilter.allCases {
       let clean = try PageCleaner.clean(photo, to: page, filter)
@@ -48,7 +48,7 @@ import WorkerKit
   }
 
   /// What a page lay on shows at the edges of one that was cut out; at those of a whole picture there is only the page.
-  @Test func edgesOfAWholePictureStay() throws {
+  @Test func edgesOfWholePicturesAreKept() throws {
     let (width, height) = (900, 700)
     var bytes = [UInt8](repeating: 235, count: width * height)
     for y in 0..<height { for x in 0..<4 { bytes[y * width + x] = 20 } }
@@ -62,7 +62,7 @@ import WorkerKit
     }
   }
 
-  @Test func specksVanishAndDotsStay() throws {
+  @Test func specksAreRemovedAndDotsAreKept() throws {
     var bytes = [UInt8](repeating: 0xFF, count: 8 * 64)
     bytes[10 * 8 + 2] = 0b1101_1111
     bytes[11 * 8 + 2] = 0b1110_1111
@@ -75,7 +75,7 @@ import WorkerKit
 
   /// Papers seen by the camera of a phone, 26 mm, tilted: proportions come from the perspective.
   @Test(arguments: [(8.27, 11.69), (8.5, 11), (11.69, 8.27), (3.37, 2.125), (3.15, 9.0)])
-  func proportionsAreThePapers(_ wide: Double, _ high: Double) throws {
+  func pageProportionsMatchThePaper(_ wide: Double, _ high: Double) throws {
     let longest = max(wide, high)
     for (tilt, turn) in [(0.0, 0.0), (0.35, 0.1), (0.5, 0.6), (-0.3, -0.2)] {
       let corners = [(-wide, -high), (wide, -high), (wide, high), (-wide, high)].map { x, y in
@@ -92,7 +92,7 @@ import WorkerKit
     }
   }
 
-  @Test(arguments: [-7.0, -1.3, 0.6, 4.0]) func skewIsFoundAndUndone(_ degrees: Double) throws {
+  @Test(arguments: [-7.0, -1.3, 0.6, 4.0]) func skewIsDetectedAndCorrected(_ degrees: Double) throws {
     let (width, height, angle) = (400, 300, degrees * .pi / 180)
     var bytes = [UInt8](repeating: 240, count: width * height)
     for y in 0..<height {
@@ -109,7 +109,7 @@ import WorkerKit
     #expect(abs(PageCleaner.skew(of: level) ?? 90) < 0.2)
   }
 
-  @Test func anythingIsCleanedOrRefused() throws {
+  @Test func anyImageIsCleanedOrRefused() throws {
     for (width, height) in [(1, 1), (1, 90), (90, 1), (7, 5)] {
       for bands in [1, 3] {
         let bytes = (0..<(width * height * bands)).map { UInt8(truncatingIfNeeded: $0 * 97) }

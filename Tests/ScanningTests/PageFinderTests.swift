@@ -29,14 +29,14 @@ import Testing
       corners: [Point(40, 25), Point(200, 22), Point(206, 178), Point(34, 170)], shadow: 120),
   ]
 
-  @Test(arguments: photos) func thePageIsFound(_ photo: Photo) throws {
+  @Test(arguments: photos) func pageCornersAreFound(_ photo: Photo) throws {
     let page = try #require(try PageFinder.page(in: photo.drawn.samples()))
     for (corner, truth) in zip(page.corners, photo.corners) {
       #expect((corner - truth).length < 3, "\(corner), not \(truth)")
     }
   }
 
-  @Test func aPhotoThatIsNoDocumentHasNone() throws {
+  @Test func photoWithoutDocumentHasNoPage() throws {
     var landscape = PhotographedPage(width: 200, height: 160, table: (120, 160, 210))
     var grain = Grain()
     for column in 0..<200 {
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test func anOpenBookIsTwoPages() throws {
+  @Test func openBookYieldsTwoPages() throws {
     var photo = PhotographedPage(width: 260, height: 190, table: (60, 45, 35))
     photo.lay([Point(20, 20), Point(130, 20), Point(130, 168), Point(20, 168)])
     photo.lay([Point(130, 20), Point(240, 20), Point(240, 168), Point(130, 168)])
@@ -82,7 +82,7 @@ import Testing
   }
 
   @Test(arguments: [(1, 1), (1, 300), (300, 1), (2, 2), (3, 7), (40, 40), (5000, 2)])
-  func anySizeIsSearched(_ width: Int, _ height: Int) throws {
+  func imagesOfAnySizeAreSearched(_ width: Int, _ height: Int) throws {
     for bands in [1, 3] {
       var grain = Grain()
       let bytes = (0..<(width * height * bands)).map { _ in UInt8(truncatingIfNeeded: grain.next() * 37) }

@@ -80,7 +80,7 @@ def parts() -> None:
         top += piece.height
     same(pieces, large, "pieces put together")
     Image.new("RGB", (3, 2)).save(place / "small.png")
-    refused("small.png", "png tile1-1of4x1", unsupported, "too few for so many pieces")
+    refused("small.png", "png tile1-1of4x1", unsupported, "too few for the given number of tiles")
 
 
 def turns() -> None:
@@ -133,7 +133,7 @@ def frames() -> None:
 def planes() -> None:
     (place / "planes.yuv").write_bytes(bytes([81]) * 40 * 30 + bytes([90]) * 300 + bytes([240]) * 300)
     same(made("planes.yuv", "png 40x30"), Image.new("RGB", (40, 30), (254, 0, 0)), "red planes", 2)
-    refused("planes.yuv", "png 40x31", unsupported, "no image")
+    refused("planes.yuv", "png 40x31", unsupported, "not an image")
     expect("61 × 43" in worker.ask(place / "plain.png", "yuv ")[2], "no size is told")
 
 

@@ -450,7 +450,7 @@ def check_raw_photos() -> None:
             expect(max(means[3]) - min(means[3]) < 12 and min(means[3]) > 128, f"{name}, {recipe}: white is {means[3]}")
         expect([page.size for page in pdf_pages(made(source, "pdf "))] == [(width, height)], f"{name}, pdf")
     for recipe in ("png ", "jpeg 8px", "pdf ", "tiff "):
-        refused(raw_photo(width, height, packing=32769), recipe, unsupported, "raw photo of a kind that is not known here")
+        refused(raw_photo(width, height, packing=32769), recipe, unsupported, "raw photo of an unknown kind")
     # Camera makers' own formats, of which only the start is present.
     for start in (b"FUJIFILMCCD-RAW 0201", b"IIRO\x08\0\0\0", b"IIU\0\x08\0\0\0", b"\0\0\0\x18ftypcrx \0\0\0\0"):
         (place / "source").write_bytes(start.ljust(4096, b"\0"))

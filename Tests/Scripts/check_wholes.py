@@ -220,7 +220,7 @@ for other in archival(b"1", b"A", profile=b"another"), whole(b"one"):
 
 # A file that cannot be read is a page of a merged document that says so.
 files = {"a.pdf": whole(b"one"), "b \u00fc.png": b"\x89PNG broken", "c.pdf": b"%PDF-1.4 broken", "empty.pdf": b"", "d.pdf": whole(b"two")}
-reason = "has a page that says why in place of a file that cannot be read: b \u00fc.png is no image of a kind that is known here (and 2 more)"
+reason = "has a page with the reason in place of a file that cannot be read: b \u00fc.png is not an image of a known kind (and 2 more)"
 made = Made(bundle(files), "merged", reason)
 text = subprocess.run(["pdftotext", made.path, "-"], capture_output=True, text=True).stdout
 expect("names of lost files", [name in text for name in ("b \u00fc.png", "c.pdf", "empty.pdf")], [True] * 3)

@@ -6,7 +6,7 @@ import Testing
 @Suite struct JSONReaderTests {
   private func items(_ text: String) throws -> [ServerItem] { try ServerAnswer.listing(Array(text.utf8)) }
 
-  @Test func listingIsReadAsItIsWritten() throws {
+  @Test func serverListingIsParsed() throws {
     let found = try items(
       #"""
       {"path": "/", "absolutePath": "/srv", "items": [
@@ -33,12 +33,12 @@ import Testing
 
   @Test(arguments: [
     "", ".", "..", "a/b", "/", "a\\u0000b", String(repeating: "x", count: 256),
-  ]) func namesThatCannotStandInAFolderAreLeftOut(_ name: String) throws {
+  ]) func invalidEntryNamesAreOmitted(_ name: String) throws {
     let rows = #"{"items":[{"name":"\#(name)","type":"file","size":1},{"name":"b","type":"file","size":1}]}"#
     #expect(try items(rows).map(\.name) == ["b"])
   }
 
-  @Test func encodedNamesAndLinksAreCheckedToo() throws {
+  @Test func encodedNamesAndLinksAreValidated() throws {
     for path in ["/a%2fb", "/%2e%2e", "/%00", "/", "/%zz"] {
       #expect(try items(#"{"items":[{"name":"x","encodedPath":"\#(path)","type":"file"}]}"#).isEmpty, "\(path)")
     }
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test func sizesAreBoundedAndNamesAreThereOnce() throws {
+  @Test func sizesAreBoundedAndNamesAreUnique() throws {
     let found = try items(
       #"{"items":[{"name":"a","type":"file","size":-5},{"name":"a","type":"directory"},"#
         + #"{"name":"b","type":"file","size":9999999999999999999999},{"name":"c","type":"file","size":1e9},"#
@@ -61,24 +61,24 @@ import Testing
     "", "{", "[]", "nul", "{\"items\":[}", "{\"items\":[{\"name\":\"a\"", "{\"items\":[]} x", "{\"items\":{}}",
     "{\"items\":[{\"name\":\"\\ud800\"}]}", "{\"items\":[{\"name\":\"\\uzzzz\"}]}", "{\"items\":[{\"name\":\"\\q\"}]}",
     "{\"items\":[{\"name\":\"a\u{1}b\"}]}", "{\"items\":[{\"size\":--1}]}", "{\"items\":[{\"size\":true}]}",
-  ]) func whatIsNoAnswerIsAFault(_ text: String) {
+  ]) func malformedResponsesThrow(_ text: String) {
     #expect(throws: Fault.self) { try items(text) }
   }
 
-  @Test func depthIsBounded() {
+  @Test func jsonDepthIsBounded() {
     for deep in ["{\"a\":", "["] {
       let text = "{\"a\":" + String(repeating: deep, count: 100_000)
       #expect(throws: Fault.self) { try items(text) }
     }
   }
 
-  @Test func textThatIsNotUTF8IsAFault() {
+  @Test func responseThatIsNotUTF8Throws() {
     let bytes = Array(#"{"items":[{"name":""#.utf8) + [0xc3, 0x28] + Array(#""}]}"#.utf8)
     #expect(throws: Fault.self) { try ServerAnswer.listing(bytes) }
   }
 
   /// No change of an answer does more than be refused.
-  @Test func changedAnswersAreReadOrRefused() throws {
+  @Test func mutatedResponsesAreReadOrRefused() throws {
     let whole = Array(
       #"{"items":[{"name":"a\u00e9","type":"file","size":12,"modified":"2024-02-29T12:34:56.789Z","link":"x"}]}"#.utf8)
     var random = SystemRandomNumberGenerator()
@@ -97,13 +97,13 @@ import Testing
     }
   }
 
-  @Test func sentencesAreOneLine() {
+  @Test func serverErrorsAreReducedToOneLine() {
     let said = ServerAnswer.sentence(Array(#"{"title":"x","detail":"a\nb\u0007c"}"#.utf8))
     #expect(said == "a b c")
     #expect(ServerAnswer.sentence(Array("<html>".utf8)) == nil)
   }
 
-  @Test func timesOfHTTPAreRead() {
+  @Test func httpTimesAreParsed() {
     #expect(HTTPTime.seconds(Array("Sun, 06 Nov 1994 08:49:37 GMT".utf8)) == 784_111_777)
     #expect(HTTPTime.seconds(Array("Thu, 01 Jan 1970 00:00:00 GMT".utf8)) == 0)
     #expect(HTTPTime.seconds(Array("Thu, 01 Foo 1970 00:00:00 GMT".utf8)) == nil)

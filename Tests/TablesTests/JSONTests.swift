@@ -82,7 +82,7 @@ struct JSONFixture: CustomTestStringConvertible, Sendable {
     JSONFixture("nul", "nul\n" + fault(1, 3, "expected null, found the end of the file")),
     JSONFixture("\"a", "\"a\n" + fault(1, 2, "expected the string's end, found the end of the file")),
     JSONFixture("\"a\nb\"", "\"a\n" + fault(1, 2, "expected the string's end, found a line end")),
-    JSONFixture("\"\\x\"", "\"\n" + fault(1, 2, "expected one of \"\\/bfnrtu behind the backslash, found 'x'")),
+    JSONFixture("\"\\x\"", "\"\n" + fault(1, 2, "expected one of \"\\/bfnrtu after the backslash, found 'x'")),
     JSONFixture("\"\\u12\"", "\"\\u12\n" + fault(1, 5, "expected four hexadecimal digits, found '\"'")),
     JSONFixture(
       "a byte that is no UTF-8", Array("[\"a".utf8) + [0xff] + Array("\"]".utf8),
@@ -115,16 +115,16 @@ struct JSONFixture: CustomTestStringConvertible, Sendable {
 
 @Suite struct JSONTests {
   @Test(arguments: JSONFixture.all, [1, 2, 5, .max])
-  func jsonIsIndentedUpToItsFault(_ fixture: JSONFixture, _ size: Int) throws {
+  func jsonIsIndentedUpToItsFirstError(_ fixture: JSONFixture, _ size: Int) throws {
     #expect(try MadeText.text(fixture.bytes, .text, .json, pieces: size) == fixture.text)
   }
 
   @Test(arguments: JSONFixture.lines, [1, 3, .max])
-  func eachLineIsReadForItself(_ fixture: JSONFixture, _ size: Int) throws {
+  func jsonLinesAreParsedIndependently(_ fixture: JSONFixture, _ size: Int) throws {
     #expect(try MadeText.text(fixture.bytes, .text, .jsonLines, pieces: size) == fixture.text)
   }
 
-  @Test func deepNestingIsReadToItsLimit() throws {
+  @Test func nestingDepthIsLimited() throws {
     let deepest = NestingStack.deepest
     let good = [UInt8](repeating: 0x5b, count: deepest) + [UInt8](repeating: 0x5d, count: deepest)
     let text = try MadeText.text(good, .text, .json, pieces: 4096)
@@ -137,7 +137,7 @@ struct JSONFixture: CustomTestStringConvertible, Sendable {
         .hasSuffix("byte \(deepest) on: it is nested deeper than \(deepest) levels]\n"))
   }
 
-  @Test func mutatedJSONIsTheSameHoweverItIsCut() throws {
+  @Test func jsonOutputIsIndependentOfPieceSize() throws {
     var random = SeededNumbers(seed: 11)
     let seed = Array("{\"a\":[1,-2.5e3,true,null,\"x\\u00e9ü\\n\"],\"b\":{\"c\":[]}}\n[false]".utf8)
     for _ in 0..<300 {

@@ -27,7 +27,7 @@ import Testing
     return Array(bytes[..<got])
   }
 
-  @Test func textIsReadFromFrontToBackAndThenItsSizeIsKnown() throws {
+  @Test func sizeIsKnownAfterSequentialRead() throws {
     let expected = try whole()
     let sizes = Mutex<[Int64]>([])
     let text = try text(Self.table) { size in sizes.withLock { $0.append(size) } }
@@ -44,7 +44,7 @@ import Testing
     #expect(sizes.withLock { $0 } == [Int64(expected.count)])
   }
 
-  @Test func anyPlaceCanBeReadInAnyOrderWithHardlyAnyMemory() throws {
+  @Test func anyOffsetIsReadWithLittleMemory() throws {
     let expected = try whole()
     // One piece fits, or none.
     for capacity in [1, 200_000] {
@@ -61,7 +61,7 @@ import Testing
   }
 
   /// Text at a large offset is generated from a mark near it, and the number of marks stays small.
-  @Test func marksAreNearAndFew() throws {
+  @Test func restartMarksAreNearAndFew() throws {
     let rewriting = try MadeText.rewriting([], .text, .table(delimiter: 44))
     var state = RewrittenText.State(marks: [RewrittenText.Mark(rewriting: rewriting)])
     func make(_ numbers: Range<Int>) {
@@ -81,7 +81,7 @@ import Testing
     #expect(far <= 34_567 && far > 34_567 - 128)
   }
 
-  @Test func sizeIsFoundWithinALimit() throws {
+  @Test func sizeSearchStopsAtItsLimit() throws {
     let text = try text(Self.table)
     #expect(throws: Fault.later) { try text.findSize(within: .max, .immediate) }
     #expect(try !text.findSize(within: 1000, .blocking))
@@ -90,7 +90,7 @@ import Testing
     #expect(try read(text, at: text.size, count: 10).isEmpty)
   }
 
-  @Test func severalReadersGetTheSame() async throws {
+  @Test func concurrentReadersGetTheSameText() async throws {
     let expected = try whole()
     let text = try text(Self.table, capacity: 300_000)
     let made = await withTaskGroup(of: [UInt8]?.self) { group in
@@ -108,7 +108,7 @@ import Testing
     #expect(made.count == 3 && made.allSatisfy { $0 == expected })
   }
 
-  @Test func changedSourceIsAFault() throws {
+  @Test func changedTableSourceThrows() throws {
     let source = ChangingSource(Self.table)
     let text = try TableForm.html.text(
       of: source, .table(delimiter: 44), title: "t", guess: 1, memory: .init(capacity: 1), ended: { _ in })
@@ -124,8 +124,10 @@ import Testing
 
     init(_ bytes: [UInt8]) { self.bytes = ByteArraySource(bytes) }
 
-    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
-      unsafe try bytes.read(into: buffer, at: offset, patience)
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ blocking: BlockingMode) throws(Fault)
+      -> Int
+    {
+      unsafe try bytes.read(into: buffer, at: offset, blocking)
     }
 
     func verify() throws(Fault) { if isChanged.load(ordering: .relaxed) { throw Fault(.changed, "has changed") } }

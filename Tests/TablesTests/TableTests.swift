@@ -7,13 +7,13 @@ import Testing
 @Suite struct TableTests {
   /// Pieces that are split between any two bytes, also inside characters.
   @Test(arguments: TableFixture.all, [1, 2, 3, 7, .max])
-  func tableIsAlignedTextHoweverItIsCut(_ fixture: TableFixture, _ size: Int) throws {
+  func alignedTextIsIndependentOfPieceSize(_ fixture: TableFixture, _ size: Int) throws {
     let text = try MadeText.text(fixture.bytes, .text, .table(delimiter: fixture.delimiter), pieces: size)
     #expect(text == fixture.text)
   }
 
   @Test(arguments: TableFixture.all)
-  func pageIsTheSameHoweverItIsCut(_ fixture: TableFixture) throws {
+  func tablePageIsIndependentOfPieceSize(_ fixture: TableFixture) throws {
     let content = TableForm.Content.table(delimiter: fixture.delimiter)
     let whole = try MadeText.text(fixture.bytes, .html, content)
     for size in [1, 2, 5] { #expect(try MadeText.text(fixture.bytes, .html, content, pieces: size) == whole) }
@@ -22,7 +22,7 @@ import Testing
     for word in ["<script", "src=", "href=", "url(", "@import"] { #expect(!whole.contains(word)) }
   }
 
-  @Test func pageHasEachCellEscapedAndNumbersMarked() throws {
+  @Test func tablePageEscapesCellsAndMarksNumbers() throws {
     let table = "name,<n>\n\"a&b\nc\",1\n<script>alert(1)</script>,2.5\n\u{1b}\n"
     let page = try MadeText.text(Array(table.utf8), .html, .table(delimiter: UInt8(ascii: ",")))
     #expect(
@@ -39,7 +39,7 @@ import Testing
         """)
   }
 
-  @Test func eachControlCharacterIsShown() throws {
+  @Test func controlCharactersAreShownAsSymbols() throws {
     // One per cell, so that each is tested separately.
     for byte in [0x00, 0x1f, 0x7f] as [UInt8] {
       let page = try MadeText.text([0x61, 0x0a, byte, 0x0a], .html, .table(delimiter: UInt8(ascii: ",")))
@@ -56,7 +56,7 @@ import Testing
   }
 
   /// A cell spans at most a thousand missing columns, which is the browsers' limit.
-  @Test(arguments: [(300, 299), (1001, 1000), (1200, 1000)]) func shortRowIsFilledUp(columns: Int, span: Int) throws {
+  @Test(arguments: [(300, 299), (1001, 1000), (1200, 1000)]) func shortRowIsPadded(columns: Int, span: Int) throws {
     let first = Array(repeating: "a", count: columns).joined(separator: ",")
     let page = try MadeText.text(Array("\(first)\nb\n".utf8), .html, .table(delimiter: 44))
     #expect(MadeText.rows(page).contains("<tr><td>b<td colspan=\(span)>\n"))
@@ -72,7 +72,7 @@ import Testing
     #expect(lines.count == 3 && Set(lines.map(\.count)).count == 1 && lines[2].hasSuffix("  9999"))
   }
 
-  @Test func longCellGoesOverAndTheNextRowIsStraight() throws {
+  @Test func overlongCellDoesNotShiftTheNextRow() throws {
     let long = String(repeating: "x", count: 10_000)
     let table = Array("a,b\nu,v\n\(long),w\n".utf8)
     for size in [100, .max] {
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func whatLaterRowsHoldDoesNotGrowOutOfProportion() throws {
+  @Test func outputSizeIsProportionalToInputSize() throws {
     // With each of these a careless reader would write far more than it reads.
     let wide = String(repeating: "w", count: 50)
     let first = Array(repeating: wide, count: 2_000).joined(separator: ",")
@@ -93,7 +93,7 @@ import Testing
     }
   }
 
-  @Test func latinLettersBehindALongStartOfASCIIAreRead() throws {
+  @Test func latinLettersAfterLongASCIIPrefixAreDecoded() throws {
     let table = Array(String(repeating: "abc,def\n", count: 40_000).utf8) + [0xe4, 0x2c, 0xf6, 0x0a]
     let text = try MadeText.text(table, .text, .table(delimiter: 44), pieces: 65_536)
     #expect(text.hasSuffix("abc  def\nä    ö\n"))
@@ -106,11 +106,11 @@ import Testing
     ("1.2.3", false), ("192.168.1.1", false), ("2024-05-01", false), ("12:30", false), ("1e", false), ("e5", false),
     ("1,2,3", false), ("a1", false), ("1a", false), ("+49 30", true), ("€", false),
   ])
-  func numberIsKnown(_ text: String, _ isNumber: Bool) {
+  func numbersAreRecognized(_ text: String, _ isNumber: Bool) {
     #expect(NumberForm.matches(Array(text.utf8)) == isNumber, "\(text)")
   }
 
-  @Test func mutatedTablesAreReadToTheirEnd() throws {
+  @Test func mutatedTablesAreIndependentOfPieceSize() throws {
     var random = SeededNumbers(seed: 7)
     for fixture in TableFixture.all where !fixture.bytes.isEmpty {
       for _ in 0..<12 {

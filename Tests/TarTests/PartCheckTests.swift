@@ -31,7 +31,7 @@ import Testing
   ) throws -> UnpackedSource {
     UnpackedSource(
       of: CountingSource(bytes), try #require(Packing(startingWith: bytes[...])), limit: limit,
-      showsDamage: showsDamage, cache: ChunkCache(capacity: 1 << 20, restarts: store))
+      showsDamage: showsDamage, cache: BlockCache(capacity: 1 << 20, restarts: store))
   }
 
   /// The second of three members of a gzip file has a wrong CRC.
@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test(.enabled("needs python3, xz and zstd") { made != nil })
-  func onlyTheBadMemberIsRefusedAlsoByTheNextProcess() throws {
+  func onlyDamagedMemberIsRefusedAcrossProcesses() throws {
     let (plain, file) = try Self.withWrongMember()
     let store = PlaceStore()
     for round in 0..<2 {
@@ -72,7 +72,7 @@ import Testing
 
   /// The next process refuses what is known to be damaged before it has decoded as far as the checksum.
   @Test(.enabled("needs python3, xz and zstd") { made != nil })
-  func damageThatIsKnownNeedsNoChecksumAgain() throws {
+  func knownDamageIsRefusedWithoutRecheck() throws {
     var file = try #require(Self.made).files[0]
     file[file.count - 8] ^= 1
     let store = PlaceStore()
@@ -92,7 +92,7 @@ import Testing
 
   /// A member whose first bytes are damaged is not what may follow a gzip file's members.
   @Test(.enabled("needs python3, xz and zstd") { made != nil }, arguments: 0..<4)
-  func aMemberWithADamagedHeaderIsNotTheEnd(byte: Int) throws {
+  func damagedMemberHeaderIsNotTakenForTheEnd(byte: Int) throws {
     let (plain, files) = try #require(Self.made)
     var file = files[1]
     let start = try #require(
@@ -106,7 +106,7 @@ import Testing
   }
 
   @Test(.enabled("needs python3, xz and zstd") { made != nil })
-  func nothingIsCalledCheckedBeforeItIs() throws {
+  func bytesCountAsCheckedOnlyAfterTheirChecksum() throws {
     let (plain, files) = try #require(Self.made)
     let source = try Self.source(files[0])
     #expect(try source.partialBytes(at: 10, count: 100) == Array(plain[10..<110]))
@@ -116,7 +116,7 @@ import Testing
   }
 
   @Test(.enabled("needs python3, xz and zstd") { made != nil }, arguments: [4, 5])
-  func partsElsewhereAreReadable(file: Int) throws {
+  func undamagedPartsAreReadable(file: Int) throws {
     let (plain, files) = try #require(Self.made)
     var bytes = files[file]
     bytes[bytes.count / 2] ^= 0x10
@@ -127,7 +127,7 @@ import Testing
   }
 
   @Test(.enabled("needs python3, xz and zstd") { made != nil }, arguments: names.indices)
-  func mutantsAreNeverReadWrong(file: Int) throws {
+  func mutatedMembersNeverYieldWrongBytes(file: Int) throws {
     let (plain, files) = try #require(Self.made)
     var numbers = SeededNumbers(seed: UInt64(file))
     var wrong = 0
@@ -152,7 +152,7 @@ import Testing
     #expect(wrong < 24, "\(Self.names[file])")
   }
 
-  @Test func limitIsNotKept() throws {
+  @Test func sizeLimitFaultIsNotStored() throws {
     let zeros = ZipDeflate.zeros(5_000_000)
     var crc = CRC32()
     unsafe [UInt8](repeating: 0, count: 5_000_000).withUnsafeBytes { unsafe crc.update($0) }
@@ -171,7 +171,7 @@ import Testing
     #expect(source.size == 5_000_000 && source.fault == nil)
   }
 
-  @Test func extentsEndWhereTheSpoolDoes() throws {
+  @Test func extentsEndWithTheSpool() throws {
     // Compresses to nothing, in one part: stretches beyond the first four are spooled as they are decoded.
     let size = 9 << 20
     let packed = try #require(try Python.pieces(of: "import lzma; give(lzma.compress(bytes(\(size)), preset=0))"))
@@ -179,7 +179,7 @@ import Testing
     // As the size is not recorded, the first pass goes on only as far as it is read.
     let spool = MemorySpool()
     let source = UnpackedSource(
-      of: ByteArraySource(bytes), .xz, cache: ChunkCache(capacity: 1 << 20), spool: { spool })
+      of: ByteArraySource(bytes), .xz, cache: BlockCache(capacity: 1 << 20), spool: { spool })
     _ = try source.partialBytes(at: 0, count: 1)
     let edge = Int64(4 << 20)
     #expect(source.extent(at: edge - 100, count: 200) == nil)
@@ -188,14 +188,14 @@ import Testing
     #expect(source.extent(at: 0, count: 4096) == nil)
   }
 
-  @Test func extentsEndWhereTheNextPartBegins() throws {
+  @Test func extentsEndAtTheNextPart() throws {
     // The stretch in which the second part begins is not spooled: it is decoded from there.
     let first = (9 << 20) + (1 << 19)
     let code = "import lzma; give(lzma.compress(bytes(\(first)), preset=0) + lzma.compress(bytes(1000), preset=0))"
     let bytes = try #require(try Python.pieces(of: code)?.first).bytes
     let spool = MemorySpool()
     let source = UnpackedSource(
-      of: ByteArraySource(bytes), .xz, cache: ChunkCache(capacity: 1 << 20), spool: { spool })
+      of: ByteArraySource(bytes), .xz, cache: BlockCache(capacity: 1 << 20), spool: { spool })
     _ = try source.partialBytes(at: 0, count: 1)
     try source.finishChecks()
     let edge = Int64(9 << 20)

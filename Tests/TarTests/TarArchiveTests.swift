@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(2))) struct TarArchiveTests {
   private static func text(_ text: String) -> [UInt8] { Array(text.utf8) }
 
-  @Test func everythingThatIsRecordedIsInTheTree() throws {
+  @Test func allTarEntryTypesAreInTheTree() throws {
     let archive = try TarArchive(
       TarFixture().adding("d/", type: "5").adding("./d/a", Self.text("one")).adding("d/b", type: "1", link: "d/a")
         .adding("l", type: "2", link: "d/a").adding("/out", type: "2", link: "/etc/passwd").adding("dev", type: "3")
@@ -25,7 +25,7 @@ import Testing
     #expect(archive.entries.linkCount(of: archive.find("p")) == 1)
   }
 
-  @Test func namesAndNumbersBeyondTheHeaderAreRead() throws {
+  @Test func extendedNamesAndNumbersAreRead() throws {
     let long = String(repeating: "long/", count: 60) + "name"
     let size: [UInt8] = [0x80] + [UInt8](repeating: 0, count: 10) + [3]
     let archive = try TarArchive(
@@ -48,19 +48,19 @@ import Testing
     ("-86400.000000001", -86401, 999_999_999), ("0.5", 0, 500_000_000), ("1.9999999999", 1, 999_999_999),
     ("-2.0", -2, 0),
   ])
-  func paxTimesMayBeNegative(text: String, seconds: Int64, nanoseconds: Int32) throws {
+  func negativePaxTimesAreParsed(text: String, seconds: Int64, nanoseconds: Int32) throws {
     let archive = try TarArchive(TarFixture().pax(("mtime", text)).adding("a").ending().bytes)
     #expect(archive.entries.nodes[1].modified == Timestamp(seconds: seconds, nanoseconds: nanoseconds))
   }
 
   /// A name continues behind a prefix of 155 bytes, of 131 in the archives of star, which has times behind it.
-  @Test(arguments: [("", 155), ("tar\0", 131)]) func prefixesAreWhole(mark: String, count: Int) throws {
+  @Test(arguments: [("", 155), ("tar\0", 131)]) func namePrefixesAreReadCompletely(mark: String, count: Int) throws {
     let field = String("0123456789".flatMap { String(repeating: $0, count: 20) }.prefix(155))
     let archive = try TarArchive(TarFixture().adding("name", Self.text("x"), prefix: field, mark: mark).ending().bytes)
     #expect(archive.lines() == ["\(field.prefix(count))/", "\(field.prefix(count))/name = x"])
   }
 
-  @Test func specialPermissionsAreNotTaken() throws {
+  @Test func specialPermissionBitsAreDropped() throws {
     let archive = try TarArchive(
       TarFixture().adding("s", mode: "0007755").adding("d/", type: "5", mode: "0001777").ending().bytes)
     #expect(archive.entries.nodes[Int(archive.find("s"))].permissions == 0o755)
@@ -68,7 +68,7 @@ import Testing
   }
 
   /// GNU tar's headers of long names and targets count for the entry that follows, alone.
-  @Test(arguments: [100, 101, 511, 512, 4000]) func longTargetsAreWhole(count: Int) throws {
+  @Test(arguments: [100, 101, 511, 512, 4000]) func longLinkTargetsAreReadCompletely(count: Int) throws {
     let target = String(repeating: "t", count: count)
     let archive = try TarArchive(
       TarFixture().adding("././@LongLink", type: "K", magic: "ustar  \0", Self.text(target + "\0"))
@@ -82,13 +82,13 @@ import Testing
       archive.lines() == ["l -> \(target)", "m -> short", "\(target.prefix(200)) = file", "h = file"])
   }
 
-  @Test func laterFilesOfANameAreItsNewerVersions() throws {
+  @Test func lastFileOfANameIsTheCurrentVersion() throws {
     let first = TarFixture().adding("a.txt", Self.text("old")).adding("b", Self.text("b"))
     let archive = try TarArchive(first.ending().adding("a.txt", Self.text("new")).ending().bytes)
     #expect(archive.lines() == ["a (1).txt = old", "b = b", "a.txt = new"])
   }
 
-  @Test func sparseFilesHaveTheirHoles() throws {
+  @Test func holesOfSparseMembersAreRead() throws {
     let map = Self.text("2\n0\n5\n2000\n3\n")
     let archive = try TarArchive(
       TarFixture()
@@ -113,7 +113,7 @@ import Testing
     #expect(throws: Fault.self) { try archive.open(archive.find("bad"), .blocking) }
   }
 
-  @Test func whatIsThereOfADamagedArchiveIsShown() throws {
+  @Test func readableEntriesOfDamagedTarAreShown() throws {
     let sound = TarFixture().adding("a", Self.text("a")).adding("b", Self.text("b")).adding(
       "c", [UInt8](repeating: 0x63, count: 2000))
     // A header is overwritten.
@@ -133,7 +133,7 @@ import Testing
     #expect(try TarArchive([UInt8](repeating: 0, count: 10240)).lines().isEmpty)
   }
 
-  @Test func extendedAttributesAreReadWhenTheyAreAskedFor() throws {
+  @Test func extendedAttributesAreReadOnDemand() throws {
     let archive = try TarArchive(
       TarFixture().pax(("SCHILY.xattr.user.note", "hello"), ("SCHILY.xattr.security.x", "no")).adding(
         "a", Self.text("a")

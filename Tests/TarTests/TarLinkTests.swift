@@ -54,7 +54,7 @@ import Threads
     (["a>a", "a/f=y"], ["a/", "a/f = y", "a (1) ! damaged"]),
   ]
 
-  @Test(arguments: cases) func linksAreTheFilesThatExtractingGives(entries: [String], lines: [String]) throws {
+  @Test(arguments: cases) func tarLinksMatchExtraction(entries: [String], lines: [String]) throws {
     let archive = try Self.archive(entries)
     #expect(archive.lines() == lines)
     // The stored list gives the same tree.
@@ -68,14 +68,14 @@ import Threads
     }
   }
 
-  @Test func linksCountTheNamesOfTheirFile() throws {
+  @Test func linkCountIsTheNumberOfNames() throws {
     let archive = try Self.archive(["a=x", "b>a", "a>a", "c>b", "b>c"])
     #expect(archive.entries.linkCount(of: archive.find("a")) == 3)
     #expect(archive.entries.primary(of: archive.find("c")) == archive.find("a"))
   }
 
   /// A link that records the file's data, as `pax -o linkdata` does, is that file where the first name is missing.
-  @Test func dataOfALinkStandForAMissingFile() throws {
+  @Test func linkDataReplacesAMissingFile() throws {
     let fixture = TarFixture().adding("b", type: "1", link: "a", Array("data".utf8)).adding("c", Array("c".utf8))
     #expect(try TarArchive(fixture.ending().bytes).lines() == ["c = c", "b = data"])
     let whole = TarFixture().adding("a", Array("data".utf8)).adding("b", type: "1", link: "a", Array("data".utf8))
@@ -84,7 +84,7 @@ import Threads
   }
 
   /// A chain of links to later links takes linear time.
-  @Test func longChainsEnd() throws {
+  @Test func longLinkChainsTakeLinearTime() throws {
     let archive = try Self.archive((0..<20_000).map { "\($0)>\($0 + 1)" } + ["20000=x"])
     #expect(archive.entries.linkCount(of: archive.find("0")) == 20_001)
     let circle = try Self.archive((0..<20_000).map { "\($0)>\(($0 + 1) % 20_000)" })
@@ -94,7 +94,7 @@ import Threads
   /// GNU tar records names and targets over 100 bytes in headers of their own, and a file that it is given twice as a
   /// link to itself.
   @Test(arguments: [("gnu", 95), ("pax", 95), ("ustar", 50), ("v7", 10)])
-  func archivesOfGNUTarAreAsItExtractsThem(format: String, length: Int) async throws {
+  func gnuTarArchivesMatchExtraction(format: String, length: Int) async throws {
     try await withScratch { scratch in
       let made = try await shell(
         """

@@ -7,7 +7,7 @@ import Testing
 /// consistent.
 @Suite(.timeLimit(.minutes(5))) struct TarMutationTests {
   @Test(arguments: [FuzzTarget.tar.name, FuzzTarget.compressed.name], [0, 1])
-  func mutatedFilesNeverCrash(name: String, batch: Int) throws {
+  func mutatedTarFilesNeverCrash(name: String, batch: Int) throws {
     let target = try #require(FuzzTarget.named(name))
     var numbers = SeededNumbers(seed: UInt64(batch))
     let seeds = target.seeds()
@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  @Test func soundFilesAreReadWithoutComplaint() {
+  @Test func validTarFilesAreReadWithoutComplaint() {
     for target in [FuzzTarget.tar, .compressed] {
       for (number, seed) in target.seeds().enumerated() {
         let complaints = target.complaints(seed)

@@ -27,11 +27,11 @@ import Testing
   }()
   static let names = ["gzip", "bzip2", "xz in blocks", "xz in one block", "lzma", "zstd"]
 
-  @Test func everyFormatIsKnownByItsStartAndReadWhole() throws {
+  @Test func compressionFormatsAreDetectedAndDecoded() throws {
     for (name, bytes) in CompressedSeeds.named {
       let packing = Packing(startingWith: bytes[...]) ?? .brotli
       #expect("\(packing)" == name)
-      let source = UnpackedSource(of: ByteArraySource(bytes), packing, cache: ChunkCache(capacity: 1 << 20))
+      let source = UnpackedSource(of: ByteArraySource(bytes), packing, cache: BlockCache(capacity: 1 << 20))
       #expect(try source.readThrough() == CompressedSeeds.plain, "\(name)")
       #expect(
         source.hasKnownSize && source.size == Int64(CompressedSeeds.plain.count) && source.fault == nil, "\(name)")
@@ -39,13 +39,13 @@ import Testing
   }
 
   @Test(.enabled("needs python3, xz and zstd") { made != nil }, arguments: names.indices)
-  func anyByteIsReadInAnyOrder(file: Int) throws {
+  func unpackedBytesAreReadInAnyOrder(file: Int) throws {
     let (plain, files) = try #require(Self.made)
     let bytes = files[file]
     let packing = try #require(Packing(startingWith: bytes[...]))
     for spool in [Int.max, 2 << 20, 0] {
       let source = UnpackedSource(
-        of: ByteArraySource(bytes), packing, cache: ChunkCache(capacity: 1 << 20),
+        of: ByteArraySource(bytes), packing, cache: BlockCache(capacity: 1 << 20),
         spool: { spool == 0 ? nil : MemorySpool(capacity: spool) })
       var numbers = SeededNumbers(seed: 3)
       for place in [plain.count - 100, 100] + (0..<(spool == 0 ? 0 : 3)).map({ _ in numbers.below(plain.count) }) {
@@ -59,30 +59,30 @@ import Testing
   }
 
   @Test(.enabled("needs python3, xz and zstd") { made != nil }, arguments: names.indices)
-  func whatIsCutOffEndsWithAFault(file: Int) throws {
+  func truncatedCompressedFileEndsWithAFault(file: Int) throws {
     let (plain, files) = try #require(Self.made)
     let half = Array(files[file].prefix(files[file].count / 2))
     let source = UnpackedSource(
-      of: ByteArraySource(half), try #require(Packing(startingWith: half[...])), cache: ChunkCache(capacity: 1 << 20))
+      of: ByteArraySource(half), try #require(Packing(startingWith: half[...])), cache: BlockCache(capacity: 1 << 20))
     let all = try source.readThrough()
     #expect(all.count > plain.count / 8 && all == Array(plain.prefix(all.count)), "\(Self.names[file])")
     #expect(source.fault?.kind == .damaged && source.size == Int64(all.count))
   }
 
   @Test(.enabled("needs python3, xz and zstd") { made != nil }, arguments: [0, 1])
-  func placesAreFoundOnce(file: Int) throws {
+  func restartPointsAreReusedByTheNextProcess(file: Int) throws {
     let (plain, files) = try #require(Self.made)
     let packing = try #require(Packing(startingWith: files[file][...]))
     let store = PlaceStore()
     let first = CountingSource(files[file])
     do {
-      let source = UnpackedSource(of: first, packing, cache: ChunkCache(capacity: 1 << 20, restarts: store))
+      let source = UnpackedSource(of: first, packing, cache: BlockCache(capacity: 1 << 20, restarts: store))
       try source.findSize(.blocking)
     }
     store.settle()
     #expect(first.count >= files[file].count)
     let second = CountingSource(files[file])
-    let source = UnpackedSource(of: second, packing, cache: ChunkCache(capacity: 1 << 20, restarts: store))
+    let source = UnpackedSource(of: second, packing, cache: BlockCache(capacity: 1 << 20, restarts: store))
     try source.findSize(.blocking)
     #expect(source.size == Int64(plain.count) && second.count < 4096)
     let end = plain.count - 1000
@@ -92,7 +92,7 @@ import Testing
     // What was damaged since is noticed, and done without.
     store.damage()
     let third = UnpackedSource(
-      of: CountingSource(files[file]), packing, cache: ChunkCache(capacity: 1 << 20, restarts: store))
+      of: CountingSource(files[file]), packing, cache: BlockCache(capacity: 1 << 20, restarts: store))
     #expect(try third.partialBytes(at: Int64(end), count: 1000) == Array(plain[end...]))
   }
 
@@ -100,7 +100,7 @@ import Testing
     let zeros = ZipDeflate.zeros(5_000_000)
     let bytes = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3] + zeros + [UInt8](repeating: 0, count: 8)
     let source = UnpackedSource(
-      of: ByteArraySource(bytes), .gzip, limit: 1 << 20, cache: ChunkCache(capacity: 1 << 20))
+      of: ByteArraySource(bytes), .gzip, limit: 1 << 20, cache: BlockCache(capacity: 1 << 20))
     try source.findSize(.blocking)
     #expect(source.size <= 3 << 20 && source.fault?.kind == .limit)
   }
@@ -118,8 +118,9 @@ final class CountingSource: ByteSource {
 
   init(_ bytes: [UInt8]) { source = ByteArraySource(bytes) }
 
-  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
-    let count = unsafe try source.read(into: buffer, at: offset, patience)
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ blocking: BlockingMode) throws(Fault) -> Int
+  {
+    let count = unsafe try source.read(into: buffer, at: offset, blocking)
     read.withLock { $0 += count }
     return count
   }

@@ -11,7 +11,7 @@ public final class MountAgent: FileTree {
   private let turn = Mutex(())
 
   /// The timeout of a call, in milliseconds.
-  private static let patience: Int32 = 20_000
+  private static let blocking: Int32 = 20_000
 
   public init(_ folder: String) throws {
     var down: [Int32] = [-1, -1]
@@ -44,7 +44,7 @@ public final class MountAgent: FileTree {
       var buffer = [UInt8](repeating: 0, count: 1 << 16)
       while answer.last != 0x0a {
         var wait = pollfd(fd: fromChild, events: Int16(POLLIN), revents: 0)
-        guard unsafe poll(&wait, 1, Self.patience) == 1 else {
+        guard unsafe poll(&wait, 1, Self.blocking) == 1 else {
           child.killNow()
           throw MountChild.Failure("no answer to \(call) \(words.map { String(decoding: unhex($0), as: UTF8.self) })")
         }

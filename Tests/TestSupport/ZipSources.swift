@@ -12,7 +12,7 @@ public final class SparseSource: ByteSource {
     self.pieces = pieces
   }
 
-  public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault)
+  public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ blocking: BlockingMode) throws(Fault)
     -> Int
   {
     guard offset >= 0, offset < size, let base = buffer.baseAddress else { return 0 }
@@ -42,7 +42,7 @@ public final class FailingSource: ByteSource {
 
   public var readCount: Int { reads.withLock { $0 } }
 
-  public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault)
+  public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ blocking: BlockingMode) throws(Fault)
     -> Int
   {
     let number = reads.withLock { reads in
@@ -50,7 +50,7 @@ public final class FailingSource: ByteSource {
       return reads
     }
     if let fault = fails(number, offset) { throw fault }
-    return unsafe try source.read(into: buffer, at: offset, patience)
+    return unsafe try source.read(into: buffer, at: offset, blocking)
   }
 }
 
@@ -66,11 +66,12 @@ extension ByteSource {
   }
 
   /// The bytes that one read returns.
-  public func partialBytes(at offset: Int64, count: Int, _ patience: Patience = .blocking) throws(Fault) -> [UInt8] {
+  public func partialBytes(at offset: Int64, count: Int, _ blocking: BlockingMode = .blocking) throws(Fault) -> [UInt8]
+  {
     var fault: Fault?
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
       do throws(Fault) {
-        initialized = unsafe try read(into: UnsafeMutableRawBufferPointer(buffer), at: offset, patience)
+        initialized = unsafe try read(into: UnsafeMutableRawBufferPointer(buffer), at: offset, blocking)
       } catch { fault = error }
     }
     if let fault { throw fault }

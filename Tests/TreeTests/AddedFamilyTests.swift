@@ -38,7 +38,7 @@ import Tree
     return try outcome.get()
   }
 
-  @Test func conversionIsListedAndMade() async throws {
+  @Test func addedConversionIsListedAndMade() async throws {
     let (texts, names) = try await read([
       "a.txt.as-rot", "a.txt.by1.as-rot", "a.txt.by26.as-rot", "a.txt.by1.by2.as-rot", "b.png.as-rot",
     ])
@@ -47,21 +47,21 @@ import Tree
   }
 
   /// There is no conversion from text to marked text, but one by way of rotated text.
-  @Test func chainIsFound() async throws {
+  @Test func conversionChainIsFound() async throws {
     let (texts, _) = try await read(["a.txt.as-mark", "a.txt.by1.as-rot.as-mark", "b.png.as-mark"])
     #expect(texts == ["mark:rot:Uryyb, Jbeyq", "mark:rot:Ifmmp, Xpsme", "nothing"])
   }
 
   /// What the catalogue says of a worker program is what that can do, and no more.
   @Test(arguments: Set(Catalogue.standard.conversions.flatMap(\.programs)).sorted())
-  func programsHaveWhatTheCatalogueSays(_ program: String) async throws {
+  func workerVerbsMatchTheCatalogue(_ program: String) async throws {
     let folder = MountProcess.binary.prefix(upTo: MountProcess.binary.lastIndex(of: "/")!)
     let said = try await run(folder + "/" + program, "--verbs")
     let declared = Catalogue.standard.conversions.filter { $0.programs.contains(program) }.map(\.verb)
     #expect(said.lines.map { String($0) } == declared.sorted(), "\(said.errors)")
   }
 
-  @Test func onlyStepsThatLeadOnAreChained() throws {
+  @Test func onlySuitableConversionsAreChained() throws {
     let catalogue = Catalogue.standard.adding(formats: Rotation.formats, conversions: Rotation.conversions)
     #expect(catalogue.chain(from: .plainText, to: Rotation.marked)?.map(\.verb) == ["rot", "mark"])
     #expect(catalogue.chain(from: .rotated, to: Rotation.marked)?.map(\.verb) == ["mark"])
@@ -73,7 +73,7 @@ import Tree
   }
 
   /// Without a family's program its conversions are neither listed nor known.
-  @Test func whatNoProgramMakesIsNotThere() {
+  @Test func conversionsWithoutProgramAreUnavailable() {
     let catalogue = Catalogue.standard.adding(formats: Rotation.formats, conversions: Rotation.conversions)
       .limited { $0 == "ffpages" }
     #expect(catalogue.conversions.map(\.verb) == ["pages"])

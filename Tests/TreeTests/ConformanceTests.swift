@@ -2,13 +2,14 @@ import TestSupport
 import Testing
 
 @Suite struct ConformanceTests {
-  @Test(arguments: Conformance.cases) func treeKeepsTheContract(_ rule: ConformanceCase) throws {
+  @Test(arguments: Conformance.cases) func treeMeetsTheConformanceRules(_ rule: ConformanceCase) throws {
     try check(rule) { source, rule in
       try TreeInProcess(source, file: rule.file, options: rule.options, keepsNodes: true)
     }
   }
 
-  @Test(arguments: Conformance.cases) func treeKeepsTheContractWithLittleMemory(_ rule: ConformanceCase) throws {
+  @Test(arguments: Conformance.cases) func treeMeetsTheConformanceRulesWithLittleMemory(_ rule: ConformanceCase) throws
+  {
     try check(rule) { source, rule in
       try TreeInProcess(source, file: rule.file, options: rule.options, descriptors: 1, keepsNodes: false)
     }

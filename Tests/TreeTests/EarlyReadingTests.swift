@@ -50,16 +50,16 @@ import Tree
     -> Reading
   {
     try tree.withNode(path) { node in
-      let file = try tree.ask { (patience) throws(Fault) in
-        try tree.tree.open(node, isPatient: { isPatient }, patience)
+      let file = try tree.ask { (blocking) throws(Fault) in
+        try tree.tree.open(node, isPatient: { isPatient }, blocking)
       }
       var reading = Reading(size: file.source.size, isKnown: file.source.hasKnownSize, wasUnderWay: [])
       var bytes: [UInt8] = []
       var isEnd = false
       while !isEnd, reading.fault == nil {
         do {
-          let more = try tree.ask { (patience) throws(Fault) in
-            try file.source.partialBytes(at: Int64(bytes.count), count: bytes.isEmpty ? 10 : 100_000, patience)
+          let more = try tree.ask { (blocking) throws(Fault) in
+            try file.source.partialBytes(at: Int64(bytes.count), count: bytes.isEmpty ? 10 : 100_000, blocking)
           }
           isEnd = more.isEmpty
           bytes += more
@@ -72,11 +72,11 @@ import Tree
   }
 
   /// A size that can be measured is told beforehand, and everybody reads what there is.
-  @Test func measuredFileIsReadWhileItIsMade() async throws {
+  @Test func fileOfMeasuredSizeIsReadDuringConversion() async throws {
     let (size, reading) = try await withTree { tree, conversions in
       // A stat by name would measure it.
       try tree.withNode("M.txt.as-drip") { node in
-        try tree.ask { (patience) throws(Fault) in try tree.tree.findSize(of: node, .look, patience) }
+        try tree.ask { (blocking) throws(Fault) in try tree.tree.findSize(of: node, .look, blocking) }
       }
       return (try tree.stat("M.txt.as-drip").size, try Self.read("M.txt.as-drip", isPatient: false, tree, conversions))
     }
@@ -85,7 +85,7 @@ import Tree
   }
 
   /// Of any other the size is known when it is made: players do without, and others wait.
-  @Test func unmeasuredFileIsReadEarlyByPlayersOnly() async throws {
+  @Test func onlyPlayersReadFileOfUnknownSizeEarly() async throws {
     let (early, late) = try await withTree { tree, conversions in
       let early = try Self.read("U.txt.as-drip", isPatient: true, tree, conversions)
       return (early, try Self.read("U.txt.as-drip", isPatient: false, tree, conversions))
@@ -96,7 +96,7 @@ import Tree
   }
 
   /// Who waits for all of it and who reads ahead share one making.
-  @Test func waitersAndPlayersShareOneMaking() async throws {
+  @Test func waitersAndPlayersShareOneConversion() async throws {
     let (early, whole, made) = try await withTree { tree, conversions in
       let early = Mutex<Result<Reading, any Error>?>(nil)
       let reader = Thread {
@@ -114,7 +114,7 @@ import Tree
   }
 
   /// A reader of what fails in the middle gets what there is, and then the reason.
-  @Test func failureInTheMiddleIsAnError() async throws {
+  @Test func failureDuringConversionEndsReadWithError() async throws {
     let reading = try await withTree { tree, conversions in
       try Self.read("BAD.txt.as-drip", isPatient: true, tree, conversions)
     }
@@ -123,11 +123,11 @@ import Tree
   }
 
   /// The last reader's going ends the making.
-  @Test func workEndsWithItsLastReader() async throws {
+  @Test func unusedConversionIsCancelled() async throws {
     let (isUnderWay, made) = try await withTree { tree, _ in
       try tree.withNode("U.txt.as-drip") { node in
-        let file = try tree.ask { (patience) throws(Fault) in
-          try tree.tree.open(node, isPatient: { true }, patience)
+        let file = try tree.ask { (blocking) throws(Fault) in
+          try tree.tree.open(node, isPatient: { true }, blocking)
         }
         _ = try file.source.partialBytes(at: 0, count: 10, .blocking)
       }
@@ -140,7 +140,7 @@ import Tree
   }
 
   /// Ten parts of forty megabytes, in any order.
-  @Test func partsAreMadeAsTheyAreRead() async throws {
+  @Test func partsAreConvertedAsTheyAreRead() async throws {
     let text = "M" + Self.text
     let (size, parts, made) = try await withTree { tree, _ in
       let offsets = [399, 0, 200, 3, 1, 2].map { Int64($0 * Rotation.stretch) + 99_990 }

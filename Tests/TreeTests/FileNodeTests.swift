@@ -27,7 +27,7 @@ import Threads
     try tree.attributes(node, .blocking).0.size
   }
 
-  @Test(arguments: [true, false]) func namesOfOneFileLeadToOneNode(_ isWritable: Bool) throws {
+  @Test(arguments: [true, false]) func hardLinksShareOneNode(_ isWritable: Bool) throws {
     let source = try SourceFolder()
     try source.makeFolder("d")
     try source.write("a", "12345")
@@ -59,7 +59,7 @@ import Threads
   }
 
   /// A file that is moved in the source is the same one, and an earlier file's inode number does not make another one that.
-  @Test func filesAreKnownAgainByInodeAndCreationTime() throws {
+  @Test func filesAreIdentifiedByInodeAndCreationTime() throws {
     let source = try SourceFolder()
     try source.write("a", "12345")
     let tree = try Self.tree(source)
@@ -82,7 +82,7 @@ import Threads
     }
   }
 
-  @Test func changesThroughTheMountMoveNames() throws {
+  @Test func changesThroughTheMountUpdateNodeNames() throws {
     let source = try SourceFolder()
     for name: FileName in ["d", "e"] { try source.makeFolder(name) }
     try source.write("a", "12345")
@@ -114,7 +114,7 @@ import Threads
     withExtendedLifetime(file) {}
   }
 
-  @Test func exchangedNamesStayWithTheirFiles() throws {
+  @Test func nodesFollowExchangedNames() throws {
     let source = try SourceFolder()
     try source.write("a", "12345")
     try source.write("b", "123")
@@ -132,7 +132,7 @@ import Threads
   }
 
   /// More names than are kept: each still leads to the node.
-  @Test func filesMayHaveVeryManyNames() throws {
+  @Test func nodeWithManyHardLinksIsFoundByEachName() throws {
     let source = try SourceFolder()
     try source.write("0", "12345")
     let tree = try Self.tree(source)
@@ -149,7 +149,7 @@ import Threads
   }
 
   /// The kernel is told of all names of what it is to forget.
-  @Test func allNamesAreGivenUp() throws {
+  @Test func surplusListsAllNamesOfANode() throws {
     let source = try SourceFolder()
     try source.write("a", "1")
     try source.makeHardLink("b", to: "a")
@@ -159,7 +159,7 @@ import Threads
   }
 
   /// What the kernel reads by itself is the same for all who have a file open, and is given back with the last.
-  @Test func openFilesShareWhatIsLent() throws {
+  @Test func openFilesShareOneBackingFile() throws {
     final class Lent: Sendable {}
     let source = try SourceFolder()
     try source.write("a", "1")
@@ -209,7 +209,7 @@ import Threads
     let names = (0..<5).map { FileName("n\($0)") }
     /// How often the kernel would have looked each node up.
     var known: [UInt64: UInt64] = [:]
-    let maker = Tree.Maker(asker: nil, umask: 0)
+    let maker = Tree.CreationContext(caller: nil, umask: 0)
     func inode(_ folder: Int, _ name: FileName) -> UInt64? {
       var status = stat()
       return unsafe lstat(source.path + "/" + paths[folder] + name.text, &status) == 0 ? UInt64(status.st_ino) : nil

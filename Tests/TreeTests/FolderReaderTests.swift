@@ -16,13 +16,13 @@ import Tree
   }
 
   @Test(arguments: ["", "many.zip.contents"], [1, 64])
-  func anyCookieCanBeGoneBackTo(folder: String, descriptors: Int) throws {
+  func listingCanResumeFromAnyCookie(folder: String, descriptors: Int) throws {
     let (_, walker) = try Self.makeTree(descriptors: descriptors)
     let folder = FileName(folder)
     let all = try walker.rows(folder)
     #expect(all.count > 1300)
     try walker.withNode(folder) { node in
-      let reader = try walker.ask { (patience) throws(Fault) in try walker.tree.openFolder(node, patience) }
+      let reader = try walker.ask { (blocking) throws(Fault) in try walker.tree.openFolder(node, blocking) }
       var numbers = SeededNumbers(seed: 1)
       for _ in 0..<60 {
         let place = numbers.below(all.count)
@@ -35,7 +35,7 @@ import Tree
     }
   }
 
-  @Test(arguments: [1, 7, 10_000]) func listingDoesNotDependOnHowMuchIsTaken(count: Int) throws {
+  @Test(arguments: [1, 7, 10_000]) func listingIsIndependentOfReadSize(count: Int) throws {
     let (_, walker) = try Self.makeTree()
     let all = try walker.rows("")
     #expect(try walker.rows("", atATime: count).map(\.name) == all.map(\.name))
@@ -43,10 +43,10 @@ import Tree
   }
 
   /// What was read ahead is of the earlier state.
-  @Test(arguments: [10, 300, 700]) func whatWasReadAheadOfAChangeIsNotListed(count: Int) throws {
+  @Test(arguments: [10, 300, 700]) func entriesReadAheadAreDiscardedAfterAChange(count: Int) throws {
     let (source, walker) = try Self.makeTree()
     try walker.withNode("many.zip.contents") { node in
-      let reader = try walker.ask { (patience) throws(Fault) in try walker.tree.openFolder(node, patience) }
+      let reader = try walker.ask { (blocking) throws(Fault) in try walker.tree.openFolder(node, blocking) }
       var rows = try walker.read(reader, after: 0, count: count)
       for _ in 0..<300 {
         reader.prepare()
@@ -63,7 +63,7 @@ import Tree
     }
   }
 
-  @Test func readingStartsWithTheFolderAndItsParent() throws {
+  @Test func listingStartsWithDotAndDotDot() throws {
     let (_, walker) = try Self.makeTree()
     let reader = try walker.tree.openFolder(Tree.root, .blocking)
     #expect(try walker.read(reader, after: 0, count: 2).map(\.name.text) == [".", ".."])
@@ -71,10 +71,10 @@ import Tree
     #expect(try walker.read(reader, after: 0, count: 2).map(\.name.text) == [".", ".."])
   }
 
-  @Test func readerSaysWhichFolderItReads() throws {
+  @Test func directoryHandleKnowsItsNode() throws {
     let (_, walker) = try Self.makeTree()
     try walker.withNode("many.zip.contents") { node in
-      let reader = try walker.ask { (patience) throws(Fault) in try walker.tree.openFolder(node, patience) }
+      let reader = try walker.ask { (blocking) throws(Fault) in try walker.tree.openFolder(node, blocking) }
       #expect(node != Tree.root && reader.folder == node)
     }
     #expect(try walker.tree.openFolder(Tree.root, .blocking).folder == Tree.root)
@@ -86,7 +86,7 @@ import Tree
     let before = tree.nodeCount
     for folder in ["", "many.zip.contents"] {
       try walker.withNode(FileName(folder)) { node in
-        let reader = try walker.ask { (patience) throws(Fault) in try tree.openFolder(node, patience) }
+        let reader = try walker.ask { (blocking) throws(Fault) in try tree.openFolder(node, blocking) }
         var count = 0
         try reader.read(after: 0, .blocking) { (row, entry) throws(Fault) in
           guard row.cookie > 2 else { return true }
@@ -105,7 +105,7 @@ import Tree
     #expect(tree.nodeCount == before)
   }
 
-  @Test func nameThatVanishedHasNoEntry() throws {
+  @Test func vanishedNameHasNoEntry() throws {
     let (source, walker) = try Self.makeTree()
     let reader = try walker.tree.openFolder(Tree.root, .blocking)
     var vanished = 0
@@ -119,7 +119,7 @@ import Tree
     #expect(vanished == 1)
   }
 
-  @Test(arguments: ["", "many.zip.contents"]) func attributesAreThoseOfEntriesAndMakeNoNode(folder: String) throws {
+  @Test(arguments: ["", "many.zip.contents"]) func attributesMatchEntriesWithoutCreatingNodes(folder: String) throws {
     let (_, walker) = try Self.makeTree()
     let tree = walker.tree
     try walker.withNode(FileName(folder)) { node in

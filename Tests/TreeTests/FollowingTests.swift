@@ -24,7 +24,7 @@ import Threads
   }
 
   /// What is made of a file is that file's as soon as the call that changes it returns: the kernel keeps no name of it.
-  @Test func viewsFollowAChangeBeforeItReturns() throws {
+  @Test func viewsReflectAChangeBeforeItReturns() throws {
     let source = try SourceFolder()
     try source.makeFolder("folder")
     try source.write("folder/1.png", "1")
@@ -58,7 +58,7 @@ import Threads
   }
 
   /// As deployments do. In between it is not an empty folder.
-  @Test(arguments: [true, false]) func removedSourceIsShownAgain(_ isWritable: Bool) throws {
+  @Test(arguments: [true, false]) func recreatedSourceDirectoryIsShownAgain(_ isWritable: Bool) throws {
     let source = try SourceFolder()
     try source.makeFolder("d")
     try source.write("d/a", "old")

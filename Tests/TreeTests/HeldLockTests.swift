@@ -11,7 +11,7 @@ import Threads
 /// Locks of files that are opened and closed by one owner again and again.
 @Suite struct HeldLockTests {
   /// The kernel may send a RELEASE after the same process has opened and locked the file again, as SQLite does.
-  @Test func releaseThatComesLateEndsNoLaterLock() throws {
+  @Test func lateReleaseDoesNotEndALaterLock() throws {
     let source = try SourceFolder()
     try source.write("database", "x")
     let root = try RealRoot(

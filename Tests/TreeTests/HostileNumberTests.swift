@@ -19,7 +19,7 @@ import Unpacking
     "tree": 25, "tables": 60, "json": 150, "html": 150, "rtf": 150, "queries": 80, "names": 60, "jobs": 2000,
   ]
 
-  @Test(arguments: rounds.keys.sorted(), 0..<2) func mutatedSeedsAreRead(_ name: String, batch: Int) throws {
+  @Test(arguments: rounds.keys.sorted(), 0..<2) func mutatedNumberSeedsAreRead(_ name: String, batch: Int) throws {
     let target = try #require(FuzzTarget.named(name))
     var numbers = SeededNumbers(seed: UInt64(batch))
     let seeds = target.seeds()
@@ -35,7 +35,7 @@ import Unpacking
   }
 
   /// Checks that the walk can detect anything.
-  @Test func treeThatLiesIsComplainedAbout() throws {
+  @Test func inconsistentTreeIsDetected() throws {
     var reading = TreeReading(Tree(root: LyingFolder(), views: Views()))
     reading.walk()
     #expect(reading.complaints.contains { $0.contains("has the size -5") }, "\(reading.complaints)")
@@ -43,7 +43,7 @@ import Unpacking
   }
 
   /// Checks that the generated folders contain what they should.
-  @Test func seedsHoldNumbersThatNobodyWouldWrite() throws {
+  @Test func seedsContainExtremeNumbers() throws {
     var (archives, holes, poisoned) = (0, 0, 0)
     for seed in FuzzTarget.tree.seeds() {
       var choices = Choices(seed)
@@ -63,7 +63,7 @@ import Unpacking
 
   /// Checks that the records in the index are found and parsed, of every kind: their keys and versions are the present
   /// ones.
-  @Test func seedsHoldRecordsThatAreRead() throws {
+  @Test func seedsContainValidIndexRecords() throws {
     var found: Set<String> = []
     for seed in FuzzTarget.tree.seeds() {
       var choices = Choices(seed)
@@ -104,7 +104,7 @@ import Unpacking
     #expect(found == ["size", "directory", "rows", "facts", "groups", "attachments", "restart points"])
   }
 
-  @Test func directoryOfAMailboxIsBounded() {
+  @Test func mailboxDirectoryNumbersAreValidated() {
     var directory = MailboxDirectory()
     directory.blocks = [5]
     directory.count = 1
@@ -125,7 +125,7 @@ import Unpacking
 
   /// The sizes of views are bounded, whatever the file's is.
   @Test(arguments: [Int64.max, .max - 510, 1 << 61, 1 << 62 - 1024, .min, -1])
-  func viewsOfAFileOfAnySizeHaveOneThatCanBeAddedTo(_ size: Int64) throws {
+  func viewSizesAreBoundedForAnySourceSize(_ size: Int64) throws {
     let (source, root) = (
       LyingFile(size: size),
       Node(id: 1, generation: 0, parent: nil, name: "", item: LyingFolder(), depth: 0, face: .none)
@@ -148,15 +148,15 @@ private final class LyingFolder: Item {
   let kind = Kind.folder
   var isImmutable: Bool { true }
 
-  func attributes(_ patience: Patience) throws(Fault) -> Attributes { .of(self, size: 0) }
+  func attributes(_ blocking: BlockingMode) throws(Fault) -> Attributes { .of(self, size: 0) }
 
-  func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
+  func child(named name: FileName, _ blocking: BlockingMode) throws(Fault) -> LookupResult? {
     guard name == "f" else { return nil }
     let file = LyingFile(size: -5)
-    return Found(file, try file.attributes(patience))
+    return LookupResult(file, try file.attributes(blocking))
   }
 
-  func listing(_ patience: Patience) throws(Fault) -> any Listing { ShortListing([("f", 2, .file)]) }
+  func listing(_ blocking: BlockingMode) throws(Fault) -> any DirectoryCursor { ShortListing([("f", 2, .file)]) }
 }
 
 private final class LyingFile: Item {
@@ -168,8 +168,8 @@ private final class LyingFile: Item {
 
   init(size: Int64) { self.size = size }
 
-  func attributes(_ patience: Patience) throws(Fault) -> Attributes { .of(self, size: size) }
-  func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource { LyingSource(size: max(3, size)) }
+  func attributes(_ blocking: BlockingMode) throws(Fault) -> Attributes { .of(self, size: size) }
+  func open(pinned: Bool, _ blocking: BlockingMode) throws(Fault) -> any ByteSource { LyingSource(size: max(3, size)) }
 }
 
 /// Returns as many bytes as requested, at any offset.
@@ -178,7 +178,8 @@ private final class LyingSource: ByteSource {
 
   init(size: Int64) { self.size = size }
 
-  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ blocking: BlockingMode) throws(Fault) -> Int
+  {
     unsafe buffer.initializeMemory(as: UInt8.self, repeating: 0)
     return buffer.count
   }

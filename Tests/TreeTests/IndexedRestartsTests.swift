@@ -12,7 +12,7 @@ import Testing
     ByteIdentity(device: 1, inode: inode, size: 3, modified: Timestamp(seconds: 4), changed: Timestamp(seconds: 4))
   }
 
-  @Test func distrustedPointsAreGone() async throws {
+  @Test func distrustedRestartPointsAreRemoved() async throws {
     try await withScratch { scratch in
       let index = Index(folder: scratch.path + "/index")
       let restarts = IndexedRestarts(index: index)

@@ -52,7 +52,7 @@ import Testing
     return IndexedFile.prefix(device: status.device, inode: status.inode)
   }
 
-  @Test func recordsThatAreNotWhatTheyShouldBeAreNotUsed() throws {
+  @Test func invalidMailDirectoryRecordsAreIgnored() throws {
     try withMaildir { folder, index in
       let truth = try subjects(folder, index)
       #expect(truth == (0..<6).map { "letter \($0)letter \($0)\n" })
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test func rowsThatLieReadNothingElse() throws {
+  @Test func falsifiedRowsReadNoOtherBytes() throws {
     try withMaildir { folder, index in
       let source = try source(of: folder)
       let head = try #require(index.value(of: source, FolderStore.kind, [0]))

@@ -21,7 +21,7 @@ import Testing
 
     init(_ text: String) { bytes = ByteArraySource(Array(text.utf8)) }
 
-    func attributes(_ patience: Patience) throws(Fault) -> Attributes {
+    func attributes(_ blocking: BlockingMode) throws(Fault) -> Attributes {
       Attributes(
         inode: 7, kind: .file, permissions: 0o644, links: 1, owner: 0, group: 0, size: bytes.size, allocated: 0,
         accessed: Timestamp(seconds: 0), modified: Timestamp(seconds: 0), changed: Timestamp(seconds: 0))
@@ -29,7 +29,7 @@ import Testing
 
     func accessList() throws(Fault) -> AccessList? { nil }
 
-    func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource {
+    func open(pinned: Bool, _ blocking: BlockingMode) throws(Fault) -> any ByteSource {
       FailingSource(bytes) { [self] _, offset in
         offset > 300_000 && isBroken.load(ordering: .relaxed) ? MailboxFaultTests.refused : nil
       }
@@ -47,7 +47,7 @@ import Testing
     return names
   }
 
-  @Test func whatTheSystemRefusedIsTriedAgain() throws {
+  @Test func failedMailboxReadsAreRetried() throws {
     let message =
       "From - Mon Jan  1 00:00:00 2018\nFrom: a@example.com\nSubject: x\n\n\(String(repeating: "x", count: 900))\n\n"
     let file = FlakyFile(String(repeating: message, count: 2000))

@@ -33,7 +33,7 @@ import Testing
     return names
   }
 
-  @Test func pathsAreFolders() {
+  @Test func groupPathsBecomeDirectories() {
     let groups = Self.groups(["b/c", "a", "a!b", "a/b/c", "a/b", "a b", "ab", "a/b!", "b/c/d"])
     #expect(Self.folders(groups, "") == ["a", "a b", "a!b", "ab", "b"])
     #expect(Self.folders(groups, "a") == ["b", "b!"])
@@ -46,7 +46,7 @@ import Testing
   }
 
   /// Names of attachments in the index are valid file names.
-  @Test func attachmentsOfTheIndexHaveNamesThatAFileCanHave() {
+  @Test func indexedAttachmentNamesAreValidFileNames() {
     let entry = AttachmentList.Entry(position: 3, number: 4, name: Array("a.pdf".utf8))
     var bytes: [UInt8] = []
     entry.append(to: &bytes)
@@ -60,7 +60,7 @@ import Testing
     for count in 1..<bytes.count { #expect(AttachmentList.Entry.entries(in: bytes.prefix(count)) == nil) }
   }
 
-  @Test func membersKeepTheirOrder() {
+  @Test func groupMembersKeepTheirOrder() {
     let groups = MessageGroups(
       Self.list(["b", "a"]), [(0, 1), (1, 2), (0, 5), (0, 9), (1, 10)] as [MessageGroups.Member])
     #expect((0..<2).map { Array(groups.members($0)) } == [[2, 10], [1, 5, 9]])
@@ -69,7 +69,7 @@ import Testing
     #expect(Array(MessageGroups(single: [3, 4]).members(0)) == [3, 4])
   }
 
-  @Test func packedIsReadBackAndNothingElse() throws {
+  @Test func packedGroupsRoundTripAndRejectDamage() throws {
     let groups = Self.groups(["b/c", "a", "ü", "a/b/c"])
     let packed = groups.packed
     #expect(MessageGroups(packed: packed, messages: 14) == groups)
@@ -85,7 +85,7 @@ import Testing
   }
 
   /// A folder has the name of each component.
-  @Test func groupsOfTheIndexHaveNamesThatFoldersCanHave() {
+  @Test func indexedGroupNamesAreValidDirectoryNames() {
     func isRead(_ names: [String], _ components: ClosedRange<Int> = 0...(.max)) -> Bool {
       MessageGroups(packed: Self.groups(names).packed, messages: 20, components: components) != nil
     }
@@ -99,7 +99,7 @@ import Testing
   }
 
   /// Of each sorting, what is made of messages is what is read back.
-  @Test func groupsOfEverySortingAreReadBack() {
+  @Test func groupsOfEverySortingRoundTrip() {
     var row = MessageRow(separator: 0, start: 0, end: 0)
     row.address = "a/b@example.com"
     row.labels = ["Work/A/B", ".a", "../x\n"]
@@ -124,7 +124,7 @@ import Testing
   }
 
   /// The index may hold attachments of messages that it has no senders of.
-  @Test func attachmentsWithoutASenderAreOfAnUnknownOne() throws {
+  @Test func attachmentsWithoutSenderAreUnderUnknownSender() throws {
     var list = AttachmentList()
     let places: [UInt32] = [0, 1, 9]
     list.add(
@@ -138,7 +138,7 @@ import Testing
     }
   }
 
-  @Test func rowsAreSorted() {
+  @Test func messageRowsAreSortedIntoGroups() {
     func row(_ change: (inout MessageRow) -> Void) -> MessageRow {
       var row = MessageRow(separator: 0, start: 0, end: 0)
       change(&row)
@@ -171,7 +171,7 @@ import Testing
     #expect(names(.deleted) == [" 2"])
   }
 
-  @Test func threadsOfOneSubjectGetNumbers() {
+  @Test func threadsOfTheSameSubjectAreNumbered() {
     let subjects = ["Plan", "", "Plan (1)", "Re: Plan", "plan", "Plan", "a/b", "Plan"]
     let rows = subjects.enumerated().map { index, subject in
       var row = MessageRow(separator: 0, start: 0, end: 0)
@@ -195,7 +195,7 @@ import Testing
       found == ["Plan: 0,3", "Plan (1): 2", "Plan (2): 5", "Plan (3): 7", "a-b: 6", "no subject: 1", "plan: 4"])
   }
 
-  @Test func attachmentsAreNamedAfterTheirMails() throws {
+  @Test func attachmentNamesIncludeDateAndSender() throws {
     var row = MessageRow(separator: 0, start: 0, end: 0)
     row.sender = "Example/Sender"
     row.date = 1_714_730_400

@@ -4,7 +4,7 @@ import Testing
 @testable import Tree
 
 @Suite struct NaturalOrderTests {
-  @Test func namesAreInTheOrderThatPeopleExpect() {
+  @Test func namesAreInNaturalOrder() {
     let names = [
       "", "1", "01", "2", "10", "a", "A", "a1", "A1b", "a01c", "a2", "A10", "b", "b 2 x", "b 10 a",
       "c99999999999999999999",

@@ -25,7 +25,7 @@ import Tree
     /// A tree as another process would have it.
     func tree(isWritable: Bool = false) throws -> Tree {
       let root = try RealRoot(Descriptor.open(path: path, for: .place), pool: DescriptorPool(capacity: 64))
-      let ledger = try NodeLedger(Descriptor(owning: fcntl(file, F_DUPFD_CLOEXEC, 3)), at: 0)
+      let ledger = try PersistentNodeTable(Descriptor(owning: fcntl(file, F_DUPFD_CLOEXEC, 3)), at: 0)
       return try Tree(
         mirroring: root, views: Views(listing: ViewListing(), depth: 4, conversions: nil, memory: MemoryBudget()),
         isWritable: isWritable, ledger: ledger)
@@ -43,7 +43,7 @@ import Tree
     return found
   }
 
-  @Test func nodesAreFoundAgainByTheirNames() throws {
+  @Test func nodesAreRestoredByName() throws {
     let folder = try Folder()
     defer { try? folder.remove() }
     for names in [["deep", "deeper", "a.txt"], ["a.zip.contents", "in", "inner.txt"]] as [[FileName]] {
@@ -63,7 +63,7 @@ import Tree
     }
   }
 
-  @Test func whatIsAnotherThingIsStale() throws {
+  @Test func replacedNodeIsStaleAfterRestart() throws {
     let folder = try Folder()
     defer { try? folder.remove() }
     let names: [FileName] = ["deep", "deeper", "a.txt"]
@@ -79,7 +79,7 @@ import Tree
   }
 
   /// What was open under a name that another file got is not found by that name.
-  @Test func replacedFilesAreNotInherited() throws {
+  @Test func replacedFilesAreNotRestored() throws {
     let folder = try Folder()
     defer { try? folder.remove() }
     try Data("other".utf8).write(to: URL(filePath: folder.path + "/other"))
@@ -100,7 +100,7 @@ import Tree
   }
 
   /// A folder that was forgotten before what was in it leaves its number to no other.
-  @Test func numbersOfForgottenFoldersAreNotMixedUp() throws {
+  @Test func numbersOfForgottenDirectoriesAreNotReused() throws {
     let folder = try Folder()
     defer { try? folder.remove() }
     let entries = try walk(try folder.tree(), ["deep", "deeper", "a.txt"])
@@ -117,7 +117,7 @@ import Tree
     #expect(again[0].node == entries[0].node && last.nodeCount == 4)
   }
 
-  @Test func forgottenNodesAreNotInherited() throws {
+  @Test func forgottenNodesAreNotRestored() throws {
     let folder = try Folder()
     defer { try? folder.remove() }
     let first = try folder.tree()
@@ -138,7 +138,7 @@ import Tree
     #expect(try folder.tree().attributes(new.node, .blocking).0.inode == new.attributes.inode)
   }
 
-  @Test func manyNamesComeAndGo() throws {
+  @Test func randomLookupsAndForgetsArePersisted() throws {
     let folder = try Folder()
     defer { try? folder.remove() }
     for number in 0..<300 {

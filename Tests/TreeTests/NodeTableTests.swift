@@ -29,7 +29,7 @@ import Testing
       (self.kind, self.inode, self.look) = (kind, inode, look)
     }
 
-    func attributes(_ patience: Patience) throws(Fault) -> Attributes {
+    func attributes(_ blocking: BlockingMode) throws(Fault) -> Attributes {
       let time = Timestamp(seconds: 1)
       return Attributes(
         inode: inode, kind: kind, permissions: 0o755, links: 1, owner: 0, group: 0, size: 1, allocated: 0,
@@ -38,10 +38,12 @@ import Testing
     func accessList() throws(Fault) -> AccessList? { nil }
   }
 
-  private static func found(_ item: Thing) throws -> Found { Found(item, try item.attributes(.immediate)) }
+  private static func found(_ item: Thing) throws -> LookupResult {
+    LookupResult(item, try item.attributes(.immediate))
+  }
 
   /// The kernel forgets a folder after its entries, but one thread may read the first and be late.
-  @Test func foldersMayBeForgottenBeforeTheirEntries() throws {
+  @Test func directoriesCanBeForgottenBeforeTheirEntries() throws {
     let table = NodeTable(root: Thing(.folder, 1))
     func lookUp(_ name: FileName, in folder: Node, _ item: Thing) throws -> Node {
       try table.lookUp(folder, name, Self.found(item), depth: 0).node
@@ -68,7 +70,7 @@ import Testing
     #expect(numbers == Set(2..<26))
   }
 
-  @Test func manyThreadsForgetInAnyOrder() async throws {
+  @Test func concurrentForgetsLeaveNoNodes() async throws {
     let table = NodeTable(root: Thing(.folder, 1))
     try await withThrowingTaskGroup(of: Void.self) { group in
       for thread in 0..<4 {
@@ -90,7 +92,7 @@ import Testing
   }
 
   /// An item that itself asks the table would wait for ever.
-  @Test func itemsAreNotAskedUnderTheLock() throws {
+  @Test func itemsAreQueriedOutsideTheLock() throws {
     let table = NodeTable(root: Thing(.folder, 1))
     for _ in 0..<3 {
       let item = Thing(.file, 2) { _ = table.count }
@@ -109,7 +111,7 @@ import Testing
       close(file)
       _ = unsafe unlink(path)
     }
-    let ledger = try NodeLedger(Descriptor(owning: fcntl(file, F_DUPFD_CLOEXEC, 3)), at: 0, limit: 5)
+    let ledger = try PersistentNodeTable(Descriptor(owning: fcntl(file, F_DUPFD_CLOEXEC, 3)), at: 0, limit: 5)
     let table = NodeTable(root: Thing(.folder, 1), ledger: ledger)
     func lookUp(_ number: UInt64) throws -> Node {
       try table.lookUp(table.root, FileName("\(number)"), Self.found(Thing(.file, number)), depth: 0).node

@@ -10,7 +10,7 @@ import Testing
 /// Nodes of what changes, and of what is let go.
 extension NodeTests {
   /// A process's current folder was replaced by another one under its name.
-  @Test func folderInAnothersPlaceIsNotIt() throws {
+  @Test func replacedDirectoryIsStale() throws {
     let source = try SourceFolder()
     for folder in ["d", "e"] {
       try source.makeFolder(FileName(folder))
@@ -31,7 +31,7 @@ extension NodeTests {
   }
 
   /// A view's folder stays valid when its source changes; a file in it only if it shows the same.
-  @Test func viewOfAnEarlierStateShowsThePresentOneAtOnce() throws {
+  @Test func openViewShowsTheCurrentSource() throws {
     let source = try SourceFolder()
     try source.write("a.zip", ZipFixture(ZipFixtureEntry("d/t", "one")))
     let walker = try TreeInProcess(source, keepsNodes: true)
@@ -52,7 +52,7 @@ extension NodeTests {
     #expect(try walker.list("a.zip.contents/d").map(\.text) == ["t", "u"])
   }
 
-  @Test func aTreeThatIsLetGoClosesEverything() throws {
+  @Test func releasedTreeClosesAllDescriptors() throws {
     let source = try SourceFolder()
     let inner = ZipFixture(ZipFixtureEntry("in.txt", "inside"))
     try source.makeFolder("d")
@@ -68,7 +68,7 @@ extension NodeTests {
     #expect(try source.openDescriptors() == 0)
   }
 
-  @Test func largeArchivesAreNotReadByWhoMustNotWait() throws {
+  @Test func nonblockingOpenDoesNotReadLargeArchives() throws {
     let (source, walker) = try Self.makeTree()
     try source.write("a.zip", ZipFixture(ZipFixtureEntry("in", String(repeating: "x", count: 300 << 10))))
     let tree = walker.tree

@@ -19,7 +19,7 @@ import Testing
     return (source, try TreeInProcess(source))
   }
 
-  @Test func lookUpsCountAndForgetGivesBack() throws {
+  @Test func lookupsAreCountedAndForgotten() throws {
     let (_, walker) = try Self.makeTree()
     let tree = walker.tree
     let before = tree.nodeCount
@@ -40,7 +40,7 @@ import Testing
     #expect(tree.nodeCount == before)
   }
 
-  @Test func failedLookUpCountsNothing() throws {
+  @Test func failedLookupAddsNoNode() throws {
     let (_, walker) = try Self.makeTree()
     let before = walker.tree.nodeCount
     #expect(throws: Fault.notFound) { try walker.tree.lookUp("gone", in: Tree.root, .blocking) }
@@ -48,7 +48,7 @@ import Testing
     #expect(walker.tree.nodeCount == before)
   }
 
-  @Test func aWalkThroughEverythingLeavesNoNode() throws {
+  @Test func fullTreeWalkLeavesNoNode() throws {
     let (_, walker) = try Self.makeTree()
     let before = walker.tree.nodeCount
     let first = try walker.walk()
@@ -62,7 +62,7 @@ import Testing
     #expect(try walker.tree.attributes(Tree.root, .blocking).0.kind == .folder)
   }
 
-  @Test func usedNumberComesBackUnderAnotherGeneration() throws {
+  @Test func reusedNodeNumberHasAnotherGeneration() throws {
     let (_, walker) = try Self.makeTree()
     let tree = walker.tree
     let one = try tree.lookUp("a.txt", in: Tree.root, .blocking)
@@ -72,7 +72,7 @@ import Testing
   }
 
   /// A generated file is a different node if its source becomes unreadable to the caller; a folder is the same for all.
-  @Test func fileIsAnotherNodeForWhoMayNotReadIt() throws {
+  @Test func fileThatBecomesUnreadableIsAnotherNode() throws {
     let source = try SourceFolder()
     try source.write("a.csv", "a,b\n")
     try source.write("a.zip", ZipFixture(ZipFixtureEntry("x", "y")))
@@ -80,7 +80,7 @@ import Testing
     for (name, isSame) in [("a.csv.as-html", false), ("a.zip.contents", true)] as [(FileName, Bool)] {
       try walker.withNode(name) { id in
         let node = try walker.tree.nodes.node(id)
-        var found = Found(node.item, try node.item.attributes(.blocking))
+        var found = LookupResult(node.item, try node.item.attributes(.blocking))
         #expect(node.stands(for: found))
         found.secrecy = .guarded
         #expect(node.stands(for: found))
@@ -107,7 +107,7 @@ import Testing
     #expect(throws: Fault.self) { _ = try item.open(pinned: true, .blocking) }
   }
 
-  @Test func viewsOfAFileHaveNumbersOfTheirOwn() throws {
+  @Test func viewsOfAFileHaveDistinctInodeNumbers() throws {
     let source = try SourceFolder()
     try source.write("a.csv", "a,b\n1,2\n")
     let walker = try TreeInProcess(source)
@@ -116,7 +116,7 @@ import Testing
     #expect(try walker.text("a.csv.as-html").contains("<table") && walker.text("a.csv.as-txt").contains("a  b"))
   }
 
-  @Test func replacedFileIsAnotherNode() throws {
+  @Test func replacedFileGetsANewNode() throws {
     let (source, walker) = try Self.makeTree()
     let tree = walker.tree
     let old = try tree.lookUp("a.txt", in: Tree.root, .blocking)
@@ -131,7 +131,7 @@ import Testing
     tree.forget(new.node, 1)
   }
 
-  @Test func manyLookUpsInAnyOrderAreGivenBackExactly() throws {
+  @Test func concurrentLookupsAndForgetsBalance() throws {
     let source = try SourceFolder()
     for index in 0..<300 { try source.write(FileName("f\(index)"), "x") }
     let tree = try TreeInProcess(source).tree
@@ -153,7 +153,7 @@ import Testing
     #expect(tree.nodeCount == before)
   }
 
-  @Test func surplusNamesNodesThatAreThere() throws {
+  @Test func surplusListsExistingNodes() throws {
     let source = try SourceFolder()
     for index in 0..<100 { try source.write(FileName("f\(index)"), "x") }
     let tree = try TreeInProcess(source).tree
@@ -165,7 +165,7 @@ import Testing
     for node in nodes { tree.forget(node, 1) }
   }
 
-  @Test func nothingIsSurplusOnceItIsForgotten() throws {
+  @Test func forgottenNodesAreNotSurplus() throws {
     let source = try SourceFolder()
     for index in 0..<100 { try source.write(FileName("f\(index)"), "x") }
     let tree = try TreeInProcess(source).tree
@@ -177,7 +177,7 @@ import Testing
 
   /// The kernel may be asked to forget an archive's folder only if nothing in it is known: it may be a process's
   /// current folder.
-  @Test func occupiedFolderIsNoSurplus() throws {
+  @Test func directoryWithKnownEntriesIsNotSurplus() throws {
     let source = try SourceFolder()
     let entries = (0..<10).map { ZipFixtureEntry("d\($0)/x", "x") }
     try source.write("a.zip", ZipFixture(entries))
@@ -194,7 +194,7 @@ import Testing
     for node in folders + [view] { tree.forget(node, 1) }
   }
 
-  @Test func filesThatWereClosedAreNotRemembered() throws {
+  @Test func closedFilesAreNotRetained() throws {
     let source = try SourceFolder()
     for index in 0..<700 { try source.write(FileName("f\(index)"), "x") }
     let tree = try TreeInProcess(source).tree
@@ -208,7 +208,7 @@ import Testing
   }
 
   /// Those of a folder whose name only begins like the root's are none below it.
-  @Test func linksByAbsolutePathsLeadIntoTheTreeOrNowhere() throws {
+  @Test func absoluteSymlinksResolveOnlyInsideTheTree() throws {
     let source = try SourceFolder()
     try source.makeFolder("2")
     try source.write("2/x", "inside")
@@ -217,7 +217,7 @@ import Testing
     }
     let walker = try TreeInProcess(source)
     func kind(_ name: FileName) throws -> Kind {
-      try Place.find([name], in: walker.tree, source: source.path, .blocking).attributes.kind
+      try ResolvedPath.find([name], in: walker.tree, source: source.path, .blocking).attributes.kind
     }
     #expect(try kind("in") == .file && kind("top") == .folder)
     let fault = #expect(throws: Fault.self) { try kind("beside") }

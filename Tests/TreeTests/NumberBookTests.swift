@@ -38,7 +38,7 @@ import Testing
     numbers(messages.map { key($0) }, index, block: block)
   }
 
-  @Test func aNumberIsThePositionAtFirstSightAndStays() throws {
+  @Test func messageNumberIsFirstPositionAndStable() throws {
     try withIndex { index in
       #expect(Self.numbers(0..<2000, index) == Array(1...2000))
       let some = Array(0..<2000).filter { $0 % 3 != 1 }
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test func blocksMakeNoDifference() throws {
+  @Test func messageNumbersAreIndependentOfBlocks() throws {
     for block in [1, 7, 512] {
       try withIndex { index in
         #expect(Self.numbers(0..<1500, index, block: block) == Array(1...1500))
@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test func equalMessagesHaveTheirNumbersInOrder() throws {
+  @Test func equalMessagesAreNumberedInOrder() throws {
     try withIndex { index in
       #expect(Self.numbers([1, 1, 2, 1], index) == [1, 2, 3, 4])
       #expect(Self.numbers([1, 2, 1, 1, 1], index) == [1, 3, 2, 4, 5])
@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test func aChangedMessageKeepsItsNumberAndGivesItToNoOther() throws {
+  @Test func changedMessageKeepsItsUniqueNumber() throws {
     try withIndex { index in
       _ = Self.numbers(0..<5, index)
       let changed = [Self.key(0), Self.key(1, version: 1), Self.key(2), Self.key(3, version: 1)]
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func twoProcessesGiveNoNumberTwice() throws {
+  @Test func concurrentProcessesAssignUniqueNumbers() throws {
     try withIndex { index in
       var (one, other) = (Self.book(index), Self.book(index))
       one.add((0..<700).map { Self.key($0) })
@@ -98,12 +98,12 @@ import Testing
     }
   }
 
-  @Test func withoutAnIndexANumberIsThePosition() throws {
+  @Test func messageNumberIsPositionWithoutIndex() throws {
     #expect(Self.numbers(5..<20, nil) == Array(1...15))
     #expect(Self.numbers(5..<20, Index(folder: "/proc/none")) == Array(1...15))
   }
 
-  @Test func numbersThatWereLostStartAgain() throws {
+  @Test func lostMessageNumbersRestart() throws {
     try withIndex { index in
       _ = Self.numbers(0..<10, index)
       var book = Self.book(index)
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test func recordsThatAreNotWhatTheyShouldBeDoNoHarm() throws {
+  @Test func invalidNumberRecordsAreHarmless() throws {
     try withIndex { index in
       _ = Self.numbers(0..<1200, index)
       let source = IndexedFile.prefix(device: 7, inode: 8) + [0x6e, 0, 0, 0, 0, 0, 0, 0, 1]

@@ -4,7 +4,7 @@ import Testing
 @testable import Tree
 
 @Suite struct OverridesTests {
-  @Test(arguments: [Kind.file, .folder, .link, .fifo]) func umaskTakesFromAllButLinks(_ kind: Kind) {
+  @Test(arguments: [Kind.file, .folder, .link, .fifo]) func umaskAppliesToAllButLinks(_ kind: Kind) {
     let time = Timestamp(seconds: 1)
     let attributes = Attributes(
       inode: 1, kind: kind, permissions: 0o1777, links: 1, owner: 5, group: 6, size: 1, allocated: 1, accessed: time,

@@ -13,8 +13,8 @@ import Threads
 
 /// The permissions of callers in a mount that several users see.
 @Suite struct PermissionTests {
-  private static let stranger = Asker(user: 4001, group: 4001, thread: 0)
-  private static let root = Asker(user: 0, group: 0, thread: 0)
+  private static let stranger = Credentials(user: 4001, group: 4001, thread: 0)
+  private static let root = Credentials(user: 0, group: 0, thread: 0)
 
   /// A folder that all users can enter.
   private static func source() throws -> SourceFolder {
@@ -44,9 +44,9 @@ import Threads
   }
 
   /// All capabilities that count in a user namespace of the asker's own count for nothing here.
-  @Test func capabilitiesOfAnotherNamespaceDoNotCount() async throws {
+  @Test func capabilitiesOfOtherNamespacesAreIgnored() async throws {
     let never = Timestamp(seconds: 0)
-    let face = Face(
+    let face = AccessAttributes(
       Attributes(
         inode: 1, kind: .file, permissions: 0o600, links: 1, owner: 4002, group: 4002, size: 0, allocated: 0,
         accessed: never, modified: never, changed: never))
@@ -59,21 +59,21 @@ import Threads
         if !child.isRunning { try Test.cancel("cannot make user namespaces here") }
         try await Task.sleep(for: .milliseconds(10))
       }
-      let asker = Asker(user: 4001, group: 4001, thread: child.pid)
-      #expect(asker.may(4, face, nil) == (isCapable && getuid() == 0), "\(words)")
+      let caller = Credentials(user: 4001, group: 4001, thread: child.pid)
+      #expect(caller.may(4, face, nil) == (isCapable && getuid() == 0), "\(words)")
     }
   }
 
   /// Everything that was public when it was looked up, and was made private without the kernel's knowledge.
-  @Test(arguments: ["rename", "chmod", "chown"]) func permissionsCountAsTheyAre(_ way: String) throws {
+  @Test(arguments: ["rename", "chmod", "chown"]) func currentPermissionsAreEnforced(_ way: String) throws {
     let source = try Self.source()
     let path = source.path
     try source.makeFolder("f")
     try source.write("f/a.zip", Self.archive("public"))
     try source.write("f/t.csv", "a,b\n1,2\n")
     let tree = try Self.shared(source)
-    func lookUp(_ name: FileName, in folder: UInt64, _ asker: Asker? = Self.stranger) throws -> UInt64 {
-      try tree.lookUp(name, in: folder, for: asker, .blocking).node
+    func lookUp(_ name: FileName, in folder: UInt64, _ caller: Credentials? = Self.stranger) throws -> UInt64 {
+      try tree.lookUp(name, in: folder, for: caller, .blocking).node
     }
     let folder = try lookUp("f", in: Tree.root)
     let file = try lookUp("a.zip", in: folder)
@@ -103,7 +103,7 @@ import Threads
         guard unsafe chown("\(path)/f/\(name)", 4002, 4002) == 0 else { return }
       }
     }
-    let questions: [(String, (Asker?) throws -> Void)] = [
+    let questions: [(String, (Credentials?) throws -> Void)] = [
       ("look up in the view", { _ = try lookUp("d", in: view, $0) }),
       ("look up below it", { _ = try lookUp("secret.txt", in: inner, $0) }),
       ("list the view", { _ = try tree.openFolder(view, for: $0, .blocking) }),
@@ -132,7 +132,7 @@ import Threads
   }
 
   /// The kernel is told of a folder that was closed, once; a caller that it lets pass all the same works below.
-  @Test func closedFoldersAreLookedAtAgain() throws {
+  @Test func restrictedDirectoriesAreRechecked() throws {
     let source = try Self.source()
     for name: FileName in ["f", "f/g", "f/g/h"] { try source.makeFolder(name) }
     try source.write("f/g/h/a.txt", "a")
@@ -163,7 +163,7 @@ import Threads
     func add(_ more: [UInt64]) { nodes += more }
   }
 
-  @Test func writingNeedsThePermissionToWrite() throws {
+  @Test func writingRequiresWritePermission() throws {
     let source = try Self.source()
     try source.write("a", [1, 2, 3], mode: 0o644)
     let tree = try Self.shared(source, isWritable: true)
@@ -183,14 +183,14 @@ import Threads
     #expect(try tree.attributes(node, .blocking).0.size == 3)
   }
 
-  @Test func changingAFolderNeedsThePermissionToWrite() throws {
+  @Test func changingDirectoryRequiresWritePermission() throws {
     let source = try Self.source()
     try source.makeFolder("d", mode: 0o755)
     try source.write("d/a", "a")
     let tree = try Self.shared(source, isWritable: true)
     let folder = try tree.lookUp("d", in: Tree.root, for: Self.stranger, .blocking).node
     let file = try tree.lookUp("a", in: folder, for: Self.stranger, .blocking).node
-    let maker = Tree.Maker(asker: Self.stranger, umask: 0)
+    let maker = Tree.CreationContext(caller: Self.stranger, umask: 0)
     var size = Tree.AttributeChanges()
     size.size = 0
     let changes: [() throws -> Void] = [
@@ -207,7 +207,7 @@ import Threads
     #expect(try tree.attributes(file, .blocking).0.size == 1)
   }
 
-  @Test func programsAreExecutedWithoutTheRightToRead() throws {
+  @Test func executionDoesNotRequireReadPermission() throws {
     let source = try Self.source()
     try source.write("run", [1], mode: 0o711)
     let tree = try Self.shared(source)
@@ -217,7 +217,7 @@ import Threads
   }
 
   /// The first entry that matches the caller counts, and the mask takes away from all but the owner and others.
-  @Test func listsGrantWhatTheirFirstMatchDoes() throws {
+  @Test func firstMatchingACLEntryDecides() throws {
     func list(_ entries: (UInt16, UInt16, UInt32)...) throws -> AccessList {
       var bytes: [UInt8] = [2, 0, 0, 0]
       for (tag, permissions, id) in entries {
@@ -229,7 +229,7 @@ import Threads
     }
     typealias Tag = AccessList.Tag
     func may(_ wanted: UInt16, _ list: AccessList, user: UInt32, group: UInt32) -> Bool {
-      list.gives(wanted, to: Asker(user: user, group: group, thread: 0), owner: 1, group: 1)
+      list.gives(wanted, to: Credentials(user: user, group: group, thread: 0), owner: 1, group: 1)
     }
     let masked = try list(
       (Tag.owner, 6, .max), (Tag.user, 7, 2), (Tag.owningGroup, 7, .max), (Tag.group, 7, 3), (Tag.mask, 4, .max),

@@ -31,10 +31,10 @@ import Threads
 
   private func make(_ tree: Tree, _ record: ChangeRecord) throws {
     _ = try tree.makeFolder(
-      "new", in: Tree.root, permissions: 0o755, by: Tree.Maker(asker: nil, umask: 0, record))
+      "new", in: Tree.root, permissions: 0o755, by: Tree.CreationContext(caller: nil, umask: 0, record))
   }
 
-  @Test func aFolderIsMadeOnce() throws {
+  @Test func repeatedMkdirCreatesDirectoryOnce() throws {
     try inherit {
       try make($1, $2)
     } then: { _, tree, record in
@@ -44,7 +44,7 @@ import Threads
     }
   }
 
-  @Test func aFolderThatWasNotMadeIsMade() throws {
+  @Test func interruptedMkdirIsCompleted() throws {
     try inherit {
       $2.begin(0)
     } then: { source, tree, record in
@@ -53,7 +53,7 @@ import Threads
     }
   }
 
-  @Test func aFolderThatWasMadeAndNotRecordedIsOurs() throws {
+  @Test func unrecordedNewDirectoryIsAccepted() throws {
     try inherit { source, _, record in
       record.begin(0)
       #expect(unsafe mkdir(source.path + "/new", 0o755) == 0)
@@ -62,7 +62,7 @@ import Threads
     }
   }
 
-  @Test func aFolderThatWasThereIsNotOurs() throws {
+  @Test func repeatedMkdirFailsForExistingDirectory() throws {
     try inherit { source, _, record in
       #expect(unsafe mkdir(source.path + "/new", 0o755) == 0)
       record.begin(1)
@@ -71,7 +71,7 @@ import Threads
     }
   }
 
-  @Test(arguments: [true, false]) func aFileIsRenamedOnce(isDone: Bool) throws {
+  @Test(arguments: [true, false]) func repeatedRenameIsAppliedOnce(isDone: Bool) throws {
     var inode: UInt64 = 0
     try inherit { source, _, record in
       try source.write("one", "1")
@@ -87,7 +87,7 @@ import Threads
     }
   }
 
-  @Test func aRenameThatIsUnclearIsRefused() throws {
+  @Test func ambiguousRepeatedRenameIsRefused() throws {
     try inherit { source, _, record in
       try source.write("one", "1")
       record.begin(1, 2)
@@ -98,7 +98,7 @@ import Threads
     }
   }
 
-  @Test func aNameIsRemovedOnce() throws {
+  @Test func repeatedRemoveIsAppliedOnce() throws {
     try inherit { source, tree, record in
       try source.write("one", "1")
       try tree.remove("one", in: Tree.root, isFolder: false, for: nil, record)
@@ -111,7 +111,7 @@ import Threads
   }
 
   /// Nothing, a part, or all of it was appended when the process died.
-  @Test(arguments: ["", "ab", "abcd"]) func bytesAreAppendedOnce(done: String) throws {
+  @Test(arguments: ["", "ab", "abcd"]) func repeatedAppendWritesBytesOnce(done: String) throws {
     try inherit { source, _, record in
       try source.write("log", "0" + done)
       record.begin(1)
@@ -125,7 +125,7 @@ import Threads
     }
   }
 
-  @Test func bytesOfOthersAreNotTakenForOurs() throws {
+  @Test func foreignBytesAreNotTakenForOwnAppend() throws {
     try inherit { source, _, record in
       try source.write("log", "0xy")
       record.begin(1)
@@ -141,7 +141,7 @@ import Threads
     return try unsafe bytes.withUnsafeBytes { unsafe try file.write($0, at: nil, for: nil, record) }
   }
 
-  @Test func answersAreKept() throws {
+  @Test func recordedRepliesSurviveRestart() throws {
     let file = try FileLock.unnamedFile()
     let before = try ChangeJournal(file, at: 0, ordinal: 0)
     before.setAnswer(7, error: EEXIST, [1, 2, 3])

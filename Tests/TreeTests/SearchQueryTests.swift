@@ -42,26 +42,26 @@ import Testing
     ("a会議b", word("a 会議 議 b")), ("subject:資料", word("資料", "subject")),
   ]
 
-  @Test(arguments: queries) func readsWhatPeopleWrite(_ text: String, _ query: SearchQuery) throws {
+  @Test(arguments: queries) func searchQueriesAreParsed(_ text: String, _ query: SearchQuery) throws {
     #expect(try SearchQuery(text) == query)
   }
 
   static let mistakes = [
     ("", "empty"), ("   ", "empty"), ("\"open", "quotation"), ("(a", "without its ')'"), ("a)", "without its '('"),
-    ("()", "nothing"), ("OR", "OR"), ("a OR", "OR"), ("OR a", "OR"), ("a OR OR b", "OR"), ("-", "behind a '-'"),
-    ("a - -", "behind"), ("from:", "behind 'from:'"), ("from: anna", "behind 'from:'"), ("has:wings", "has:attachment"),
+    ("()", "nothing"), ("OR", "OR"), ("a OR", "OR"), ("OR a", "OR"), ("a OR OR b", "OR"), ("-", "after a '-'"),
+    ("a - -", "after a"), ("from:", "after 'from:'"), ("from: anna", "after 'from:'"), ("has:wings", "has:attachment"),
     ("after:soon", "date"), ("after:2024-13-01", "date"), ("before:2023-02-29", "date"), ("after:2024-1-1-1", "date"),
     ("larger:big", "size"), ("larger:M", "size"), ("larger:99999999999", "size"), ("!!!", "no word"), ("*", "no word"),
     ("from:@", "no word"), (String(repeating: "a ", count: 300), "more than"),
-    ("list:a", "'list:' is no prefix; there are after: bcc: before:"), ("ID:<a@b>", "'id:' is no prefix"),
+    ("list:a", "'list:' is not a prefix (use one of after: bcc: before:"), ("ID:<a@b>", "'id:' is not a prefix"),
     ("*a", "at the end of a word"), ("a*b", "at the end of a word"), ("~a-b", "one whole word"),
     ("~a*", "one whole word"),
-    ("NOT", "behind a '-' or NOT"), ("is:odd", "is:deleted"), ("date:soon", "date"), ("from:(a", "without its ')'"),
+    ("NOT", "after a '-' or NOT"), ("is:odd", "is:deleted"), ("date:soon", "date"), ("from:(a", "without its ')'"),
     ("from:()", "nothing"),
     (String(repeating: "(", count: 5000), "more than"), ("AND a", "AND"),
   ]
 
-  @Test(arguments: mistakes) func saysWhatIsWrong(_ text: String, _ reason: String) {
+  @Test(arguments: mistakes) func invalidSearchQueriesAreExplained(_ text: String, _ reason: String) {
     let error = #expect(throws: SearchQuery.ParseError.self) { try SearchQuery(text) }
     #expect(error?.reason.contains(reason) ?? false, "\(error?.reason ?? "")")
   }
@@ -72,7 +72,7 @@ import Testing
     ["party", "parties"], ["reply", "replies", "replied", "replying"], ["box", "boxes"],
     ["report", "reported", "reporting"],
     ["class", "classes"], ["pass", "passed", "passing"], ["call", "called", "calling"], ["day", "days"],
-  ]) func wordsHaveForms(_ forms: [String]) {
+  ]) func inflectedFormsMatchEachOther(_ forms: [String]) {
     for form in forms {
       for other in forms { #expect(InflectedWord.forms(of: form).contains(other), "\(other) of \(form)") }
     }
@@ -80,7 +80,7 @@ import Testing
   }
 
   /// Any folder name is a query or gives an error, and FTS5 never gets an invalid expression.
-  @Test func anyTextIsReadOrRefused() {
+  @Test func anyQueryTextIsParsedOrRefused() {
     var numbers = SeededNumbers(seed: 11)
     let pieces = [
       "a", "会", "\"", "(", ")", "-", "*", " ", "OR", "AND", "from:", "has:", "label:", "NEAR", "^", "{", "}", ":", "+",
@@ -96,7 +96,7 @@ import Testing
     #expect(read > 100)
   }
 
-  @Test func positionsAreSets() {
+  @Test func positionSetOperationsAreCorrect() {
     let limit = 130
     let even = PositionSet(below: limit) { $0 % 2 == 0 }
     var some = PositionSet(below: limit, [0, 1, 63, 64, 128, 129, 130, 5000])
@@ -111,7 +111,7 @@ import Testing
     #expect(PositionSet(below: 0).inverted.positions == [])
   }
 
-  @Test func factsAreReadBack() {
+  @Test func messageFactsRoundTrip() {
     var facts = MessageFacts()
     var row = MessageRow(separator: 0, start: 0, end: 5 << 32)
     facts.add(row)

@@ -28,7 +28,7 @@ import Threads
   }
 
   /// A mailbox whose reads from an offset on can be blocked.
-  private final class HeldFile: Item {
+  private final class OpenFileDescription: Item {
     let bytes: ByteArraySource
     /// The offset from which reads block.
     let held = Monitor(Int64.max)
@@ -38,7 +38,7 @@ import Threads
 
     init(_ text: String) { bytes = ByteArraySource(Array(text.utf8)) }
 
-    func attributes(_ patience: Patience) throws(Fault) -> Attributes {
+    func attributes(_ blocking: BlockingMode) throws(Fault) -> Attributes {
       Attributes(
         inode: 7, kind: .file, permissions: 0o644, links: 1, owner: 0, group: 0, size: bytes.size, allocated: 0,
         accessed: Timestamp(seconds: 0), modified: Timestamp(seconds: 0), changed: Timestamp(seconds: 0))
@@ -46,7 +46,7 @@ import Threads
 
     func accessList() throws(Fault) -> AccessList? { nil }
 
-    func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource {
+    func open(pinned: Bool, _ blocking: BlockingMode) throws(Fault) -> any ByteSource {
       FailingSource(bytes) { [self] _, offset in
         do throws(Fault) {
           try held.wait { offset < $0 ? () : nil }
@@ -57,14 +57,14 @@ import Threads
   }
 
   private final class Setup: Sendable {
-    let file = HeldFile(SearchWaitTests.messages.joined())
+    let file = OpenFileDescription(SearchWaitTests.messages.joined())
     let mailboxes: Mailboxes
     let sorted: SortedMailbox
 
-    init(patience: Duration, index: Index? = nil, batchSize: Int = 1) throws {
+    init(blocking: Duration, index: Index? = nil, batchSize: Int = 1) throws {
       let node = Node(id: 1, generation: 1, parent: nil, name: "", item: file, depth: 0, face: .none)
       let source = Source(item: file, attributes: try file.attributes(.blocking), name: "a.mbox", folder: node)
-      let pace = Mailboxes.Pace(patience: patience, batchSize: batchSize)
+      let pace = Mailboxes.Pace(blocking: blocking, batchSize: batchSize)
       mailboxes = Mailboxes(index: index, pace: pace)
       sorted = mailboxes.sorted(mailboxes.mailbox(of: source))
       #expect(try sorted.mailbox.count(.blocking) == SearchWaitTests.count)
@@ -91,8 +91,8 @@ import Threads
     }
   }
 
-  @Test func whatIsNotAllSaysSoFirst() throws {
-    let setup = try Setup(patience: .milliseconds(50))
+  @Test func incompleteResultsStartWithANotice() throws {
+    let setup = try Setup(blocking: .milliseconds(50))
     let start = Self.messages[..<20].reduce(0) { $0 + $1.utf8.count }
     setup.file.held.update { $0 = Int64(start) }
     let half = "INCOMPLETE - 50 % searched.txt"
@@ -119,8 +119,8 @@ import Threads
     #expect(try folder.child(named: FileName(half), .blocking) == nil)
   }
 
-  @Test func whatNeedsNoWordsWaitsForNone() throws {
-    let setup = try Setup(patience: .seconds(50))
+  @Test func queriesWithoutWordsDoNotWaitForTheIndex() throws {
+    let setup = try Setup(blocking: .seconds(50))
     let end = Monitor(false)
     setup.mailboxes.words.submit { try? end.wait { $0 ? () : nil } }
     defer { end.update { $0 = true } }
@@ -134,8 +134,8 @@ import Threads
     #expect(setup.sorted.search.words.reach.messages == 0)
   }
 
-  @Test func attachmentsThatAreStillLookedForAreWaitedForAsWell() throws {
-    let setup = try Setup(patience: .milliseconds(50))
+  @Test func attachmentQueriesWaitForTheAttachmentScan() throws {
+    let setup = try Setup(blocking: .milliseconds(50))
     setup.file.held.update { $0 = 0 }
     #expect(try setup.list("-has:attachment") == ["INCOMPLETE - 0 % searched.txt"])
     setup.file.held.update { $0 = .max }
@@ -144,18 +144,18 @@ import Threads
     #expect(names.count == Self.count)
   }
 
-  @Test(arguments: [nil, "/proc/none"]) func withoutAPlaceForWordsTheyAreFound(_ folder: String?) throws {
-    let setup = try Setup(patience: .seconds(50), index: Index(folder: folder), batchSize: 16 << 20)
+  @Test(arguments: [nil, "/proc/none"]) func wordsAreFoundWithoutPersistentIndex(_ folder: String?) throws {
+    let setup = try Setup(blocking: .seconds(50), index: Index(folder: folder), batchSize: 16 << 20)
     #expect(try setup.list("needle").count == Self.count && setup.list("thread").count == Self.count / 2)
     #expect(!setup.sorted.search.words.reach.isKept)
   }
 
   /// An interrupted caller returns at once, and work done only for it ends soon.
-  @Test func whoWaitsCanGo() async throws {
-    let setup = try Setup(patience: .seconds(50))
+  @Test func interruptedSearchReturnsImmediately() async throws {
+    let setup = try Setup(blocking: .seconds(50))
     setup.file.held.update { $0 = 0 }
     let end = ContinuousClock.now + .milliseconds(100)
-    let interest = Interest { .now < end }
+    let interest = CancellationToken { .now < end }
     let fault = await offThread { () -> Fault? in
       interest.run {
         do throws(Fault) {
@@ -167,7 +167,7 @@ import Threads
     #expect(fault?.kind == .interrupted)
   }
 
-  @Test func whoComesWhenManyWaitIsAnsweredAtOnce() throws {
+  @Test func excessSearchWaitersAreAnsweredImmediately() throws {
     let waiters = SearchWaiters()
     func wait(_ depth: Int) throws(Fault) -> [Bool] {
       try waiters.waits { (mayWait) throws(Fault) in [mayWait] + (depth == 0 ? [] : try wait(depth - 1)) }

@@ -39,7 +39,7 @@ import Testing
   }
 
   /// A thread has the name of its oldest message, wherever that is.
-  @Test func nameIsThatOfTheOldest() {
+  @Test func threadIsNamedAfterItsOldestMessage() {
     let rows = [
       Self.row("Re: Plan", id: 2, to: [1], at: 20), Self.row("Plan", id: 1, at: 10),
       Self.row("Other", id: 3, to: [2], at: 5), Self.row("Plan", id: 4, at: nil),
@@ -49,9 +49,9 @@ import Testing
     #expect(Self.inOnePass(rows) == Self.inTwoPasses(rows))
   }
 
-  @Test func nothingIsNoGroup() { #expect(Self.inOnePass([]).count == 0) }
+  @Test func noMessagesYieldNoGroups() { #expect(Self.inOnePass([]).count == 0) }
 
-  @Test(arguments: UInt64(0)..<60) func onePassGivesTheGroupsOfTwo(_ seed: UInt64) {
+  @Test(arguments: UInt64(0)..<60) func onePassGroupingMatchesTwoPasses(_ seed: UInt64) {
     var numbers = SeededNumbers(seed: seed)
     let subjects = ["Plan", "Re: Plan", "plan", "Plan (1)", "Fwd: a/b", "", "Re:", "..", "ü", "Plan (1) (1)"]
     let rows = (0..<numbers.below(200)).map { _ in

@@ -14,20 +14,20 @@ private final class Told {
 }
 
 @Suite struct ToldSizeTests {
-  @Test func nothingIsToBeRefreshedBeforeAnEstimateIsTold() {
+  @Test func noRefreshIsNeededWithoutEstimate() {
     let told = Told()
     #expect(told.isSettled(byOpeningIn: 7) && told.isSettled(byOpeningIn: 0))
     told.noteExact(for: 7)
     #expect(told.isSettled(byOpeningIn: 8))
   }
 
-  @Test func estimateIsToBeRefreshedWhoeverOpens() {
+  @Test func reportedEstimateRequiresRefreshOnOpen() {
     let told = Told()
     told.noteEstimate()
     #expect(![0, 7, -1].contains { told.isSettled(byOpeningIn: $0) })
   }
 
-  @Test func whoWasToldTheExactSizeSettlesItForAll() {
+  @Test func openByInformedThreadSettlesSizeForAll() {
     let told = Told()
     told.noteEstimate()
     told.noteExact(for: 7)
@@ -37,7 +37,7 @@ private final class Told {
     #expect(told.isSettled(byOpeningIn: 8) && told.isSettled(byOpeningIn: 0))
   }
 
-  @Test func onlyTheLastOneToldCounts() {
+  @Test func onlyLastInformedThreadSettlesSize() {
     let told = Told()
     told.noteEstimate()
     told.noteExact(for: 7)
@@ -46,7 +46,7 @@ private final class Told {
     #expect(told.isSettled(byOpeningIn: 8))
   }
 
-  @Test func newEstimateIsToBeRefreshedAgain() {
+  @Test func newEstimateRequiresAnotherRefresh() {
     let told = Told()
     told.noteEstimate()
     told.noteExact(for: 7)
@@ -59,7 +59,7 @@ private final class Told {
   }
 
   /// The kernel does not say for whom it asks when it writes back or reads ahead.
-  @Test(arguments: [Int32(0), -1, .min]) func threadThatIsNotKnownSettlesNothing(_ unknown: Int32) {
+  @Test(arguments: [Int32(0), -1, .min]) func unknownThreadDoesNotSettleSize(_ unknown: Int32) {
     let told = Told()
     told.noteEstimate()
     told.noteExact(for: 7)
@@ -71,7 +71,7 @@ private final class Told {
     #expect(told.isSettled(byOpeningIn: 7))
   }
 
-  @Test func noReplySettlesAnythingBetweenInvalidationAndRefresh() {
+  @Test func repliesDuringInvalidationDoNotSettleSize() {
     let told = Told()
     told.noteEstimate()
     told.noteExact(for: 7)
@@ -97,7 +97,7 @@ private final class Told {
     #expect(told.isSettled(byOpeningIn: 7))
   }
 
-  @Test func invalidationOfAnExactSizeAsksForNothing() {
+  @Test func invalidationOfExactSizeNeedsNoRefresh() {
     let told = Told()
     told.noteInvalidation()
     #expect(told.isSettled(byOpeningIn: 7))

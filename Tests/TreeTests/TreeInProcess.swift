@@ -47,7 +47,7 @@ final class TreeInProcess: FileTree {
   }
 
   /// Requests at once, and again with blocking patience if delayed, as a mount does.
-  func ask<Value>(_ question: (Patience) throws(Fault) -> Value) throws -> Value {
+  func ask<Value>(_ question: (BlockingMode) throws(Fault) -> Value) throws -> Value {
     do throws(Fault) {
       do throws(Fault) { return try question(.immediate) } catch {
         guard error.isDelay else { throw error }
@@ -63,7 +63,7 @@ final class TreeInProcess: FileTree {
     defer { if keepsNodes { kept.withLock { $0 += nodes } } else { giveBack(nodes) } }
     for name in path.bytes.split(separator: 0x2f) {
       let folder = nodes.last ?? Tree.root
-      nodes.append(try ask { (patience) throws(Fault) in try tree.lookUp(FileName(name), in: folder, patience) }.node)
+      nodes.append(try ask { (blocking) throws(Fault) in try tree.lookUp(FileName(name), in: folder, blocking) }.node)
     }
     return try body(nodes.last ?? Tree.root)
   }
@@ -73,7 +73,7 @@ final class TreeInProcess: FileTree {
   /// The rows after `.` and `..`, read a few at a time as a kernel does.
   func rows(_ path: FileName, atATime count: Int = 50) throws -> [(name: FileName, cookie: UInt64)] {
     try withNode(path) { node in
-      let reader = try ask { (patience) throws(Fault) in try tree.openFolder(node, patience) }
+      let reader = try ask { (blocking) throws(Fault) in try tree.openFolder(node, blocking) }
       var rows: [(name: FileName, cookie: UInt64)] = []
       while true {
         let more = try read(reader, after: rows.last?.cookie ?? 0, count: count)
@@ -83,10 +83,10 @@ final class TreeInProcess: FileTree {
     }
   }
 
-  func read(_ reader: FolderReader, after cookie: UInt64, count: Int) throws -> [(name: FileName, cookie: UInt64)] {
-    try ask { (patience) throws(Fault) in
+  func read(_ reader: DirectoryHandle, after cookie: UInt64, count: Int) throws -> [(name: FileName, cookie: UInt64)] {
+    try ask { (blocking) throws(Fault) in
       var rows: [(name: FileName, cookie: UInt64)] = []
-      try reader.read(after: cookie, patience) { (row, entry) throws(Fault) in
+      try reader.read(after: cookie, blocking) { (row, entry) throws(Fault) in
         guard rows.count < count else { return false }
         rows.append((row.name.fileName, row.cookie))
         return true
@@ -97,7 +97,7 @@ final class TreeInProcess: FileTree {
 
   func stat(_ path: FileName) throws -> FileTreeStatus {
     try withNode(path) { node in
-      let attributes = try ask { (patience) throws(Fault) in try tree.attributes(node, patience) }.0
+      let attributes = try ask { (blocking) throws(Fault) in try tree.attributes(node, blocking) }.0
       let kind: FileTreeStatus.Kind =
         switch attributes.kind {
         case .file: .file
@@ -113,24 +113,24 @@ final class TreeInProcess: FileTree {
 
   func read(_ path: FileName, at offset: Int64, count: Int) throws -> [UInt8] {
     try withNode(path) { node in
-      let file = try ask { (patience) throws(Fault) in try tree.open(node, patience) }
-      return try ask { (patience) throws(Fault) in try file.source.partialBytes(at: offset, count: count, patience) }
+      let file = try ask { (blocking) throws(Fault) in try tree.open(node, blocking) }
+      return try ask { (blocking) throws(Fault) in try file.source.partialBytes(at: offset, count: count, blocking) }
     }
   }
 
   func readLink(_ path: FileName) throws -> [UInt8] {
-    try withNode(path) { node in try ask { (patience) throws(Fault) in try tree.linkTarget(node, patience) } }
+    try withNode(path) { node in try ask { (blocking) throws(Fault) in try tree.linkTarget(node, blocking) } }
   }
 
   func attribute(_ path: FileName, _ name: String) throws -> [UInt8] {
     try withNode(path) { node in
-      try ask { (patience) throws(Fault) in try tree.extendedAttribute(FileName(name), of: node, patience) }
+      try ask { (blocking) throws(Fault) in try tree.extendedAttribute(FileName(name), of: node, blocking) }
     }
   }
 
   func attributeNames(_ path: FileName) throws -> [String] {
     try withNode(path) { node in
-      let names = try ask { (patience) throws(Fault) in try tree.extendedAttributeNames(node, patience) }
+      let names = try ask { (blocking) throws(Fault) in try tree.extendedAttributeNames(node, blocking) }
       return names.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
     }
   }

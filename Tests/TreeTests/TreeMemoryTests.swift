@@ -20,7 +20,7 @@ import Threads
     return names.map(\.text) + ["\(status.inode) \(status.size)", String(decoding: text, as: UTF8.self)]
   }
 
-  @Test func archivesThatDoNotFitTogetherAreReadInTurn() throws {
+  @Test func archivesExceedingMemoryTogetherAreReadInTurn() throws {
     let source = try SourceFolder()
     for name in ["a", "b", "c"] { try source.write(FileName("\(name).zip"), Self.archive(name, count: 700)) }
     // Each tree takes more than half of it.
@@ -36,7 +36,7 @@ import Threads
     }
   }
 
-  @Test func whatDoesNotFitCostsNobodyElse() throws {
+  @Test func oversizedArchiveAffectsNoOtherArchive() throws {
     let source = try SourceFolder()
     try source.write("bomb.zip", Self.archive("bomb", count: 5000))
     try source.write("a.zip", Self.archive("a", count: 700))
@@ -51,14 +51,14 @@ import Threads
     #expect(said == "bomb.zip: it has more names than fit in 120 KiB of memory (-o memory=)")
   }
 
-  @Test func openFilesAndFoldersOutliveTheirTree() throws {
+  @Test func openHandlesSurviveEvictionOfTheirTree() throws {
     let source = try SourceFolder()
     for name in ["a", "b"] { try source.write(FileName("\(name).zip"), Self.archive(name, count: 700)) }
     let walker = try TreeInProcess(source, keepsNodes: true, memory: MemoryBudget(capacity: 120 << 10))
     try walker.withNode("a.zip.contents/a 3") { folder in
       try walker.withNode("a.zip.contents/a 3/file 10") { file in
-        let reader = try walker.ask { (patience) throws(Fault) in try walker.tree.openFolder(folder, patience) }
-        let opened = try walker.ask { (patience) throws(Fault) in try walker.tree.open(file, patience) }
+        let reader = try walker.ask { (blocking) throws(Fault) in try walker.tree.openFolder(folder, blocking) }
+        let opened = try walker.ask { (blocking) throws(Fault) in try walker.tree.open(file, blocking) }
         let some = try walker.read(reader, after: 0, count: 10)
         // Evicts the other tree.
         _ = try look(walker, "b")

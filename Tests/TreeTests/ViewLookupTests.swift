@@ -37,7 +37,9 @@ import Tree
       return []
     }
 
-    func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? { nil }
+    func item(of source: Source, _ request: ViewRequest, _ blocking: BlockingMode) throws(Fault) -> LookupResult? {
+      nil
+    }
   }
 
   private func tree(_ source: SourceFolder, views count: Int, _ asked: Asked) throws -> Tree {
@@ -46,7 +48,7 @@ import Tree
     return try Tree(mirroring: root, views: Views(views, depth: 4))
   }
 
-  @Test(arguments: [9, 100]) func onlyViewsOfAnEndingAreAsked(_ count: Int) throws {
+  @Test(arguments: [9, 100]) func lookupQueriesOnlyViewsOfTheSuffix(_ count: Int) throws {
     let source = try SourceFolder()
     let asked = Asked()
     let tree = try tree(source, views: count, asked)
@@ -61,7 +63,7 @@ import Tree
     #expect(questions("missing.as-v100") == 0)
   }
 
-  @Test(arguments: [9, 100]) func listingAsksOnlyViewsOfAnExtension(_ count: Int) throws {
+  @Test(arguments: [9, 100]) func listingQueriesOnlyViewsOfTheExtension(_ count: Int) throws {
     let source = try SourceFolder()
     for number in 0..<200 { try source.write(FileName("f\(number).\(number % 4 == 0 ? "e7" : "txt")"), [1]) }
     let asked = Asked()

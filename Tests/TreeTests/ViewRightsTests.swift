@@ -56,19 +56,19 @@ import Testing
 
     private func note() { questions.add(1, ordering: .relaxed) }
 
-    func attributes(_ patience: Patience) throws(Fault) -> Attributes { shown }
+    func attributes(_ blocking: BlockingMode) throws(Fault) -> Attributes { shown }
     func accessList() throws(Fault) -> AccessList? { list }
-    func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource {
+    func open(pinned: Bool, _ blocking: BlockingMode) throws(Fault) -> any ByteSource {
       note()
       return ByteArraySource(content)
     }
-    func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
+    func child(named name: FileName, _ blocking: BlockingMode) throws(Fault) -> LookupResult? {
       note()
       return try members.first { $0.name == name }.map { (member) throws(Fault) in
-        Found(member.thing, try member.thing.attributes(patience))
+        LookupResult(member.thing, try member.thing.attributes(blocking))
       }
     }
-    func listing(_ patience: Patience) throws(Fault) -> any Listing {
+    func listing(_ blocking: BlockingMode) throws(Fault) -> any DirectoryCursor {
       note()
       return ShortListing(members.map { ($0.name, $0.thing.inode, $0.thing.kind) })
     }
@@ -96,12 +96,12 @@ import Testing
     }
   }
 
-  @Test func everyViewIsInTheTable() {
+  @Test func permissionTableCoversEveryView() {
     #expect(Set(Views.types.map { "\($0)" }) == Set(Self.table.keys))
     #expect(Set(Self.views().map { "\(type(of: $0))" }) == Set(Self.table.keys))
   }
 
-  @Test func viewOfWhatIsConcealedIsToldFromItsAttributes() throws {
+  @Test func viewOfUnreadableSourceUsesOnlyAttributes() throws {
     for view in Self.views() {
       for name in Self.names(view) {
         var told: [(Attributes, UInt64)] = []
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test func viewOfOneFileHasItsOwnerModeAndList() throws {
+  @Test func singleSourceViewInheritsOwnerModeAndACL() throws {
     let list = try AccessList([2, 0, 0, 0, 1, 0, 6, 0, 255, 255, 255, 255, 2, 0, 7, 0, 9, 0, 0, 0])
     for view in Self.views() where Self.table["\(type(of: view))"] != .manyFiles {
       for permissions: UInt16 in [0o644, 0o600, 0o4711, 0o024, 0o604, 0] {
@@ -165,7 +165,7 @@ import Testing
     return Thing(.folder, mode, members: files)
   }
 
-  @Test(arguments: merges.indices) func whatIsMadeOfSeveralIsForWhoMayReadEach(row: Int) throws {
+  @Test(arguments: merges.indices) func mergedViewRequiresReadAccessToEverySource(row: Int) throws {
     let (folder, owner, group, permissions) = Self.merges[row]
     let view = try #require(Self.views().first { $0.name == "merged" })
     let request = view.listedRequest(beside: "f")
@@ -178,7 +178,7 @@ import Testing
   }
 
   @Test(arguments: merges.indices.filter { merges[$0].folder.members.count > 1 })
-  func splitArchiveIsForWhoMayReadEachPart(row: Int) throws {
+  func splitArchiveRequiresReadAccessToEveryPart(row: Int) throws {
     let (folder, owner, group, permissions) = Self.merges[row]
     let last = try #require(folder.members.last)
     let parts = folder.members.enumerated().map { (name: FileName("a.z0\($0 + 1)"), thing: $1.thing) }
@@ -194,7 +194,7 @@ import Testing
   }
 
   @Test(arguments: merges.indices.filter { merges[$0].folder.members.count > 1 })
-  func trackIsForWhoMayReadSheetAndSound(row: Int) throws {
+  func trackRequiresReadAccessToSheetAndSound(row: Int) throws {
     let (folder, owner, group, permissions) = Self.merges[row]
     if folder.members.count > 2 { return }
     let (first, last) = (folder.members[0].thing, folder.members[1].thing)
@@ -215,7 +215,7 @@ import Testing
     #expect(String(found.attributes.permissions, radix: 8) == String(permissions, radix: 8))
   }
 
-  @Test func listOfOneFileTakesFromAllOthers() throws {
+  @Test func aclOfOneSourceRestrictsMergedView() throws {
     // user::rw- user:9:--- group::r-- mask::r-- other::r--
     func entry(_ tag: UInt8, _ permissions: UInt8, _ id: UInt8 = 255) -> [UInt8] {
       [tag, 0, permissions, 0] + (id == 255 ? [255, 255, 255, 255] : [id, 0, 0, 0])

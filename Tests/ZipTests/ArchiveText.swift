@@ -8,7 +8,7 @@ extension ZipArchive {
   static let testTime = Timestamp(seconds: 1_700_000_000)
 
   /// Opens a fixture.
-  convenience init(_ fixture: ZipFixture, cache: ChunkCache = ChunkCache(capacity: 4 << 20)) throws {
+  convenience init(_ fixture: ZipFixture, cache: BlockCache = BlockCache(capacity: 4 << 20)) throws {
     try self.init(bytes: fixture.bytes(), cache: cache)
   }
 
@@ -20,11 +20,11 @@ extension ZipArchive {
 
   convenience init(_ fixture: ZipFixture, _ options: ZipOptions) throws {
     try self.init(
-      ByteArraySource(fixture.bytes()), modified: Self.testTime, cache: ChunkCache(capacity: 4 << 20),
+      ByteArraySource(fixture.bytes()), modified: Self.testTime, cache: BlockCache(capacity: 4 << 20),
       options: options)
   }
 
-  convenience init(bytes: [UInt8], cache: ChunkCache = ChunkCache(capacity: 4 << 20)) throws {
+  convenience init(bytes: [UInt8], cache: BlockCache = BlockCache(capacity: 4 << 20)) throws {
     try self.init(ByteArraySource(bytes), modified: Self.testTime, cache: cache)
   }
 

@@ -30,7 +30,7 @@ struct AttributeCase: CustomTestStringConvertible, Sendable {
     if let modified = attribute.modified { #expect(node.modified == modified) }
   }
 
-  @Test func hoursOfOneDayAreDifferentTimes() throws {
+  @Test func timesOfTheSameDayDiffer() throws {
     // 2021-01-12 at 9:00, 17:30:10 and 9:00 again; only the last one has minutes and seconds.
     let times: [UInt16] = [9 << 11, 17 << 11 | 30 << 5 | 5, 9 << 11, 9 << 11 | 59 << 5 | 29]
     let entries = times.enumerated().map { number, time in
@@ -45,7 +45,7 @@ struct AttributeCase: CustomTestStringConvertible, Sendable {
     #expect(found.map { $0 - found[0] } == behind)
   }
 
-  @Test func impliedFolderHasTheTimeOfTheFirstEntryInIt() throws {
+  @Test func impliedDirectoryTakesTimeOfItsFirstEntry() throws {
     let early = ZipFixtureEntry("a/b/one", "1").with {
       $0.centralExtra = ZipExtra.extendedTimestamp(modified: 1_000_000)
     }
@@ -58,7 +58,7 @@ struct AttributeCase: CustomTestStringConvertible, Sendable {
     #expect(archive.node(ZipArchive.root).modified == ZipArchive.testTime)
   }
 
-  @Test func folderThatComesAfterItsFilesHasItsOwnAttributes() throws {
+  @Test func directoryAfterItsFilesKeepsItsAttributes() throws {
     let file = ZipFixtureEntry("a/one", "1").with { $0.centralExtra = ZipExtra.extendedTimestamp(modified: 1_000_000) }
     let folder = ZipFixtureEntry("a/").unix(mode: 0o040700).with {
       $0.centralExtra = ZipExtra.extendedTimestamp(modified: 3_000_000)

@@ -124,44 +124,44 @@ struct CharsetTests {
     archive.lines().filter { $0.hasSuffix(" = ") }.map { String($0.dropLast(3)) }.sorted()
   }
 
-  @Test(arguments: CharsetSample.all) func namesAreFoundOut(_ sample: CharsetSample) throws {
+  @Test(arguments: CharsetSample.all) func charsetOfNamesIsDetected(_ sample: CharsetSample) throws {
     #expect(files(try ZipArchive(fixture(sample.encoded()))) == sample.names.sorted())
   }
 
-  @Test(arguments: CharsetSample.truths) func fewNamesAreFoundOut(_ sample: CharsetSample) throws {
+  @Test(arguments: CharsetSample.truths) func charsetOfFewNamesIsDetected(_ sample: CharsetSample) throws {
     #expect(files(try ZipArchive(fixture(sample.encoded()))) == sample.names.sorted())
   }
 
-  @Test func aTableOfCharactersIsOfTheFormatsOwnSet() throws {
+  @Test func characterTableIsReadAsCodePage437() throws {
     let names = (0x8...0xf as ClosedRange<UInt8>).map { row in (0...15).map { row << 4 | $0 } }
     #expect(files(try ZipArchive(fixture(names))).contains("ÇüéâäàåçêëèïîìÄÅ"))
   }
 
-  @Test(arguments: CharsetSample.all) func namesAreReadAsToldTo(_ sample: CharsetSample) throws {
+  @Test(arguments: CharsetSample.all) func explicitCharsetDecodesNames(_ sample: CharsetSample) throws {
     let archive = try ZipArchive(fixture(sample.encoded()), charset: sample.charset)
     #expect(files(archive) == sample.names.sorted())
   }
 
-  @Test func oneNameDecidesForTheOthers() throws {
+  @Test func unambiguousNameDecidesCharsetForAll() throws {
     // By itself, the second one is ambiguous.
     let names = ["Документы и отчёты.txt", "и"]
     let encoded = try CharsetSample(charset: "CP866", names: names).encoded()
     #expect(files(try ZipArchive(fixture(encoded))) == names.sorted())
   }
 
-  @Test func namesThatAreUTF8StayWhateverTheOthersAre() throws {
+  @Test func utf8NamesAreKeptBesideOtherCharsets() throws {
     let encoded = try CharsetSample(charset: "CP866", names: ["Привет"]).encoded() + [Array("日本é".utf8)]
     #expect(files(try ZipArchive(fixture(encoded))) == ["Привет", "日本é"].sorted())
     #expect(files(try ZipArchive(fixture(encoded), charset: "CP866")) == ["Привет", "日本é"].sorted())
   }
 
-  @Test func whatACharsetCannotHoldIsKept() throws {
+  @Test func undecodableNamesAreKept() throws {
     let archive = try ZipArchive(fixture([[0x61, 0xff], [0x82, 0xb1]]), charset: "CP932")
     #expect(archive.count == 3)
     #expect(files(archive).contains("こ"))
   }
 
-  @Test func unknownCharsetsAreKnownToBe() {
+  @Test func unknownCharsetsAreRejected() {
     #expect(ZipOptions.knows(charset: "CP866"))
     #expect(!ZipOptions.knows(charset: "no-such-thing"))
   }

@@ -60,7 +60,7 @@ struct CorpusTests {
 
   private static func quoted(_ text: String) -> String { "'\(text)'" }
 
-  @Test(.enabled("needs python3") { StreamName.isPythonThere }) func pythonReadsMuch() {
+  @Test(.enabled("needs python3") { StreamName.isPythonThere }) func pythonReadsManyCorpusArchives() {
     #expect(Self.known.count > 100)
   }
 
@@ -68,7 +68,7 @@ struct CorpusTests {
   private static let readable = CorpusArchive.all.filter { known[$0.url.path] != nil }
 
   @Test(.enabled("needs python3") { StreamName.isPythonThere }, arguments: readable)
-  func whatPythonReadsIsThere(_ file: CorpusArchive) throws {
+  func entriesReadByPythonAreFound(_ file: CorpusArchive) throws {
     let expected = try #require(Self.known[file.url.path])
     let archive = try ZipArchive(bytes: file.bytes())
     var found: [ContentMark: Int] = [:]
@@ -83,7 +83,7 @@ struct CorpusTests {
     }
   }
 
-  @Test(arguments: CorpusArchive.all) func everyArchiveOpensOrSaysWhyNot(_ file: CorpusArchive) throws {
+  @Test(arguments: CorpusArchive.all) func everyArchiveOpensOrReportsReason(_ file: CorpusArchive) throws {
     do {
       let archive = try ZipArchive(bytes: file.bytes())
       for index in 1..<UInt32(archive.count) where archive.node(index).kind == .file {

@@ -19,14 +19,14 @@ struct BadEntry: CustomTestStringConvertible, Sendable {
 }
 
 @Suite struct DamageTests {
-  @Test(arguments: entries) func badEntryIsListedAndFailsAlone(_ bad: BadEntry) throws {
+  @Test(arguments: entries) func damagedEntryIsListedAndFailsAlone(_ bad: BadEntry) throws {
     let archive = try ZipArchive(
       ZipFixture(ZipFixtureEntry("before", "1"), bad.entry, ZipFixtureEntry("after", "2").deflated()))
     #expect(archive.lines() == ["before = 1", "bad ! \(bad.kind)", "after = 2"])
     #expect(archive.fault == nil)
   }
 
-  @Test(arguments: entries) func badEntrySaysWhatIsWrong(_ bad: BadEntry) throws {
+  @Test(arguments: entries) func damagedEntryReportsReason(_ bad: BadEntry) throws {
     let archive = try ZipArchive(ZipFixture(bad.entry))
     let fault = #expect(throws: Fault.self) { _ = try archive.content(of: 1) }
     #expect(fault?.reason.isEmpty == false)
@@ -38,7 +38,7 @@ struct BadEntry: CustomTestStringConvertible, Sendable {
     (try? ZipArchive(ZipFixture(bad.entry)).open(1, .blocking)) != nil
   }
 
-  @Test(arguments: opened) func badEntryNeverGivesShortData(_ bad: BadEntry) throws {
+  @Test(arguments: opened) func damagedEntryNeverGivesShortData(_ bad: BadEntry) throws {
     let archive = try ZipArchive(ZipFixture(bad.entry))
     let source = try archive.open(1, .blocking)
     let size = archive.node(1).size
@@ -51,13 +51,13 @@ struct BadEntry: CustomTestStringConvertible, Sendable {
   }
 
   @Test(arguments: [(1, "shrinking"), (6, "imploding"), (98, "PPMd")] as [(UInt16, String)])
-  func whatOthersDecodeIsNamed(_ method: UInt16, _ name: String) throws {
+  func unsupportedMethodNamesAlternativeProgram(_ method: UInt16, _ name: String) throws {
     let entry = Self.bad { $0.method = method }
     let fault = #expect(throws: Fault.self) { _ = try ZipArchive(ZipFixture(entry)).open(1, .blocking) }
     #expect(fault?.reason.contains(name) == true && fault?.reason.contains("7z can") == true)
   }
 
-  @Test func entryInAnotherPartOfASplitArchiveSaysSo() throws {
+  @Test func entryInMissingPartOfSplitArchiveIsReported() throws {
     let fixture = ZipFixture(Self.bad { $0.claimedOffset = 5000 }, ZipFixtureEntry("here", "x"))
     var bytes = fixture.bytes()
     let end = fixture.layout().end
@@ -69,7 +69,7 @@ struct BadEntry: CustomTestStringConvertible, Sendable {
   }
 
   /// A listing, which checks the first bytes, and a lookup agree on whether a file is an archive.
-  @Test func whatLooksLikeAnArchiveIsOne() throws {
+  @Test func archiveDetectionIsConsistent() throws {
     for start in [[0x50, 0x4b, 3, 4], [0x50, 0x4b, 5, 6], [0x50, 0x4b, 7, 8, 0x50, 0x4b]] as [[UInt8]] {
       for count in start.count..<40 {
         let bytes = start + [UInt8](repeating: 0, count: count - start.count)
@@ -78,7 +78,7 @@ struct BadEntry: CustomTestStringConvertible, Sendable {
     }
   }
 
-  @Test func lockedEntrySaysSoBeforeItIsRead() throws {
+  @Test func lockedEntryIsReportedBeforeReading() throws {
     let archive = try ZipArchive(ZipFixture(ZipFixtureEntry("a", "x").with { $0.flags = 1 }))
     #expect(try archive.fault(of: 1, .blocking)?.kind == .locked)
   }
@@ -154,7 +154,7 @@ struct BadEntry: CustomTestStringConvertible, Sendable {
     BadEntry("deflated, and the largest number claimed", .limit, bad { $0.claimedSize = .max }.deflated()),
   ]
 
-  @Test func smallEntryMayClaimGigabytesOfDeflateData() throws {
+  @Test func entryClaimingGigabytesOfDataIsRefused() throws {
     // The file is a sparse 4 GiB; the entry's data extends nearly to its end.
     let size: Int64 = 4 << 30
     let entry = ZipFixtureEntry("bad", "content").deflated().with {
@@ -168,7 +168,7 @@ struct BadEntry: CustomTestStringConvertible, Sendable {
     let tail = Array(fixture.bytes()[layout.directory...])
     let source = SparseSource(
       size: size, [(0, Array(layout.bytes[..<layout.directory])), (size - Int64(tail.count), tail)])
-    guard let archive = try? ZipArchive(source, modified: ZipArchive.testTime, cache: ChunkCache(capacity: 1)),
+    guard let archive = try? ZipArchive(source, modified: ZipArchive.testTime, cache: BlockCache(capacity: 1)),
       archive.count == 2
     else {
       Issue.record("the directory was not found")

@@ -12,13 +12,13 @@ struct DecoderTests {
     options.passwords = Passwords([Array("wrong".utf8), Array(made.password.utf8)])
     options.spool = spool
     return try ZipArchive(
-      ByteArraySource(made.bytes), modified: ZipArchive.testTime, cache: ChunkCache(capacity: 2 << 20),
+      ByteArraySource(made.bytes), modified: ZipArchive.testTime, cache: BlockCache(capacity: 2 << 20),
       options: options)
   }
 
-  @Test func everyProgramIsThere() { #expect(MadeArchive.all.count >= 20) }
+  @Test func archivesOfManyProgramsAreTested() { #expect(MadeArchive.all.count >= 20) }
 
-  @Test(arguments: MadeArchive.all) func everyEntryReadsRight(_ made: MadeArchive) throws {
+  @Test(arguments: MadeArchive.all) func everyEntryIsDecodedCorrectly(_ made: MadeArchive) throws {
     let archive = try archive(made)
     for (name, content) in MadeArchive.contents {
       let node = try #require(archive.find(name))
@@ -26,7 +26,7 @@ struct DecoderTests {
     }
   }
 
-  @Test(arguments: MadeArchive.all) func anyOffsetReadsRight(_ made: MadeArchive) throws {
+  @Test(arguments: MadeArchive.all) func entriesAreReadCorrectlyAtAnyOffset(_ made: MadeArchive) throws {
     for spool: SpoolMaker in [{ MemorySpool() }, { nil }, { MemorySpool(capacity: 1 << 20) }] {
       let archive = try archive(made, spool: spool)
       let source = try archive.open(#require(archive.find("long")), .blocking)
@@ -43,7 +43,7 @@ struct DecoderTests {
   }
 
   @Test(arguments: MadeArchive.all, [Int.max, 1 << 20])
-  func sixThreadsReadRight(_ made: MadeArchive, spool capacity: Int) throws {
+  func sixThreadsReadCorrectly(_ made: MadeArchive, spool capacity: Int) throws {
     let archive = try archive(made) { MemorySpool(capacity: capacity) }
     let plain = try #require(MadeArchive.contents["long"])
     let node = try #require(archive.find("long"))
@@ -58,7 +58,7 @@ struct DecoderTests {
     }
   }
 
-  @Test(arguments: MadeArchive.all) func damagedDataIsNeverGivenAsRight(_ made: MadeArchive) throws {
+  @Test(arguments: MadeArchive.all) func damagedDataIsNeverReturnedAsValid(_ made: MadeArchive) throws {
     let plain = try #require(MadeArchive.contents["long"])
     var numbers = SeededNumbers(seed: 8)
     for _ in 0..<3 {
@@ -79,7 +79,7 @@ struct DecoderTests {
     bytes[place...].starts(with: [0x50, 0x4b, 1, 2]) && bytes[(place + 46)...].starts(with: "long".utf8)
   }
 
-  @Test(arguments: MadeArchive.all) func sizeThatIsNotSoIsDamaged(_ made: MadeArchive) throws {
+  @Test(arguments: MadeArchive.all) func wrongClaimedSizeIsReportedAsDamage(_ made: MadeArchive) throws {
     for change in [-1, 1, -900_000, 1 << 20] {
       var bytes = made.bytes
       let header = try #require(bytes.indices.dropLast(50).last { isHeader(bytes, at: $0) })
@@ -91,7 +91,7 @@ struct DecoderTests {
     }
   }
 
-  @Test(arguments: MadeArchive.open) func longEntryIsNotDecodedByWhoMustNotWait(_ made: MadeArchive) throws {
+  @Test(arguments: MadeArchive.open) func nonblockingReadDoesNotDecodeLongEntry(_ made: MadeArchive) throws {
     let archive = try archive(made)
     let source = try archive.open(#require(archive.find("long")), .immediate)
     #expect(throws: Fault.later) { try source.partialBytes(at: 0, count: 10, .immediate) }
@@ -100,13 +100,13 @@ struct DecoderTests {
     #expect(try source.partialBytes(at: 5, count: 3, .immediate) == Array(long[5..<8]))
   }
 
-  @Test func secondReaderDecodesNothing() throws {
+  @Test func secondReaderReusesDecodedData() throws {
     let made = try #require(MadeArchive.open.first { $0.testDescription == "bzip2 by 7z" })
     let counting = FailingSource(ByteArraySource(made.bytes)) { _, _ in nil }
     var options = ZipOptions()
     options.spool = { MemorySpool() }
     let archive = try ZipArchive(
-      counting, modified: ZipArchive.testTime, cache: ChunkCache(capacity: 0), options: options)
+      counting, modified: ZipArchive.testTime, cache: BlockCache(capacity: 0), options: options)
     let node = try #require(archive.find("long"))
     let first = try archive.open(node, .blocking)
     _ = try first.readThrough()
@@ -121,7 +121,7 @@ struct DecoderTests {
     #expect(second.workAhead(of: 0) == .none)
   }
 
-  @Test func hostileDictionariesAreRefused() throws {
+  @Test func oversizedDictionariesAreRefused() throws {
     // A .xz stream whose block requires 1.5 GiB, as written by `xz --lzma2=dict=1536MiB`, and a Zstandard frame with 2
     // GiB.
     let zstd: [UInt8] = [0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xa8, 0x01, 0, 0]

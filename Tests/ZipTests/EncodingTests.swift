@@ -13,7 +13,7 @@ import Zip
     #expect(try name(of: ZipFixtureEntry("Ж日本é.txt", "x").with { $0.flags = flags }) == "Ж日本é.txt")
   }
 
-  @Test func otherBytesAreCodePage437() throws {
+  @Test func codePage437NamesAreDecoded() throws {
     let upper = (0x80...0xff).map { UInt8($0) }
     // In two halves, because a path component is limited in length.
     let expected =
@@ -26,7 +26,7 @@ import Zip
     }
   }
 
-  @Test func flaggedBytesThatAreNotUTF8AreKeptAsCodePage437() throws {
+  @Test func flaggedNamesThatAreNotUTF8AreReadAsCodePage437() throws {
     #expect(try name(of: ZipFixtureEntry([0x61, 0x81]).with { $0.flags = 0x800 }) == "aü")
   }
 
@@ -41,7 +41,7 @@ import Zip
     #expect(try name(of: entry) == "renamed")
   }
 
-  @Test func decodedNamesThatAreAlikeAreNumbered() throws {
+  @Test func equalDecodedNamesAreNumbered() throws {
     let archive = try ZipArchive(ZipFixture(ZipFixtureEntry("ü", "1"), ZipFixtureEntry([0x81], [0x32])))
     #expect(archive.lines() == ["ü = 1", "ü (1) = 2"])
   }

@@ -12,11 +12,11 @@ struct EncryptionTests {
     var options = ZipOptions()
     options.passwords = Passwords(passwords.map { Array($0.utf8) })
     return try ZipArchive(
-      ByteArraySource(bytes ?? made.bytes), modified: ZipArchive.testTime, cache: ChunkCache(capacity: 4 << 20),
+      ByteArraySource(bytes ?? made.bytes), modified: ZipArchive.testTime, cache: BlockCache(capacity: 4 << 20),
       options: options)
   }
 
-  @Test(arguments: MadeArchive.locked) func withoutAPasswordItIsLocked(_ made: MadeArchive) throws {
+  @Test(arguments: MadeArchive.locked) func entryIsLockedWithoutPassword(_ made: MadeArchive) throws {
     let archive = try archive(made, passwords: [])
     let fault = #expect(throws: Fault.self) { _ = try archive.content(of: #require(archive.find("small"))) }
     #expect(fault?.kind == .locked && fault?.reason.contains("password_file=") == true)
@@ -24,7 +24,7 @@ struct EncryptionTests {
     #expect(Int(archive.node(try #require(archive.find("long"))).size) == MadeArchive.contents["long"]?.count)
   }
 
-  @Test(arguments: MadeArchive.locked) func wrongPasswordsGiveNothing(_ made: MadeArchive) throws {
+  @Test(arguments: MadeArchive.locked) func wrongPasswordsAreRefused(_ made: MadeArchive) throws {
     let archive = try archive(made, passwords: ["Secret", "secret ", "x", "sécret"])
     for name in ["long", "small"] {
       let fault = #expect(throws: Fault.self) { _ = try archive.content(of: #require(archive.find(name))) }
@@ -33,7 +33,7 @@ struct EncryptionTests {
     }
   }
 
-  @Test(arguments: MadeArchive.locked) func theRightOneIsFoundAmongMany(_ made: MadeArchive) throws {
+  @Test(arguments: MadeArchive.locked) func correctPasswordIsFoundAmongMany(_ made: MadeArchive) throws {
     // Of six hundred wrong ones, two or three pass ZipCrypto's check.
     let count = made.testDescription.hasPrefix("AES") ? 5 : 600
     let archive = try archive(made, passwords: (0..<count).map { "wrong \($0)" } + ["secret"])
@@ -41,13 +41,13 @@ struct EncryptionTests {
     #expect(areSame(content, try #require(MadeArchive.contents["small"])[...]))
   }
 
-  @Test(arguments: MadeArchive.locked) func nothingOfItIsNamedForKeeping(_ made: MadeArchive) throws {
+  @Test(arguments: MadeArchive.locked) func encryptedEntryHasNoCacheIdentity(_ made: MadeArchive) throws {
     let archive = try archive(made, passwords: ["secret"])
     #expect(try archive.open(#require(archive.find("long")), .blocking).identity == nil)
   }
 
   @Test(arguments: MadeArchive.locked.filter { $0.testDescription.hasPrefix("AES") })
-  func changedCodeIsDamaged(_ made: MadeArchive) throws {
+  func wrongAuthenticationCodeIsReportedAsDamage(_ made: MadeArchive) throws {
     var bytes = made.bytes
     // The last byte before the second local header belongs to the first entry's authentication code.
     let second = try #require(bytes.indices.dropFirst(100).first { bytes[$0...].starts(with: [0x50, 0x4b, 3, 4]) })
@@ -76,14 +76,14 @@ struct EncryptionTests {
     arguments: [
       ("encrypt-aes128.zip", "foofoofoo"), ("encrypt-aes192.zip", "foofoofoo"), ("encrypt-aes256.zip", "foofoofoo"),
       ("encrypt-1234.zip", "1234"),
-    ]) func corpusIsRead(_ name: String, _ password: String) throws
+    ]) func encryptedCorpusIsRead(_ name: String, _ password: String) throws
   {
     let folder = try #require(sharedCorpus).appendingPathComponent("zip/libzip/")
     let bytes = try Array(Data(contentsOf: folder.appendingPathComponent(name)))
     var options = ZipOptions()
     options.passwords = Passwords([Array(password.utf8)])
     let archive = try ZipArchive(
-      ByteArraySource(bytes), modified: ZipArchive.testTime, cache: ChunkCache(capacity: 1 << 20), options: options)
+      ByteArraySource(bytes), modified: ZipArchive.testTime, cache: BlockCache(capacity: 1 << 20), options: options)
     let node = try #require(archive.children(of: ZipArchive.root).first)
     #expect(try archive.content(of: node).count == Int(archive.node(node).size))
   }

@@ -18,7 +18,7 @@ import Zip
   /// An end record for an archive without entries, with an empty comment.
   private static let emptyEnd: [UInt8] = [0x50, 0x4b, 5, 6] + Array(repeating: 0, count: 18)
 
-  @Test(arguments: wrappings) func archiveIsFound(_ shape: TreeShape) throws {
+  @Test(arguments: wrappings) func wrappedArchiveIsFound(_ shape: TreeShape) throws {
     #expect(try ZipArchive(shape.archive).lines() == shape.lines)
   }
 
@@ -98,14 +98,14 @@ import Zip
       "an archive of one file marked as split", changed { $0.prefix = [0x50, 0x4b, 7, 8] }.countingPrefix(), lines),
   ]
 
-  @Test(arguments: [0, 1, 21, 22, 100, 70_000, 2_000_000]) func otherBytesAreNoArchive(count: Int) {
+  @Test(arguments: [0, 1, 21, 22, 100, 70_000, 2_000_000]) func bytesWithoutEndRecordAreRefused(count: Int) {
     let bytes = [UInt8](repeating: 0x41, count: count)
     let fault = #expect(throws: Fault.self) { try ZipArchive(bytes: bytes) }
     #expect(fault?.kind == .damaged)
     #expect(fault?.reason.isEmpty == false)
   }
 
-  @Test func directoryThatBreaksOffKeepsWhatCameBefore() throws {
+  @Test func damagedDirectoryKeepsEarlierEntries() throws {
     var layout = ZipFixture((0..<5).map { ZipFixtureEntry("f\($0)", "x") }).layout()
     layout.bytes[layout.centralHeaders[3]] = 0x51
     let archive = try ZipArchive(bytes: layout.bytes)
@@ -114,7 +114,7 @@ import Zip
     #expect(archive.fault?.offset == Int64(layout.centralHeaders[3]))
   }
 
-  @Test func headerThatPassesTheEndKeepsWhatCameBefore() throws {
+  @Test func overlongHeaderKeepsEarlierEntries() throws {
     var layout = ZipFixture((0..<3).map { ZipFixtureEntry("f\($0)", "x") }).layout()
     layout.bytes[layout.centralHeaders[2] + 29] = 0xff
     let archive = try ZipArchive(bytes: layout.bytes)
@@ -123,7 +123,7 @@ import Zip
     #expect((layout.centralHeaders[2]...layout.end).contains(Int(offset)))
   }
 
-  @Test func directoryLongerThanOneBlockIsReadWhole() throws {
+  @Test func directoryAcrossBlocksIsReadCompletely() throws {
     // Headers of up to 64 KiB, so that they cross block boundaries.
     let entries = (0..<40).map { index in
       ZipFixtureEntry("f\(index)", "\(index)").with { $0.comment = Array(repeating: 0x50, count: 1 + index * 1600) }
@@ -131,7 +131,7 @@ import Zip
     #expect(try ZipArchive(ZipFixture(entries)).lines() == (0..<40).map { "f\($0) = \($0)" })
   }
 
-  @Test func hugeClaimsCostNoMemory() throws {
+  @Test func hugeClaimsAllocateNoMemory() throws {
     // A sparse terabyte whose end record claims that nearly all of it is directory, with 20 billion entries.
     let size: Int64 = 1 << 40
     var end = ZipFixture()
@@ -149,7 +149,7 @@ import Zip
     let head = ZipFixture(ZipFixtureEntry("a", "")).layout()
     let header = Array(head.bytes[head.directory..<head.end])
     let source = SparseSource(size: size, [(0, header), (start, tail)])
-    let archive = try ZipArchive(source, modified: ZipArchive.testTime, cache: ChunkCache(capacity: 1))
+    let archive = try ZipArchive(source, modified: ZipArchive.testTime, cache: BlockCache(capacity: 1))
     #expect(archive.count == 2)
   }
 }
@@ -168,7 +168,7 @@ extension ZipFixture {
   }
 
   /// As macOS writes archives larger than 4 GiB: without ZIP64, with the low 32 bits of offsets and sizes.
-  @Test func placesWithoutTheirUpperBitsAreFound() throws {
+  @Test func offsetsWithoutUpperBitsAreReconstructed() throws {
     // The second one is longer than 4 GiB, and the fourth starts at the low bits of the first one's offset.
     let sizes: [Int64] = [3 << 30, 5 << 30, 7, 100]
     var pieces: [(offset: Int64, bytes: [UInt8])] = []
@@ -199,7 +199,7 @@ extension ZipFixture {
     let records = directory + end.bytes()
     let source = SparseSource(size: place + Int64(records.count), pieces + [(place, records)])
     let archive = try ZipArchive(
-      source, modified: ZipArchive.testTime, cache: ChunkCache(capacity: 4 << 20), options: ZipOptions())
+      source, modified: ZipArchive.testTime, cache: BlockCache(capacity: 4 << 20), options: ZipOptions())
     for (number, size) in sizes.enumerated() {
       let node = try #require(archive.find("\(number)"))
       #expect(archive.node(node).size == size)

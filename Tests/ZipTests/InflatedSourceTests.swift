@@ -25,7 +25,7 @@ struct InflatedSourceTests {
   private func source(_ stream: ZipStream, cache: Int, compressed: (any ByteSource)? = nil) -> InflatedSource {
     InflatedSource(
       of: compressed ?? ByteArraySource(stream.compressed), size: Int64(stream.plain.count),
-      crc: stream.crc, cache: ChunkCache(capacity: cache))
+      crc: stream.crc, cache: BlockCache(capacity: cache))
   }
 
   private func checkRandomReads(_ source: InflatedSource, _ plain: [UInt8], seed: UInt64, count: Int) throws {
@@ -47,7 +47,7 @@ struct InflatedSourceTests {
     #expect(areSame(try source(stream, cache: 4 << 20).readThrough(), stream.plain[...]))
   }
 
-  @Test(arguments: StreamName.all) func anyOffsetReadsRightBeforeAndAfterAFullPass(_ name: StreamName) throws {
+  @Test(arguments: StreamName.all) func anyOffsetIsCorrectBeforeAndAfterAFullPass(_ name: StreamName) throws {
     let stream = try name.stream()
     let source = source(stream, cache: 2 << 20)
     try checkRandomReads(source, stream.plain, seed: 1, count: 250)
@@ -55,18 +55,18 @@ struct InflatedSourceTests {
     try checkRandomReads(source, stream.plain, seed: 2, count: 250)
   }
 
-  @Test(arguments: StreamName.all) func anyOffsetReadsRightWithoutRoomToKeepAnything(_ name: StreamName) throws {
+  @Test(arguments: StreamName.all) func anyOffsetIsCorrectWithoutCache(_ name: StreamName) throws {
     let stream = try name.stream()
     try checkRandomReads(source(stream, cache: 0), stream.plain, seed: 3, count: 60)
   }
 
-  @Test(arguments: StreamName.all) func eightThreadsReadRight(_ name: StreamName) throws {
+  @Test(arguments: StreamName.all) func eightThreadsReadCorrectly(_ name: StreamName) throws {
     let stream = try name.stream()
     let source = source(stream, cache: 3 << 20)
     try onThreads(8) { try checkRandomReads(source, stream.plain, seed: 10 + UInt64($0), count: 40) }
   }
 
-  @Test(arguments: StreamName.all) func preparedReadsAreRight(_ name: StreamName) throws {
+  @Test(arguments: StreamName.all) func preparedReadsAreCorrect(_ name: StreamName) throws {
     let stream = try name.stream()
     let source = source(stream, cache: 4 << 20)
     var bytes: [UInt8] = []
@@ -81,16 +81,16 @@ struct InflatedSourceTests {
     #expect(areSame(bytes, stream.plain[...]))
   }
 
-  @Test(arguments: StreamName.all) func inflatedOfInflatedReadsRight(_ name: StreamName) throws {
+  @Test(arguments: StreamName.all) func nestedInflatedSourceReadsCorrectly(_ name: StreamName) throws {
     let stream = try name.stream()
     let outer = ZipDeflate.stored(stream.compressed)
     let middle = InflatedSource(
       of: ByteArraySource(outer), size: Int64(stream.compressed.count), crc: stream.compressedCRC,
-      cache: ChunkCache(capacity: 1 << 20))
+      cache: BlockCache(capacity: 1 << 20))
     try checkRandomReads(source(stream, cache: 1 << 20, compressed: middle), stream.plain, seed: 4, count: 60)
   }
 
-  @Test(arguments: StreamName.all) func truncatedStreamFaultsAndNeverGivesShortData(_ name: StreamName) throws {
+  @Test(arguments: StreamName.all) func truncatedStreamThrowsAndNeverGivesShortData(_ name: StreamName) throws {
     let stream = try name.stream()
     var numbers = SeededNumbers(seed: 5)
     for _ in 0..<4 {
@@ -102,7 +102,7 @@ struct InflatedSourceTests {
     }
   }
 
-  @Test(arguments: StreamName.all) func corruptStreamFaultsOrReadsRight(_ name: StreamName) throws {
+  @Test(arguments: StreamName.all) func corruptStreamThrowsOrReadsCorrectly(_ name: StreamName) throws {
     let stream = try name.stream()
     var numbers = SeededNumbers(seed: 6)
     for _ in 0..<4 {
@@ -123,7 +123,7 @@ struct InflatedSourceTests {
     }
   }
 
-  @Test(arguments: 0..<12) func passingFaultOfTheSourceLeavesNoTrace(failing: Int) throws {
+  @Test(arguments: 0..<12) func transientSourceFaultHasNoLastingEffect(failing: Int) throws {
     let stream = try StreamName.all[1].stream()
     // One read fails as when descriptors run out, then all succeed.
     let flaky = FailingSource(ByteArraySource(stream.compressed)) { read, _ in
@@ -143,7 +143,7 @@ struct InflatedSourceTests {
     try checkRandomReads(source, stream.plain, seed: 7, count: 60)
   }
 
-  @Test func longEntryIsNotReadByWhoMustNotWait() throws {
+  @Test func nonblockingReadDoesNotInflateLongEntry() throws {
     let stream = try StreamName.all[1].stream()
     let source = source(stream, cache: 4 << 20)
     #expect(throws: Fault.later) { try source.partialBytes(at: 0, count: 10, .immediate) }
@@ -155,11 +155,11 @@ struct InflatedSourceTests {
   @Test(arguments: [
     0, 1, 1000, (256 << 10) - 1, 256 << 10, (256 << 10) + 1, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, 2 << 20,
   ])
-  func everySizeAroundTheLimitsReadsRight(size: Int) throws {
+  func everySizeAroundTheLimitsReadsCorrectly(size: Int) throws {
     let plain = Array(try StreamName.all[0].stream().plain[..<size])
     let source = InflatedSource(
       of: ByteArraySource(ZipDeflate.stored(plain)), size: Int64(size), crc: ZipChecksum.crc32(plain),
-      cache: ChunkCache(capacity: 1 << 20))
+      cache: BlockCache(capacity: 1 << 20))
     #expect(areSame(try source.readThrough(), plain[...]))
     #expect(areSame(try source.readThrough(step: 3 << 20), plain[...]))
     #expect(try source.partialBytes(at: Int64(size), count: 10).isEmpty)
@@ -167,11 +167,11 @@ struct InflatedSourceTests {
     #expect(try source.partialBytes(at: -1, count: 10).isEmpty)
   }
 
-  @Test func longRunsAreCheap() throws {
+  @Test func longRunsAreInflatedAtAnyOffset() throws {
     // 300 MiB of zeros from 300 KiB: more restart points than are kept.
     let size = 300 << 20
     let source = InflatedSource(
-      of: ByteArraySource(ZipDeflate.zeros(size)), size: Int64(size), crc: 0, cache: ChunkCache(capacity: 2 << 20))
+      of: ByteArraySource(ZipDeflate.zeros(size)), size: Int64(size), crc: 0, cache: BlockCache(capacity: 2 << 20))
     let end = #expect(throws: Fault.self) { _ = try source.partialBytes(at: Int64(size) - 10, count: 10) }
     #expect(end?.reason.contains("CRC") == true)
     #expect(try source.partialBytes(at: 77 << 20, count: 4096) == Array(repeating: 0, count: 4096))

@@ -17,7 +17,7 @@ import Zip
   private let zeros = ZipFixtureEntry("zeros", [UInt8](repeating: 0, count: 4 << 20)).deflated(
     as: ZipDeflate.zeros(4 << 20))
 
-  @Test func ratioIsLimited() throws {
+  @Test func compressionRatioIsLimited() throws {
     var options = ZipOptions()
     options.largestRatio = 100
     let fixture = ZipFixture(zeros, ZipFixtureEntry("good", "x"))
@@ -31,7 +31,7 @@ import Zip
     #expect(try fault(ZipArchive(fixture, options), "zeros") == nil)
   }
 
-  @Test func shortEntriesMayHaveAnyRatio() throws {
+  @Test func shortEntriesCanHaveAnyRatio() throws {
     var options = ZipOptions()
     options.largestRatio = 2
     let short = ZipFixtureEntry("zeros", [UInt8](repeating: 0, count: 1 << 20)).deflated(as: ZipDeflate.zeros(1 << 20))
@@ -48,13 +48,13 @@ import Zip
       try #require(made.status == 0, "\(made.errors)")
       let bytes = try Data(contentsOf: URL(filePath: scratch.path + "/source/a.zip"))
       let archive = try ZipArchive(
-        ByteArraySource(Array(bytes)), modified: ZipArchive.testTime, cache: ChunkCache(capacity: 4 << 20))
+        ByteArraySource(Array(bytes)), modified: ZipArchive.testTime, cache: BlockCache(capacity: 4 << 20))
       let found = try archive.content(of: archive.find("z.img") ?? 0)
       #expect(found == [UInt8](repeating: 0, count: 5 << 20) + Array("1\n2\n3\n4\n5\n6\n7\n8\n9\n".utf8))
     }
   }
 
-  @Test(arguments: [9, 12, 14, 93, 95, 98]) func largeEntriesOfAnyMethodHaveALimit(method: UInt16) throws {
+  @Test(arguments: [9, 12, 14, 93, 95, 98]) func entrySizeIsLimitedForEveryMethod(method: UInt16) throws {
     func reason(_ size: UInt64) throws -> Fault? {
       let entry = ZipFixtureEntry("a", "short").with {
         ($0.method, $0.claimedSize) = (method, size)
@@ -67,7 +67,7 @@ import Zip
     #expect(try reason(1 << 30)?.kind != .limit)
   }
 
-  @Test func sizeIsLimited() throws {
+  @Test func configuredEntrySizeLimitApplies() throws {
     var options = ZipOptions()
     options.largestSize = 10
     let archive = try ZipArchive(
@@ -76,7 +76,7 @@ import Zip
     #expect(try fault(archive, "b")?.kind == .limit)
   }
 
-  @Test func dataBelongToOneEntryAlone() throws {
+  @Test func overlappingEntriesAreDamaged() throws {
     // The second and fourth start at the first one's offset; the directory claims more for the third than there is.
     var entries = ["a", "b", "c", "d"].map { ZipFixtureEntry($0, "content of \($0)") }
     entries[1].claimedOffset = 0
@@ -87,7 +87,7 @@ import Zip
   }
 
   /// An entry's data and the 30 bytes of its local header must not overlap others, to the byte.
-  @Test(arguments: [(-1, true), (0, false)]) func oneByteIsAnOverlap(distance: Int, isOverlap: Bool) throws {
+  @Test(arguments: [(-1, true), (0, false)]) func overlapOfOneByteIsDetected(distance: Int, isOverlap: Bool) throws {
     let content = String(repeating: "a", count: 100)
     let entries = [
       ZipFixtureEntry("a", content), ZipFixtureEntry("b", "b").with { $0.claimedOffset = UInt64(130 + distance) },
@@ -107,7 +107,7 @@ import Zip
     #expect(try fault(archive, "x")?.kind == .damaged)
   }
 
-  @Test func entryThatClaimsTooMuchCostsNoOther() throws {
+  @Test func overclaimingEntryAffectsNoOther() throws {
     let greedy = ZipFixtureEntry("greedy", [UInt8](repeating: 7, count: 200_000)).deflated().with {
       $0.claimedCompressedSize = 1 << 30
     }
@@ -117,7 +117,7 @@ import Zip
     #expect(try fault(archive, "b") == nil)
   }
 
-  @Test func orderOfTheDirectoryIsFree() throws {
+  @Test func directoryCanBeInAnyOrder() throws {
     let layout = ZipFixture(ZipFixtureEntry("a", "1"), ZipFixtureEntry("b", "2")).layout()
     var entries = [ZipFixtureEntry("b", "1"), ZipFixtureEntry("a", "2")]
     entries[0].claimedOffset = UInt64(layout.localHeaders[1])

@@ -13,7 +13,7 @@ import Zip
     ZipFixtureEntry(name).unix(mode: mode).with { $0.centralExtra = unix(target) }
   }
 
-  @Test func symbolicLinksOfPKWARELeadWhereTheFieldSays() throws {
+  @Test func pkwareSymlinksUseTheFieldTarget() throws {
     let archive = try ZipArchive(
       ZipFixture(
         link("a", to: "d/b", mode: 0o120777), ZipFixtureEntry("d/b", "x"), link("out", to: "../x", mode: 0o120777)))
@@ -22,7 +22,7 @@ import Zip
   }
 
   /// PKWARE's own programs record MS-DOS as the host, a mode, and the field.
-  @Test func fieldSaysThatTheModeIsThatOfUnix() throws {
+  @Test func pkwareFieldImpliesUnixMode() throws {
     func entry(_ name: String, _ content: String, _ target: String, mode: UInt32) -> ZipFixtureEntry {
       ZipFixtureEntry(name, content).with {
         ($0.externalAttributes, $0.centralExtra) = (mode << 16, unix(target))
@@ -44,7 +44,7 @@ import Zip
     #expect(modes == [0o640, 0o640, 0o750, 0o644])
   }
 
-  @Test func hardLinksOfPKWAREAreTheFile() throws {
+  @Test func pkwareHardLinksReadTheLinkedFile() throws {
     let archive = try ZipArchive(
       ZipFixture(
         ZipFixtureEntry("d/b", "content").deflated().unix(mode: 0o100644), link("d/c", to: "d/b", mode: 0o100644),
@@ -52,19 +52,19 @@ import Zip
     #expect(archive.lines() == ["d/", "d/b = content", "d/c = content", "near = content", "gone ! damaged"])
   }
 
-  @Test func hardLinksInCirclesEnd() throws {
+  @Test func cyclicHardLinksAreDamaged() throws {
     let archive = try ZipArchive(
       ZipFixture(
         link("a", to: "b", mode: 0o100644), link("b", to: "a", mode: 0o100644), link("c", to: "c", mode: 0o100644)))
     #expect(archive.lines() == ["a ! damaged", "b ! damaged", "c ! damaged"])
   }
 
-  @Test func aFileWithTheFieldAndDataIsAFile() throws {
+  @Test func fileWithPKWAREFieldAndDataIsRegular() throws {
     let entry = ZipFixtureEntry("a", "x").unix(mode: 0o100644).with { $0.centralExtra = unix("b") }
     #expect(try ZipArchive(ZipFixture(entry)).lines() == ["a = x"])
   }
 
-  @Test func linksFromOtherHostsAreLinks() throws {
+  @Test func symlinksFromOtherHostsAreRecognized() throws {
     for host: ZipFixtureEntry.Host in [.dos, .ntfs, .macOS] {
       let entry = ZipFixtureEntry("a", "b").with {
         $0.host = host
@@ -74,7 +74,7 @@ import Zip
     }
   }
 
-  @Test func allLinksAreLinksWhenAskedFor() throws {
+  @Test func allSymlinksAreShownOnRequest() throws {
     var options = ZipOptions()
     options.showsAllLinks = true
     let fixture = ZipFixture(

@@ -33,10 +33,10 @@ import Zip
   private static func open(_ shape: Shape, count: Int, _ share: MemoryShare) throws -> ZipArchive {
     let bytes = ScaleTests.archive(of: (0..<count).lazy.map(shape.names))
     return try ZipArchive(
-      ByteArraySource(bytes), modified: ZipArchive.testTime, cache: ChunkCache(capacity: 1), memory: share)
+      ByteArraySource(bytes), modified: ZipArchive.testTime, cache: BlockCache(capacity: 1), memory: share)
   }
 
-  @Test(arguments: shapes) func whatDoesNotFitIsRefusedAndSaysWhatToDo(_ shape: Shape) throws {
+  @Test(arguments: shapes) func oversizedArchiveIsRefusedWithAdvice(_ shape: Shape) throws {
     let budget = MemoryBudget(capacity: shape.size)
     let share = MemoryShare(in: budget)
     let fault = #expect(throws: Fault.self) { try Self.open(shape, count: shape.count, share) }
@@ -44,7 +44,7 @@ import Zip
     #expect(share.isBeyondAll && share.size <= shape.size)
   }
 
-  @Test(arguments: shapes) func whatFitsIsCountedForAsLongAsItIsThere(_ shape: Shape) throws {
+  @Test(arguments: shapes) func archiveMemoryIsCountedWhileOpen(_ shape: Shape) throws {
     let budget = MemoryBudget(capacity: shape.size)
     var archive: ZipArchive? = try Self.open(shape, count: shape.count / 10, MemoryShare(in: budget))
     let count = try #require(archive?.count)
@@ -54,7 +54,7 @@ import Zip
     #expect(budget.used == 0)
   }
 
-  @Test func whatOthersUseMakesItWait() throws {
+  @Test func archiveIsRefusedWhileMemoryIsInUse() throws {
     let budget = MemoryBudget(capacity: 1 << 20)
     let other = MemoryShare(in: budget)
     #expect(other.grow(to: 1_000_000))

@@ -13,7 +13,7 @@ import Zip
     ZipFixtureEntry("f", String(repeating: "long ", count: 100)).deflated(),
   ]
 
-  @Test func everyEntryThatIsThereIsFoundWhereverTheEndIsCut() throws {
+  @Test func everyCompleteEntryOfTruncatedArchiveIsFound() throws {
     let layout = ZipFixture(Self.entries).layout()
     let whole = Set(try ZipArchive(bytes: layout.bytes).lines())
     for cut in 1..<layout.bytes.count {
@@ -38,7 +38,7 @@ import Zip
   }
 
   /// The directory calls a stored entry deflated: its local header decides if the CRC agrees with it.
-  @Test(arguments: [false, true]) func methodsThatDifferAreDecidedByTheCRC(isDamaged: Bool) throws {
+  @Test(arguments: [false, true]) func crcDecidesBetweenDifferingMethods(isDamaged: Bool) throws {
     let layout = ZipFixture([ZipFixtureEntry("a", "stored text")]).layout()
     var bytes = layout.bytes
     bytes[layout.directory + 10] = 8
@@ -57,14 +57,14 @@ import Zip
     }
   }
 
-  @Test func sizesBehindTheDataAreFound() throws {
+  @Test func sizesInDataDescriptorsAreFound() throws {
     let entries = Self.entries.filter { $0.name.last != 0x2f }.map { $0.with { $0.hasDataDescriptor = true } }
     let layout = ZipFixture(entries).layout()
     let archive = try ZipArchive(bytes: Array(layout.bytes[..<layout.directory]))
     #expect(archive.lines() == (try ZipArchive(ZipFixture(entries)).lines()))
   }
 
-  @Test func signaturesAmongTheDataAreNotTheEnd() throws {
+  @Test func signaturesInDataAreNotTakenForTheEnd() throws {
     // A descriptor's signature with a size that does not match its offset.
     let content: [UInt8] = [0x50, 0x4b, 7, 8] + Array(repeating: 0x50, count: 40) + [0x50, 0x4b, 3, 4]
     let entry = ZipFixtureEntry("a", content).with { $0.hasDataDescriptor = true }
@@ -74,7 +74,7 @@ import Zip
     #expect(archive.lines().last == "b = x")
   }
 
-  @Test func lostEndOfALongArchiveIsFoundAcrossBlocks() throws {
+  @Test func recoveryFindsEntriesAcrossBlocks() throws {
     // Descriptors at and around the edges of the blocks that are searched.
     for size in (262_144 - 60)..<(262_144 + 20) where size % 3 == 0 {
       let entry = ZipFixtureEntry("a", [UInt8](repeating: 0x51, count: size)).with { $0.hasDataDescriptor = true }
@@ -85,7 +85,7 @@ import Zip
     }
   }
 
-  @Test func directoryWithoutEntriesBehindItIsNotMistaken() throws {
+  @Test func directoryWithoutEntriesIsNotAnArchive() throws {
     let layout = ZipFixture(ZipFixtureEntry("a", "x")).layout()
     // Only the directory, without its end record: no local header at the start.
     #expect(throws: Fault.self) { _ = try ZipArchive(bytes: Array(layout.bytes[layout.directory..<layout.end])) }

@@ -78,7 +78,8 @@ private final class CountingSource: ByteSource {
 
   var read: Int { count.withLock { $0 } }
 
-  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ blocking: BlockingMode) throws(Fault) -> Int
+  {
     guard offset < size else { return 0 }
     let wanted = min(buffer.count, bytes.count - Int(offset))
     unsafe buffer.copyBytes(from: bytes[Int(offset)..<Int(offset) + wanted])
@@ -98,7 +99,7 @@ struct RestartStoreTests {
     let compressed = CountingSource(bytes, inode: inode)
     let source = InflatedSource(
       of: compressed, size: Int64(try LongStream.plain().count), crc: try LongStream.crc(),
-      cache: ChunkCache(capacity: 2 << 20, restarts: store))
+      cache: BlockCache(capacity: 2 << 20, restarts: store))
     return (source, compressed)
   }
 
@@ -128,12 +129,11 @@ struct RestartStoreTests {
     return (0..<count).map { _ in (5 << 20) + numbers.below(size - (5 << 20)) }
   }
 
-  @Test(arguments: LongStream.all) func everyMebibyteHasAPoint(_ stream: LongStream) throws {
+  @Test(arguments: LongStream.all) func everyMebibyteHasARestartPoint(_ stream: LongStream) throws {
     #expect(try store(after: stream).places == Array(1...20))
   }
 
-  @Test(arguments: LongStream.all) func readsAfterARemountAreRightAndDoNotStartFromTheStart(_ stream: LongStream) throws
-  {
+  @Test(arguments: LongStream.all) func readsAfterRemountUseStoredRestartPoints(_ stream: LongStream) throws {
     let store = try store(after: stream)
     for offset in try offsets(seed: 1, count: 12) {
       let (source, compressed) = try mounted(stream, store)
@@ -145,7 +145,7 @@ struct RestartStoreTests {
     try check(source, at: offsets(seed: 2, count: 60))
   }
 
-  @Test(arguments: LongStream.all) func readingThroughAfterARemountChecksTheSum(_ stream: LongStream) throws {
+  @Test(arguments: LongStream.all) func fullReadAfterRemountVerifiesTheChecksum(_ stream: LongStream) throws {
     let store = try store(after: stream)
     let (sound, _) = try mounted(stream, store)
     #expect(areSame(try sound.readThrough(), try LongStream.plain()[...]))
@@ -155,14 +155,14 @@ struct RestartStoreTests {
 
     let wrongSum = InflatedSource(
       of: CountingSource(try stream.compressed(), inode: 7), size: Int64(try LongStream.plain().count), crc: 1,
-      cache: ChunkCache(capacity: 1 << 20, restarts: store))
+      cache: BlockCache(capacity: 1 << 20, restarts: store))
     #expect(throws: Fault.self) { _ = try wrongSum.readThrough() }
     store.settle()
     // A different checksum means a different stream, and a stream that does not match its checksum stores nothing.
     #expect(store.streams == 1)
   }
 
-  @Test func halfAPassIsOfUse() throws {
+  @Test func partialPassStoresRestartPoints() throws {
     let stream = LongStream.all[0]
     let store = MemoryStore()
     do {
@@ -180,7 +180,7 @@ struct RestartStoreTests {
     #expect(store.places == Array(1...20))
   }
 
-  @Test(arguments: LongStream.all) func damagedImagesNeverGiveWrongBytes(_ stream: LongStream) throws {
+  @Test(arguments: LongStream.all) func damagedRestartPointsNeverGiveWrongBytes(_ stream: LongStream) throws {
     // A real store would detect changes; this one does not, so that the decoder's own checks are tested.
     var numbers = SeededNumbers(seed: 8)
     for round in 0..<6 {
@@ -201,7 +201,7 @@ struct RestartStoreTests {
     }
   }
 
-  @Test(arguments: LongStream.all) func flippedBitsInImagesReachNoForeignMemory(_ stream: LongStream) throws {
+  @Test(arguments: LongStream.all) func flippedRestartPointBitsCauseNoInvalidAccess(_ stream: LongStream) throws {
     let sound = try store(after: stream)
     var numbers = SeededNumbers(seed: 9)
     // The bytes may be wrong then, since only the index's checksum would detect it; but reads end, successfully or with
@@ -221,13 +221,13 @@ struct RestartStoreTests {
   }
 
   /// A decoder state (`inflate_state` of igzip_lib.h) that is valid except for its number of buffered bits.
-  @Test(arguments: [Int32(-1), 65, .max, .min]) func pointThatClaimsTooManyBitsIsNotUsed(_ bits: Int32) throws {
+  @Test(arguments: [Int32(-1), 65, .max, .min]) func restartPointWithInvalidBitCountIsIgnored(_ bits: Int32) throws {
     let stream = LongStream.all[0]
     let store = try store(after: stream)
     let place = 36
     store.change { _, image in
       let decoded = UnpackedSource(
-        of: ByteArraySource(Array(image[16...])), .zstd, cache: ChunkCache(capacity: 0))
+        of: ByteArraySource(Array(image[16...])), .zstd, cache: BlockCache(capacity: 0))
       guard var memory = try? decoded.readThrough(), (0...64).contains(memory[place]) else { return nil }
       for byte in 0..<4 { memory[place + byte] = UInt8(truncatingIfNeeded: bits >> (8 * Int32(byte))) }
       // A frame of Zstandard with one block as it is (RFC 8878, 3.1.1).
@@ -244,7 +244,7 @@ struct RestartStoreTests {
     #expect(compressed.read > compressed.size / 20 * 17)
   }
 
-  @Test func damageAheadOfAPointIsFoundFromTheStart() throws {
+  @Test func damagedStreamDiscardsItsRestartPoints() throws {
     let stream = LongStream.all[0]
     let store = try store(after: stream)
     // With the same identity, as when a disk fails: a read from a point must end with a fault.
@@ -255,20 +255,20 @@ struct RestartStoreTests {
     #expect(store.places.isEmpty)
   }
 
-  @Test func nothingIsKeptOfWhatHasNoNameOrIsShort() throws {
+  @Test func shortOrUnidentifiedStreamsStoreNoPoints() throws {
     let store = MemoryStore()
     let (nameless, _) = try mounted(LongStream.all[0], store, inode: nil)
     _ = try nameless.readThrough(step: 1 << 20)
     let short = Array(try LongStream.plain().prefix(5 << 20))
     let source = InflatedSource(
       of: CountingSource(ZipDeflate.stored(short), inode: 9), size: Int64(short.count),
-      crc: ZipChecksum.crc32(short), cache: ChunkCache(capacity: 1 << 20, restarts: store))
+      crc: ZipChecksum.crc32(short), cache: BlockCache(capacity: 1 << 20, restarts: store))
     _ = try source.readThrough(step: 1 << 20)
     store.settle()
     #expect(store.places.isEmpty)
   }
 
-  @Test func anotherFileFindsNothing() throws {
+  @Test func restartPointsOfOtherFilesAreNotUsed() throws {
     let stream = LongStream.all[0]
     let store = try store(after: stream)
     let (other, compressed) = try mounted(stream, store, inode: 8)
@@ -276,7 +276,7 @@ struct RestartStoreTests {
     #expect(compressed.read > compressed.size / 20 * 17)
   }
 
-  @Test func eightThreadsReadRightWhilePointsAreKept() throws {
+  @Test func eightThreadsReadCorrectlyWhileStoringPoints() throws {
     let stream = LongStream.all[0]
     let store = MemoryStore()
     let (source, _) = try mounted(stream, store)

@@ -70,20 +70,23 @@ struct CheckedReads: CustomTestStringConvertible, Sendable {
     return (faults, passed.withLock { $0 })
   }
 
-  @Test(arguments: CheckedReads.all, [true, false]) func rightSumPassesOnce(_ reads: CheckedReads, isSeen: Bool) {
+  @Test(arguments: CheckedReads.all, [true, false]) func correctChecksumPassesOnce(_ reads: CheckedReads, isSeen: Bool)
+  {
     let outcome = outcome(reads, crc: Self.crc, isSeen: isSeen)
     #expect(outcome.faults.isEmpty)
     #expect(outcome.passed == (reads.isComplete ? 1 : 0))
   }
 
-  @Test(arguments: CheckedReads.all, [true, false]) func wrongSumIsDamaged(_ reads: CheckedReads, isSeen: Bool) {
+  @Test(arguments: CheckedReads.all, [true, false]) func wrongChecksumIsReportedAsDamage(
+    _ reads: CheckedReads, isSeen: Bool
+  ) {
     let outcome = outcome(reads, crc: ~Self.crc, isSeen: isSeen)
     #expect(outcome.faults.contains { $0.kind == .damaged } == reads.isComplete)
     #expect(outcome.passed == 0)
   }
 
   /// The kernel splices a stored entry's bytes from the archive: they are checked before.
-  @Test func bytesThatTheKernelMovesAreCheckedToo() throws {
+  @Test func splicedBytesAreChecked() throws {
     let content = Array(Self.bytes.prefix(1 << 20))
     let step = 128 << 10
     let entry = ZipFixtureEntry("a", content)
@@ -100,20 +103,20 @@ struct CheckedReads: CustomTestStringConvertible, Sendable {
     }
   }
 
-  @Test func oneFaultIsForAllWhoReadAfter() throws {
+  @Test func checksumFaultAppliesToAllLaterReads() throws {
     let check = RunningCheck(of: ByteArraySource(Self.bytes), CRC32Sum(expected: 1))
     #expect(throws: Fault.self) { try check.takeUnseen(at: 0, count: CheckedReads.size, .blocking) }
     #expect(throws: Fault.self) { try check.takeUnseen(at: 0, count: 1, .blocking) }
   }
 
-  @Test func faultThatPassesLeavesNoTrace() throws {
+  @Test func transientFaultDoesNotAffectTheCheck() throws {
     let source = FailingSource(ByteArraySource(Self.bytes)) { read, _ in read == 3 ? Fault(.system(5), "read") : nil }
     let check = RunningCheck(of: source, CRC32Sum(expected: Self.crc))
     #expect(throws: Fault(.system(5), "read")) { try check.takeUnseen(at: 0, count: 4 << 20, .blocking) }
     try check.takeUnseen(at: 0, count: CheckedReads.size, .blocking)
   }
 
-  @Test(arguments: [-1, 0, 1, 10, .max] as [Int64]) func nothingIsReadOutsideAnEmptySource(offset: Int64) throws {
+  @Test(arguments: [-1, 0, 1, 10, .max] as [Int64]) func checkOfEmptySourceReadsNoBytes(offset: Int64) throws {
     let check = RunningCheck(of: ByteArraySource([]), CRC32Sum(expected: 0))
     unsafe try check.take(UnsafeRawBufferPointer(start: nil, count: 0), at: offset, .blocking)
     let wrong = RunningCheck(of: ByteArraySource([]), CRC32Sum(expected: 1))

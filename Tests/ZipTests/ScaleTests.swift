@@ -26,7 +26,7 @@ import Zip
     return bytes + end.bytes()
   }
 
-  @Test func hundredThousandEntriesOfOneNameAreAllThere() throws {
+  @Test func hundredThousandEntriesOfOneNameAreFound() throws {
     let count = 100_000
     let archive = try ZipArchive(bytes: Self.archive(of: repeatElement("same.txt", count: count)))
     #expect(archive.count == count + 1)
@@ -37,7 +37,7 @@ import Zip
     #expect(archive.find("same (\(count)).txt") == nil)
   }
 
-  @Test func moreEntriesThanSixteenBitsCountAreAllThere() throws {
+  @Test func moreThanSixteenBitsOfEntriesAreFound() throws {
     let count = 70_000
     let archive = try ZipArchive(bytes: Self.archive(of: (0..<count).lazy.map { "d\($0 % 10)/f\($0)" }))
     #expect(archive.count == count + 11)
@@ -46,12 +46,12 @@ import Zip
     #expect(archive.fault == nil)
   }
 
-  @Test func exactlySixteenBitsOfEntriesAreAllThere() throws {
+  @Test func exactlySixteenBitsOfEntriesAreFound() throws {
     let archive = try ZipArchive(bytes: Self.archive(of: (0..<65_536).lazy.map { "f\($0)" }))
     #expect(archive.count == 65_537)
   }
 
-  @Test func longNamesThatAreCutAlikeAreNotQuadratic() throws {
+  @Test func truncatedDuplicateNamesTakeLinearTime() throws {
     // Each twice; the second ones, with numbers appended, are all equal up to where they are truncated.
     let stem = String(repeating: "n", count: 250)
     let names = (0..<4000).map { stem + String($0 + 10_000) }
@@ -59,14 +59,14 @@ import Zip
     #expect(archive.count == 8001)
   }
 
-  @Test func deepFoldersStayUsable() throws {
+  @Test func deepDirectoriesAreFound() throws {
     let path = (0..<1000).map { "d\($0 % 10)" }.joined(separator: "/")
     let archive = try ZipArchive(bytes: Self.archive(of: ["\(path)/a", "\(path)/b", path + "/"]))
     #expect(archive.count == 1003)
     #expect(archive.find("\(path)/b") != nil)
   }
 
-  @Test func thirtyThousandFoldersDeepGoesUnderTooDeep() throws {
+  @Test func overdeepEntriesMoveUnderTooDeep() throws {
     let path = String(repeating: "a/", count: 30_000)
     let archive = try ZipArchive(bytes: Self.archive(of: [path + "leaf", "b"]))
     #expect(archive.find("Too Deep/leaf") != nil)

@@ -21,7 +21,8 @@ struct TreeShape: CustomTestStringConvertible, Sendable {
 }
 
 @Suite struct TreeShapeTests {
-  @Test(arguments: names + hostile + collisions + links) func treeIsAsTheDirectorySays(_ shape: TreeShape) throws {
+  @Test(arguments: names + hostile + collisions + links) func treeMatchesTheCentralDirectory(_ shape: TreeShape) throws
+  {
     let archive = try ZipArchive(shape.archive)
     #expect(archive.lines() == shape.lines)
     #expect(archive.fault == nil)

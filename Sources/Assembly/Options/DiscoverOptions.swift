@@ -5,7 +5,7 @@ package struct DiscoverOptions: ParsableArguments {
   @Flag(help: "Print a JSON array of objects.")
   package var json = false
 
-  @Option(help: ArgumentHelp("How long to wait for answers at most.", valueName: "seconds"))
+  @Option(help: ArgumentHelp("The maximum time to wait for answers.", valueName: "seconds"))
   package var timeout = 5
 
   package init() {}

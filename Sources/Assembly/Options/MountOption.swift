@@ -96,7 +96,7 @@ package struct MountOption: Sendable {
   ) -> MountOption {
     MountOption(meaning, .identity(kind)) { options, name, value in
       guard let number = UInt32(value) ?? kind.number(named: value) else {
-        throw refusal(name, value, "a number, or the name of a \(kind) that there is")
+        throw refusal(name, value, "a number, or the name of an existing \(kind)")
       }
       set(&options, number)
     }

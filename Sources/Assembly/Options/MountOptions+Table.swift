@@ -9,59 +9,59 @@ extension MountOptions {
   /// All options with an effect, except those that are passed to the kernel.
   package static let table: [String: MountOption] = [
     // The shown files.
-    "depth": .number("list views so many archives deep", 0...64) { $0.depth = $1 },
-    "view": .text("what one file is mounted as", .words(folderViews)) { $0.view = $1 },
+    "depth": .number("list the views of archives nested up to N deep", 0...64) { $0.depth = $1 },
+    "view": .text("the view of a single file to mount", .words(folderViews)) { $0.view = $1 },
     "views": MountOption("list the views of more or fewer extensions", .listing) { options, _, value in
       try options.take(views: value)
     },
-    "names": .choice("how listings call what is converted", "format", "extension") {
+    "names": .choice("how listings name converted files", "format", "extension") {
       $0.listing.spelling = $1 == "format" ? .name : .fileExtension
     },
-    "charset": MountOption("names in archives that do not say theirs", .words(usualCharsets)) { options, name, value in
+    "charset": MountOption("character set of names in archives", .words(usualCharsets)) { options, name, value in
       guard ZipOptions.knows(charset: value) else {
-        throw ValidationError("-o \(name)=\(value): no such character set (see those there are with: iconv -l)")
+        throw ValidationError("-o \(name)=\(value): no such character set (list them with: iconv -l)")
       }
       options.zip.charset = value
     },
-    "sizes": .choice("whether a listing converts to know a size", "exact", "estimated") {
+    "sizes": .choice("whether listings convert files to report their sizes", "exact", "estimated") {
       $0.sizesAreExact = $1 == "exact"
     },
-    "players": MountOption("more programs that play films while these are made", .free) { options, name, value in
+    "players": MountOption("additional programs that play films during the conversion", .free) { options, name, value in
       let names = value.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
       guard names.allSatisfy({ !$0.isEmpty && !$0.contains("/") }) else {
-        throw MountOption.refusal(name, value, "names of programs without folders, such as mpd:jellyfin")
+        throw MountOption.refusal(name, value, "names of programs without paths, such as mpd:jellyfin")
       }
       options.players += names
     },
-    "symlinks": .choice("links out of their archive or server", "all", "inside") {
+    "symlinks": .choice("links that lead out of their archive or server", "all", "inside") {
       $0.zip.showsAllLinks = $1 == "all"
     },
     "damaged": .choice("bytes of compressed files with a wrong checksum", "show", "refuse") {
       $0.zip.showsDamage = $1 == "show"
     },
-    "strip": .flag("show the inside of an archive's only folder") { $0.zip.stripsOnlyFolder = true },
-    "password_file": MountOption("passwords, one a line", .file) { options, _, value in
+    "strip": .flag("show the contents of an archive's only folder") { $0.zip.stripsOnlyFolder = true },
+    "password_file": MountOption("passwords, one per line", .file) { options, _, value in
       let file = try PasswordFile(at: value)
       options.zip.passwords = try file.passwords()
       options.passwordFile = file
     },
 
     // Servers.
-    "token_file": MountOption("the token of the server that is mounted", .file) { options, _, value in
+    "token_file": MountOption("the token of the mounted server", .file) { options, _, value in
       let file = try PasswordFile(at: value, option: "token_file")
       options.server.token = try file.passwords()
       options.server.tokenFile = file
     },
-    "ca_file": MountOption("who vouches for the server that is mounted", .file) { options, name, value in
+    "ca_file": MountOption("the certificate authorities of the mounted server", .file) { options, name, value in
       options.server.authorities = try ServerAccess.readable(value, name)
     },
-    "wait": .number("seconds to wait for a server that is away", 1...3600, "1 to 3600 seconds") {
+    "wait": .number("seconds to wait for an unavailable server", 1...3600, "1 to 3600 seconds") {
       options, seconds in options.server.wait = seconds
     },
 
     // Limits.
-    "max_ratio": .number("how far an entry may expand", 1...Int64.max, "1 or more") { $0.zip.largestRatio = $1 },
-    "max_size": .size("how large an entry may be") { $0.zip.largestSize = $1 },
+    "max_ratio": .number("maximum expansion of an entry", 1...Int64.max, "1 or more") { $0.zip.largestRatio = $1 },
+    "max_size": .size("maximum size of an entry") { $0.zip.largestSize = $1 },
     "memory": .size("memory for names and caches", 8 << 20...1 << 40, "8M to 1T") { $0.memory = $1 },
 
     // Conversions.
@@ -77,18 +77,18 @@ extension MountOptions {
       }
       options.languages = languages
     },
-    "sandbox": .choice("how far the converter must be shut in", "strict", "weak") { $0.isSandboxWeak = $1 == "weak" },
+    "sandbox": .choice("how strictly to isolate the converter", "strict", "weak") { $0.isSandboxWeak = $1 == "weak" },
     "cache_size": .size("disk space for converted files") { $0.cacheSize = $1 },
-    "shared_cache": MountOption("a folder for converted files that others share", .file) { options, name, value in
+    "shared_cache": MountOption("a folder for converted files that other users share", .file) { options, name, value in
       guard value.hasPrefix("/") else { throw MountOption.refusal(name, value, "an absolute path") }
       options.sharedCache = value
     },
-    "source_id": .text("names the source's file system in caches") { $0.sourceID = $1 },
+    "source_id": .text("identifies the source's file system in caches") { $0.sourceID = $1 },
 
     // Owners and permissions.
-    "uid": .identity("show everything as this user's", .user) { $0.overrides.owner = $1 },
-    "gid": .identity("show everything as this group's", .group) { $0.overrides.group = $1 },
-    "umask": MountOption("permissions to take away, in octal", .free) { options, name, value in
+    "uid": .identity("show this user as the owner of everything", .user) { $0.overrides.owner = $1 },
+    "gid": .identity("show this group as the group of everything", .group) { $0.overrides.group = $1 },
+    "umask": MountOption("permissions to remove, in octal", .free) { options, name, value in
       guard let bits = UInt16(value, radix: 8), bits <= 0o777 else {
         throw MountOption.refusal(name, value, "octal permission bits such as 022")
       }
@@ -98,18 +98,18 @@ extension MountOptions {
     "allow_root": .flag("let root see the mount") { $0.allowsRoot = true },
 
     // The mount.
-    "ro": .flag("let nothing be changed: as without rw") { $0.allowWriting(false) },
-    "rw": .flag("let real files be changed") { if !MountOptions.isFromMount { $0.allowWriting(true) } },
-    "writable": .flag("the same in /etc/fstab, where rw is what mount says of itself") { $0.allowWriting(true) },
+    "ro": .flag("allow no changes, as without rw") { $0.allowWriting(false) },
+    "rw": .flag("allow changes of real files") { if !MountOptions.isFromMount { $0.allowWriting(true) } },
+    "writable": .flag("like rw, for /etc/fstab, where mount itself adds rw") { $0.allowWriting(true) },
     "auto_unmount": .flag("unmount even if the program is killed") { $0.unmountsAutomatically = true },
-    "supervise": .choice("whether another process goes on when this one dies", "on", "off", "unmount") {
+    "supervise": .choice("whether a new process takes over if the current one dies", "on", "off", "unmount") {
       $0.isKept = $1 != "off"
       $0.unmountsIfGivenUp = $1 == "unmount"
     },
-    "export": .flag("keep what NFS servers know files by") { $0.keepsHandles = true },
+    "export": .flag("keep the file handles of NFS servers") { $0.keepsHandles = true },
     "nonempty": .flag("mount over a folder with files in it") { $0.permitsNonempty = true },
     "fsname": .text("the first column of mount and df") { $0.name = $1 },
-    "idle": .number("unmount after so many seconds without use", 1...86400 * 365, "a number of seconds, 1 or more") {
+    "idle": .number("unmount after N seconds without use", 1...86400 * 365, "a number of seconds, 1 or more") {
       $0.idleTime = $1
     },
     "max_threads": .number("threads that answer the kernel", 1...1024) { $0.threads = $1 },

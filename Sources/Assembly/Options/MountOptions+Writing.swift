@@ -30,7 +30,7 @@ extension MountOptions {
     let overrides = tree.overrides
     if overrides.owner != nil || overrides.group != nil || overrides.umask != 0 {
       throw ValidationError(
-        "-o rw: not with uid=, gid= or umask=, which show other owners and permissions than those that would be changed"
+        "-o rw: not with uid=, gid= or umask=, which hide the owners and permissions that would be changed"
       )
     }
   }
@@ -38,7 +38,7 @@ extension MountOptions {
   /// A warning about a writable mount that other users can access. `nil` for other mounts.
   package var writingWarning: String? {
     guard tree.isWritable, isShared else { return nil }
-    return "rw with \(allowsOthers ? "allow_other" : "allow_root"): other users can change what the permissions of"
-      + " the source let them change"
+    return "rw with \(allowsOthers ? "allow_other" : "allow_root"): other users can change all files"
+      + " that the permissions of the source let them change"
   }
 }

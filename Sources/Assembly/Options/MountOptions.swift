@@ -84,7 +84,7 @@ package struct MountOptions {
       throw ValidationError("-o \(option): \(name) takes no value (write -o \(name))")
     }
     if let known = Self.table[name] { throw known.missingValue(name) }
-    throw ValidationError("unknown option -o \(option) (see man ffmount for those there are)")
+    throw ValidationError("unknown option -o \(option) (see man ffmount)")
   }
 
   /// Parses a value of `views=`: `none`, `+docx`, `-zip`, `-messages`. Several are joined by `:` or given in another

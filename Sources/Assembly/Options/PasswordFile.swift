@@ -63,7 +63,7 @@ package final class PasswordFile: Sendable {
     let first: [[UInt8]]
     do throws(Reason) { first = try read() } catch { throw PasswordFile.refusal(option, path, error.words) }
     guard !first.isEmpty else {
-      throw PasswordFile.refusal(option, path, "no \(option.prefix { $0 != "_" }) in it (write one a line)")
+      throw PasswordFile.refusal(option, path, "no \(option.prefix { $0 != "_" }) in it (write one per line)")
     }
     return Passwords(first) { [self] in reread() }
   }
@@ -83,7 +83,7 @@ package final class PasswordFile: Sendable {
       defer { state.reason = reason }
       return reason == nil || reason == state.reason ? nil : state.log
     }
-    if let log, let reason { log("-o \(option)=\(path): \(reason): nothing is read from it until it is mended") }
+    if let log, let reason { log("-o \(option)=\(path): \(reason): it is ignored until it is fixed") }
     return passwords
   }
 
@@ -96,7 +96,7 @@ package final class PasswordFile: Sendable {
     guard let status = try? file.status() else { throw Reason(describe(errno)) }
     guard status.type == S_IFREG else { throw Reason("not a file") }
     guard status.raw.st_mode & 0o077 == 0 else {
-      throw Reason("others than its owner can read it (make it private with: chmod 600 \(ShellWord.quoted(path)))")
+      throw Reason("other users can read it (make it private with: chmod 600 \(ShellWord.quoted(path)))")
     }
     guard status.size <= Self.largest else { throw Reason("larger than 1 MiB") }
     var bytes = [UInt8](repeating: 0, count: Int(status.size))

@@ -6,18 +6,18 @@ package struct ServeOptions: ParsableArguments {
   @Argument(help: "The folder or file to show.", completion: .file())
   package var source: String
 
-  @Option(help: ArgumentHelp("The port to listen on; 0 for any that is free.", valueName: "port"))
+  @Option(help: ArgumentHelp("The port to listen on; 0 for any free port.", valueName: "port"))
   package var port = 4200
 
   @Option(help: ArgumentHelp("The address to listen on, such as 0.0.0.0 or :: for all.", valueName: "host"))
   package var host = "127.0.0.1"
 
-  @Option(help: ArgumentHelp("A further name that the server is asked by.", valueName: "name"))
+  @Option(help: ArgumentHelp("An additional host name of the server.", valueName: "name"))
   package var name: [String] = []
 
   @Option(
     help: ArgumentHelp(
-      "What who asks has to know, 8 characters or more; by --token-file other users do not see it.",
+      "The token that clients must send, 8 characters or more; --token-file hides it from other users.",
       valueName: "token"))
   package var token: String?
 
@@ -26,21 +26,21 @@ package struct ServeOptions: ParsableArguments {
     completion: .file())
   package var tokenFile: String?
 
-  @Flag(help: "Answer everybody who can reach the address.")
+  @Flag(help: "Answer all clients that can reach the address.")
   package var noToken = false
 
   @Option(
     help: ArgumentHelp(
-      "A proxy, by its address or network, that is believed for whom it asks (X-Forwarded-For, X-Forwarded-Proto).",
+      "The address or network of a proxy whose X-Forwarded-For and X-Forwarded-Proto headers are trusted.",
       valueName: "address"))
   package var proxy: [String] = []
 
-  @Option(help: ArgumentHelp("How long answers may go on after SIGTERM.", valueName: "seconds"))
+  @Option(help: ArgumentHelp("How long answers may continue after SIGTERM.", valueName: "seconds"))
   package var drain = 3
 
   @Option(
     parsing: .upToNextOption,
-    help: ArgumentHelp("The files of a certificate chain and its key, in PEM: then only TLS.", valueName: "file"),
+    help: ArgumentHelp("The PEM files of a certificate chain and its key; only TLS is then served.", valueName: "file"),
     completion: .file())
   package var tls: [String] = []
 

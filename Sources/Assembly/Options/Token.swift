@@ -16,7 +16,7 @@ package enum Token {
   /// - Parameter place: The origin of the token, for the error.
   package static func check(_ token: String, from place: String) throws {
     guard (8...1024).contains(token.utf8.count), token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
-      throw ValidationError("\(place): expected 8 or more ASCII characters, no blanks among them")
+      throw ValidationError("\(place): expected 8 or more ASCII characters without blanks")
     }
   }
 
@@ -29,7 +29,7 @@ package enum Token {
     let file = Descriptor(owning: raw)
     if path != "-", let status = try? file.status(), status.type == S_IFREG, status.raw.st_mode & 0o077 != 0 {
       throw ValidationError(
-        "\(name): others than its owner can read it (make it private with: chmod 600 \(ShellWord.quoted(path)))")
+        "\(name): other users can read it (make it private with: chmod 600 \(ShellWord.quoted(path)))")
     }
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 4096)

@@ -11,7 +11,7 @@ public protocol ByteSource: AnyObject, Sendable {
   var hasKnownSize: Bool { get }
 
   /// Finds the end of the bytes. Throws `Fault.later` if that would block; part of the work may then be done already.
-  func findSize(_ patience: Patience) throws(Fault)
+  func findSize(_ blocking: BlockingMode) throws(Fault)
 
   /// A key for the bytes that is stable across mounts. Nil if nothing identifies them with certainty.
   var identity: ByteIdentity? { get }
@@ -27,8 +27,8 @@ public protocol ByteSource: AnyObject, Sendable {
   /// Here and below, `offset` comes from a reader and may have any value (see `Bounds`). Outside the source, 0 bytes
   /// are read.
   ///
-  /// Throws `Fault.later` if `patience` is immediate and the bytes take long to produce.
-  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int
+  /// Throws `Fault.later` if `blocking` is immediate and the bytes take long to produce.
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ blocking: BlockingMode) throws(Fault) -> Int
 
   /// Returns the offset of the next data or hole from `offset` on, like lseek(2) with SEEK_DATA or SEEK_HOLE. The next
   /// hole may be the end. Returns `nil` if there is none.
@@ -43,8 +43,8 @@ public protocol ByteSource: AnyObject, Sendable {
 
   /// Checks a range that is about to be read by its extent. Must be called before.
   ///
-  /// Throws if the range must not be read. Throws `Fault.later` if `patience` is immediate and the check would block.
-  func willMove(at offset: Int64, count: Int, _ patience: Patience) throws(Fault)
+  /// Throws if the range must not be read. Throws `Fault.later` if `blocking` is immediate and the check would block.
+  func willMove(at offset: Int64, count: Int, _ blocking: BlockingMode) throws(Fault)
 
   /// Returns the known assurance of a range. Does not read the bytes.
   func assurance(of range: Range<Int64>) -> Assurance
@@ -64,26 +64,26 @@ extension ByteSource {
     return area == .data ? offset : size
   }
   public var hasKnownSize: Bool { true }
-  public func findSize(_ patience: Patience) throws(Fault) {}
+  public func findSize(_ blocking: BlockingMode) throws(Fault) {}
   public func verify() throws(Fault) {}
-  public func willMove(at offset: Int64, count: Int, _ patience: Patience) throws(Fault) { try verify() }
+  public func willMove(at offset: Int64, count: Int, _ blocking: BlockingMode) throws(Fault) { try verify() }
   public func workAhead(of offset: Int64) -> WorkAhead { .none }
   public func prepare(at offset: Int64) {}
 
   /// Reads the whole source to find damage. Checksums of the bytes read are verified. Blocks.
-  public func readThrough(_ patience: Patience) throws(Fault) {
-    if patience == .immediate { throw .later }
+  public func readThrough(_ blocking: BlockingMode) throws(Fault) {
+    if blocking == .immediate { throw .later }
     let step: Int64 = 256 << 10
     var place: Int64 = 0
     while place < size {
-      _ = try bytes(at: place, count: Int(min(step, size - place)), patience)
+      _ = try bytes(at: place, count: Int(min(step, size - place)), blocking)
       place += step
     }
   }
 
   /// Fills all of `buffer`. Throws a damaged fault if the source ends early.
-  public func fill(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) {
-    let got = unsafe try read(into: buffer, at: offset, patience)
+  public func fill(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ blocking: BlockingMode) throws(Fault) {
+    let got = unsafe try read(into: buffer, at: offset, blocking)
     guard got == buffer.count else {
       throw Fault(.damaged, "expected \(buffer.count) bytes, found \(got)", atByte: offset)
     }
@@ -92,12 +92,12 @@ extension ByteSource {
   /// Returns all bytes of a range. Throws a damaged fault if the source ends early.
   ///
   /// A cancellation point: throws an interrupted fault if the thread's work is no longer wanted.
-  public func bytes(at offset: Int64, count: Int, _ patience: Patience = .blocking) throws(Fault) -> [UInt8] {
-    try Interest.check()
+  public func bytes(at offset: Int64, count: Int, _ blocking: BlockingMode = .blocking) throws(Fault) -> [UInt8] {
+    try CancellationToken.check()
     var outcome = Result<Int, Fault>.success(0)
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
       do throws(Fault) {
-        let got = unsafe try read(into: UnsafeMutableRawBufferPointer(buffer), at: offset, patience)
+        let got = unsafe try read(into: UnsafeMutableRawBufferPointer(buffer), at: offset, blocking)
         outcome = .success(got)
         initialized = got
       } catch { outcome = .failure(error) }
@@ -167,13 +167,13 @@ public final class ByteRange: ByteSource {
     source.identity?.adding(.range, UInt64(bitPattern: start), UInt64(bitPattern: size))
   }
 
-  public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault)
+  public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ blocking: BlockingMode) throws(Fault)
     -> Int
   {
     guard offset >= 0, offset < size else { return 0 }
     let wanted = Int(min(Int64(buffer.count), size - offset))
     let part = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted])
-    unsafe try source.fill(part, at: start + offset, patience)
+    unsafe try source.fill(part, at: start + offset, blocking)
     return wanted
   }
 
@@ -186,8 +186,8 @@ public final class ByteRange: ByteSource {
   public func assurance(of range: Range<Int64>) -> Assurance {
     source.assurance(of: place(range.lowerBound)..<place(range.upperBound))
   }
-  public func willMove(at offset: Int64, count: Int, _ patience: Patience) throws(Fault) {
-    try source.willMove(at: place(offset), count: count, patience)
+  public func willMove(at offset: Int64, count: Int, _ blocking: BlockingMode) throws(Fault) {
+    try source.willMove(at: place(offset), count: count, blocking)
   }
   public func workAhead(of offset: Int64) -> WorkAhead { source.workAhead(of: place(offset)) }
   public func prepare(at offset: Int64) { source.prepare(at: place(offset)) }
@@ -200,7 +200,7 @@ public final class ByteArraySource: ByteSource {
 
   public init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault)
+  public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ blocking: BlockingMode) throws(Fault)
     -> Int
   {
     guard offset >= 0, offset < size else { return 0 }

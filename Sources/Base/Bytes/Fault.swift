@@ -1,10 +1,10 @@
 /// The reason that bytes are unavailable or invalid.
 public struct Fault: Error, Sendable, Equatable {
   public enum Kind: Sendable, Equatable {
-    /// The operation would block. Retry with `Patience.blocking` on a thread that may block.
+    /// The operation would block. Retry with `BlockingMode.blocking` on a thread that may block.
     case later
     /// The bytes are being produced by another operation. Retry after it ends. Thrown for any patience.
-    case pending(Pending)
+    case pending(SharedOperation)
     /// The work was cancelled, or the mount ends. The next request resumes where it stopped.
     case interrupted
     /// The bytes break the format's rules.
@@ -62,7 +62,7 @@ extension Fault: CustomStringConvertible {
 }
 
 /// Whether an operation may block its caller.
-public enum Patience: Sendable {
+public enum BlockingMode: Sendable {
   /// The caller has to reply to the kernel and must not block. Operations that take long throw `Fault.later`.
   case immediate
   /// The caller is a worker thread, which may block.

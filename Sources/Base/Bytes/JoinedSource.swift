@@ -48,11 +48,11 @@ public final class JoinedSource: ByteSource {
   }
 
   public func read(
-    into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience
+    into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ blocking: BlockingMode
   ) throws(Fault) -> Int {
     var filled = 0
     try each(from: offset, count: buffer.count) { (part, start, range) throws(Fault) in
-      unsafe try part.fill(UnsafeMutableRawBufferPointer(rebasing: buffer[range]), at: start, patience)
+      unsafe try part.fill(UnsafeMutableRawBufferPointer(rebasing: buffer[range]), at: start, blocking)
       filled = range.upperBound
     }
     return filled
@@ -70,9 +70,9 @@ public final class JoinedSource: ByteSource {
     for part in parts { try part.verify() }
   }
 
-  public func willMove(at offset: Int64, count: Int, _ patience: Patience) throws(Fault) {
+  public func willMove(at offset: Int64, count: Int, _ blocking: BlockingMode) throws(Fault) {
     try each(from: offset, count: count) { (part, start, range) throws(Fault) in
-      try part.willMove(at: start, count: range.count, patience)
+      try part.willMove(at: start, count: range.count, blocking)
     }
   }
 

@@ -25,13 +25,13 @@ public final class AESSource: ByteSource {
   public func assurance(of range: Range<Int64>) -> Assurance { check.assurance }
 
   public func read(
-    into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience
+    into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ blocking: BlockingMode
   ) throws(Fault) -> Int {
     guard offset >= 0, offset < size else { return 0 }
     let wanted = Int(min(Int64(buffer.count), size - offset))
     let part = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted])
-    unsafe try encrypted.fill(part, at: offset, patience)
-    unsafe try check.take(UnsafeRawBufferPointer(part), at: offset, patience)
+    unsafe try encrypted.fill(part, at: offset, blocking)
+    unsafe try check.take(UnsafeRawBufferPointer(part), at: offset, blocking)
     unsafe try AESCounter(key: keys.cipher).apply(to: part, at: offset)
     return wanted
   }
@@ -51,7 +51,7 @@ private struct AuthenticationCode: RunningSum, ~Copyable {
 
   mutating func finish() -> Fault? {
     guard sum.finish().starts(with: expected), !expected.isEmpty else {
-      return Fault(.damaged, "the authentication code does not fit the encrypted data")
+      return Fault(.damaged, "the authentication code does not match the encrypted data")
     }
     return nil
   }

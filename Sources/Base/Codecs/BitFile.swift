@@ -48,7 +48,7 @@ final class BitFile {
     var word: UInt64 = 0
     var byte = first / 8
     while byte * 8 < last {
-      try Interest.check()
+      try CancellationToken.check()
       let part = try bytes(at: byte, 64 << 10).prefix(64 << 10)
       if part.isEmpty { return nil }
       var found: Int64?

@@ -53,7 +53,7 @@ final class Bzip2Ahead {
 
   /// The maximum number of jobs: the number of processors, but at most four to limit memory.
   private static let count = min(max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))), 4)
-  private static let workers = Workers(atMost: count)
+  private static let workers = ThreadPool(atMost: count)
 
   /// Whether another block may be decoded ahead. False on a single processor, which the reader needs itself.
   var hasRoom: Bool { Self.count > 1 && jobs.count < Self.count }

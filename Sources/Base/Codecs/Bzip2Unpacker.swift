@@ -63,7 +63,7 @@ final class Bzip2Unpacker: Unpacker {
   private func nextBlock() throws(Fault) -> Bool {
     (block, taken) = ([], 0)
     while !isAtEnd {
-      try Interest.check()
+      try CancellationToken.check()
       if try takeAhead() { return true }
       let next = try bits.number(at: position, count: Int(Bzip2Mark.length))
       if next == Bzip2Mark.block.rawValue {

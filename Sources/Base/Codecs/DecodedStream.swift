@@ -49,7 +49,7 @@ struct DecodedStream: Sendable {
     while done < output.count {
       // A long input may produce almost no output.
       rounds += 1
-      if rounds.isMultiple(of: 64) { try Interest.check() }
+      if rounds.isMultiple(of: 64) { try CancellationToken.check() }
       if isFinished {
         guard joins, inputOffset < source.size else { return }
         decoder = try compression.makeDecoder(size: size)

@@ -35,7 +35,7 @@ struct DeflateStream: ~Copyable, Sendable {
     while done < output.count, !isFinished {
       // A long input may produce almost no output.
       rounds += 1
-      if rounds.isMultiple(of: 64) { try Interest.check() }
+      if rounds.isMultiple(of: 64) { try CancellationToken.check() }
       let available = unsafe try source.read(into: input, at: inputOffset, .blocking)
       let filled = unsafe UnsafeRawBufferPointer(rebasing: input[..<available])
       let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: output[done...])

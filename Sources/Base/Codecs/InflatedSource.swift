@@ -12,13 +12,13 @@ public final class InflatedSource: ByteSource {
   public let size: Int64
   private let compressed: any ByteSource
   private let crc: UInt32?
-  private let stretches: Chunks
+  private let stretches: BlockTable
   private let log: RestartLog?
   private let frontier: Mutex<Frontier>
   /// Locks for decoding: one thread decodes a block, and others that need it wait. Lock order: before `passTurn`.
-  private let turns = [BlockingLock(), BlockingLock(), BlockingLock(), BlockingLock()]
+  private let turns = [CancellableLock(), CancellableLock(), CancellableLock(), CancellableLock()]
   /// Held while `frontier` is accessed, so that no thread blocks on the mutex of `frontier`.
-  private let passTurn = BlockingLock()
+  private let passTurn = CancellableLock()
 
   private static let inputSize = 128 << 10
   /// The maximum memory for the restart points of one source, in bytes. Beyond it, every other point is dropped. Less
@@ -51,11 +51,11 @@ public final class InflatedSource: ByteSource {
 
   /// Creates a source. `size` and, unless it is nil, `crc` are the expected size and checksum of the output.
   /// `compressed` may be longer than its stream.
-  public init(of compressed: any ByteSource, size: Int64, crc: UInt32?, cache: ChunkCache) {
+  public init(of compressed: any ByteSource, size: Int64, crc: UInt32?, cache: BlockCache) {
     self.compressed = compressed
     self.size = size
     self.crc = crc
-    stretches = Chunks(size: size, cache)
+    stretches = BlockTable(size: size, cache)
     let identity = compressed.identity.map { InflatedSource.identity(of: $0, size, crc) }
     log =
       if size >= Self.loggedSize, let store = cache.restarts, let identity {
@@ -83,17 +83,17 @@ public final class InflatedSource: ByteSource {
   }
 
   public func read(
-    into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience
+    into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ blocking: BlockingMode
   ) throws(Fault) -> Int {
     unsafe try stretches.read(into: buffer, at: offset) { (part, index, start) throws(Fault) in
-      unsafe try stretch(index, patience).copy(to: part, from: start)
+      unsafe try stretch(index, blocking).copy(to: part, from: start)
     }
   }
 
   public func workAhead(of offset: Int64) -> WorkAhead {
-    let index = offset / Int64(Chunks.length)
+    let index = offset / Int64(BlockTable.length)
     // Starts once a quarter of the last decoded block has been read.
-    guard offset % Int64(Chunks.length) >= Int64(Chunks.length / 4), index + 1 < stretches.count,
+    guard offset % Int64(BlockTable.length) >= Int64(BlockTable.length / 4), index + 1 < stretches.count,
       !stretches.holds(index + 1),
       frontier.withLockIfAvailable({ $0.next == index + 1 && $0.fault == nil }) ?? false
     else { return .none }
@@ -101,15 +101,15 @@ public final class InflatedSource: ByteSource {
   }
 
   public func prepare(at offset: Int64) {
-    let index = offset / Int64(Chunks.length) + 1
+    let index = offset / Int64(BlockTable.length) + 1
     guard offset >= 0, index < stretches.count else { return }
     // The read of this block will get the fault again.
     _ = try? stretch(index, .blocking)
   }
 
-  private func stretch(_ index: Int64, _ patience: Patience) throws(Fault) -> Chunk {
+  private func stretch(_ index: Int64, _ blocking: BlockingMode) throws(Fault) -> CachedBlock {
     if let found = stretches.find(index) { return found }
-    if patience == .immediate { throw .later }
+    if blocking == .immediate { throw .later }
     let turn = turns[Int(index % Int64(turns.count))]
     try turn.lock()
     defer { turn.unlock() }
@@ -130,11 +130,11 @@ public final class InflatedSource: ByteSource {
     throw Fault(.changed, "the first pass went back")
   }
 
-  private func decode(_ index: Int64, from start: Start) throws(Fault) -> Chunk {
+  private func decode(_ index: Int64, from start: Start) throws(Fault) -> CachedBlock {
     var stream = DeflateStream(inflater: Inflater(at: start.point), inputOffset: start.point.inputOffset)
     var current = start.index
     while true {
-      try Interest.check()
+      try CancellationToken.check()
       let stretch = try decode(current, &stream)
       if current == index {
         stretches.insert(stretch, at: index)
@@ -170,25 +170,25 @@ public final class InflatedSource: ByteSource {
     return Start(index: noted.index, point: noted.point ?? Inflater().restartPoint(inputOffset: 0))
   }
 
-  private func advanceFrontier(to index: Int64) throws(Fault) -> Chunk? {
+  private func advanceFrontier(to index: Int64) throws(Fault) -> CachedBlock? {
     try passTurn.lock()
     defer { passTurn.unlock() }
-    var outcome = Result<Chunk?, Fault>.success(nil)
+    var outcome = Result<CachedBlock?, Fault>.success(nil)
     frontier.withLock { frontier in
       do throws(Fault) { outcome = .success(try advance(&frontier, to: index)) } catch { outcome = .failure(error) }
     }
     return try outcome.get()
   }
 
-  private func advance(_ frontier: inout Frontier, to index: Int64) throws(Fault) -> Chunk? {
+  private func advance(_ frontier: inout Frontier, to index: Int64) throws(Fault) -> CachedBlock? {
     if let fault = frontier.fault { throw fault }
     do throws(Fault) {
       while true {
         let current = frontier.next
         if current > index { return stretches.find(index) }
         // Between two blocks, the state is consistent for the next caller.
-        try Interest.check()
-        let stretch: Chunk
+        try CancellationToken.check()
+        let stretch: CachedBlock
         do throws(Fault) { stretch = try decodeNext(&frontier) } catch {
           // The decoder's position is undefined. Unless the data are damaged, a retry from the start may succeed.
           if error.kind != .damaged { frontier = Frontier() }
@@ -223,21 +223,21 @@ public final class InflatedSource: ByteSource {
     log.note(at: frontier.next) { point ?? frontier.stream?.restartPoint }
   }
 
-  private func decodeNext(_ frontier: inout Frontier) throws(Fault) -> Chunk {
+  private func decodeNext(_ frontier: inout Frontier) throws(Fault) -> CachedBlock {
     var stream = frontier.stream.take() ?? DeflateStream(inflater: Inflater(), inputOffset: 0)
     let stretch = try decode(frontier.next, &stream)
     frontier.stream = consume stream
     return stretch
   }
 
-  private func decode(_ index: Int64, _ stream: inout DeflateStream) throws(Fault) -> Chunk {
+  private func decode(_ index: Int64, _ stream: inout DeflateStream) throws(Fault) -> CachedBlock {
     let wanted = stretches.length(of: index)
     let bytes = try stream.next(wanted, from: compressed, inputSize: Self.inputSize)
-    guard bytes.count == wanted else { throw endsEarly(Int(index) * Chunks.length + bytes.count) }
+    guard bytes.count == wanted else { throw endsEarly(Int(index) * BlockTable.length + bytes.count) }
     if index + 1 == stretches.count, try !stream.isAtEnd(compressed) {
       throw Fault(.damaged, "expected \(size) bytes of inflated data, found more")
     }
-    return Chunk(bytes)
+    return CachedBlock(bytes)
   }
 
   private func endsEarly(_ produced: Int) -> Fault {

@@ -92,7 +92,7 @@ final class MemberUnpacker: Unpacker {
       let zeros = head.prefix { $0 == 0 }.count
       input.skip(Int64(zeros))
       if zeros < head.count || head.isEmpty { return }
-      try Interest.check()
+      try CancellationToken.check()
     }
   }
 }

@@ -17,7 +17,7 @@ public final class RunningCheck<Sum: RunningSum & ~Copyable>: Sendable {
   private let passed: @Sendable () -> Void
   /// Held while the checksum is updated, which may read. Lock order: before `state`, so that no thread blocks on its
   /// mutex.
-  private let turn = BlockingLock()
+  private let turn = CancellableLock()
   private let state: Mutex<State>
 
   private struct State: ~Copyable {
@@ -52,28 +52,28 @@ public final class RunningCheck<Sum: RunningSum & ~Copyable>: Sendable {
 
   /// Adds bytes that were read from the source at `offset`. Throws if the checksum is complete and wrong, now or
   /// earlier.
-  public func take(_ bytes: UnsafeRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) {
-    try take(upTo: offset + Int64(bytes.count), from: offset, patience) { (state) throws(Fault) in
-      if state.next < offset { try sum(&state, to: offset, patience) }
+  public func take(_ bytes: UnsafeRawBufferPointer, at offset: Int64, _ blocking: BlockingMode) throws(Fault) {
+    try take(upTo: offset + Int64(bytes.count), from: offset, blocking) { (state) throws(Fault) in
+      if state.next < offset { try sum(&state, to: offset, blocking) }
       unsafe state.sum.update(UnsafeRawBufferPointer(rebasing: bytes[Int(state.next - offset)...]))
       state.next = offset + Int64(bytes.count)
     }
   }
 
   /// Adds bytes that are about to be read by extent, bypassing this process. Reads them, too.
-  public func takeUnseen(at offset: Int64, count: Int, _ patience: Patience) throws(Fault) {
+  public func takeUnseen(at offset: Int64, count: Int, _ blocking: BlockingMode) throws(Fault) {
     guard (0...source.size).contains(offset) else { return }
     let end = offset + min(source.size - offset, Int64(count))
-    try take(upTo: end, from: offset, patience) { (state) throws(Fault) in try sum(&state, to: end, patience) }
+    try take(upTo: end, from: offset, blocking) { (state) throws(Fault) in try sum(&state, to: end, blocking) }
   }
 
   /// Updates the checksum to the end of a read that starts at or near the offset reached.
   private func take(
-    upTo end: Int64, from offset: Int64, _ patience: Patience, _ update: (inout State) throws(Fault) -> Void
+    upTo end: Int64, from offset: Int64, _ blocking: BlockingMode, _ update: (inout State) throws(Fault) -> Void
   ) throws(Fault) {
     guard (0...source.size).contains(offset) else { return }
     var fault: Fault?
-    // Locks even if `patience` is immediate: the owner of the lock reads no more than this call would.
+    // Locks even if `blocking` is immediate: the owner of the lock reads no more than this call would.
     try turn.lock()
     defer { turn.unlock() }
     state.withLock { state in
@@ -94,15 +94,15 @@ public final class RunningCheck<Sum: RunningSum & ~Copyable>: Sendable {
     if let fault { throw fault }
   }
 
-  private func sum(_ state: inout State, to end: Int64, _ patience: Patience) throws(Fault) {
+  private func sum(_ state: inout State, to end: Int64, _ blocking: BlockingMode) throws(Fault) {
     guard state.next < end else { return }
     let block = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.blockSize, alignment: 16)
     defer { unsafe block.deallocate() }
     while state.next < end {
-      try Interest.check()
+      try CancellationToken.check()
       let wanted = Int(min(Int64(Self.blockSize), end - state.next))
       let part = unsafe UnsafeMutableRawBufferPointer(rebasing: block[..<wanted])
-      unsafe try source.fill(part, at: state.next, patience)
+      unsafe try source.fill(part, at: state.next, blocking)
       unsafe state.sum.update(UnsafeRawBufferPointer(part))
       state.next += Int64(wanted)
     }

@@ -11,10 +11,10 @@ public final class SpooledSource: ByteSource {
   private let compressed: any ByteSource
   private let compression: Compression
   private let crc: UInt32?
-  private let stretches: Chunks
+  private let stretches: BlockTable
   private let makeSpool: SpoolMaker
   /// Held while decoding. Lock order: `turn`, `pass`, `made`. No thread then blocks on the mutex of `pass`.
-  private let turn = BlockingLock()
+  private let turn = CancellableLock()
   private let pass: Mutex<Pass>
   private let made = Mutex(Made())
 
@@ -41,14 +41,14 @@ public final class SpooledSource: ByteSource {
   /// Creates a source. `size` and, unless it is nil, `crc` are the expected size and checksum of the output.
   /// `compressed` may be longer than its stream.
   public init(
-    of compressed: any ByteSource, _ compression: Compression, size: Int64, crc: UInt32?, cache: ChunkCache,
+    of compressed: any ByteSource, _ compression: Compression, size: Int64, crc: UInt32?, cache: BlockCache,
     spool: @escaping SpoolMaker
   ) {
     self.compressed = compressed
     self.compression = compression
     self.size = size
     self.crc = crc
-    stretches = Chunks(size: size, cache)
+    stretches = BlockTable(size: size, cache)
     makeSpool = spool
     pass = Mutex(Pass())
   }
@@ -65,17 +65,17 @@ public final class SpooledSource: ByteSource {
   }
 
   public func read(
-    into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience
+    into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ blocking: BlockingMode
   ) throws(Fault) -> Int {
     unsafe try stretches.read(into: buffer, at: offset) { (part, index, start) throws(Fault) in
-      let place = index * Int64(Chunks.length) + Int64(start)
+      let place = index * Int64(BlockTable.length) + Int64(start)
       // The spool may have been dropped once since. The bytes are then decoded again.
       while true {
         if let spool = spool(upTo: place + Int64(part.count)) {
           stretches.noteUseOfSpool()
           return unsafe try spool.read(into: part, at: place)
         }
-        if let stretch = try stretch(index, patience) { return unsafe stretch.copy(to: part, from: start) }
+        if let stretch = try stretch(index, blocking) { return unsafe stretch.copy(to: part, from: start) }
       }
     }
   }
@@ -94,40 +94,40 @@ public final class SpooledSource: ByteSource {
       made.fault == nil && made.spool != nil && made.spooled < size ? made.spooled - offset : nil
     }
     // A reader near the end of the decoded bytes needs the next block soon.
-    guard let behind, behind > 0, behind <= 2 * Int64(Chunks.length) else { return .none }
+    guard let behind, behind > 0, behind <= 2 * Int64(BlockTable.length) else { return .none }
     return pass.withLockIfAvailable { _ in true } ?? false ? .long : .none
   }
 
   public func prepare(at offset: Int64) {
     let next = made.withLock { $0.spooled }
     // The read of this block will get the fault again.
-    if next < size { _ = try? stretch(next / Int64(Chunks.length), .blocking) }
+    if next < size { _ = try? stretch(next / Int64(BlockTable.length), .blocking) }
   }
 
   /// Returns a block from the cache, or decodes it. Returns `nil` if it is in the spool.
-  private func stretch(_ index: Int64, _ patience: Patience) throws(Fault) -> Chunk? {
+  private func stretch(_ index: Int64, _ blocking: BlockingMode) throws(Fault) -> CachedBlock? {
     if let found = stretches.find(index) { return found }
-    if patience == .immediate { throw .later }
+    if blocking == .immediate { throw .later }
     try turn.lock()
     defer { turn.unlock() }
-    var outcome = Result<Chunk?, Fault>.success(nil)
+    var outcome = Result<CachedBlock?, Fault>.success(nil)
     pass.withLock { pass in
       do throws(Fault) { outcome = .success(try advance(&pass, to: index)) } catch { outcome = .failure(error) }
     }
     return try outcome.get()
   }
 
-  private func advance(_ pass: inout Pass, to index: Int64) throws(Fault) -> Chunk? {
+  private func advance(_ pass: inout Pass, to index: Int64) throws(Fault) -> CachedBlock? {
     let (spooled, known) = made.withLock { ($0.spool == nil ? 0 : $0.spooled, $0.fault) }
     // Another thread may have decoded it meanwhile.
-    if spooled > index * Int64(Chunks.length) { return nil }
+    if spooled > index * Int64(BlockTable.length) { return nil }
     if let found = stretches.find(index) { return found }
     if let known { throw known }
     if index < pass.next { pass = Pass(hasTriedSpool: true) }
     while true {
       // Between two blocks, the state is consistent for the next caller.
-      try Interest.check()
-      let stretch: Chunk
+      try CancellationToken.check()
+      let stretch: CachedBlock
       do throws(Fault) { stretch = try decodeNext(&pass) } catch {
         // The decoder's position is undefined. Unless the data are at fault, a retry may succeed.
         if error.concernsData { made.withLock { $0.fault = error } } else { startAgain(&pass) }
@@ -142,7 +142,7 @@ public final class SpooledSource: ByteSource {
   /// Restarts decoding from the beginning. The contents of the spool stay valid.
   private func startAgain(_ pass: inout Pass) { pass = Pass(hasTriedSpool: pass.hasTriedSpool) }
 
-  private func decodeNext(_ pass: inout Pass) throws(Fault) -> Chunk {
+  private func decodeNext(_ pass: inout Pass) throws(Fault) -> CachedBlock {
     var stream: DecodedStream
     if let begun = pass.stream {
       stream = begun
@@ -152,32 +152,32 @@ public final class SpooledSource: ByteSource {
     let wanted = stretches.length(of: pass.next)
     let bytes = try stream.next(wanted)
     guard bytes.count == wanted else {
-      let found = pass.next * Int64(Chunks.length) + Int64(bytes.count)
+      let found = pass.next * Int64(BlockTable.length) + Int64(bytes.count)
       throw Fault(.damaged, "expected \(size) decoded bytes, found an end after \(found)")
     }
     unsafe bytes.withUnsafeBytes { unsafe pass.crc.update($0) }
     pass.next += 1
     if pass.next < stretches.count {
       pass.stream = stream
-      return Chunk(bytes)
+      return CachedBlock(bytes)
     }
     // Frees the decoder's memory.
     pass.stream = nil
     guard try stream.isAtEnd() else { throw Fault(.damaged, "expected \(size) decoded bytes, found more") }
     if let crc, pass.crc.value != crc { throw Fault(crc: crc, found: pass.crc.value) }
     made.withLock { $0.isChecked = true }
-    return Chunk(bytes)
+    return CachedBlock(bytes)
   }
 
   /// Writes a block to the spool. Returns false if the spool is missing or full.
-  private func keep(_ stretch: Chunk, _ index: Int64, _ pass: inout Pass) -> Bool {
+  private func keep(_ stretch: CachedBlock, _ index: Int64, _ pass: inout Pass) -> Bool {
     if !pass.hasTriedSpool {
       pass.hasTriedSpool = true
       let spool = makeSpool()
       stretches.keep(spool)
       made.withLock { $0.spool = spool }
     }
-    let offset = index * Int64(Chunks.length)
+    let offset = index * Int64(BlockTable.length)
     let (spool, spooled) = made.withLock { ($0.spool, $0.spooled) }
     guard let spool else { return false }
     // The block was decoded again after a transient fault.

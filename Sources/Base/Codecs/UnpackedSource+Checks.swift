@@ -5,17 +5,17 @@ internal import Threads
 extension UnpackedSource {
   /// Throws if a range is in a damaged part. First compares the checksums of the parts in it, if the file records where
   /// they end and they are short.
-  func check(_ range: Range<Int64>, _ patience: Patience) throws(Fault) {
+  func check(_ range: Range<Int64>, _ blocking: BlockingMode) throws(Fault) {
     if showsDamage { return }
     if !state.withLock({ $0.isLoaded }) {
-      if patience == .immediate { throw .later }
+      if blocking == .immediate { throw .later }
       try load()
     }
     while let part = state.withLock({ state in
       state.openPart(in: range.clamped(to: 0..<(state.end?.size ?? 0)), atMost: Self.longestPart)
     }) {
       try refuse(range.lowerBound..<max(range.lowerBound, part.lowerBound))
-      if patience == .immediate { throw .later }
+      if blocking == .immediate { throw .later }
       try decode(part)
     }
     try refuse(range)
@@ -34,11 +34,11 @@ extension UnpackedSource {
     let cursor = try cursor(in: part)
     do throws(Fault) {
       while isOpen() {
-        try Interest.check()
+        try CancellationToken.check()
         let start = cursor.position
         guard let bytes = try advance(cursor, until: .max) else { break }
         if start % Self.length == 0, Int64(bytes.count) == Self.length || cursor.isOver {
-          stretches.insert(Chunk(bytes), at: start / Self.length)
+          stretches.insert(CachedBlock(bytes), at: start / Self.length)
         }
       }
     } catch {
@@ -117,11 +117,12 @@ private final class UncheckedContent: ByteSource {
   var hasKnownSize: Bool { content.hasKnownSize }
   var identity: ByteIdentity? { content.identity }
   var isSettling: Bool { content.isSettling }
-  func findSize(_ patience: Patience) throws(Fault) { try content.findSize(patience) }
+  func findSize(_ blocking: BlockingMode) throws(Fault) { try content.findSize(blocking) }
   func verify() throws(Fault) { try content.verify() }
   func assurance(of range: Range<Int64>) -> Assurance { content.assurance(of: range) }
 
-  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
-    unsafe try content.readUnchecked(into: buffer, at: offset, patience)
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ blocking: BlockingMode) throws(Fault) -> Int
+  {
+    unsafe try content.readUnchecked(into: buffer, at: offset, blocking)
   }
 }

@@ -7,10 +7,10 @@ extension UnpackedSource {
   /// Returns a block from the cache, or decodes it. Returns `nil` after the end. The last block is shorter. A block
   /// that is read out of sequence may have only its first `count` bytes.
   func stretch(
-    _ index: Int64, upTo count: Int = Chunks.length, _ patience: Patience, isKept: Bool = true
-  ) throws(Fault) -> Chunk? {
+    _ index: Int64, upTo count: Int = BlockTable.length, _ blocking: BlockingMode, isKept: Bool = true
+  ) throws(Fault) -> CachedBlock? {
     if let found = known(index, upTo: count) { return found }
-    if patience == .immediate { throw .later }
+    if blocking == .immediate { throw .later }
     try load()
     let turn = turns[Int(index % Int64(turns.count))]
     try turn.lock()
@@ -27,7 +27,7 @@ extension UnpackedSource {
     return try decode(index, upTo: count, isKept: isKept)
   }
 
-  private func known(_ index: Int64, upTo count: Int) -> Chunk? {
+  private func known(_ index: Int64, upTo count: Int) -> CachedBlock? {
     guard let found = stretches.find(index), !found.isPartial || found.bytes.count >= count else { return nil }
     return found
   }
@@ -35,29 +35,29 @@ extension UnpackedSource {
   /// Decodes a block. With a `claim` on its part, the rest of the part is decoded after it.
   private func decode(
     _ index: Int64, upTo count: Int, isKept: Bool, _ claim: PartClaim? = nil
-  ) throws(Fault) -> Chunk? {
+  ) throws(Fault) -> CachedBlock? {
     let offset = index * Self.length
     if let end = state.withLock({ $0.end?.size }), offset >= end { return nil }
     if let (spool, count) = spooled(index, 0, Int(Self.length)) {
       let bytes = try spool.bytes(at: offset, count: count)
-      return Chunk(bytes)
+      return CachedBlock(bytes)
     }
     // A reader that continues where a decoder has stopped reads the whole block.
     let part = stretches.find(index)?.bytes ?? []
     let next = part.isEmpty ? nil : self.cursor(at: offset + Int64(part.count))
     let cursor = if let next { next } else { try self.cursor(for: offset) }
-    let isWhole = next != nil || count == Chunks.length || !isJump(to: index)
+    let isWhole = next != nil || count == BlockTable.length || !isJump(to: index)
     let stop = isWhole ? .max : offset + Int64(count)
     do throws(Fault) {
       while true {
         // Between two blocks, the state is consistent for the next caller.
-        try Interest.check()
+        try CancellationToken.check()
         if let gapEnd = cursor.gapEnd { cursor.position = max(cursor.position, min(gapEnd, offset)) }
         let start = cursor.position
         let bytes = try advance(cursor, until: stop)
         if start / Self.length == index || bytes == nil {
-          var chunk = bytes.map { Chunk($0, isPartial: cursor.position == stop) }
-          if next != nil { chunk = Chunk(part + (bytes ?? [])) }
+          var chunk = bytes.map { CachedBlock($0, isPartial: cursor.position == stop) }
+          if next != nil { chunk = CachedBlock(part + (bytes ?? [])) }
           if let chunk, isKept { stretches.insert(chunk, at: index) }
           if let claim { finishPart(cursor, claim) } else { giveBack(cursor) }
           return chunk
@@ -93,7 +93,7 @@ extension UnpackedSource {
         while done < room, !isOver(cursor) {
           // A long input may produce almost no output.
           rounds += 1
-          if rounds.isMultiple(of: 64) { try Interest.check() }
+          if rounds.isMultiple(of: 64) { try CancellationToken.check() }
           // The output of a step that fails is lost, so steps are small.
           let rest = unsafe UnsafeMutableRawBufferPointer(
             rebasing: UnsafeMutableRawBufferPointer(buffer)[done..<min(room, done + Self.stepSize)])

@@ -25,7 +25,7 @@ final class PartClaim: Sendable {
 }
 
 extension UnpackedSource {
-  private static let finishers = Workers(atMost: min(max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))), 4))
+  private static let finishers = ThreadPool(atMost: min(max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))), 4))
 
   /// Returns the end of a short, spooled part if the reader jumps into the middle of it. Returns `nil` otherwise.
   ///

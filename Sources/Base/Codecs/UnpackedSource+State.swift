@@ -85,7 +85,7 @@ extension UnpackedSource.State {
 
   /// Returns whether only one thread should decode to an offset.
   func needsPass(to offset: Int64) -> Bool {
-    end == nil && offset + Int64(Chunks.length) > reach
+    end == nil && offset + Int64(BlockTable.length) > reach
       || offset - place(before: offset).output > UnpackedSource.farthest
   }
 

@@ -17,7 +17,7 @@ internal import Threads
 public final class UnpackedSource: ByteSource {
   let compressed: any ByteSource
   let packing: Packing
-  let stretches: Chunks
+  let stretches: BlockTable
   let log: PlaceLog?
   let makeSpool: SpoolMaker
   /// The maximum size of the content that is read, in bytes.
@@ -26,15 +26,15 @@ public final class UnpackedSource: ByteSource {
   public let showsDamage: Bool
   let state = Mutex(State())
   /// Locks for decoding: one thread decodes a block, and others that need it wait. Lock order: before `passTurn`.
-  let turns = [BlockingLock(), BlockingLock(), BlockingLock(), BlockingLock()]
+  let turns = [CancellableLock(), CancellableLock(), CancellableLock(), CancellableLock()]
   /// Held by the thread that decodes bytes for the first time, or far from any restart point.
-  let passTurn = BlockingLock()
+  let passTurn = CancellableLock()
   /// The parts that are currently decoded into the spool, by their end offsets.
   let claimed = Monitor<Set<Int64>>([])
 
   /// The valid offsets of reads.
   private static let places = 0..<Bounds.largestSize
-  static let length = Int64(Chunks.length)
+  static let length = Int64(BlockTable.length)
   /// The distance of stored restart points within a gzip member, in bytes of output. Other points between them are
   /// recorded in memory.
   static let storedSpacing: Int64 = 40 << 20
@@ -49,14 +49,14 @@ public final class UnpackedSource: ByteSource {
   /// Creates a source. The size of `compressed` must be known. Content beyond `limit` bytes is not read.
   public init(
     of compressed: any ByteSource, _ packing: Packing, limit: Int64 = Bounds.largestSize,
-    showsDamage: Bool = false, cache: ChunkCache, spool: @escaping SpoolMaker = { nil }
+    showsDamage: Bool = false, cache: BlockCache, spool: @escaping SpoolMaker = { nil }
   ) {
     self.limit = limit
     self.showsDamage = showsDamage
     self.compressed = compressed
     self.packing = packing
     makeSpool = spool
-    stretches = Chunks(size: Bounds.largestSize, cache)
+    stretches = BlockTable(size: Bounds.largestSize, cache)
     if let store = cache.restarts, let identity = compressed.identity {
       log = PlaceLog(store, of: Self.identity(of: identity, packing, false))
     } else {
@@ -88,15 +88,15 @@ public final class UnpackedSource: ByteSource {
   public var fault: Fault? { state.withLock { $0.end?.fault } }
 
   /// Decodes the whole file, unless its size is known. Blocks.
-  public func findSize(_ patience: Patience) throws(Fault) {
+  public func findSize(_ blocking: BlockingMode) throws(Fault) {
     if hasKnownSize { return }
-    if patience == .immediate { throw .later }
+    if blocking == .immediate { throw .later }
     try load()
     while !hasKnownSize {
       let next = state.withLock { $0.reach } / Self.length
-      _ = try stretch(next, patience, isKept: false)
+      _ = try stretch(next, blocking, isKept: false)
       guard hasKnownSize || state.withLock({ $0.reach / Self.length > next }) else {
-        throw Fault(.changed, "the first pass does not go on")
+        throw Fault(.changed, "the first pass does not continue")
       }
     }
   }
@@ -147,12 +147,12 @@ public final class UnpackedSource: ByteSource {
   // MARK: Reading
 
   public func read(
-    into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience
+    into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ blocking: BlockingMode
   ) throws(Fault) -> Int {
     guard offset >= 0, offset < Bounds.largestSize else { return 0 }
     let end = offset + min(Int64(buffer.count), Bounds.largestSize - offset)
-    try check(offset..<end, patience)
-    let count = unsafe try readUnchecked(into: buffer, at: offset, patience)
+    try check(offset..<end, blocking)
+    let count = unsafe try readUnchecked(into: buffer, at: offset, blocking)
     // Decoding may have reached the end of the part.
     try refuse(offset..<offset + Int64(count))
     return count
@@ -160,7 +160,7 @@ public final class UnpackedSource: ByteSource {
 
   /// Reads bytes without regard to their checksum. Bytes that cannot be decoded are read as 0xff if others follow them.
   func readUnchecked(
-    into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience
+    into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ blocking: BlockingMode
   ) throws(Fault) -> Int {
     guard offset >= 0, offset < Bounds.largestSize else { return 0 }
     var done = 0
@@ -176,7 +176,7 @@ public final class UnpackedSource: ByteSource {
         done += count
         continue
       }
-      guard let stretch = try stretch(index, upTo: start + wanted, patience), stretch.bytes.count > start else { break }
+      guard let stretch = try stretch(index, upTo: start + wanted, blocking), stretch.bytes.count > start else { break }
       let count = min(wanted, stretch.bytes.count - start)
       unsafe stretch.copy(to: UnsafeMutableRawBufferPointer(rebasing: part[..<count]), from: start)
       done += count

@@ -54,7 +54,7 @@ struct UnpackingTable: Sendable {
     var end = source.size
     var parts: [(input: Int64, output: Int64)] = []
     while end > 0, parts.count < mostParts {
-      try Interest.check()
+      try CancellationToken.check()
       guard end >= 26 else { return nil }
       let sizes = try source.bytes(at: end - 16, count: 16)
       let output = Bounds.size(UInt64(littleEndianBytes: sizes[..<8]))
@@ -73,7 +73,7 @@ struct UnpackingTable: Sendable {
     var offset: Int64 = 0
     var parts: [(input: Int64, output: Int64)] = []
     while offset < source.size {
-      try Interest.check()
+      try CancellationToken.check()
       guard parts.count < mostParts, let frame = try ZstdFrame(in: source, at: offset), let size = frame.contentSize
       else { return nil }
       parts.append((frame.length, size))
@@ -142,7 +142,7 @@ private struct ZstdFrame {
     var blocks = 0
     while !isLast {
       blocks += 1
-      if blocks.isMultiple(of: 1024) { try Interest.check() }
+      if blocks.isMultiple(of: 1024) { try CancellationToken.check() }
       guard offset + 3 <= source.size else { return nil }
       let header = UInt32(littleEndianBytes: try source.bytes(at: offset, count: 3))
       isLast = header & 1 != 0

@@ -28,7 +28,7 @@ struct XZBlocks: Sendable {
     // The streams from last to first. The blocks' offsets are relative to the stream.
     var streams: [(start: Int64, blocks: [Block], size: Int64)] = []
     while end > 0 {
-      try Interest.check()
+      try CancellationToken.check()
       guard let stream = try Self.stream(in: source, endingAt: &end), streams.count < 1 << 20 else { return nil }
       streams.append((end, stream.blocks, stream.size))
     }

@@ -80,15 +80,15 @@ public final class ZipCryptoSource: ByteSource {
   public func verify() throws(Fault) { try encrypted.verify() }
 
   public func read(
-    into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience
+    into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ blocking: BlockingMode
   ) throws(Fault) -> Int {
     guard offset >= 0, offset < size else { return 0 }
     let wanted = Int(min(Int64(buffer.count), size - offset))
     var place = start(for: offset)
-    if patience == .immediate, offset - place.offset > Self.promptDistance { throw .later }
-    if place.offset < offset { try pass(&place, to: offset, patience) }
+    if blocking == .immediate, offset - place.offset > Self.promptDistance { throw .later }
+    if place.offset < offset { try pass(&place, to: offset, blocking) }
     let part = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted])
-    unsafe try encrypted.fill(part, at: offset, patience)
+    unsafe try encrypted.fill(part, at: offset, blocking)
     unsafe decrypt(part, &place)
     let end = place
     state.withLock { $0.last = end }
@@ -105,14 +105,14 @@ public final class ZipCryptoSource: ByteSource {
   }
 
   /// Decrypts and discards the bytes up to `offset`.
-  private func pass(_ place: inout Place, to offset: Int64, _ patience: Patience) throws(Fault) {
+  private func pass(_ place: inout Place, to offset: Int64, _ blocking: BlockingMode) throws(Fault) {
     let block = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
     defer { unsafe block.deallocate() }
     while place.offset < offset {
-      try Interest.check()
+      try CancellationToken.check()
       let count = Int(min(Int64(block.count), offset - place.offset))
       let part = unsafe UnsafeMutableRawBufferPointer(rebasing: block[..<count])
-      unsafe try encrypted.fill(part, at: place.offset, patience)
+      unsafe try encrypted.fill(part, at: place.offset, blocking)
       unsafe decrypt(part, &place)
     }
   }

@@ -29,14 +29,14 @@ public final class ChangeJournal: Sendable {
   /// The maximum size of a recorded reply, in bytes.
   public static let mostBytes = Field.size - Field.bytes
 
-  private let memory: LastingMemory
+  private let memory: SharedMemory
   private let ordinal: UInt64
 
   /// Maps `capacity` bytes of a file from `offset` on, for the process `ordinal` of the mount.
   ///
   /// - Throws: the errno of mapping it.
   public init(_ file: borrowing Descriptor, at offset: Int, ordinal: UInt16) throws(Fault) {
-    memory = try LastingMemory(file, at: offset, capacity: Self.capacity)
+    memory = try SharedMemory(file, at: offset, capacity: Self.capacity)
     self.ordinal = UInt64(ordinal) + 1
   }
 

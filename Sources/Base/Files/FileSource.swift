@@ -36,7 +36,7 @@ public final class FileSource: ByteSource {
 
   public var isSettling: Bool { isPinned && !isSettled }
 
-  public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault)
+  public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ blocking: BlockingMode) throws(Fault)
     -> Int
   {
     let pinned = isPinned ? opened : nil

@@ -77,7 +77,7 @@ public final class OpenLedger: Sendable {
   /// marked.
   private static let own: Int64 = 1 << 32
 
-  private let memory: LastingMemory
+  private let memory: SharedMemory
   private let start: Int
   private let free: Mutex<[Int]>
   private let records: [(index: Int, record: Record)]
@@ -87,7 +87,7 @@ public final class OpenLedger: Sendable {
   /// - Throws: The errno of the mapping. `unsupported` if another version has written the table.
   public init(_ file: borrowing Descriptor, at offset: Int) throws(Fault) {
     start = offset
-    memory = try LastingMemory(file, at: offset, capacity: Self.capacity)
+    memory = try SharedMemory(file, at: offset, capacity: Self.capacity)
     let version = memory.load(0, as: UInt64.self)
     guard version == 0 || version == Self.version else { throw Fault(.unsupported, "open files of version \(version)") }
     memory.store(Self.version, at: 0)
@@ -103,7 +103,7 @@ public final class OpenLedger: Sendable {
 
   private static func place(_ index: Int) -> Int { head + index * Field.size }
 
-  private static func record(_ index: Int, in memory: LastingMemory) -> Record? {
+  private static func record(_ index: Int, in memory: SharedMemory) -> Record? {
     func field(_ field: Int) -> UInt64 { memory.load(place(index) + field, as: UInt64.self) }
     guard let kind = Kind(rawValue: field(Field.kind)) else { return nil }
     var record = Record(kind)

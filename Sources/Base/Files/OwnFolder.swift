@@ -10,7 +10,7 @@ public enum OwnFolder {
   /// Throws unless `path`, which must be absolute, is such a directory. The fault's reason is the end of a sentence.
   /// With `making`, missing directories on the path are created, for this user only.
   public static func check(_ path: String, making: Bool = false) throws(Fault) {
-    guard path.hasPrefix("/") else { throw Fault(.system(EINVAL), "\(path) is no absolute path") }
+    guard path.hasPrefix("/") else { throw Fault(.system(EINVAL), "\(path) is not an absolute path") }
     try check(folder: "/", isLast: path == "/")
     let names = path.split(separator: "/")
     for count in names.indices {
@@ -25,14 +25,14 @@ public enum OwnFolder {
         unsafe lstat(folder, &status) == 0
       else { throw Fault(.system(errno), "\(folder) cannot be used") }
     }
-    guard status.st_mode & S_IFMT == S_IFDIR else { throw Fault(.system(ENOTDIR), "\(folder) is no folder") }
+    guard status.st_mode & S_IFMT == S_IFDIR else { throw Fault(.system(ENOTDIR), "\(folder) is not a folder") }
     guard status.st_uid == geteuid() || (status.st_uid == 0 && !isLast) else {
       throw Fault(.system(EPERM), "\(folder) belongs to another user")
     }
     let isOthersToo = status.st_mode & 0o022 != 0
     // In a sticky directory, only a file's owner can remove or replace it.
     guard !isOthersToo || (status.st_mode & S_ISVTX != 0 && !isLast) else {
-      throw Fault(.system(EPERM), "\(folder) can be written to by others (chmod go-w \(ShellWord.quoted(folder)))")
+      throw Fault(.system(EPERM), "\(folder) can be written to by other users (chmod go-w \(ShellWord.quoted(folder)))")
     }
   }
 

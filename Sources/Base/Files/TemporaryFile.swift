@@ -99,6 +99,6 @@ public final class TemporaryFile: DescriptorHolder {
   /// Fills `buffer` with bytes written before. Blocks on the disk.
   public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(Fault) {
     let got = unsafe try readFully(descriptor.raw, into: buffer, at: offset)
-    guard got == buffer.count else { throw Fault(.system(EIO), "a temporary file is shorter than what was written") }
+    guard got == buffer.count else { throw Fault(.system(EIO), "a temporary file is shorter than the written data") }
   }
 }

@@ -22,9 +22,9 @@ internal import Synchronization
   ///   - patience: The timeout for another process's lock, in seconds.
   ///   - cache: The cache size, in KiB.
   ///   - hasChecksums: Whether each page has a checksum, verified when it is read.
-  init(_ path: String, patience: Double, cache: Int, schema: String, hasChecksums: Bool = false) throws {
+  init(_ path: String, blocking: Double, cache: Int, schema: String, hasChecksums: Bool = false) throws {
     limit = StepLimit(path)
-    database = try Database(path, patience: patience)
+    database = try Database(path, blocking: blocking)
     bound()
     if hasChecksums { try PageChecksums.attach(to: database) }
     // Not mapped: truncating a mapped file would raise a signal.

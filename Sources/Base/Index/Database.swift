@@ -8,14 +8,14 @@ internal import CSQLite
 
   /// Opens or creates a file. An empty path is a private, unnamed file. `:memory:` is a database without a file.
   /// - Parameter patience: The timeout for another process's lock, in seconds.
-  init(_ path: String, patience: Double = 0) throws {
+  init(_ path: String, blocking: Double = 0) throws {
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
     let status = unsafe sqlite3_open_v2(path, &connection, flags, nil)
     guard status == SQLITE_OK else {
       unsafe sqlite3_close_v2(connection)
       throw IndexFailure(status)
     }
-    _ = unsafe sqlite3_busy_timeout(connection, CInt(patience * 1000))
+    _ = unsafe sqlite3_busy_timeout(connection, CInt(blocking * 1000))
   }
 
   deinit { close() }

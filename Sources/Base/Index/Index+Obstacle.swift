@@ -8,7 +8,7 @@ extension Index {
   ///
   /// Reads the disk. For a message after a failure.
   public var obstacle: String? {
-    guard let folder else { return "there is no folder of yours to keep anything in (set XDG_CACHE_HOME)" }
+    guard let folder else { return "no cache folder (set XDG_CACHE_HOME)" }
     do throws(Fault) { try OwnFolder.check(folder) } catch {
       return error.kind == .system(ENOENT) ? nil : error.reason
     }

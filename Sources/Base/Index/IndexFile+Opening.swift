@@ -36,12 +36,12 @@ extension IndexFile {
   }
 
   /// Timeouts for another process's lock, in seconds. The writer can wait longer.
-  private static let patience = (reading: 0.25, writing: 2.0)
+  private static let blocking = (reading: 0.25, writing: 2.0)
   /// The cache size, in KiB.
   private static let cache = 1024
 
   private static func open(_ path: String, _ inode: UInt64, _ key: [UInt8]) throws -> IndexFile {
-    let writer = try BoundedConnection(path, patience: patience.writing, cache: cache, schema: schema)
+    let writer = try BoundedConnection(path, blocking: blocking.writing, cache: cache, schema: schema)
     let isOurs = try writer.inDatabase { database in
       try database.integer("PRAGMA application_id") == applicationID
         && database.integer("PRAGMA user_version") == schemaVersion
@@ -51,7 +51,7 @@ extension IndexFile {
       writer.close()
       throw IndexFailure.damage
     }
-    let reader = try BoundedConnection(path, patience: patience.reading, cache: cache, schema: schema)
+    let reader = try BoundedConnection(path, blocking: blocking.reading, cache: cache, schema: schema)
     return IndexFile(path: path, inode: inode, key: key, writer: writer, reader: reader)
   }
 }

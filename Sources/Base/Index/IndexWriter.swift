@@ -11,7 +11,7 @@ final class IndexWriter: Sendable {
   }
 
   private let state = Mutex(State())
-  private let thread = Workers(atMost: 1)
+  private let thread = ThreadPool(atMost: 1)
 
   private static let costAtMost = 24 << 20
   private static let niceness: Int32 = 5

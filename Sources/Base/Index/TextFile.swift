@@ -89,10 +89,10 @@ final class TextFile: Sendable {
   }
 
   /// The timeout for another process's lock, in seconds.
-  private static let patience = 5.0
+  private static let blocking = 5.0
 
   private static func connection(_ path: String, cache: Int) throws -> BoundedConnection {
-    try BoundedConnection(path, patience: patience, cache: cache, schema: schema, hasChecksums: true)
+    try BoundedConnection(path, blocking: blocking, cache: cache, schema: schema, hasChecksums: true)
   }
 
   private static func open(

@@ -28,7 +28,7 @@ public final class MemoryBudget: Sendable {
   private let state = Mutex(State())
 
   /// The thread that trims the heap. Nil if this budget does not trim it.
-  private let trimmer: Workers?
+  private let trimmer: ThreadPool?
 
   /// The number of freed bytes after which the heap is trimmed. malloc keeps pages between blocks that are in use.
   private static let trimmedSize = 32 << 20
@@ -38,7 +38,7 @@ public final class MemoryBudget: Sendable {
   /// - Parameter trimsHeap: Whether a thread returns freed memory to the system.
   public init(capacity: Int = usualCapacity, trimsHeap: Bool = false) {
     self.capacity = capacity
-    trimmer = trimsHeap ? Workers(atMost: 1) : nil
+    trimmer = trimsHeap ? ThreadPool(atMost: 1) : nil
   }
 
   /// The memory currently in use, in bytes.

@@ -61,7 +61,7 @@ internal import Glibc
   public func take<Result>(_ take: (inout Value) -> Result?) throws(Fault) -> Result {
     while true {
       if let taken = self.take(within: Self.round, take) { return taken }
-      try Interest.check()
+      try CancellationToken.check()
     }
   }
 

@@ -29,7 +29,7 @@ extension Conversion {
   public static let reflowed = {
     var conversion = Conversion(
       "reflowed", from: [.pdf], to: .html, size: .guess(8), programs: ["ffconvert"],
-      meaning: ("any PDF", "its text as a page of its own that flows, with headings, lists, links and images"))
+      meaning: ("any PDF", "its text as a web page that reflows, with headings, lists, links and images"))
     // Each image causes another search of its page.
     conversion.slowness = 4
     // Office documents mark their headings themselves.
@@ -44,7 +44,7 @@ extension Conversion {
       "merged", from: [.pdf] + Format.images.filter { $0.family == .image }, to: .pdf, as: .folder, size: .guess(4),
       programs: ["ffconvert"],
       meaning: (
-        "any folder with PDFs, images, texts or office documents", "these as one PDF, `file2` before `file10`"
+        "any folder with PDFs, images, texts or office documents", "all of them as one PDF, `file2` before `file10`"
       ))
     conversion.indirectSources = Set(Format.laidOut + [.html, .plainText, .markdown, .epub])
     return conversion

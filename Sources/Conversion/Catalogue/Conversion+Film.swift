@@ -14,7 +14,7 @@ extension Conversion {
       listed: result == .mp4 ? Format.unplayedFilms : [],
       listable: result == .mp4 ? Format.films.filter { $0 != .mp4 } : [],
       size: .guess(8, atMost: fragmented.contains(result) ? mostInFragments : .max), programs: ["ffmedia"],
-      meaning: ("any film, or a GIF", "the film in another container, coded again only as far as that needs it"))
+      meaning: ("any film, or a GIF", "the film in another container, coded again only where necessary"))
     conversion.making = .growing
     conversion.outputLimit = Job.largestOutput
     return conversion
@@ -31,7 +31,7 @@ extension Conversion {
       "still-\(result.name)", from: Format.films + Format.coveredSounds, to: result, arguments: StillChanges.self,
       size: .guess(8),
       programs: ["ffmedia"],
-      meaning: ("any film or sound", "a picture of the film that tells what it is, or the cover of the record"))
+      meaning: ("any film or sound", "a typical picture of the film, or the cover of the record"))
   }
 
   private static func loop(_ result: Format) -> Conversion {
@@ -69,7 +69,7 @@ extension Conversion {
   /// The pictures of a film by time, each made by a `still` conversion. `Job.Work.count` returns the number of seconds.
   public static let frames = Conversion(
     "still-jpeg", from: Format.films, to: .jpeg, as: .inView, arguments: FrameChanges.self, size: .guess(8),
-    programs: ["ffmedia"], meaning: ("any film", "pictures of it"))
+    programs: ["ffmedia"], meaning: ("any film", "its pictures"))
 
   /// `index.m3u8`, the playlist of a film's segments. `Job.Work.count` returns the number of segments.
   public static let playlist = Conversion(
@@ -79,7 +79,7 @@ extension Conversion {
   /// Some seconds of a film, made independently of other segments.
   public static let segment = Conversion(
     "segment", from: Format.films, to: .ts, as: .inView, arguments: PageSelection.self, size: .guess(4),
-    programs: ["ffmedia"], meaning: ("any film", "some seconds of it"))
+    programs: ["ffmedia"], meaning: ("any film", "one of its segments"))
 }
 
 extension Recipe {

@@ -26,7 +26,7 @@ extension Conversion {
       size: .guess(factor), programs: ["ffconvert"],
       meaning: (
         "any image or PDF",
-        result == .jpeg ? "the image, or the first page, as JPEG" : "the same as another format"
+        result == .jpeg ? "the image, or the first page, as JPEG" : "the same in another format"
       ))
   }
 
@@ -34,7 +34,7 @@ extension Conversion {
   public static let tiles = Conversion(
     "tiles", from: Format.images, to: .png, as: .inView, arguments: TileChanges.self, size: .guess(100),
     programs: ["ffconvert"],
-    meaning: ("any image", "its pieces as files of the same format, or PNG, named by row and column"))
+    meaning: ("any image", "its tiles as files of the same format, or PNG, named by row and column"))
 }
 
 extension Recipe {

@@ -12,7 +12,7 @@ extension Conversion {
       joinedVerb(result), named: "merged", from: isFilm ? Format.films : Format.sounds, to: result, as: .folder,
       arguments: arguments, size: .guess(result == .flac ? 12 : 2), programs: ["ffmedia"],
       meaning: (
-        "any folder with \(kind)", "these one after the other, with a chapter for each; copied if they are alike"
+        "any folder with \(kind)", "all of them in sequence, with a chapter for each; copied if they are alike"
       ))
     conversion.outputLimit = Job.largestOutput
     conversion.slowness = 60

@@ -3,8 +3,8 @@ extension Conversion {
   public static let office: [Conversion] = [
     document(
       .plainText, 20, "its text: a line for each paragraph, tabs between the cells of a table, notes at the end"),
-    document(.html, 40, "its text as a page of its own, or as Markdown"),
-    document(.markdown, 40, "its text as a page of its own, or as Markdown"),
+    document(.html, 40, "its text as a web page, or as Markdown"),
+    document(.markdown, 40, "its text as a web page, or as Markdown"),
     page(.plainText), page(.markdown), note(.plainText), note(.html), sheets, sheet, message,
   ]
 
@@ -20,13 +20,13 @@ extension Conversion {
   private static func page(_ result: Format) -> Conversion {
     Conversion(
       "page-\(result.name)", from: [.html], to: result, size: .guess(2), programs: ["ffoffice"],
-      meaning: ("any web page", "its text, or the same as Markdown"))
+      meaning: ("any web page", "its text, plain or as Markdown"))
   }
 
   private static func note(_ result: Format) -> Conversion {
     var conversion = Conversion(
       "markdown-\(result.name)", from: [.markdown], to: result, size: .guess(4), programs: ["ffoffice"],
-      meaning: ("Markdown", "its text, or a page of its own"))
+      meaning: ("Markdown", "its text, plain or as a web page"))
     conversion.leadsOn = result == .html
     return conversion
   }
@@ -34,7 +34,7 @@ extension Conversion {
   /// The message as RFC 5322: headers, texts and attachments.
   public static let message = Conversion(
     "outlook-eml", from: [.msg], to: .eml, size: .guess(2), programs: ["ffoffice"],
-    meaning: ("MSG (Outlook)", "the same message as other programs know it (RFC 5322)"))
+    meaning: ("MSG (Outlook)", "the same message in the standard format (RFC 5322)"))
 
   /// The names of a workbook's sheets, one per line.
   public static let sheets = Conversion(
@@ -44,7 +44,7 @@ extension Conversion {
   /// One sheet of a workbook, by its number.
   public static let sheet = Conversion(
     "sheet", from: [.xlsx, .ods], to: .csv, as: .inView, arguments: PageSelection.self, size: .guess(20),
-    programs: ["ffoffice"], meaning: ("XLSX, ODS", "a CSV file for each sheet, with values as they are shown"))
+    programs: ["ffoffice"], meaning: ("XLSX, ODS", "a CSV file for each sheet, with the displayed values"))
 }
 
 extension Recipe {

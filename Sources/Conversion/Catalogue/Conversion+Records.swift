@@ -5,13 +5,13 @@ extension Conversion {
   /// The cue sheet embedded in a sound file, or one made from its chapters. `CueSheet` parses it.
   public static let cueSheet = Conversion(
     "cuesheet", from: Format.sounds, to: .plainText, as: .inView, size: .guess(1), programs: ["ffmedia"],
-    meaning: ("any sound", "the sheet in it"))
+    meaning: ("any sound", "its cue sheet"))
 
   /// A part of a sound, cut to the sample, with its own tags.
   private static func cut(_ result: Format) -> Conversion {
     var conversion = Conversion(
       cutVerb(result), from: Format.sounds, to: result, as: .inView, arguments: SoundCut.self, size: .guess(2),
-      programs: ["ffmedia"], meaning: ("any sound", "a track of it"))
+      programs: ["ffmedia"], meaning: ("any sound", "one of its tracks"))
     if result == .wav || result == .aiff { conversion.making = .parts }
     conversion.outputLimit = 8 << 30
     conversion.slowness = 20

@@ -7,8 +7,8 @@ extension Conversion {
   /// Conversions by text recognition.
   public static let texts: [Conversion] = [
     recognized("recognized", .plainText, 8, "the text of its pages, recognised where they have none"),
-    recognized("hocr", .hocr, 100, "its recognised text as hOCR or as a table, each word with its place"),
-    recognized("tsv", .tsv, 100, "its recognised text as hOCR or as a table, each word with its place"),
+    recognized("hocr", .hocr, 100, "its recognised text as hOCR or as a table, each word with its position"),
+    recognized("tsv", .tsv, 100, "its recognised text as hOCR or as a table, each word with its position"),
     searchable,
   ]
 
@@ -17,7 +17,7 @@ extension Conversion {
     var conversion = Conversion(
       "searchable", from: readable, to: .pdf, as: .whole, arguments: RecognitionChanges.self, size: .guess(8),
       programs: ["ffscan"],
-      meaning: ("any image or PDF", "the same pages with recognised text behind them, to be searched and copied"))
+      meaning: ("any image or PDF", "the same pages with recognised text behind them, for searching and copying"))
     conversion.slowness = pagesSlow
     return conversion
   }()

@@ -27,7 +27,7 @@ extension Conversion {
       from: Format.sounds + Format.films, to: result, arguments: arguments, listed: listed, size: .guess(factor),
       programs: ["ffmedia"],
       meaning: (
-        "any sound or film", result == .mp3 ? "its sound as MP3" : "its sound as another format"
+        "any sound or film", result == .mp3 ? "its sound as MP3" : "its sound in another format"
       ))
     conversion.making = making
     conversion.outputLimit = 8 << 30

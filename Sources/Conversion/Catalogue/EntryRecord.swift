@@ -96,7 +96,7 @@ public struct EntryRecord: Sendable {
 
 extension EntryRecord {
   /// The message about entries that do not match their checksum.
-  public static let wrongSum = "does not have the checksum that is recorded"
+  public static let wrongSum = "does not match its recorded checksum"
   /// The message about encrypted entries.
   public static let encryption = "is encrypted, and archives of this kind are not decrypted here, whatever the password"
 

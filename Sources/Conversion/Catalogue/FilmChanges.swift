@@ -191,20 +191,20 @@ extension FilmChanges {
   }
 
   public static let examples: [(modifier: String, meaning: String)] = [
-    ("10s-1m20s", "from one time to another, to the picture; `10s-` is to the end"),
+    ("10s-1m20s", "from one time to another, exact to the picture; `10s-` is to the end"),
     ("2x", "faster or slower, from `0.25x` to `4x`, with the pitch kept"),
-    ("crop=640x360+0+60", "a part of the picture: width, height, and how far from the left and from the top"),
+    ("crop=640x360+0+60", "a part of the picture: width, height, and distances from the left and the top"),
     ("rot90", "turned clockwise; also `rot180` and `rot270`"),
     ("flip", "upside down"),
     ("mirror", "left and right exchanged"),
-    ("720p", "a picture of at most so many lines, never enlarged"),
-    ("1280x720", "a picture within so many pixels, never enlarged"),
-    ("640px", "at most so many pixels on the longest side, never enlarged"),
-    ("30fps", "so many pictures a second; also `29.97fps`"),
-    ("av1", "how the picture is coded, where the container has it: `h264`, `hevc`, `av1`, `vp9` or `vp8`"),
+    ("720p", "with a maximum of N lines, never enlarged"),
+    ("1280x720", "within the given width and height, never enlarged"),
+    ("640px", "with a maximum of N pixels on the longest side, never enlarged"),
+    ("30fps", "N pictures per second; also `29.97fps`"),
+    ("av1", "the coding of the picture, if the container supports it: `h264`, `hevc`, `av1`, `vp9` or `vp8`"),
     ("crf28", "quality, from 0, the best, to 63"),
-    ("2M", "so many million bits a second of the pictures; `1500k` is so many thousand"),
+    ("2M", "N million bits per second for the picture; `1500k` is in thousands"),
     ("mute", "without sound"),
-    ("track2", "with one of the sound tracks alone"),
+    ("track2", "with only one of the sound tracks"),
   ]
 }

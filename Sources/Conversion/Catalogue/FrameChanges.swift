@@ -37,6 +37,6 @@ public struct FrameChanges: Modifiers {
   }
 
   public static let examples: [(modifier: String, meaning: String)] =
-    [("every=10s", "from one picture to the next; a second without it")]
+    [("every=10s", "the time between pictures; one second by default")]
     + StillChanges.examples.filter { $0.modifier != "1m30s" && $0.modifier != "contact" }
 }

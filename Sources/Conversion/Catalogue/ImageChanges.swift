@@ -112,21 +112,21 @@ public struct ImageChanges: Modifiers {
 extension ImageChanges {
   /// User-visible examples, one for each kind of modifier.
   public static let examples: [(modifier: String, meaning: String)] = [
-    ("1600px", "at most so many pixels on the longest side"),
-    ("800x600", "within so many pixels, the sides' ratio kept"),
-    ("50%", "so much of each side"),
-    ("150dpi", "a page, or an SVG, with so many pixels an inch"),
-    ("crop=640x480+10+20", "of the upright picture so many pixels across and down, from this place on"),
-    ("16:9", "the largest part in the middle whose sides have this ratio"),
+    ("1600px", "with a maximum of N pixels on the longest side"),
+    ("800x600", "within the given width and height, with the same aspect ratio"),
+    ("50%", "scaled to N percent of each side"),
+    ("150dpi", "a page, or an SVG, with N pixels per inch"),
+    ("crop=640x480+10+20", "a part of the upright picture: width, height, and distances from the left and the top"),
+    ("16:9", "the largest part in the middle with this aspect ratio"),
     ("rot90", "turned clockwise; also `rot180` and `rot270`"),
     ("flip", "upside down"),
-    ("mirror", "left for right"),
-    ("tile2-3of4x3", "of four columns and three rows of pieces that in row 2 and column 3"),
-    ("frame3", "of an animation the third picture"),
+    ("mirror", "flipped horizontally"),
+    ("tile2-3of4x3", "the tile in row 2 and column 3, of four columns and three rows"),
+    ("frame3", "the third picture of an animation"),
     ("developed", "a raw photo's own pixels, even if the camera has added a picture"),
     ("gray", "without colours"),
     ("q70", "quality, from 1 to 100"),
-    ("500k", "at most so many thousand bytes: less quality, then fewer pixels"),
+    ("500k", "a maximum of N thousand bytes: lower quality, then fewer pixels"),
     ("noexif", "without EXIF, XMP and IPTC data"),
   ]
 }

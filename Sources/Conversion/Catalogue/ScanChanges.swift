@@ -59,10 +59,10 @@ public struct ScanChanges: Modifiers {
   public static var examples: [(modifier: String, meaning: String)] {
     let filters = ScanFilter.allCases.dropFirst().map { "`\($0.rawValue)`" }.joined(separator: ", ")
     return [
-      ("scan", "the page in the photo, straightened and cleaned; without this word the photo"),
-      ("colour", "shadows gone, paper white, colours kept, as usual; instead also \(filters)"),
-      ("page2", "of several pages in a photo this one, as `.scan.pages/` counts them"),
-      ("1600px", "at most so many pixels on the longest side"),
+      ("scan", "the page in the photo, straightened and cleaned; otherwise the photo itself"),
+      ("colour", "shadows removed, paper white, colours kept: the default; also \(filters)"),
+      ("page2", "one of several pages in a photo, numbered as in `.scan.pages/`"),
+      ("1600px", "with a maximum of N pixels on the longest side"),
       ("q70", "quality, from 1 to 100"),
     ]
   }

@@ -83,7 +83,7 @@ public struct SoundChanges: Modifiers {
 
   public static let examples: [(modifier: String, meaning: String)] =
     LosslessSoundChanges.examples.filter { $0.modifier != "24bit" } + CodedSoundChanges.rates + [
-      ("v2", "as many bits as the sound needs, from `v0`, the best, to `v9`")
+      ("v2", "variable bit rate, from `v0`, the best, to `v9`")
     ]
 }
 
@@ -103,12 +103,12 @@ public struct LosslessSoundChanges: Modifiers {
   public var description: String { sound.description }
 
   public static let examples: [(modifier: String, meaning: String)] = [
-    ("10s-1m20s", "this part of it, to the sample; `10s-` is to the end"),
-    ("2x", "so much faster, as high as before, from `0.25x` to `4x`"),
-    ("44100hz", "so many samples a second; also `48khz`"),
-    ("mono", "so many channels; also `stereo` and `surround`"),
-    ("24bit", "so many bits a sample; also `16bit` and `32bit`"),
-    ("track2", "of several sounds in a film this one"),
+    ("10s-1m20s", "from one time to another, exact to the sample; `10s-` is to the end"),
+    ("2x", "faster or slower by this factor, from `0.25x` to `4x`, with the pitch kept"),
+    ("44100hz", "N samples per second; also `48khz`"),
+    ("mono", "one channel; also `stereo` and `surround`"),
+    ("24bit", "N bits per sample; also `16bit` and `32bit`"),
+    ("track2", "one of several sound tracks in a film"),
   ]
 }
 
@@ -127,7 +127,7 @@ public struct CodedSoundChanges: Modifiers {
 
   public var description: String { sound.description }
 
-  fileprivate static let rates = [(modifier: "128k", meaning: "so many thousand bits a second")]
+  fileprivate static let rates = [(modifier: "128k", meaning: "N thousand bits per second")]
 
   public static let examples: [(modifier: String, meaning: String)] =
     LosslessSoundChanges.examples.filter { $0.modifier != "24bit" } + rates

@@ -31,8 +31,8 @@ public struct SoundJoinChanges: Modifiers {
   }
 
   public static let examples: [(modifier: String, meaning: String)] = [
-    ("crossfade=2s", "the end of each is heard for so long with the start of the next"),
-    ("128k", "so many thousand bits a second"), ("44100hz", "so many samples a second; also `48khz`"),
-    ("mono", "so many channels; also `stereo` and `surround`"),
+    ("crossfade=2s", "the end of each overlaps the start of the next by this time"),
+    ("128k", "N thousand bits per second"), ("44100hz", "N samples per second; also `48khz`"),
+    ("mono", "one channel; also `stereo` and `surround`"),
   ]
 }

@@ -38,10 +38,10 @@ public struct StillChanges: Modifiers {
   }
 
   public static let examples: [(modifier: String, meaning: String)] = [
-    ("1m30s", "the picture at a time; without, one from the first third that is neither dark nor blurred"),
+    ("1m30s", "the picture at this time; by default one from the first third that is neither dark nor blurred"),
     ("contact", "sixteen pictures on one sheet, with their times"),
-    ("1600px", "at most so many pixels on the longest side"),
-    ("800x600", "within so many pixels, the sides' ratio kept"),
+    ("1600px", "with a maximum of N pixels on the longest side"),
+    ("800x600", "within the given width and height, with the same aspect ratio"),
     ("q70", "quality, from 1 to 100"),
   ]
 }

@@ -16,6 +16,6 @@ public struct SubtitleChanges: Modifiers {
   public var description: String { track.map { "track\($0)" } ?? "" }
 
   public static let examples: [(modifier: String, meaning: String)] = [
-    ("track2", "of several subtitles these; pictures of text are not counted")
+    ("track2", "one of several subtitle tracks; tracks of pictures are not counted")
   ]
 }

@@ -31,7 +31,7 @@ public struct TileChanges: Modifiers {
   }
 
   public static var examples: [(modifier: String, meaning: String)] {
-    [("4x3", "into so many columns and rows, up to \(ImageArea.Grid.most)")]
+    [("4x3", "into the given number of columns and rows, up to \(ImageArea.Grid.most)")]
       + ImageChanges.examples.filter { example in
         var changes = TileChanges()
         return changes.add("1x1") && changes.add(example.modifier[...])

@@ -44,10 +44,10 @@ public struct WaveformChanges: Modifiers {
   }
 
   public static let examples: [(modifier: String, meaning: String)] = [
-    ("waveform", "the picture; with this word only"),
-    ("800x200", "so many pixels wide and high"),
+    ("waveform", "the picture of the waveform; always required"),
+    ("800x200", "the width and height, in pixels"),
     ("10s-1m20s", "this part of the sound"),
-    ("track2", "of several sounds in a film this one"),
+    ("track2", "one of several sound tracks in a film"),
   ]
 
   public static func == (one: Self, other: Self) -> Bool { one.description == other.description }

@@ -2,7 +2,7 @@ internal import COpenSSL
 
 /// A tag that only the holder of a key can compute for some bytes: Poly1305 (RFC 8439), several times as fast as HMAC.
 ///
-/// Its key must never be used for two contents; `KeptEnd` derives one from a random nonce.
+/// Its key must never be used for two contents; `CacheTrailer` derives one from a random nonce.
 @safe final class ContentTag {
   private let context: OpaquePointer
   /// The size of a tag, in bytes.

@@ -47,7 +47,7 @@ public final class ConversionPool: Sendable {
 
   private let options: Options
   private let state = Monitor(State())
-  private let threads: Workers
+  private let threads: ThreadPool
   private let said = Mutex<Set<String>>([])
 
   fileprivate struct State: Sendable {
@@ -82,7 +82,7 @@ public final class ConversionPool: Sendable {
 
   public init(_ options: Options) {
     self.options = options
-    threads = Workers(atMost: 2 * options.workers)
+    threads = ThreadPool(atMost: 2 * options.workers)
     state.change { $0.longAtMost = options.workers }
     DescriptorBudget.process.add(self)
   }
@@ -139,7 +139,7 @@ public final class ConversionPool: Sendable {
   private func serve() {
     let worker = Worker(options) { [weak self] line in self?.log(line) }
     while let task = next(worker) {
-      Interest { !task.isCancelled }.run { task.run(worker) }
+      CancellationToken { !task.isCancelled }.run { task.run(worker) }
       state.update { state in state.running.removeAll { $0 === task } }
     }
     worker.end()

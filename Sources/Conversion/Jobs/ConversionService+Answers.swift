@@ -67,7 +67,7 @@ extension ConversionService {
       do throws(Fault) { try output.read(&part) } catch { throw Failed(error) }
       var remark = ""
       if case .done(_, let said) = answer { remark = Self.line(said) }
-      return .made(Int64(part.count), Rendition(part: part), remark: remark, isKept: true)
+      return .made(Int64(part.count), ConversionResult(part: part), remark: remark, isKept: true)
     }
   }
 }

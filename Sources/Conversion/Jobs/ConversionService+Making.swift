@@ -100,11 +100,14 @@ extension ConversionService {
     let identity = subject.bytes.identity?.converted(by: recipe)
     switch name.flatMap({ cache?.keep(output, size: size, $0.fileName) }) ?? .failed {
     case .kept(let state):
-      return .made(size, Rendition(output, size: size, identity: identity, kept: state), remark: remark, isKept: true)
+      return .made(
+        size, ConversionResult(output, size: size, identity: identity, kept: state), remark: remark, isKept: true)
     case .known(let file, let state, let size) where isWhole(recipe):
-      return .made(size, Rendition(file, size: size, identity: identity, kept: state), remark: remark, isKept: true)
+      return .made(
+        size, ConversionResult(file, size: size, identity: identity, kept: state), remark: remark, isKept: true)
     case .known, .failed:
-      return .made(size, Rendition(output, size: size, identity: identity, kept: nil), remark: remark, isKept: false)
+      return .made(
+        size, ConversionResult(output, size: size, identity: identity, kept: nil), remark: remark, isKept: false)
     }
   }
 

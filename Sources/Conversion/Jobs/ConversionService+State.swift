@@ -30,25 +30,25 @@ extension ConversionService {
       failures[key] = failure
     }
 
-    mutating func hold(_ rendition: Rendition, _ key: Key) {
+    mutating func hold(_ rendition: ConversionResult, _ key: Key) {
       if made.count.isMultiple(of: 256) { made = made.filter { $0.value.rendition != nil } }
       made[key] = Made(rendition: rendition)
     }
   }
 
   struct Made {
-    weak var rendition: Rendition?
+    weak var rendition: ConversionResult?
   }
 
   /// A job that is in progress or waits for a worker.
   struct Making {
     let task: ConversionTask
-    let pending: Pending
+    let pending: SharedOperation
     let subject: Subject
     /// The result as it grows. `nil` if it can be read only when it is complete.
     let stream: ResultStream?
 
-    func pending(for want: ResultStream.Want) -> Pending {
+    func pending(for want: ResultStream.Want) -> SharedOperation {
       guard let stream else { return pending }
       if want == .beginning { return stream.waitForBeginning() }
       stream.join(.whole)
@@ -61,7 +61,7 @@ extension ConversionService {
     /// Whether the same state of the file will always fail. If not, the failure is valid only until all waiters have
     /// been notified. Only they retain `pending`.
     let isLasting: Bool
-    weak var pending: Pending?
+    weak var pending: SharedOperation?
 
     var isValid: Bool { isLasting || pending != nil }
   }

@@ -10,22 +10,22 @@ extension ConversionService {
   /// Opens a result as soon as it can be read. `isPatient` returns whether the reader can do without the exact size,
   /// which may be unknown until the result is complete. Throws `pending` while the result cannot be read yet.
   public func openEarly(
-    _ recipe: Recipe, of subject: Subject, guess: Int64, isPatient: () -> Bool, _ patience: Patience
+    _ recipe: Recipe, of subject: Subject, guess: Int64, isPatient: () -> Bool, _ blocking: BlockingMode
   ) throws(Fault) -> any ByteSource {
     let making = pool.conversion(recipe)?.making ?? .whole
     let key = Key(revision: subject.revision, work: .make(recipe))
     if making != .whole {
       if let known = try knownOrGrowing(key, isPatient: isPatient) { return known }
-      let bytes = try FileSource.settled(patience, subject.open)
-      if let rendition = try keptBefore(key, recipe, bytes, patience) { return rendition }
-      let size = try measure(recipe, of: subject, patience)
+      let bytes = try FileSource.settled(blocking, subject.open)
+      if let rendition = try keptBefore(key, recipe, bytes, blocking) { return rendition }
+      let size = try measure(recipe, of: subject, blocking)
       let isInOrder = notes.remark(of: .measure(recipe), inState: key.revision) == JobAnswer.inOrder
       if making == .parts, !isInOrder, let size { return parted(recipe, bytes, subject, size: size) }
       if size != nil || making == .growing && isPatient() {
         throw begin(recipe, of: bytes, subject, wants: .beginning, size: size, guess: guess)
       }
     }
-    return try open(recipe, of: subject, patience)
+    return try open(recipe, of: subject, blocking)
   }
 
   private func knownOrGrowing(_ key: Key, isPatient: () -> Bool) throws(Fault) -> (any ByteSource)? {
@@ -60,7 +60,7 @@ extension ConversionService {
 
   /// Returns the size of a result in bytes without making the result. Returns `nil` if the size is unknown until the
   /// result is complete. Throws `pending` while it is being measured.
-  public func measure(_ recipe: Recipe, of subject: Subject, _ patience: Patience) throws(Fault) -> Int64? {
+  public func measure(_ recipe: Recipe, of subject: Subject, _ blocking: BlockingMode) throws(Fault) -> Int64? {
     let work = Job.Work.measure(recipe)
     if pool.conversion(recipe)?.making ?? .whole == .whole { return nil }
     if let size = notes.value(of: work, inState: subject.revision), Bounds.holds(size) {
@@ -68,7 +68,7 @@ extension ConversionService {
     }
     let key = Key(revision: subject.revision, work: work)
     _ = try known(key)
-    let bytes = try FileSource.settled(patience, subject.open)
+    let bytes = try FileSource.settled(blocking, subject.open)
     throw begin(key, bytes, subject) { [self] task, worker in
       measure(recipe, of: bytes, inState: key.revision, task, worker)
     }

@@ -22,7 +22,7 @@ public final class ConversionService: Sendable {
     public let owner: UInt32?
     /// The path, for display.
     let path: @Sendable () -> String
-    let open: @Sendable (Patience) throws(Fault) -> any ByteSource
+    let open: @Sendable (BlockingMode) throws(Fault) -> any ByteSource
 
     /// Creates a subject.
     ///
@@ -33,7 +33,7 @@ public final class ConversionService: Sendable {
     ///   - open: Returns the bytes. Reading them fails after a change.
     public init(
       revision: UInt64, owner: UInt32?, path: @escaping @Sendable () -> String,
-      open: @escaping @Sendable (Patience) throws(Fault) -> any ByteSource
+      open: @escaping @Sendable (BlockingMode) throws(Fault) -> any ByteSource
     ) {
       self.revision = revision
       self.owner = owner
@@ -56,12 +56,12 @@ public final class ConversionService: Sendable {
   /// Copies of sources that are not contiguous ranges of files, by document.
   let inputs = LRUCache<UInt64, TemporaryFile>(capacity: 512 << 20, DescriptorBudget.process)
   /// Results that are not in the disk cache, for repeated requests. There is room for some of usual sizes, or one film.
-  private let unkept = LRUCache<Key, Rendition>(capacity: 8 * unkeptLeast, DescriptorBudget.process)
+  private let unkept = LRUCache<Key, ConversionResult>(capacity: 8 * unkeptLeast, DescriptorBudget.process)
   private static let unkeptLeast = 256 << 20
   /// Results that have not been requested yet.
-  private let ahead = LRUCache<Key, Rendition>(capacity: 4, DescriptorBudget.process)
+  private let ahead = LRUCache<Key, ConversionResult>(capacity: 4, DescriptorBudget.process)
   /// Parts of results, for subsequent reads.
-  let parts: LRUCache<Key, Rendition>
+  let parts: LRUCache<Key, ConversionResult>
   private let documents = LRUCache<UInt64, UInt64>(capacity: 4096)
   private let lastDocument = Atomic<UInt64>(0)
 
@@ -88,21 +88,21 @@ public final class ConversionService: Sendable {
   // MARK: Asking
 
   /// Opens the result of a conversion. Throws `pending` while it is being made.
-  public func open(_ recipe: Recipe, of subject: Subject, _ patience: Patience) throws(Fault) -> Rendition {
-    try heedPasswords(patience)
+  public func open(_ recipe: Recipe, of subject: Subject, _ blocking: BlockingMode) throws(Fault) -> ConversionResult {
+    try heedPasswords(blocking)
     let key = Key(revision: subject.revision, work: .make(recipe))
     defer { ahead.removeValue(for: key) }
     if let known = try known(key) { return known }
-    let bytes = try FileSource.settled(patience, subject.open)
-    if let rendition = try keptBefore(key, recipe, bytes, patience) { return rendition }
-    throw begin(recipe, of: try gathered(bytes, for: key, patience), subject, wants: .whole)
+    let bytes = try FileSource.settled(blocking, subject.open)
+    if let rendition = try keptBefore(key, recipe, bytes, blocking) { return rendition }
+    throw begin(recipe, of: try gathered(bytes, for: key, blocking), subject, wants: .whole)
   }
 
   /// Returns a cached result, if any, and records its use.
   func keptBefore(
-    _ key: Key, _ recipe: Recipe, _ bytes: any ByteSource, _ patience: Patience
-  ) throws(Fault) -> Rendition? {
-    guard let rendition = try kept(recipe, of: bytes, inState: key.revision, patience) else { return nil }
+    _ key: Key, _ recipe: Recipe, _ bytes: any ByteSource, _ blocking: BlockingMode
+  ) throws(Fault) -> ConversionResult? {
+    guard let rendition = try kept(recipe, of: bytes, inState: key.revision, blocking) else { return nil }
     state.withLock { $0.hold(rendition, key) }
     notes.note(rendition.size, remark: nil, of: key.work, inState: key.revision, isLasting: isOpen(key.revision))
     return rendition
@@ -110,11 +110,12 @@ public final class ConversionService: Sendable {
 
   /// Returns a cached result, if any. May block.
   func kept(
-    _ recipe: Recipe, of bytes: any ByteSource, inState revision: UInt64, _ patience: Patience
-  ) throws(Fault) -> Rendition? {
-    guard let name = name(recipe, of: bytes, inState: revision), let found = try cache?.find(name.fileName, patience)
+    _ recipe: Recipe, of bytes: any ByteSource, inState revision: UInt64, _ blocking: BlockingMode
+  ) throws(Fault) -> ConversionResult? {
+    guard let name = name(recipe, of: bytes, inState: revision), let found = try cache?.find(name.fileName, blocking)
     else { return nil }
-    return Rendition(found.file, size: found.size, identity: bytes.identity?.converted(by: recipe), kept: found.state)
+    return ConversionResult(
+      found.file, size: found.size, identity: bytes.identity?.converted(by: recipe), kept: found.state)
   }
 
   /// Returns the cache key of a result. Returns `nil` if the source has no stable identity, or if its passwords cannot
@@ -130,9 +131,9 @@ public final class ConversionService: Sendable {
   func isOpen(_ revision: UInt64) -> Bool { passwords.found(for: revision)?.isEmpty ?? true }
 
   /// Discards results that depend on passwords if those have changed. May block.
-  func heedPasswords(_ patience: Patience) throws(Fault) {
+  func heedPasswords(_ blocking: BlockingMode) throws(Fault) {
     if passwords.areNone { return }
-    if patience == .immediate { throw .later }
+    if blocking == .immediate { throw .later }
     // A concurrent caller must not find results that are about to be discarded.
     heeding.withLock { _ in
       guard passwords.haveChanged() else { return }
@@ -158,8 +159,8 @@ public final class ConversionService: Sendable {
   }
 
   /// Returns the number of files that a conversion makes from one. Throws `pending` while it is being determined.
-  public func count(_ verb: String, of subject: Subject, _ patience: Patience) throws(Fault) -> Int64 {
-    try heedPasswords(patience)
+  public func count(_ verb: String, of subject: Subject, _ blocking: BlockingMode) throws(Fault) -> Int64 {
+    try heedPasswords(blocking)
     let work = Job.Work.count(verb: verb)
     // The number can come from an earlier mount by way of the index, so this mount's limit is applied to it.
     if let known = notes.value(of: work, inState: subject.revision), (0...Self.pageLimit).contains(known) {
@@ -167,7 +168,7 @@ public final class ConversionService: Sendable {
     }
     let key = Key(revision: subject.revision, work: work)
     _ = try known(key)
-    let bytes = try FileSource.settled(patience, subject.open)
+    let bytes = try FileSource.settled(blocking, subject.open)
     throw begin(key, bytes, subject) { [self] task, worker in
       count(verb, in: bytes, inState: key.revision, task, worker)
     }
@@ -183,7 +184,7 @@ public final class ConversionService: Sendable {
     }
   }
 
-  func known(_ key: Key) throws(Fault) -> Rendition? {
+  func known(_ key: Key) throws(Fault) -> ConversionResult? {
     let (rendition, pending, failure) = state.withLock { state in
       (state.made[key]?.rendition, state.jobs[key]?.pending, state.failures[key])
     }
@@ -197,7 +198,7 @@ public final class ConversionService: Sendable {
 
   enum Outcome {
     /// A number, the file if one was made, a remark, and whether the file is cached.
-    case made(Int64, Rendition?, remark: String, isKept: Bool)
+    case made(Int64, ConversionResult?, remark: String, isKept: Bool)
     case failed(Fault, isLasting: Bool)
     /// The job was cancelled, or the file has changed. The next request starts a new job.
     case dropped
@@ -234,7 +235,7 @@ public final class ConversionService: Sendable {
       if let failure = state.failures[key], failure.isValid { return (failure.fault, false) }
       let end: @Sendable () -> Void = { [pool] in pool.cancel(task) }
       let stream = stream(end)
-      let pending = Pending {
+      let pending = SharedOperation {
         task.thousandths
       } abandoned: {
         if let stream { stream.leave(.whole) } else { end() }
@@ -260,7 +261,7 @@ public final class ConversionService: Sendable {
   private func finish(
     _ key: Key, _ subject: Subject, _ task: ConversionTask, _ outcome: Outcome, isLasting: Bool
   ) {
-    var product: Rendition?
+    var product: ConversionResult?
     if case .made(let value, let rendition, let remark, let isKept) = outcome {
       product = rendition
       if case .part = key.work {
@@ -277,7 +278,7 @@ public final class ConversionService: Sendable {
     // The path is determined outside of the lock, and only if it is needed.
     let isNoted = if case .failed = outcome { true } else { state.withLock { !$0.failed.isEmpty } }
     let path = isNoted ? subject.path() : ""
-    let (pending, stream) = state.withLock { state -> (Pending?, ResultStream?) in
+    let (pending, stream) = state.withLock { state -> (SharedOperation?, ResultStream?) in
       let job = state.jobs.removeValue(forKey: key)
       let pending = job?.pending
       switch outcome {

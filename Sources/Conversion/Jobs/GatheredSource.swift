@@ -11,10 +11,10 @@ public protocol GatheredSource: ByteSource {
 extension ConversionService {
   /// Returns the bytes that are passed to a worker. No worker is occupied while other conversions make them.
   func gathered(
-    _ bytes: any ByteSource, for key: Key, _ patience: Patience
+    _ bytes: any ByteSource, for key: Key, _ blocking: BlockingMode
   ) throws(Fault) -> any ByteSource {
     guard let parts = bytes as? any GatheredSource else { return bytes }
-    if patience == .immediate { throw .later }
+    if blocking == .immediate { throw .later }
     do throws(Fault) { return try parts.gather() } catch {
       if !error.isDelay {
         state.withLock { $0.note(Failure(fault: error, isLasting: false, pending: nil), key) }

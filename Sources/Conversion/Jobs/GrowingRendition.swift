@@ -22,7 +22,7 @@ final class GrowingRendition: ByteSource {
     var count: Int64
     var end: End?
     /// The next growth, for reads past the available bytes.
-    var growth = Pending {}
+    var growth = SharedOperation {}
   }
 
   private enum End {
@@ -60,8 +60,8 @@ final class GrowingRendition: ByteSource {
 
   var hasKnownSize: Bool { isMeasured || state.withLock { $0.end != nil } }
 
-  func findSize(_ patience: Patience) throws(Fault) {
-    let growth = try state.withLock { (state) throws(Fault) -> Pending? in
+  func findSize(_ blocking: BlockingMode) throws(Fault) {
+    let growth = try state.withLock { (state) throws(Fault) -> SharedOperation? in
       if case .failed(let fault) = state.end { throw fault }
       return state.end == nil ? state.growth : nil
     }
@@ -70,7 +70,8 @@ final class GrowingRendition: ByteSource {
 
   func verify() throws(Fault) { try source.verify() }
 
-  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ blocking: BlockingMode) throws(Fault) -> Int
+  {
     guard offset >= 0, Bounds.holds(offset) else { return 0 }
     let wanted = Int64(buffer.count)
     let there = try state.withLock { (state) throws(Fault) -> Int64 in
@@ -90,10 +91,10 @@ final class GrowingRendition: ByteSource {
 
   /// Records the number of readable bytes.
   func grow(to count: Int64) {
-    let grown = state.withLock { state -> Pending? in
+    let grown = state.withLock { state -> SharedOperation? in
       guard count > state.count, state.end == nil else { return nil }
       state.count = count
-      defer { state.growth = Pending {} }
+      defer { state.growth = SharedOperation {} }
       return state.growth
     }
     grown?.finish()
@@ -102,7 +103,7 @@ final class GrowingRendition: ByteSource {
   /// Records that the result is complete.
   func finish(size: Int64) {
     guard !isMeasured || size == announced else {
-      return fail(Fault(.system(EIO), "its conversion has \(size) bytes, not \(announced), as was said before"))
+      return fail(Fault(.system(EIO), "its conversion has \(size) bytes instead of the announced \(announced)"))
     }
     end(.whole, size)
   }
@@ -111,7 +112,7 @@ final class GrowingRendition: ByteSource {
   func fail(_ fault: Fault) { end(.failed(fault), nil) }
 
   private func end(_ end: End, _ size: Int64?) {
-    let growth = state.withLock { state -> Pending in
+    let growth = state.withLock { state -> SharedOperation in
       state.end = end
       if let size { state.count = size }
       return state.growth

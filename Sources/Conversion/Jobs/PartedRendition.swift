@@ -7,7 +7,7 @@ final class PartedRendition: ByteSource {
   let identity: ByteIdentity?
   private let source: any ByteSource
   /// Returns a part. Throws `pending` while it is being made.
-  private let part: @Sendable (Range<Int64>, Patience) throws(Fault) -> Rendition
+  private let part: @Sendable (Range<Int64>, BlockingMode) throws(Fault) -> ConversionResult
   /// Starts to make a part before it is requested.
   private let prepare: @Sendable (Range<Int64>) -> Void
   /// The end of the last read.
@@ -19,7 +19,7 @@ final class PartedRendition: ByteSource {
 
   init(
     of source: any ByteSource, size: Int64, identity: ByteIdentity?,
-    part: @escaping @Sendable (Range<Int64>, Patience) throws(Fault) -> Rendition,
+    part: @escaping @Sendable (Range<Int64>, BlockingMode) throws(Fault) -> ConversionResult,
     prepare: @escaping @Sendable (Range<Int64>) -> Void
   ) {
     self.source = source
@@ -31,7 +31,8 @@ final class PartedRendition: ByteSource {
 
   func verify() throws(Fault) { try source.verify() }
 
-  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ blocking: BlockingMode) throws(Fault) -> Int
+  {
     guard offset >= 0, offset < size else { return 0 }
     let end = offset + min(Int64(buffer.count), size - offset)
     // The kernel reads ahead for sequential readers. Two of its reads can arrive in either order.
@@ -39,11 +40,11 @@ final class PartedRendition: ByteSource {
     var place = offset
     while place < end {
       let range = range(at: place, readsOn ? Self.large : Self.small)
-      let piece = try part(range, patience)
+      let piece = try part(range, blocking)
       let next = min(end, range.upperBound)
       let target = unsafe UnsafeMutableRawBufferPointer(
         rebasing: buffer[Int(place - offset)..<Int(next - offset)])
-      unsafe try piece.fill(target, at: place - range.lowerBound, patience)
+      unsafe try piece.fill(target, at: place - range.lowerBound, blocking)
       place = next
     }
     reached.store(end, ordering: .relaxed)

@@ -63,7 +63,7 @@ public final class RenditionCache: Sendable {
   func key(making: Bool) throws(Fault) -> [UInt8] {
     let (key, isForeign) = state.withLock { ($0.key, $0.isForeign) }
     if let key { return key }
-    if isForeign { throw Fault(.system(EPERM), "\(folder) can be changed by others") }
+    if isForeign { throw Fault(.system(EPERM), "\(folder) can be changed by other users") }
     do throws(Fault) {
       try OwnFolder.check(folder, making: making)
       let key = try OwnKey.key(in: folder)
@@ -86,7 +86,7 @@ public final class RenditionCache: Sendable {
   /// Returns the cached file with this name. Returns `nil` if there is none. Throws `later` if verifying it would
   /// block.
   func find(
-    _ name: FileName, _ patience: Patience
+    _ name: FileName, _ blocking: BlockingMode
   ) throws(Fault) -> (file: TemporaryFile, state: FileStatus, size: Int64)? {
     guard let key = try? key(making: false) else { return nil }
     // Opening a FIFO must not block.
@@ -94,9 +94,9 @@ public final class RenditionCache: Sendable {
     guard raw >= 0 else { return nil }
     let descriptor = Descriptor(owning: raw)
     guard let status = try? descriptor.status() else { return nil }
-    let size = status.size - Int64(KeptEnd.size)
+    let size = status.size - Int64(CacheTrailer.size)
     let isChecked = state.withLock { $0.checked[name] == status.revision }
-    if !isChecked, size > Self.promptSize, patience == .immediate { throw .later }
+    if !isChecked, size > Self.promptSize, blocking == .immediate { throw .later }
     _ = flock(raw, LOCK_SH | LOCK_NB)
     // Marks the file as used: the access time is set (UTIME_NOW), the modification time is kept (UTIME_OMIT).
     let times = [timespec(tv_sec: 0, tv_nsec: (1 << 30) - 1), timespec(tv_sec: 0, tv_nsec: (1 << 30) - 2)]
@@ -115,8 +115,8 @@ public final class RenditionCache: Sendable {
   }
 
   private func isWhole(_ file: TemporaryFile, size: Int64, _ name: FileName, _ key: [UInt8]) -> Bool {
-    guard let end = KeptEnd(of: file, at: size), end.dataSize == size else { return false }
-    return end == KeptEnd(for: file, size: size, name, key: key, nonce: end.nonce)
+    guard let end = CacheTrailer(of: file, at: size), end.dataSize == size else { return false }
+    return end == CacheTrailer(for: file, size: size, name, key: key, nonce: end.nonce)
   }
 
   /// The outcome of caching a result.
@@ -132,7 +132,7 @@ public final class RenditionCache: Sendable {
   /// Caches a complete file of `makeFile` under a name. Blocks.
   func keep(_ file: TemporaryFile, size: Int64, _ name: FileName) -> Keeping {
     guard size <= maximumSize, let key = try? key(making: true),
-      let end = KeptEnd(for: file, size: size, name, key: key)?.bytes
+      let end = CacheTrailer(for: file, size: size, name, key: key)?.bytes
     else { return .failed }
     do throws(Fault) {
       var fault: Fault?
@@ -150,7 +150,7 @@ public final class RenditionCache: Sendable {
           return try FileStatus(of: raw)
         }
         noteChecked(name, kept)
-        noteAdded((size + Int64(KeptEnd.size) + 4095) / 4096 * 4096)
+        noteAdded((size + Int64(CacheTrailer.size) + 4095) / 4096 * 4096)
         return .kept(kept)
       } catch {
         guard error.kind == .system(EEXIST) else { return .failed }

@@ -35,7 +35,7 @@ package final class ResultSizes: ConversionNotes {
 
   private let state = Mutex(State())
   private let index: Index?
-  private let turn = BlockingLock()
+  private let turn = CancellableLock()
 
   package static let kind = IndexKind(number: 3, version: Recipe.version)
   /// The source of all records, because the index identifies sources by numbers.
@@ -46,10 +46,10 @@ package final class ResultSizes: ConversionNotes {
   package init(index: Index?) { self.index = index }
 
   /// Loads the index's records, the first time; blocks then. Their numbers are untrusted and limited here (`Bounds`).
-  package func load(_ patience: Patience) throws(Fault) {
+  package func load(_ blocking: BlockingMode) throws(Fault) {
     if state.withLock({ $0.isLoaded }) { return }
-    if patience == .immediate, index != nil { throw .later }
-    try turn.lock(patience)
+    if blocking == .immediate, index != nil { throw .later }
+    try turn.lock(blocking)
     defer { turn.unlock() }
     if state.withLock({ $0.isLoaded }) { return }
     var records = index?.records(of: Self.source, Self.kind, from: [], through: Self.last) ?? []

@@ -22,7 +22,7 @@ final class ResultStream: Sendable {
   private struct State {
     weak var rendition: GrowingRendition?
     /// The operation that callers share while they wait for the first bytes.
-    var beginning: Pending?
+    var beginning: SharedOperation?
     var wants: Set<Want> = []
     var readers = 0
 
@@ -45,11 +45,11 @@ final class ResultStream: Sendable {
   var rendition: GrowingRendition? { state.withLock { $0.rendition } }
 
   /// Returns the operation that ends when the first bytes can be read.
-  func waitForBeginning() -> Pending {
+  func waitForBeginning() -> SharedOperation {
     state.withLock { state in
       state.wants.insert(.beginning)
       if let beginning = state.beginning { return beginning }
-      let beginning = Pending { [weak self] in self?.leave(.beginning) }
+      let beginning = SharedOperation { [weak self] in self?.leave(.beginning) }
       state.beginning = beginning
       return beginning
     }
@@ -71,7 +71,7 @@ final class ResultStream: Sendable {
   func grow(_ file: TemporaryFile, to count: Int64) {
     guard count > 0 else { return }
     if let rendition { return rendition.grow(to: count) }
-    let (rendition, beginning) = state.withLock { state -> (GrowingRendition?, Pending?) in
+    let (rendition, beginning) = state.withLock { state -> (GrowingRendition?, SharedOperation?) in
       guard let beginning = state.beginning else { return (nil, nil) }
       let rendition = GrowingRendition(
         file, count: count, size: measured ?? guess, isMeasured: measured != nil, of: source, identity: identity

@@ -19,7 +19,7 @@ final class TurnQueue: Sendable {
   }
 
   private let state = Mutex(State())
-  private let worker = Workers(atMost: 1)
+  private let worker = ThreadPool(atMost: 1)
 
   /// The shortest pause between attempts, in microseconds.
   private static let shortestPause: UInt32 = 5_000

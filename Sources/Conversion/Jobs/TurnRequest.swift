@@ -6,7 +6,7 @@ final class TurnRequest: Sendable {
     case new
     case waits(since: ContinuousClock.Instant, RenditionCache, RenditionName)
     /// The lock, or `nil` if the result is made without one.
-    case granted(RenditionCache.Turn?)
+    case granted(RenditionCache.BuildLock?)
   }
 
   private let state = Mutex(State.new)

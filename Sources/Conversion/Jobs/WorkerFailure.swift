@@ -50,14 +50,14 @@ extension WorkerFailure {
         .unsupported,
         "the converter \(isLasting || signal == SIGBUS ? "crashed" : "was killed") (\(Self.name(ofSignal: signal)))")
     case .exited(let status): Fault(.unsupported, "the converter ended without an answer (exit status \(status))")
-    case .gone: Fault(.unsupported, "the converter ended before it began, twice")
-    case .malformedReply: Fault(.unsupported, "the converter gave an answer that makes no sense")
+    case .gone: Fault(.unsupported, "the converter ended twice before it began")
+    case .malformedReply: Fault(.unsupported, "the converter sent an invalid answer")
     case .time(let seconds): Fault(.limit, "converting it took longer than \(seconds) s (-o convert_time)")
     case .delay(let seconds):
-      Fault(.limit, "converting it was not done after \(seconds) s, three times -o convert_time")
+      Fault(.limit, "converting it did not end within \(seconds) s, three times -o convert_time")
     case .memory(let bytes):
       Fault(.limit, "converting it took more than \(bytes >> 20) MiB of memory (-o convert_memory)")
-    case .cancelled: Fault(.system(EINTR), "nobody waits for it")
+    case .cancelled: Fault(.system(EINTR), "the conversion was cancelled")
     }
   }
 

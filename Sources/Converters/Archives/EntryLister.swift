@@ -33,7 +33,7 @@ public struct EntryLister {
       guard archive.number >= 0, error.failure == .damaged || error.failure == .locked else { throw error }
       end.text = Array(error.reason.utf8)
     }
-    if end.text.isEmpty, archive.lacksNextPart { end.text = Array("goes on in a part that is missing".utf8) }
+    if end.text.isEmpty, archive.lacksNextPart { end.text = Array("continues in a part that is missing".utf8) }
     if end.text.isEmpty, let gap = archive.gap { end.text = Array(gap.utf8) }
     if end.text.isEmpty, archive.isCutOff { end.text = Array("is cut off: files may be missing".utf8) }
     end.size = archive.isSolid ? 1 : 0

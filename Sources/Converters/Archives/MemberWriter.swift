@@ -55,9 +55,9 @@ public struct MemberWriter {
         }
       }
       if archive.isBroken, next <= entries.upperBound, faults.end == nil, let last = faults.members.last {
-        faults.stop(at: next, "follows an entry that is damaged, and cannot be read without it: \(last.reason)")
+        faults.stop(at: next, "follows a damaged entry, and cannot be read without it: \(last.reason)")
       }
-      if next <= entries.upperBound, faults.end == nil { faults.stop(at: next, "is not in the archive any more") }
+      if next <= entries.upperBound, faults.end == nil { faults.stop(at: next, "is no longer in the archive") }
     } catch {
       guard error.failure == .damaged || error.failure == .locked else { throw error }
       faults.stop(at: next, error.reason)
@@ -85,7 +85,7 @@ public struct MemberWriter {
         let (count, offset) = unsafe (Int64(block.bytes.count), block.offset)
         if count == 0 { continue }
         guard offset >= end, offset <= room, count <= room - offset else {
-          reason = "has more bytes than it says, which is \(room)"
+          reason = "has more bytes than its recorded size of \(room)"
           if offset >= end, offset < room { unsafe try add(block, atMost: Int(room - offset), from: start) }
           break
         }
@@ -112,7 +112,7 @@ public struct MemberWriter {
     if reason == nil, let expected, expected != sum.value { (end, reason) = (0, EntryRecord.wrongSum) }
     place = start + room
     if let reason, !faults.add(MemberFaults.Member(number: archive.number, good: end, reason: reason)) {
-      faults.stop(at: archive.number, "is not read, since so much else is damaged")
+      faults.stop(at: archive.number, "is not read, because too many other entries are damaged")
       return false
     }
     try tell()

@@ -15,7 +15,7 @@ public enum PackedEntryWriter {
     while let block = unsafe try archive.block() {
       let count = unsafe Int64(block.bytes.count)
       guard unsafe block.offset == place, count <= entry.size - place else {
-        throw JobFailure(.damaged, "has more bytes than it says, which is \(entry.size)")
+        throw JobFailure(.damaged, "has more bytes than its recorded size of \(entry.size)")
       }
       unsafe sum.update(block.bytes)
       try unsafe output.write(block.bytes.bytes, at: place)

@@ -90,12 +90,12 @@ internal import WorkerKit
 
   private static func check(_ code: QPDF_ERROR_CODE, _ pdf: qpdf_data) throws(JobFailure) {
     guard code & QPDF_ERROR_CODE(QPDF_ERRORS) != 0 else { return }
-    guard let error = unsafe qpdf_get_error(pdf) else { throw JobFailure(.damaged, "is no readable PDF") }
+    guard let error = unsafe qpdf_get_error(pdf) else { throw JobFailure(.damaged, "is not a readable PDF") }
     let words = unsafe qpdf_get_error_message_detail(pdf, error).map { unsafe String(cString: $0) } ?? ""
     switch unsafe qpdf_get_error_code(pdf, error) {
     case qpdf_e_password: throw JobFailure.locked
-    case qpdf_e_unsupported: throw JobFailure(.unsupported, "uses what cannot be read here", saying: words)
-    default: throw JobFailure(.damaged, "is no readable PDF", saying: words)
+    case qpdf_e_unsupported: throw JobFailure(.unsupported, "uses features that cannot be read", saying: words)
+    default: throw JobFailure(.damaged, "is not a readable PDF", saying: words)
     }
   }
 

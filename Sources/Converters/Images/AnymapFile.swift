@@ -35,7 +35,7 @@ struct AnymapFile {
     }
     guard isPlain || (numbers.count == 3 && most != 255 && most != 65535) else { return nil }
     guard width > 0, height > 0, (1...65535).contains(most) else {
-      throw JobFailure(.damaged, "has a header that makes no sense")
+      throw JobFailure(.damaged, "has an invalid header")
     }
     guard !isPlain || width <= AnymapFile.mostPixels / height else {
       throw JobFailure(.limit, "has \(width) × \(height) pixels, which is too much")

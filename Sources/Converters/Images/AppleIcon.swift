@@ -16,7 +16,7 @@ struct AppleIcon {
   ]
   /// The names of the alpha masks of images with three colours.
   static let masks = ["is32": "s8mk", "il32": "l8mk", "ih32": "h8mk", "it32": "t8mk"]
-  static let failure = JobFailure(.unsupported, "is an icon of a kind that is not known here")
+  static let failure = JobFailure(.unsupported, "is an icon of an unknown kind")
 
   init(_ name: String, _ content: [UInt8], opacity: [UInt8]?) throws(JobFailure) {
     guard let side = AppleIcon.sides[name] else { throw AppleIcon.failure }

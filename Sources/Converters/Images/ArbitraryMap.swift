@@ -28,9 +28,9 @@ struct ArbitraryMap {
     (width, height) = (numbers["WIDTH", default: 0], numbers["HEIGHT", default: 0])
     (bands, most) = (numbers["DEPTH", default: 0], numbers["MAXVAL", default: 0])
     guard let start, width > 0, height > 0, bands > 0, (1...65535).contains(most) else {
-      throw JobFailure(.damaged, "has a header that makes no sense")
+      throw JobFailure(.damaged, "has an invalid header")
     }
-    guard bands <= 4 else { throw JobFailure(.unsupported, "has \(bands) numbers a pixel") }
+    guard bands <= 4 else { throw JobFailure(.unsupported, "has \(bands) numbers per pixel") }
     guard width <= PixelBlock.limit, height <= PixelBlock.limit / 8 / width else {
       throw JobFailure(.limit, "has \(width) × \(height) pixels, which is too much")
     }

@@ -38,7 +38,7 @@ struct BitmapFile {
       pixels = bytes.word(10, 4)
     }
     guard isOld || header >= 40, width > 0, height > 0, pixels < input.count else {
-      throw JobFailure(.damaged, "is a bitmap with a header that makes no sense")
+      throw JobFailure(.damaged, "is a bitmap with an invalid header")
     }
     guard width <= BitmapFile.mostPixels / height else {
       throw JobFailure(.limit, "has \(width) × \(height) pixels, which is too much")
@@ -46,7 +46,7 @@ struct BitmapFile {
     let isRunLength = (compression == 1 && depth == 8) || (compression == 2 && depth == 4)
     let hasMasks = (compression == 3 || compression == 6) && (depth == 16 || depth == 32)
     guard [1, 4, 8, 16, 24, 32].contains(depth), compression == 0 || isRunLength || hasMasks else {
-      throw JobFailure(.unsupported, "is a bitmap of a kind that is not known here")
+      throw JobFailure(.unsupported, "is a bitmap of an unknown kind")
     }
     if hasMasks {
       // Headers of this length or longer have a fourth mask; 0 means that all pixels are opaque.

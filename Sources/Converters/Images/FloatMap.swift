@@ -40,7 +40,7 @@ struct FloatMap: ImageEncoder {
     }
     guard words.count == 4, let width = Int(words[1]), let height = Int(words[2]), let scale = Double(words[3]),
       scale != 0, width > 0, height > 0
-    else { throw JobFailure(.damaged, "has a header that makes no sense") }
+    else { throw JobFailure(.damaged, "has an invalid header") }
     let layout = PixelLayout(bands: words[0] == "PF" ? 3 : 1, sample: .word)
     guard width <= PixelBlock.limit / layout.pixel / height else {
       throw JobFailure(.limit, "has \(width) × \(height) pixels, which is too much")

@@ -22,7 +22,7 @@ struct IconBitmap {
     guard [40, 52, 56, 108, 124].contains(header), bytes.count > header,
       (1...1024).contains(width), (1...1024).contains(height),
       [1, 4, 8, 16, 24, 32].contains(depth), number(16, 4) == 0
-    else { throw JobFailure(.unsupported, "is an icon of a kind that is not known here") }
+    else { throw JobFailure(.unsupported, "is an icon of an unknown kind") }
     let colours = depth > 8 ? 0 : (number(32, 4) == 0 ? 1 << depth : min(256, number(32, 4)))
     let pixels = header + 4 * colours
     mask = pixels + (width * depth + 31) / 32 * 4 * height

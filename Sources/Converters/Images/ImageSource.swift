@@ -145,7 +145,7 @@ internal import WorkerKit
   ) throws(JobFailure) -> VipsPicture {
     guard let loader = unsafe vips_foreign_find_load_source(source.pointer).map({ unsafe String(cString: $0) }) else {
       _ = Vips.takeError()
-      throw JobFailure(.unsupported, "is no image of a kind that is known here")
+      throw JobFailure(.unsupported, "is not an image of a known kind")
     }
     func open(_ first: Int = 1, frames: Int = 1) throws(JobFailure) -> VipsPicture {
       var call = try VipsCall(loader)

@@ -23,7 +23,7 @@ public struct ImageWork {
     let pages = ImagePages(input)
     let count = format == .tiff ? try pages.count() : 1
     guard count == 1 || changes.thousands == nil else {
-      throw JobFailure(.unsupported, "has \(count) pages, which cannot be made to have so many bytes together")
+      throw JobFailure(.unsupported, "has \(count) pages, which cannot be limited to a total size")
     }
     let remark = try pages.make(of: 0) { (input, page) throws(JobFailure) in
       try ImageWork(input, page, to: format, changes).write(to: output)

@@ -71,7 +71,7 @@ struct MovingPNG {
     }
   }
 
-  private static let failure = JobFailure(.damaged, "has pictures that make no sense")
+  private static let failure = JobFailure(.damaged, "has invalid pictures")
 
   private static func frame(_ bytes: InputReader, _ at: Int) -> Frame {
     let (part, whole) = (bytes.word(at + 20, 2), bytes.word(at + 22, 2))

@@ -26,7 +26,7 @@ struct PhotoshopFile {
     height = bytes.word(14, 4)
     let (width, depth, mode) = (bytes.word(18, 4), bytes.word(22, 2), bytes.word(24, 2))
     guard let colours = Self.colours[mode], [1, 8, 16].contains(depth), (1...56).contains(channels), channels >= colours
-    else { throw JobFailure(.unsupported, "is a Photoshop file of a kind that is not known here") }
+    else { throw JobFailure(.unsupported, "is a Photoshop file of an unknown kind") }
     row = (width * depth + 7) / 8
     guard width > 0, height > 0, height <= PixelBlock.limit, row <= PixelBlock.limit / channels / height else {
       throw JobFailure(.limit, "has \(width) × \(height) pixels, which is too much")
@@ -47,7 +47,7 @@ struct PhotoshopFile {
   func pixels() throws(JobFailure) -> PixelBlock {
     let isPacked = bytes.word(place, 2) == 1
     guard isPacked || bytes.word(place, 2) == 0 else {
-      throw JobFailure(.unsupported, "is a Photoshop file of a kind that is not known here")
+      throw JobFailure(.unsupported, "is a Photoshop file of an unknown kind")
     }
     var file = unsafe Array(input.bytes.prefix(place)) + [0, 0]
     file.replaceSubrange(12..<14, with: [0, UInt8(wanted)])

@@ -19,7 +19,7 @@ struct QOIFile {
     let numbers = InputReader(input, isBigEndian: true)
     (width, height, bands) = (numbers.word(4, 4), numbers.word(8, 4), numbers.word(12, 1))
     guard bands == 3 || bands == 4, width > 0, height > 0 else {
-      throw JobFailure(.damaged, "has a header that makes no sense")
+      throw JobFailure(.damaged, "has an invalid header")
     }
     guard width <= PixelBlock.limit, height <= PixelBlock.limit / bands / width else {
       throw JobFailure(.limit, "has \(width) × \(height) pixels, which is too much")

@@ -89,7 +89,7 @@ struct RawPhoto {
     guard unsafe made.pointee.type == LIBRAW_IMAGE_BITMAP, unsafe made.pointee.bits == 8, [1, 3].contains(colours),
       unsafe Int(made.pointee.data_size) >= width * height * colours,
       let start = MemoryLayout<libraw_processed_image_t>.offset(of: \.data)
-    else { throw JobFailure(.unsupported, "is a raw photo of a kind that is not known here") }
+    else { throw JobFailure(.unsupported, "is a raw photo of an unknown kind") }
     let pixels = unsafe UnsafeRawBufferPointer(
       start: UnsafeRawPointer(made).advanced(by: start), count: width * height * colours)
     let picture = try unsafe VipsPicture(copying: pixels.bytes, width: width, height: height, bands: colours)
@@ -110,7 +110,7 @@ struct RawPhoto {
     case LIBRAW_TOO_BIG.rawValue: throw JobFailure(.limit, "has too many pixels", saying: words)
     case LIBRAW_DATA_ERROR.rawValue, LIBRAW_IO_ERROR.rawValue:
       throw JobFailure(.damaged, "is a raw photo that cannot be developed", saying: words)
-    default: throw JobFailure(.unsupported, "is a raw photo of a kind that is not known here", saying: words)
+    default: throw JobFailure(.unsupported, "is a raw photo of an unknown kind", saying: words)
     }
   }
 }

@@ -62,7 +62,7 @@ struct TIFFPages {
     if isOutside { file.set(file.number(entry + 8, 4) + distance, at: entry + 8) }
   }
 
-  private static var failure: JobFailure { JobFailure(.system, "has pages that cannot be put together") }
+  private static var failure: JobFailure { JobFailure(.system, "has pages that cannot be combined") }
 }
 
 extension [UInt8] {

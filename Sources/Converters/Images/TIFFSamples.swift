@@ -33,7 +33,7 @@ struct TIFFSamples {
       throw JobFailure(.limit, "has \(width) × \(height) pixels, which is too much for its kind")
     }
     let isSameSize = Int(vips_format_sizeof(header.format)) == size
-    guard isSameSize else { throw JobFailure(.damaged, "has samples of another size than it says") }
+    guard isSameSize else { throw JobFailure(.damaged, "has samples of a different size than recorded") }
     defer { withExtendedLifetime(stream) {} }
     guard let file = unsafe stream.openedTIFF() else { throw JobFailure(.damaged, "cannot be decoded") }
     defer { unsafe TIFFClose(file) }

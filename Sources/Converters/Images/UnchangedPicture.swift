@@ -17,7 +17,7 @@ struct UnchangedPicture {
       guard input.starts(with: [0xFF, 0xD8, 0xFF]), input.count <= 1000 * thousands else { return nil }
       (bytes, remark) = unsafe (Array(input.bytes), "is small enough as it is")
     } else if let preview = try RawPhoto.preview(of: input, TIFFFile(input), changes) {
-      (bytes, remark) = (preview, "is the picture that the camera has added, as it is")
+      (bytes, remark) = (preview, "is the preview that the camera has added, as it is")
     } else {
       return nil
     }

@@ -10,7 +10,7 @@ internal import WorkerKit
 
   init(_ name: String) throws(JobFailure) {
     guard let operation = unsafe vips_operation_new(name) else {
-      throw JobFailure(.unsupported, "needs what this system's libvips lacks", saying: Vips.takeError())
+      throw JobFailure(.unsupported, "needs a feature that this system's libvips lacks", saying: Vips.takeError())
     }
     unsafe self.operation = operation
   }

@@ -55,7 +55,8 @@ extension VipsPicture {
       if changes.isMirrored { image = try image.applying("flip", ["direction": "horizontal"]) }
       guard let tile = changes.tile else { return image }
       guard let part = tile.rectangle(image.width, image.height) else {
-        throw JobFailure(.unsupported, "has \(image.width) × \(image.height) pixels, too few for so many pieces")
+        throw JobFailure(
+          .unsupported, "has \(image.width) × \(image.height) pixels, too few for the given number of tiles")
       }
       return try image.part(part)
     }

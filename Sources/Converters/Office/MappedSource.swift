@@ -10,7 +10,8 @@ final class MappedSource: ByteSource {
 
   init(_ input: JobInput) { self.input = input }
 
-  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ blocking: BlockingMode) throws(Fault) -> Int
+  {
     guard offset >= 0, offset < size else { return 0 }
     let count = unsafe input.read(into: buffer, at: Int(offset))
     guard count >= 0 else { throw Fault(.system(errno), "cannot be read") }

@@ -41,7 +41,7 @@ public final class OfficeDocument {
       if !package.names(in: "META-INF").isEmpty, try package.part("content.xml") != nil {
         return .open(OpenDocument(package))
       }
-      throw JobFailure(.unsupported, "is no office document")
+      throw JobFailure(.unsupported, "is not an office document")
     }
     switch main.split(separator: "/").first {
     case "xl":
@@ -60,21 +60,21 @@ public final class OfficeDocument {
   }
 
   private static var encrypted: JobFailure {
-    JobFailure(.locked, "is encrypted with a password, and ffmount opens no encrypted office documents")
+    JobFailure(.locked, "is encrypted with a password, and ffmount does not open encrypted office documents")
   }
 
   /// Returns the reason why a compound file is not read. It is an encrypted document, or one from before 2007.
   private static func refusal(ofCompound input: JobInput) -> JobFailure {
     OfficeKind.hasEntry("EncryptedPackage", in: input)
       ? encrypted
-      : JobFailure(.unsupported, "is a document in the form that Office had before 2007, whose text is not read")
+      : JobFailure(.unsupported, "is in the format of Office before 2007, whose text is not read")
   }
 
   /// Writes the text in an output format. Returns false if there is none of that name.
   public func write(as name: String, to output: JobOutput) throws(JobFailure) -> Bool {
     guard let form = DocumentForm(rawValue: name) else { return false }
     let package = package
-    let writer = try form.writer(to: TextOutput(output), title: "") { path in
+    let writer = try form.writer(to: DocumentTextOutput(output), title: "") { path in
       package?.bytes(path, upTo: 16 << 20)
     }
     switch content {
@@ -101,7 +101,7 @@ public final class OfficeDocument {
     guard case .sheets(let document) = content, document.names.indices.contains(index) else {
       throw JobFailure(.absent, "has no such sheet")
     }
-    let writer = CSVWriter(TextOutput(output))
+    let writer = CSVWriter(DocumentTextOutput(output))
     try document.read(sheet: index, into: writer)
     try writer.finish()
   }

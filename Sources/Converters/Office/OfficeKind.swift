@@ -19,7 +19,7 @@ public enum OfficeKind {
 
   /// A failure due to the lack of a program that opens the document.
   public static var locked: JobFailure {
-    JobFailure(.locked, "is encrypted with a password, and ffmount opens no such documents but DOC and XLS")
+    JobFailure(.locked, "is encrypted with a password, which ffmount supports only for DOC and XLS")
   }
 
   /// Returns whether LibreOffice opens documents of this kind with a password in a sandbox. Other kinds need services

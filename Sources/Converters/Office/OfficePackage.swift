@@ -26,10 +26,10 @@ final class OfficePackage {
     options.largestSize = Self.largestPart
     do throws(Fault) {
       archive = try ZipArchive(
-        MappedSource(input), modified: Timestamp(seconds: 0), cache: ChunkCache(capacity: 8 << 20), options: options)
+        MappedSource(input), modified: Timestamp(seconds: 0), cache: BlockCache(capacity: 8 << 20), options: options)
     } catch {
       guard error.kind == .damaged else { throw JobFailure(error) }
-      throw JobFailure(.damaged, "is no readable office document", saying: error.description)
+      throw JobFailure(.damaged, "is not a readable office document", saying: error.description)
     }
   }
 

@@ -40,7 +40,7 @@ internal import WorkerKit
   {
     CodecWords.listen()
     guard let codec = unsafe codec else {
-      throw JobFailure(.unsupported, "needs what this system's libavcodec lacks")
+      throw JobFailure(.unsupported, "needs a feature that this system's libavcodec lacks")
     }
     guard let context = unsafe avcodec_alloc_context3(codec) else { throw JobFailure.noMemory() }
     unsafe context.pointee.thread_count = 1

@@ -46,7 +46,7 @@ internal import WorkerKit
       let scaler = unsafe sws_getContext(
         Int32(width), Int32(height), self.format, Int32(width), Int32(height), format,
         exact | (isHalved ? SWS_BICUBIC : SWS_POINT), nil, nil, nil)
-    else { throw JobFailure(.unsupported, "has pixels of a kind that is not known here", saying: CodecWords.take()) }
+    else { throw JobFailure(.unsupported, "has pixels of an unknown kind", saying: CodecWords.take()) }
     defer { unsafe sws_freeContext(scaler) }
     guard unsafe sws_scale_frame(scaler, made.pointer, pointer) >= 0 else {
       throw JobFailure.noMemory(saying: CodecWords.take())

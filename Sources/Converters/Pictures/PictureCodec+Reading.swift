@@ -36,7 +36,7 @@ extension PictureCodec {
     // The library reports this for all sizes beyond its own limits.
     if words.hasPrefix("Picture size") { return JobFailure(.limit, "has too many pixels", saying: words) }
     if words.contains("nsupported") || words.contains("not implemented") || words.contains("not supported") {
-      return JobFailure(.unsupported, "is of a kind that is not known here", saying: words)
+      return JobFailure(.unsupported, "is of an unknown kind", saying: words)
     }
     return JobFailure(.damaged, "cannot be decoded", saying: words)
   }

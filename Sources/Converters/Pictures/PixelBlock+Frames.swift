@@ -7,14 +7,14 @@ extension PixelBlock {
   /// Copies a frame's pixels.
   init(_ frame: CodecFrame) throws(JobFailure) {
     guard let layout = PixelLayout(keeping: frame.format, paletteHasOpacity: frame.paletteHasOpacity) else {
-      throw JobFailure(.unsupported, "has pixels of a kind that is not known here")
+      throw JobFailure(.unsupported, "has pixels of an unknown kind")
     }
     let size = try PixelBlock.size(frame.width, frame.height, layout)
     let ready = frame.format == layout.format ? frame : try frame.converted(to: layout.format)
     let row = frame.width * layout.pixel
     let (start, step) = unsafe (ready.pointer.pointee.data.0, Int(ready.pointer.pointee.linesize.0))
     guard let start = unsafe start, abs(step) >= row else {
-      throw JobFailure(.damaged, "has fewer pixels than it says")
+      throw JobFailure(.damaged, "has fewer pixels than recorded")
     }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(size)
@@ -27,7 +27,7 @@ extension PixelBlock {
   /// Returns a frame with these pixels.
   func frame() throws(JobFailure) -> CodecFrame {
     guard layout.format != AV_PIX_FMT_NONE else {
-      throw JobFailure(.unsupported, "has pixels of a kind that cannot be written so")
+      throw JobFailure(.unsupported, "has pixels of a kind that cannot be written in this format")
     }
     let frame = try CodecFrame(width, height, layout.format)
     if layout.sample == .float {

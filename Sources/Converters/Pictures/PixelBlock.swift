@@ -14,7 +14,7 @@ public struct PixelBlock: Sendable {
   /// Throws for pictures that are too large, and if the size of `bytes` does not match.
   public init(width: Int, height: Int, _ layout: PixelLayout, _ bytes: [UInt8]) throws(JobFailure) {
     let size = try Self.size(width, height, layout)
-    guard bytes.count == size else { throw JobFailure(.damaged, "has fewer pixels than it says") }
+    guard bytes.count == size else { throw JobFailure(.damaged, "has fewer pixels than recorded") }
     (self.width, self.height, self.layout, self.bytes) = (width, height, layout, bytes)
   }
 

@@ -18,7 +18,7 @@ public enum PlanarPicture {
   ) throws(JobFailure) -> PixelBlock {
     let frame = try CodecFrame(width, height, AV_PIX_FMT_YUV420P)
     try unsafe forEachRow(of: frame) { (row, place) throws(JobFailure) in
-      guard place + row.count <= file.count else { throw JobFailure(.damaged, "has fewer pixels than it says") }
+      guard place + row.count <= file.count else { throw JobFailure(.damaged, "has fewer pixels than recorded") }
       unsafe row.copyMemory(from: UnsafeRawBufferPointer(rebasing: file[place..<place + row.count]))
     }
     return try PixelBlock(frame.converted(to: AV_PIX_FMT_RGB24))

@@ -21,7 +21,7 @@ public struct Box: Hashable, Sendable {
 
 extension Box {
   /// Returns the smallest box around points, within a picture of a size.
-  static func around(_ points: [Point], within size: (width: Int, height: Int)) -> Box {
+  static func around(_ points: [PagePoint], within size: (width: Int, height: Int)) -> Box {
     func span(_ values: [Double], _ most: Int) -> (Int, Int) {
       func bounded(_ value: Double) -> Int { Int(min(max(0, value.rounded()), Double(most))) }
       return (bounded(values.min() ?? 0), bounded(values.max() ?? 0))

@@ -3,15 +3,15 @@ struct FoundWord {
   private(set) var text: String
   private(set) var box: Box
   /// The start of the word, on the baseline.
-  let start: Point
-  private(set) var end: Point
+  let start: PagePoint
+  private(set) var end: PagePoint
   /// The height of the line, from the bottom of the lowest letters to the top of the highest ones.
   let height: Double
   private(set) var confidence: Float
   let language: String
 
   init(
-    text: String, box: Box, start: Point, end: Point, height: Double, confidence: Float, language: String
+    text: String, box: Box, start: PagePoint, end: PagePoint, height: Double, confidence: Float, language: String
   ) {
     self.text = text
     self.box = box
@@ -26,10 +26,10 @@ struct FoundWord {
   var isLevel: Bool { end.x - start.x > abs(end.y - start.y) }
 
   /// The vector across the line, to the left of the reading direction.
-  var rise: Point {
+  var rise: PagePoint {
     let along = end - start
     let length = max(along.length, 1)
-    return Point(x: along.y / length, y: -along.x / length) * height
+    return PagePoint(x: along.y / length, y: -along.x / length) * height
   }
 
   /// Returns the word with its box in a picture that is larger and extends further to the left.

@@ -7,8 +7,8 @@ struct PixelMap {
     (self.a, self.b, self.c, self.d, self.e, self.f) = (a, b, c, d, e, f)
   }
 
-  func callAsFunction(_ point: Point) -> Point {
-    Point(x: a * point.x + c * point.y + e, y: b * point.x + d * point.y + f)
+  func callAsFunction(_ point: PagePoint) -> PagePoint {
+    PagePoint(x: a * point.x + c * point.y + e, y: b * point.x + d * point.y + f)
   }
 
   /// Returns this transform followed by another.
@@ -21,7 +21,7 @@ struct PixelMap {
   /// Returns the smallest box around the image of a box in the other picture, which has a size.
   func edges(around box: Box, within size: (width: Int, height: Int)) -> Box {
     let corners = [(box.left, box.top), (box.right, box.top), (box.left, box.bottom), (box.right, box.bottom)]
-      .map { self(Point(x: Double($0.0), y: Double($0.1))) }
+      .map { self(PagePoint(x: Double($0.0), y: Double($0.1))) }
     return .around(corners, within: size)
   }
 }

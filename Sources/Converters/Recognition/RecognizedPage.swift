@@ -4,10 +4,10 @@ public struct RecognizedPage: Sendable {
     public let text: String
     public let box: Box
     /// The start of the first letter, on the baseline.
-    public let start: Point
-    public let end: Point
+    public let start: PagePoint
+    public let end: PagePoint
     /// The vector across the line, from its lowest letters to its highest ones.
-    public let rise: Point
+    public let rise: PagePoint
     /// The confidence, from 0 to 100.
     public let confidence: Float
     /// The language, by Tesseract's code.
@@ -46,14 +46,17 @@ public struct RecognizedPage: Sendable {
   /// Returns the text with the positions of its words in another picture.
   ///
   /// - Parameter map: maps the pixels of this page to those of the picture.
-  public func placed(in width: Int, _ height: Int, density: Double, by map: (Point) -> Point) -> RecognizedPage {
+  public func placed(in width: Int, _ height: Int, density: Double, by map: (PagePoint) -> PagePoint) -> RecognizedPage
+  {
     func placed(_ word: Word) -> Word {
       let (start, end) = (map(word.start), map(word.end))
       let rise = map(word.start + word.rise) - start
       let (left, top, right, bottom) = (
         Double(word.box.left), Double(word.box.top), Double(word.box.right), Double(word.box.bottom)
       )
-      let corners = [(left, top), (right, top), (left, bottom), (right, bottom)].map { map(Point(x: $0.0, y: $0.1)) }
+      let corners = [(left, top), (right, top), (left, bottom), (right, bottom)].map {
+        map(PagePoint(x: $0.0, y: $0.1))
+      }
       return Word(
         text: word.text, box: .around(corners, within: (width, height)), start: start, end: end, rise: rise,
         confidence: word.confidence, language: word.language)

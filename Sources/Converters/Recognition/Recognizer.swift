@@ -47,13 +47,13 @@ public import WorkerKit
     try open(languages)
     let density = Self.plausible(density, samples)
     // Smaller pages cannot contain text, and Leptonica would have no pixels left.
-    let least = Double(min(samples.width, samples.height)) * min(1, CleanPage.usualDensity / density)
+    let least = Double(min(samples.width, samples.height)) * min(1, RecognitionPage.usualDensity / density)
     let empty = RecognizedPage(width: samples.width, height: samples.height, density: density, blocks: [])
     if least < Self.leastSide { return empty }
-    let clean = try CleanPage(samples, density: density)
-    func read(_ page: CleanPage) throws(JobFailure) -> Reading {
+    let clean = try RecognitionPage(samples, density: density)
+    func read(_ page: RecognitionPage) throws(JobFailure) -> PageText {
       let straight = try page.straightened()
-      return Reading(try blocks(of: straight.picture, density: straight.density, PSM_AUTO), on: straight)
+      return PageText(try blocks(of: straight.picture, density: straight.density, PSM_AUTO), on: straight)
     }
     var found = try read(clean)
     if found.confidence < Self.sure, let quarters = try turn(of: clean) {
@@ -72,7 +72,7 @@ public import WorkerKit
   /// often.
   private static let secondScale = 0.75
 
-  private func lookAgain(at line: inout FoundLine, of page: CleanPage) throws(JobFailure) {
+  private func lookAgain(at line: inout FoundLine, of page: RecognitionPage) throws(JobFailure) {
     guard let box = line.box else { return }
     let margin = box.height / 4
     let picture = try page.picture.part(
@@ -126,7 +126,7 @@ public import WorkerKit
   ///
   /// - Parameter density: as for `recognize`.
   public func quartersToTurn(_ samples: Samples, density: Double?) throws(JobFailure) -> Int {
-    let page = try CleanPage(samples, density: Self.plausible(density, samples))
+    let page = try RecognitionPage(samples, density: Self.plausible(density, samples))
     return try turn(of: page, leastCertainty: Self.certain) ?? 0
   }
 
@@ -134,7 +134,7 @@ public import WorkerKit
   private static let certain: Float = 2
 
   /// Returns the number of clockwise quarter turns that make the page upright. Returns `nil` if it is unknown, or 0.
-  private func turn(of page: CleanPage, leastCertainty: Float = 0) throws(JobFailure) -> Int? {
+  private func turn(of page: RecognitionPage, leastCertainty: Float = 0) throws(JobFailure) -> Int? {
     guard data.has(TrainedData.orientation) else { return nil }
     if unsafe compass == nil { unsafe compass = start([TrainedData.orientation]) }
     guard let compass = unsafe compass else { return nil }

@@ -64,25 +64,27 @@ internal import CTesseract
   }
 
   /// Returns the word's part of the line's baseline, in the recognized page.
-  private func baseline(_ box: Box) -> (start: Point, end: Point) {
+  private func baseline(_ box: Box) -> (start: PagePoint, end: PagePoint) {
     guard let word = ends(of: RIL_WORD) else {
-      return (Point(x: Double(box.left), y: Double(box.bottom)), Point(x: Double(box.right), y: Double(box.bottom)))
+      return (
+        PagePoint(x: Double(box.left), y: Double(box.bottom)), PagePoint(x: Double(box.right), y: Double(box.bottom))
+      )
     }
     guard let line = ends(of: RIL_TEXTLINE), case let along = line.end - line.start, along.length > 1 else {
       return word
     }
-    func onLine(_ point: Point) -> Point {
+    func onLine(_ point: PagePoint) -> PagePoint {
       let way = point - line.start
       return line.start + along * ((way.x * along.x + way.y * along.y) / (along.length * along.length))
     }
     return (onLine(word.start), onLine(word.end))
   }
 
-  private func ends(of level: TessPageIteratorLevel) -> (start: Point, end: Point)? {
+  private func ends(of level: TessPageIteratorLevel) -> (start: PagePoint, end: PagePoint)? {
     var (x1, y1, x2, y2): (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
     guard unsafe TessPageIteratorBaseline(place, level, &x1, &y1, &x2, &y2) != 0, (x1, y1) != (x2, y2) else {
       return nil
     }
-    return (Point(x: Double(x1), y: Double(y1)), Point(x: Double(x2), y: Double(y2)))
+    return (PagePoint(x: Double(x1), y: Double(y1)), PagePoint(x: Double(x2), y: Double(y2)))
   }
 }

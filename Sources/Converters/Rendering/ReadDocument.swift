@@ -28,8 +28,8 @@ public import WorkerKit
       case FFCONVERT_TEXT_LOCKED: throw JobFailure.locked
       case FFCONVERT_TEXT_FORBIDDEN:
         throw JobFailure(
-          .locked, "lets nobody take text out of it who has not its owner's password (-o password_file=FILE)")
-      default: throw JobFailure(.damaged, "is no readable PDF")
+          .locked, "allows no text extraction without its owner's password (-o password_file=FILE)")
+      default: throw JobFailure(.damaged, "is not a readable PDF")
       }
     }
     unsafe self.document = document

@@ -27,7 +27,7 @@ public import WorkerKit
     defer { unsafe g_error_free(error) }
     if unsafe error?.pointee.code == Int32(POPPLER_ERROR_ENCRYPTED.rawValue) { throw JobFailure.locked }
     let words = unsafe error.flatMap { unsafe $0.pointee.message }.map { unsafe String(cString: $0) } ?? ""
-    throw JobFailure(.damaged, "is no readable PDF", saying: words)
+    throw JobFailure(.damaged, "is not a readable PDF", saying: words)
   }
 
   /// Opens a document, or a repaired copy of one in which poppler finds no page.

@@ -27,6 +27,6 @@ public struct Enclosure: Sendable {
   public var gap: String? {
     if !standing.contains(.seccomp) { return "no seccomp" }
     if standing.isDisjoint(with: [.landlock, .namespaces]) { return "neither Landlock nor namespaces" }
-    return standing.contains(.user) ? nil : "no user to become who is not root"
+    return standing.contains(.user) ? nil : "no unprivileged user"
   }
 }

@@ -71,11 +71,11 @@ struct Escapes {
     [
       ("open a file", { call("openat", at: here, "secret", and: Int(O_RDONLY)) }),
       ("open /etc/passwd", { call("openat", at: here, "/etc/passwd", and: Int(O_RDONLY)) }),
-      ("open what is in /proc", { call("openat", at: here, "/proc/\(parent)/stat", and: Int(O_RDONLY)) }),
+      ("open a file in /proc", { call("openat", at: here, "/proc/\(parent)/stat", and: Int(O_RDONLY)) }),
       ("list a folder", { call("openat", at: here, "", and: Int(O_RDONLY | O_DIRECTORY)) }),
       ("see a file's size", { withPath("secret") { call("newfstatat", here, $0, telling: [], 0) } }),
       ("see where a link leads", { withPath("link") { call("readlink", $0, telling: [], 64) } }),
-      ("ask who may read a file", { call("access", "secret", and: Int(R_OK)) }),
+      ("query a file's permissions", { call("access", "secret", and: Int(R_OK)) }),
       ("see how full a disk is", { withPath("") { call("statfs", $0, telling: []) } }),
     ]
   }

@@ -77,7 +77,7 @@ enum SandboxCheck {
 
   /// The rights that a process has according to the system.
   private static func standing(of process: pid_t) -> [String] {
-    guard let file = unsafe fopen("/proc/\(process)/status", "re") else { return ["see what it is: allowed"] }
+    guard let file = unsafe fopen("/proc/\(process)/status", "re") else { return ["hide its rights: allowed"] }
     defer { unsafe fclose(file) }
     var fields: [String: [Substring]] = [:]
     var line = [CChar](repeating: 0, count: 4096)

@@ -16,12 +16,12 @@ public struct JobFailure: Error {
 
   /// A failure due to insufficient memory. `saying` is as above.
   public static func noMemory(saying words: String = "") -> JobFailure {
-    JobFailure(.memory, "needs more memory than there is", saying: words)
+    JobFailure(.memory, "needs more memory than is available", saying: words)
   }
 
   /// A failure due to a missing password.
   public static var locked: JobFailure {
-    JobFailure(.locked, "asks for a password, and none is known that fits (-o password_file=FILE)")
+    JobFailure(.locked, "requires a password, and no known password fits (-o password_file=FILE)")
   }
 
   /// Creates a failure from the errno of a system call.

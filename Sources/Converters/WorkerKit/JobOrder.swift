@@ -49,12 +49,12 @@ public final class JobOrder {
   public func members() throws(JobFailure) -> [(name: String, start: Int64, size: Int64)] {
     let lead = try input(from: 0, size: min(job.size, Int64(Bundle.lead))).copy
     guard let size = Bundle.listSize(lead), let bundle = try Bundle(list: input(from: 0, size: size).copy) else {
-      throw JobFailure(.system, "is no list of files")
+      throw JobFailure(.system, "is not a list of files")
     }
     var place = size
     var members: [(name: String, start: Int64, size: Int64)] = []
     for member in bundle.members {
-      guard member.size <= job.size - place else { throw JobFailure(.system, "is no list of files") }
+      guard member.size <= job.size - place else { throw JobFailure(.system, "is not a list of files") }
       members.append((member.name, place, member.size))
       place += member.size
     }

@@ -22,7 +22,7 @@ public enum ScratchFile {
     _ input: JobInput, _ body: (String) throws(JobFailure) -> Result
   ) throws(JobFailure) -> Result {
     guard let place = place.withLock({ $0 }) else {
-      throw JobFailure(.unsupported, "is of a kind that cannot be read here, where workers have no files")
+      throw JobFailure(.unsupported, "is of a kind that cannot be read, because workers have no files on this system")
     }
     guard input.count <= place.room else {
       throw JobFailure(.limit, "is larger than \(place.room >> 20) MiB, which is too large for its kind")

@@ -24,12 +24,12 @@ public enum WorkerRuntime {
     let words = Array(CommandLine.arguments.dropFirst())
     if words == ["--verbs"] { return print(JobHandlers(makeHandlers()).verbs.joined(separator: "\n")) }
     guard words.isEmpty || words == [Job.weakSandbox], let socket = JobSocket() else {
-      logError("\(program) converts files for ffmount, which starts it; it is not run by hand.")
+      logError("\(program) converts files for ffmount, which starts it. It cannot be run by hand.")
       exit(64)
     }
     var handlers = JobHandlers(makeHandlers())
     if let gap = closeSandbox(reading: places, largestFile: largestFile).gap, words.isEmpty {
-      logError("\(program): nothing is converted, since there is \(gap) here to shut it in (see -o sandbox=weak)")
+      logError("\(program): nothing is converted, since there is \(gap) here for its sandbox (see -o sandbox=weak)")
       return refuseJobs(of: socket, gap)
     }
     doJobs(of: socket, &handlers)
@@ -75,7 +75,7 @@ public enum WorkerRuntime {
 
   /// Refuses every job without reading its file.
   private static func refuseJobs(of socket: JobSocket, _ gap: String) {
-    let reason = "is not converted, since there is \(gap) here to shut the converter in (-o sandbox=weak does without)"
+    let reason = "is not converted, since there is \(gap) here for the sandbox (-o sandbox=weak does without)"
     while let order = socket.next() {
       let answer = JobAnswer(number: order.job.number, outcome: .failed(.unprotected, reason: reason))
       guard JobSocket.send(answer) else { return }

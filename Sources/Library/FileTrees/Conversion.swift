@@ -76,10 +76,10 @@ extension FileTree {
 
   /// A conversion in progress. It is cancelled when the last reference to this object is released.
   public final class Conversion: Sendable {
-    private typealias Made = (path: FilePath, place: Place, file: Tree.OpenFile)
+    private typealias Made = (path: FilePath, place: ResolvedPath, file: Tree.OpenFile)
 
     private let path: FilePath
-    private let turn: Turn<Made>
+    private let turn: QueuedCall<Made>
     /// The completed fraction, from 0 to 1, of the longest step if there are several. The sequence ends with the
     /// conversion, whether it succeeds or fails.
     public let progress: Progress
@@ -87,11 +87,11 @@ extension FileTree {
     fileprivate init(_ names: [FileName], of path: FilePath, to format: Format, in tree: FileTree) {
       self.path = path
       let step = Step()
-      let turn = Turn(on: tree.bench) { () throws(Fault) -> Made in
+      let turn = QueuedCall(on: tree.bench) { () throws(Fault) -> Made in
         try waiting(noting: step.begin) { () throws(Fault) in
           let source = try tree.place(path)
           guard let place = try tree.existing(names) else {
-            throw Fault(.unsupported, "\(Self.kind(of: source)) cannot be had as \(format.name) here")
+            throw Fault(.unsupported, "\(Self.kind(of: source)) cannot be converted to \(format.name) here")
           }
           let file = try place.open(.blocking)
           try file.source.findSize(.blocking)
@@ -104,9 +104,9 @@ extension FileTree {
 
     /// The operation that the conversion waits for.
     private final class Step: Sendable {
-      private let pending = Mutex<Pending?>(nil)
+      private let pending = Mutex<SharedOperation?>(nil)
 
-      func begin(_ next: Pending) { pending.withLock { $0 = next } }
+      func begin(_ next: SharedOperation) { pending.withLock { $0 = next } }
 
       /// The completed fraction of the operation.
       var fraction: Double {
@@ -117,7 +117,7 @@ extension FileTree {
 
     deinit { turn.cancel() }
 
-    private static func kind(of place: Place) -> String {
+    private static func kind(of place: ResolvedPath) -> String {
       place.attributes.kind == .folder ? "a folder" : "such a file"
     }
 

@@ -127,7 +127,7 @@ extension FileTree.AttributeChanges {
     for time in [accessed, modified] {
       // Other values have special meanings in utimensat(2).
       guard time.map({ (0..<1_000_000_000).contains($0.nanoseconds) }) ?? true else {
-        throw .invalid(path, "a time cannot have so many nanoseconds")
+        throw .invalid(path, "the nanoseconds of a time are out of range")
       }
     }
     // The largest number means "no change" in chown(2).

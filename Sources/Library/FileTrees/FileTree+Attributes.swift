@@ -115,7 +115,7 @@ extension FileTree {
 
 extension FileTree.Attributes {
   /// Creates the current attributes of an item that has been found. Blocks.
-  init(of place: Place, isExact: Bool) throws(Fault) {
+  init(of place: ResolvedPath, isExact: Bool) throws(Fault) {
     let attributes = try place.attributes(isExact: isExact, .blocking)
     // The name of an open file may have been removed.
     let created = try unlessDelayed { () throws(Fault) in try place.created() }

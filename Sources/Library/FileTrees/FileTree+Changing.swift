@@ -34,7 +34,7 @@ extension FileTree {
     }
   }
 
-  private func make(_ name: FileName, in folder: Place) throws(Fault) {
+  private func make(_ name: FileName, in folder: ResolvedPath) throws(Fault) {
     // The system applies the umask of this process.
     let entry = try tree.makeFolder(name, in: folder.node, permissions: 0o777, by: Self.maker)
     tree.forget(entry.node, 1)
@@ -53,7 +53,7 @@ extension FileTree {
     }
   }
 
-  private func empty(_ folder: Place) throws(Fault) {
+  private func empty(_ folder: ResolvedPath) throws(Fault) {
     guard try folder.provenance(.blocking) == nil else { throw .inView }
     for (name, kind) in try folder.realEntries() {
       if kind == .folder { try empty(folder.child(name, .blocking)) }
@@ -81,7 +81,7 @@ extension FileTree {
   /// Renames an entry. The tree recognizes views only by names that have been looked up, so both names are looked up
   /// first.
   func rename(
-    _ name: FileName, in folder: Place, to newName: FileName, in newFolder: Place, replacing: Bool
+    _ name: FileName, in folder: ResolvedPath, to newName: FileName, in newFolder: ResolvedPath, replacing: Bool
   ) throws(Fault) {
     let target = try unlessDelayed { () throws(Fault) in try newFolder.child(newName, .blocking) }
     try withExtendedLifetime(target) { () throws(Fault) in
@@ -102,14 +102,14 @@ extension FileTree {
 
   // MARK: For all changes
 
-  static let maker = Tree.Maker(asker: nil, umask: 0)
+  static let maker = Tree.CreationContext(caller: nil, umask: 0)
 
   /// Runs a change. If the directory in which an item is created is missing, the error is `missingParent`.
   func change<Value: Sendable>(
     _ path: FilePath, and other: FilePath? = nil,
     _ body: @escaping @Sendable () throws(Fault) -> Value
   ) async throws(FileTreeError) -> Value {
-    let turn = Turn(on: bench) { [tree] () throws(Fault) in
+    let turn = QueuedCall(on: bench) { [tree] () throws(Fault) in
       guard tree.isWritable else { throw Fault(.system(EROFS)) }
       return try waiting(body)
     }
@@ -122,12 +122,12 @@ extension FileTree {
     }
   }
 
-  private static let parentIsMissing = "the folder that it would be in is not there"
+  private static let parentIsMissing = "the folder that would contain it does not exist"
 
   /// Returns the parent directory, which has to exist, and the last name.
-  func parent(of names: [FileName]) throws(Fault) -> (Place, FileName) {
+  func parent(of names: [FileName]) throws(Fault) -> (ResolvedPath, FileName) {
     guard let name = names.last, name != ".", name != ".." else {
-      throw Fault(.system(EBUSY), "the root, or what ends in dots, has no name of its own")
+      throw Fault(.system(EBUSY), "the root, or a path that ends in dots, has no name")
     }
     do throws(Fault) {
       let folder = try place(Array(names.dropLast()))
@@ -139,7 +139,7 @@ extension FileTree {
   }
 
   /// Returns the item at a path. Returns `nil` if it does not exist.
-  func existing(_ names: [FileName], followsLast: Bool = true) throws(Fault) -> Place? {
+  func existing(_ names: [FileName], followsLast: Bool = true) throws(Fault) -> ResolvedPath? {
     do throws(Fault) { return try place(names, followsLast: followsLast) } catch {
       if error.kind == .system(ENOENT) { return nil }
       throw error
@@ -152,7 +152,7 @@ extension Fault {
   static let inView = Fault(.system(EROFS), "only real files can be changed")
 }
 
-extension Place {
+extension ResolvedPath {
   /// Returns the entries of a directory without their views. Blocks.
   func realEntries() throws(Fault) -> [(name: FileName, kind: ItemKind)] {
     let reader = try waiting { () throws(Fault) in try tree.openFolder(node, .blocking) }
@@ -160,7 +160,7 @@ extension Place {
     var cookie: UInt64 = 0
     while true {
       let before = cookie
-      try Interest.check()
+      try CancellationToken.check()
       try waiting { () throws(Fault) in
         try reader.read(after: cookie, .blocking) { row, _ in
           cookie = row.cookie

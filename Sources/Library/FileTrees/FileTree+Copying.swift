@@ -64,7 +64,7 @@ extension FileTree {
     }
   }
 
-  private func count(_ source: Place, _ counter: CopyCounter) throws(Fault) {
+  private func count(_ source: ResolvedPath, _ counter: CopyCounter) throws(Fault) {
     counter.totalItems += 1
     switch source.attributes.kind {
     case .folder: for (name, _) in try source.realEntries() { try count(source.child(name, .blocking), counter) }
@@ -74,7 +74,7 @@ extension FileTree {
   }
 
   private func copy(
-    _ source: Place, to names: [FileName], replacing: Bool, _ counter: CopyCounter
+    _ source: ResolvedPath, to names: [FileName], replacing: Bool, _ counter: CopyCounter
   ) throws(Fault) {
     counter.begin(source)
     switch source.attributes.kind {
@@ -98,7 +98,7 @@ extension FileTree {
       let target = try tree.linkTarget(source.node, .blocking)
       let entry = try tree.makeLink(name, to: FileName(target), in: folder.node, by: Self.maker)
       tree.forget(entry.node, 1)
-    case .fifo, .socket, .characterDevice, .blockDevice: throw Fault(.unsupported, "it is no file that has bytes")
+    case .fifo, .socket, .characterDevice, .blockDevice: throw Fault(.unsupported, "it is not a regular file")
     }
     counter.end(source)
   }
@@ -117,7 +117,7 @@ private final class CopyCounter {
 
   init(_ report: ((FileTree.CopyProgress) -> Void)?) { self.report = report }
 
-  func begin(_ source: Place) {
+  func begin(_ source: ResolvedPath) {
     guard report != nil else { return }
     (path, done) = (FilePath(source.names), 0)
   }
@@ -128,7 +128,7 @@ private final class CopyCounter {
     tell()
   }
 
-  func end(_ source: Place) {
+  func end(_ source: ResolvedPath) {
     items += 1
     // The size may have been an estimate.
     if source.attributes.kind == .file { totalBytes += done - max(0, source.attributes.size) }
@@ -164,7 +164,7 @@ extension Tree.OpenFile {
       {
         offset += Int64(count)
         report(Int64(count))
-        try Interest.check()
+        try CancellationToken.check()
       }
       if offset > 0 || source.size == 0 { return }
     } catch {

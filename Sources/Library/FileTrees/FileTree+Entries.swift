@@ -18,7 +18,7 @@ extension FileTree {
     /// The time of the last change of the bytes.
     public let modified: Time
 
-    init(_ row: FolderReader.Row, in folder: FilePath, _ attributes: ItemAttributes?) {
+    init(_ row: DirectoryHandle.Row, in folder: FilePath, _ attributes: ItemAttributes?) {
       listed = row.name
       self.folder = folder
       kind = Kind(row.kind)
@@ -29,7 +29,7 @@ extension FileTree {
     }
 
     /// Creates the entry of an item found at a path.
-    init(_ place: Place, at path: FilePath, view: String?) {
+    init(_ place: ResolvedPath, at path: FilePath, view: String?) {
       listed = ListedName(path.names.last ?? "")
       folder = path.removingLastComponent()
       kind = Kind(place.attributes.kind)
@@ -77,11 +77,11 @@ struct EntryRows: Producer {
   private let tree: FileTree
   private let path: FilePath
   private let details: Bool
-  private var open: (place: Place, reader: FolderReader)?
+  private var open: (place: ResolvedPath, reader: DirectoryHandle)?
   private var cookie: UInt64 = 0
 
   private struct Found: Sendable {
-    let row: FolderReader.Row
+    let row: DirectoryHandle.Row
     var attributes: ItemAttributes?
     /// Whether the attributes are determined later.
     let isLater: Bool
@@ -100,7 +100,7 @@ struct EntryRows: Producer {
   mutating func next() throws(Fault) -> [FileTree.Entry]? {
     let reader = try reader()
     while true {
-      try Interest.check()
+      try CancellationToken.check()
       let before = cookie
       var rows: [Found] = []
       rows.reserveCapacity(Self.most)
@@ -111,7 +111,7 @@ struct EntryRows: Producer {
     }
   }
 
-  private mutating func reader() throws(Fault) -> FolderReader {
+  private mutating func reader() throws(Fault) -> DirectoryHandle {
     if let open { return open.reader }
     let place = try tree.place(path)
     let reader = try waiting { () throws(Fault) in try tree.tree.openFolder(place.node, .blocking) }
@@ -120,7 +120,7 @@ struct EntryRows: Producer {
   }
 
   /// Reads rows. The attributes of real files are left out because they cost a system call each.
-  private mutating func read(_ reader: FolderReader, _ rows: inout [Found]) throws(Fault) {
+  private mutating func read(_ reader: DirectoryHandle, _ rows: inout [Found]) throws(Fault) {
     let isLater = details && reader.attributeCost == .small
     try reader.readAttributes(after: cookie, .blocking) { (row, attributes) throws(Fault) in
       if rows.count == Self.most { return false }
@@ -138,7 +138,7 @@ struct EntryRows: Producer {
     }
   }
 
-  private func entries(_ rows: [Found], _ reader: FolderReader) throws(Fault) -> [FileTree.Entry] {
+  private func entries(_ rows: [Found], _ reader: DirectoryHandle) throws(Fault) -> [FileTree.Entry] {
     guard rows.count >= Self.many, rows.contains(where: \.isLater) else {
       return try Self.entries(rows[...], reader, in: path)
     }
@@ -148,7 +148,7 @@ struct EntryRows: Producer {
   }
 
   private static func entries(
-    _ rows: ArraySlice<Found>, _ reader: FolderReader, in path: FilePath
+    _ rows: ArraySlice<Found>, _ reader: DirectoryHandle, in path: FilePath
   ) throws(Fault) -> [FileTree.Entry] {
     var entries: [FileTree.Entry] = []
     entries.reserveCapacity(rows.count)

@@ -68,7 +68,7 @@ private struct MessageRows: Producer {
       let place = try tree.place(path)
       guard let mail = try tree.mail(at: place) else {
         throw Fault(
-          .unsupported, place.attributes.kind == .folder ? "it is no folder of messages" : "it is no mailbox")
+          .unsupported, place.attributes.kind == .folder ? "it is not a folder of messages" : "it is not a mailbox")
       }
       found = try FoundMessages(mail, query, in: place.names)
     }
@@ -104,7 +104,7 @@ struct FoundMessages {
   mutating func next() throws(Fault) -> [FileTree.Message]? {
     var messages: [FileTree.Message] = []
     while number < results.count, messages.count < Self.atATime {
-      try Interest.check()
+      try CancellationToken.check()
       if let hit = try waiting({ () throws(Fault) in try mail.hit(number, of: results) }) {
         messages.append(FileTree.Message(hit, at: path(of: hit)))
       }
@@ -131,7 +131,7 @@ struct FoundMessages {
 
 extension FileTree {
   /// Returns the mailbox or mail directory at a path. Returns `nil` if it contains no messages. Blocks.
-  func mail(at place: Place) throws(Fault) -> MailSearch? {
+  func mail(at place: ResolvedPath) throws(Fault) -> MailSearch? {
     let name = FileName((root.lastComponent?.string ?? "").utf8)
     return try waiting { () throws(Fault) in
       try MailSearch(place.source(ofRootNamed: name), in: tree.views)

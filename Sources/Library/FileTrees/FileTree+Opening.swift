@@ -61,7 +61,7 @@ extension FileTree {
     return OpenFile(try tree.open(place.node, flags: flags, for: nil), at: path, of: place, in: self, flags)
   }
 
-  private func openable(_ path: FilePath, _ flags: Int32) throws(Fault) -> Place {
+  private func openable(_ path: FilePath, _ flags: Int32) throws(Fault) -> ResolvedPath {
     let place = try place(path, followsLast: flags & O_NOFOLLOW == 0)
     if place.attributes.kind == .folder { throw .isFolder }
     if place.attributes.kind == .link { throw Fault(.system(ELOOP)) }
@@ -78,7 +78,7 @@ extension FileTree {
     /// The path with which the file was opened.
     public let path: FilePath
     private let tree: FileTree
-    private let place: Place
+    private let place: ResolvedPath
     private let flags: Int32
     /// Nil after `close()`.
     private let file: Mutex<Tree.OpenFile?>
@@ -88,7 +88,9 @@ extension FileTree {
     /// The maximum number of bytes read by one call.
     private static let most = 2 << 30
 
-    fileprivate init(_ file: Tree.OpenFile, at path: FilePath, of place: Place, in tree: FileTree, _ flags: Int32) {
+    fileprivate init(
+      _ file: Tree.OpenFile, at path: FilePath, of place: ResolvedPath, in tree: FileTree, _ flags: Int32
+    ) {
       self.path = path
       self.tree = tree
       self.place = place
@@ -113,7 +115,7 @@ extension FileTree {
           throw Fault(.limit, "more than \(Self.most) bytes cannot be read at once")
         }
         while bytes.count < count {
-          try Interest.check()
+          try CancellationToken.check()
           let (place, isBeyond) = offset.addingReportingOverflow(Int64(bytes.count))
           if isBeyond { break }
           let wanted = min(Self.step, count - bytes.count)
@@ -172,7 +174,7 @@ extension FileTree {
     ///   `.badFileDescriptor` if the file is closed or was opened only for reading, and with `.invalidArgument` for a
     ///   negative offset.
     public func write(_ bytes: [UInt8], at offset: Int64) async throws(FileTreeError) {
-      guard offset >= 0 else { throw .invalid(path, "a negative offset cannot be written at") }
+      guard offset >= 0 else { throw .invalid(path, "an offset is negative") }
       let appends = flags & O_APPEND != 0
       try await use(writes: true) { (file) throws(Fault) in try file.write(bytes, at: appends ? nil : offset) }
     }

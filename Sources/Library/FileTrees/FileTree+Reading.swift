@@ -100,7 +100,7 @@ struct ChunkReader: Producer {
     let file = try opened()
     let wanted = Int(min(Int64(size), max(0, end - offset)))
     guard wanted > 0 else { return [] }
-    try Interest.check()
+    try CancellationToken.check()
     let offset = offset
     let bytes = try waiting { () throws(Fault) in try file.bytes(at: offset, count: wanted) }
     self.offset += Int64(bytes.count)

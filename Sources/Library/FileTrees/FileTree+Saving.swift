@@ -90,7 +90,7 @@ extension Tree.OpenFile {
   func write(_ bytes: [UInt8], at offset: Int64?) throws(Fault) {
     var done = 0
     while done < bytes.count {
-      try Interest.check()
+      try CancellationToken.check()
       let part = bytes[done..<min(bytes.count, done + Self.step)]
       var fault: Fault?
       unsafe part.withUnsafeBytes { part in

@@ -72,7 +72,7 @@ package struct SearchRows: Producer {
     }
     messages = nil
     while folders != [], isInTime(), let folder = folders?.popLast() {
-      try Interest.check()
+      try CancellationToken.check()
       // Unreadable directories are skipped, except for the first one.
       let hits =
         folder == path ? try names(in: folder) : try unlessDelayed { () throws(Fault) in try names(in: folder) } ?? []

@@ -29,7 +29,7 @@ extension FileTree {
     try await run(path) { [self] () throws(Fault) in
       var reader = ChunkReader(self, path, nil, size: 1 << 20)
       guard let text = encoding.text(of: try reader.all(limit: limit)[...]) else {
-        throw Fault(.damaged, "it is no text in \(encoding.name)")
+        throw Fault(.damaged, "it is not text in \(encoding.name)")
       }
       return text
     }

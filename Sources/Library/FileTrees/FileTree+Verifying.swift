@@ -25,7 +25,7 @@ extension FileTree {
       let file = try waiting { () throws(Fault) in try place.open(.blocking) }
       var offset: Int64 = 0
       while true {
-        try Interest.check()
+        try CancellationToken.check()
         let start = offset
         let count = try waiting { () throws(Fault) in try file.skim(at: start) }
         if count == 0 { break }

@@ -29,7 +29,7 @@ extension FileTree {
   }
 
   /// Returns the views of an item that has been found. Blocks.
-  package func viewNames(of place: Place) throws(Fault) -> [ViewName] {
+  package func viewNames(of place: ResolvedPath) throws(Fault) -> [ViewName] {
     guard let name = place.names.last else { return [] }
     let names = Array(place.names.dropLast())
     let folder = try self.place(names)

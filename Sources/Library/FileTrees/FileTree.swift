@@ -22,16 +22,16 @@ public final class FileTree: Sendable {
   let tree: Tree
   let source: TreeSource
   private let index: Index?
-  let bench: Workers
+  let bench: ThreadPool
   let watches = WatchList()
   private let isClosed = Atomic<Bool>(false)
 
   /// The maximum number of concurrent jobs: usually, and while some are blocked by the disk or other jobs.
   private static let jobs = (usual: max(4, 2 * sysconf(Int32(_SC_NPROCESSORS_ONLN))), most: 64)
   /// The threads that stop the work of trees after their last use.
-  private static let ending = Workers(atMost: 1, evenHeldUp: 16)
+  private static let ending = ThreadPool(atMost: 1, evenHeldUp: 16)
   /// The maximum time to wait until results are stored in the index.
-  private static let patience = Duration.seconds(2)
+  private static let blocking = Duration.seconds(2)
 
   /// Opens a tree.
   ///
@@ -58,7 +58,7 @@ public final class FileTree: Sendable {
       self.source = source
       self.index = index
     } catch { throw FileTreeError(error, path) }
-    bench = Workers(atMost: Self.jobs.usual, evenHeldUp: Self.jobs.most)
+    bench = ThreadPool(atMost: Self.jobs.usual, evenHeldUp: Self.jobs.most)
   }
 
   /// Creates a tree from an open one, which stops together with this tree.
@@ -66,7 +66,7 @@ public final class FileTree: Sendable {
     self.tree = tree
     self.source = source
     index = nil
-    bench = Workers(atMost: Self.jobs.usual, evenHeldUp: Self.jobs.most)
+    bench = ThreadPool(atMost: Self.jobs.usual, evenHeldUp: Self.jobs.most)
   }
 
   deinit { end() }
@@ -83,12 +83,12 @@ public final class FileTree: Sendable {
     _ = try? await ending.value()
   }
 
-  @discardableResult private func end() -> Turn<Void>? {
+  @discardableResult private func end() -> QueuedCall<Void>? {
     guard !isClosed.exchange(true, ordering: .relaxed) else { return nil }
     watches.end()
-    return Turn(on: Self.ending) { [tree, index] () throws(Fault) in
+    return QueuedCall(on: Self.ending) { [tree, index] () throws(Fault) in
       tree.stop()
-      index?.finish(within: Self.patience)
+      index?.finish(within: Self.blocking)
     }
   }
 
@@ -99,20 +99,20 @@ public final class FileTree: Sendable {
     _ path: FilePath, isolation: isolated (any Actor)? = #isolation,
     _ body: @escaping @Sendable () throws(Fault) -> Value
   ) async throws(FileTreeError) -> Value {
-    let turn = Turn(on: bench) { () throws(Fault) in try waiting(body) }
+    let turn = QueuedCall(on: bench) { () throws(Fault) in try waiting(body) }
     do throws(Fault) { return try await turn.value() } catch { throw FileTreeError(error, path) }
   }
 
   /// Returns the item at a path. Blocks.
   ///
   /// - Parameter followsLast: Whether a symbolic link in the last component is followed.
-  func place(_ path: FilePath, followsLast: Bool = true) throws(Fault) -> Place {
+  func place(_ path: FilePath, followsLast: Bool = true) throws(Fault) -> ResolvedPath {
     try place(path.names, followsLast: followsLast)
   }
 
-  func place(_ names: [FileName], followsLast: Bool = true) throws(Fault) -> Place {
+  func place(_ names: [FileName], followsLast: Bool = true) throws(Fault) -> ResolvedPath {
     try waiting { () throws(Fault) in
-      try Place.find(names, in: tree, source: source.path, followsLast: followsLast, .blocking)
+      try ResolvedPath.find(names, in: tree, source: source.path, followsLast: followsLast, .blocking)
     }
   }
 }

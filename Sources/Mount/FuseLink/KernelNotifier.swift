@@ -89,7 +89,7 @@ public final class KernelNotifier: Sendable {
   private static func watch() -> UnsafeMutableRawPointer? {
     var end = pollfd(fd: HelperProcess.socket, events: 0, revents: 0)
     while unsafe poll(&end, 1, -1) < 0, errno == EINTR {}
-    _ = usleep(patience)
+    _ = usleep(blocking)
     if let file = unsafe fopen("/sys/fs/fuse/connections/\(watched.load(ordering: .relaxed))/abort", "we") {
       _ = unsafe fputs("1", file)
       _ = unsafe fclose(file)
@@ -98,7 +98,7 @@ public final class KernelNotifier: Sendable {
   }
 
   /// The time before the connection is aborted, in microseconds.
-  private static let patience: UInt32 = 300_000
+  private static let blocking: UInt32 = 300_000
 }
 
 extension KernelNotifier {

@@ -30,7 +30,7 @@ internal import Glibc
   /// Records the reply to a request that must not be repeated.
   private func note(_ error: Int32, _ bytes: () -> [UInt8]) {
     guard slot != RequestSlots.none, let slots = unsafe Operations.slots(raw), let journal = slots.journal,
-      RequestHead.isUnrepeatable(slots.operation(slot))
+      RequestHeader.isUnrepeatable(slots.operation(slot))
     else { return }
     journal.setAnswer(slot, error: error, bytes())
   }
@@ -128,11 +128,11 @@ internal import Glibc
     public var flushes = false
     /// The backing file that the kernel reads and writes directly, without requests and without its own cache. Must be
     /// the same for all handles of the node that are open at a time, and must live as long as the handle.
-    public var lent: LentFile?
+    public var lent: BackingFile?
 
     public init(
       keepsCache: Bool = false, cachesListing: Bool = false, hasOpenEnd: Bool = false, flushes: Bool = false,
-      lent: LentFile? = nil
+      lent: BackingFile? = nil
     ) {
       self.lent = lent
       self.flushes = flushes

@@ -22,7 +22,7 @@ internal import Glibc
     unsafe free(own.mem)
   }
 
-  var head: RequestHead { unsafe RequestHead(buffer) }
+  var head: RequestHeader { unsafe RequestHeader(buffer) }
 
   /// Waits for the next request, or takes one that an earlier process left. Returns its size, 0 at the end of the
   /// mount, or a negative errno.
@@ -90,11 +90,11 @@ internal import Glibc
     slot = RequestSlots.none
   }
 
-  private func refuse(_ head: RequestHead, _ session: OpaquePointer) {
+  private func refuse(_ head: RequestHeader, _ session: OpaquePointer) {
     unsafe send(EIO, [], to: head, session)
   }
 
-  private func send(_ error: Int32, _ bytes: [UInt8], to head: RequestHead, _ session: OpaquePointer) {
+  private func send(_ error: Int32, _ bytes: [UInt8], to head: RequestHeader, _ session: OpaquePointer) {
     // struct fuse_out_header: u32 length, s32 error, u64 unique.
     let answer = [UInt64(16 + bytes.count) | UInt64(UInt32(bitPattern: -error)) << 32, head.number]
     let message = unsafe answer.withUnsafeBytes { unsafe Array($0) } + bytes

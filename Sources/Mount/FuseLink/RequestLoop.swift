@@ -216,7 +216,7 @@ internal import Threads
 
   private func end(_ thread: KernelThread) { withLock { threads[thread] = nil } }
 
-  private func take(_ head: RequestHead, for reader: Reader) {
+  private func take(_ head: RequestHeader, for reader: Reader) {
     if !isWritable || head.isAbandonable { reader.question.store(head.number, ordering: .releasing) }
     if let number = head.interrupted {
       withLock { interrupted[number] = 0 }

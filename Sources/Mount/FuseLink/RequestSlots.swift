@@ -27,7 +27,7 @@ public final class RequestSlots: Sendable {
   private static let version: UInt64 = 2
   public static let capacity = Place.slots + Int(count) * size
 
-  private let memory: LastingMemory
+  private let memory: SharedMemory
   private let state: Mutex<State>
   private struct State {
     var free: [Int32]
@@ -80,7 +80,7 @@ public final class RequestSlots: Sendable {
     weight = followsLarge ? Self.deathsForMemory : 1
     self.generation = generation
     self.journal = journal
-    memory = try LastingMemory(file, at: offset, capacity: Self.capacity)
+    memory = try SharedMemory(file, at: offset, capacity: Self.capacity)
     let version = memory.load(Place.version, as: UInt64.self)
     guard version == 0 || version == Self.version else { throw Fault(.unsupported, "requests of version \(version)") }
     memory.store(Self.version, at: Place.version)
@@ -106,7 +106,7 @@ public final class RequestSlots: Sendable {
 
   /// Sorts the inherited requests so that the first is last. Marks interrupted requests that wait for a lock.
   private static func prepare(
-    _ inherited: inout [Int32], _ memory: LastingMemory, _ journal: ChangeJournal, _ depth: (UInt64) -> Int
+    _ inherited: inout [Int32], _ memory: SharedMemory, _ journal: ChangeJournal, _ depth: (UInt64) -> Int
   ) {
     // struct fuse_in_header: u32 length, opcode, u64 unique, nodeid. INTERRUPT has the unique number of another request
     // at offset 40.
@@ -122,7 +122,7 @@ public final class RequestSlots: Sendable {
     inherited = zip(inherited, depths).sorted { $0.1 > $1.1 }.map(\.0)
   }
 
-  private static func record(_ memory: LastingMemory) -> UnsafeMutablePointer<ffmount_traps> {
+  private static func record(_ memory: SharedMemory) -> UnsafeMutablePointer<ffmount_traps> {
     unsafe memory.address(of: Place.traps, count: MemoryLayout<ffmount_traps>.size)
       .assumingMemoryBound(to: ffmount_traps.self)
   }
@@ -220,6 +220,6 @@ public final class RequestSlots: Sendable {
 
   /// Returns whether any operation on a node has ended processes.
   public func hasEndedProcesses(_ node: UInt64) -> Bool {
-    poison.keys.contains { RequestHead.node(ofSubject: $0) == node && isPoison($0, of: node) }
+    poison.keys.contains { RequestHeader.node(ofSubject: $0) == node && isPoison($0, of: node) }
   }
 }

@@ -12,7 +12,7 @@ internal import Synchronization
     let fileSystem: any FileSystem
     let handles: Handles
     let slots: RequestSlots?
-    init(_ fileSystem: any FileSystem, _ legacy: Legacy? = nil) {
+    init(_ fileSystem: any FileSystem, _ legacy: Handover? = nil) {
       self.fileSystem = fileSystem
       handles = Handles(ordinal: legacy?.ordinal ?? 0)
       slots = legacy?.slots
@@ -21,7 +21,7 @@ internal import Synchronization
 
   private let raw: OpaquePointer
   private let anchor: Anchor
-  private let legacy: Legacy?
+  private let legacy: Handover?
   private let isMounted = Mutex(false)
   private let notifier = Mutex<KernelNotifier?>(nil)
   /// Whether the kernel accepts backing files of this process. Requires Linux 6.9 and root.
@@ -36,7 +36,7 @@ internal import Synchronization
   /// Prepares a session. `options` are those of libfuse and the kernel, as for `-o`. `legacy` is `nil` if no other
   /// process serves the mount after this one.
   public init(
-    _ fileSystem: any FileSystem, options: [String], isDebugging: Bool, legacy: Legacy? = nil
+    _ fileSystem: any FileSystem, options: [String], isDebugging: Bool, legacy: Handover? = nil
   ) throws(Failure) {
     self.legacy = legacy
     LibfuseLog.install()
@@ -119,7 +119,7 @@ internal import Synchronization
   public func run(
     threads: Int, evenHeldUp most: Int = 192, idleness: Idleness? = nil, _ ending: () -> Void
   ) -> Ending {
-    unsafe Greeting(raw, legacy, isWritable: anchor.fileSystem.isWritable).answer {
+    unsafe InitExchange(raw, legacy, isWritable: anchor.fileSystem.isWritable).answer {
       borrows.store($0, ordering: .relaxed)
     }
     inherit()
@@ -129,7 +129,7 @@ internal import Synchronization
     _ = readers.waitForEnd(idleness)
     ending()
     unsafe fuse_session_exit(raw)
-    let (status, isDone) = readers.stop(within: Self.patience)
+    let (status, isDone) = readers.stop(within: Self.blocking)
     unmount()
     return Ending(status: status, isClean: isDone)
   }
@@ -139,12 +139,12 @@ internal import Synchronization
   private func inherit() {
     guard let legacy, legacy.connection != nil, anchor.fileSystem.isWritable else { return }
     var buffer = RequestBuffer(legacy.slots)
-    while unsafe buffer.receiveInherited(raw, where: RequestHead.isAboutNames) != nil { unsafe buffer.process(raw) }
+    while unsafe buffer.receiveInherited(raw, where: RequestHeader.isAboutNames) != nil { unsafe buffer.process(raw) }
     anchor.fileSystem.inherit { anchor.handles.adopt($0, $1) }
   }
 
   /// The maximum time that blocked readers delay the unmount, in seconds.
-  private static let patience = 0.5
+  private static let blocking = 0.5
 
   /// Unmounts. Does nothing if the mount is already gone.
   public func unmount() {
@@ -168,17 +168,17 @@ internal import Synchronization
 
   /// Registers an open regular file as a backing file. Returns `nil` if the kernel does not accept it. The kernel keeps
   /// this process's current credentials. Does not block.
-  public func lend(_ file: Int32) -> LentFile? {
+  public func lend(_ file: Int32) -> BackingFile? {
     guard canLend else { return nil }
     let id = unsafe ffmount_lend_file(fuse_session_fd(raw), file)
-    if id > 0 { return LentFile(id, self) }
+    if id > 0 { return BackingFile(id, self) }
     // These errors mean that the kernel accepts no backing files. All others concern this file or are temporary.
     if [EOPNOTSUPP, ENOSYS, ENOTTY, EPERM].contains(errno) { borrows.store(false, ordering: .relaxed) }
     return nil
   }
 
   /// Returns a backing file that an earlier process registered.
-  public func lentBefore(_ id: Int32) -> LentFile { LentFile(id, self) }
+  public func lentBefore(_ id: Int32) -> BackingFile { BackingFile(id, self) }
 
   fileprivate func takeBack(_ id: Int32) { unsafe ffmount_take_back_file(fuse_session_fd(raw), id) }
 
@@ -219,7 +219,7 @@ internal import Synchronization
 
 /// A backing file, which the kernel reads and writes directly while it is open. Unregistered when this object is
 /// released.
-public final class LentFile: Sendable {
+public final class BackingFile: Sendable {
   let id: Int32
   private let session: Session
 

@@ -22,7 +22,7 @@ final class LockQueue: Sendable {
   private let state = Mutex(State())
   /// Whether a lock was released within the mount since the last round.
   private let bell = Mutex(false)
-  private let worker = Workers(atMost: 1)
+  private let worker = ThreadPool(atMost: 1)
   private let ending: Ending
 
   /// The limits of the pause between rounds, in microseconds.

@@ -11,7 +11,7 @@ extension MountedTree {
   /// even if the node is real. `undo` is called instead of `reply` if the caller no longer waits.
   func answer<Value>(
     _ request: consuming Request, _ node: UInt64, mayWaitForViews: Bool = false,
-    _ work: @escaping @Sendable (Patience) throws(Fault) -> Value,
+    _ work: @escaping @Sendable (BlockingMode) throws(Fault) -> Value,
     undo: @escaping @Sendable (Value) -> Void = { _ in },
     _ reply: @escaping @Sendable (consuming Request, Value) -> Void
   ) {
@@ -19,32 +19,32 @@ extension MountedTree {
       reply(request, try work(.immediate))
     } catch {
       guard error.isDelay else { return fail(request, error, node) }
-      let asker = WaitingReader(request, ending, isReal: !mayWaitForViews && tree.isReal(node))
-      again(asker, after: error, node) { () throws(Fault) in
+      let caller = WaitingReader(request, ending, isReal: !mayWaitForViews && tree.isReal(node))
+      again(caller, after: error, node) { () throws(Fault) in
         let value = try work(.blocking)
-        if let request = asker.take() { reply(request, value) } else { undo(value) }
+        if let request = caller.take() { reply(request, value) } else { undo(value) }
       }
     }
   }
 
   /// Retries on a worker until the request succeeds or fails: immediately, or when the pending result is available.
   func again(
-    _ asker: WaitingReader, after delay: Fault, _ node: UInt64, _ attempt: @escaping @Sendable () throws(Fault) -> Void
+    _ caller: WaitingReader, after delay: Fault, _ node: UInt64, _ attempt: @escaping @Sendable () throws(Fault) -> Void
   ) {
-    let pending = if case .pending(let pending) = delay.kind { pending } else { Pending?.none }
+    let pending = if case .pending(let pending) = delay.kind { pending } else { SharedOperation?.none }
     let work = ffmount_present_work()
     let submit: @Sendable () -> Void = { [self] in
       workers.submit { [self] in
         // The thread that submits may belong to another request.
         ffmount_work_on(work)
-        asker.interest.run {
+        caller.interest.run {
           // No work is done for a caller that no longer waits.
-          if asker.interest.isLost { return asker.giveUp() }
+          if caller.interest.isLost { return caller.giveUp() }
           do throws(Fault) { try attempt() } catch {
             if error.isDelay {
-              return asker.interest.isLost ? asker.giveUp() : again(asker, after: error, node, attempt)
+              return caller.interest.isLost ? caller.giveUp() : again(caller, after: error, node, attempt)
             }
-            if let request = asker.take() { fail(request, error, node) }
+            if let request = caller.take() { fail(request, error, node) }
           }
           // `pending` retains the result until here.
           withExtendedLifetime(pending) {}
@@ -53,7 +53,7 @@ extension MountedTree {
     }
     guard let pending else { return submit() }
     let token = pending.whenDone(submit)
-    asker.whenInterrupted { pending.cancel(token) }
+    caller.whenInterrupted { pending.cancel(token) }
   }
 
   func fail(_ request: consuming Request, _ fault: Fault, _ node: UInt64) {
@@ -62,8 +62,8 @@ extension MountedTree {
   }
 
   /// Returns the caller's credentials. Returns `nil` if access does not depend on them.
-  func asker(_ request: borrowing Request) -> Asker? {
-    tree.isShared ? Asker(user: request.user, group: request.group, thread: request.process) : nil
+  func caller(_ request: borrowing Request) -> Credentials? {
+    tree.isShared ? Credentials(user: request.user, group: request.group, thread: request.process) : nil
   }
 
   func node(_ entry: Tree.Entry) -> Request.Node {

@@ -9,14 +9,14 @@ internal import Tree
 extension MountedTree {
   public func open(_ request: consuming Request, _ node: UInt64, flags: Int32) {
     guard flags & O_ACCMODE == O_RDONLY, flags & O_TRUNC == 0 else { return request.reply(error: EROFS) }
-    let (tree, asker) = (tree, asker(request))
+    let (tree, caller) = (tree, caller(request))
     let thread = request.process
     let players = options.players
     // The kernel's internal FMODE_EXEC. execve(2) does not require read permission.
     let isExecuted = flags & 0x20 != 0
-    answer(request, node) { (patience) throws(Fault) in
+    answer(request, node) { (blocking) throws(Fault) in
       try tree.open(
-        node, for: thread, by: asker, isExecuted: isExecuted, isPatient: { players.run(thread) }, patience)
+        node, for: thread, by: caller, isExecuted: isExecuted, isPatient: { players.run(thread) }, blocking)
     } _: { [self] request, file in
       sizeHabits.noteOpening(by: request.process)
       guard file.changesAttributes, !file.hasOpenEnd else { return reply(request, file) }
@@ -48,10 +48,10 @@ extension MountedTree {
     _ body: @escaping @Sendable (consuming Request, AnyObject) -> Void
   ) {
     let tree = tree
-    let asker = asker(request)
-    answer(request, node) { (patience) throws(Fault) -> any AnyObject & Sendable in
-      if isFolder { return try tree.openFolder(node, for: asker, patience) }
-      return try tree.open(node, patience)
+    let caller = caller(request)
+    answer(request, node) { (blocking) throws(Fault) -> any AnyObject & Sendable in
+      if isFolder { return try tree.openFolder(node, for: caller, blocking) }
+      return try tree.open(node, blocking)
     } _: { request, opened in
       body(request, opened)
     }
@@ -78,10 +78,10 @@ extension MountedTree {
         return move(extent, request, file.id)
       } catch { if !error.isDelay, !error.isOfEarlierState { return fail(request, error, file.id) } }
     }
-    answer(request, file.id) { (patience) throws(Fault) in
-      try file.reading(patience) { (source) throws(Fault) in
-        let buffer = try ReadBuffer(source, at: offset, count: count, patience)
-        unsafe try file.note(buffer.bytes, at: offset, of: source, patience)
+    answer(request, file.id) { (blocking) throws(Fault) in
+      try file.reading(blocking) { (source) throws(Fault) in
+        let buffer = try ReadBuffer(source, at: offset, count: count, blocking)
+        unsafe try file.note(buffer.bytes, at: offset, of: source, blocking)
         return buffer
       }
     } _: { [workers, ending] request, buffer in
@@ -92,7 +92,7 @@ extension MountedTree {
       case .short: source.prepare(at: offset)
       case .long:
         // Cancelled when the file is closed.
-        let interest = Interest { [weak file] in file != nil && !ending.hasCome }
+        let interest = CancellationToken { [weak file] in file != nil && !ending.hasCome }
         workers.submit { interest.run { source.prepare(at: offset) } }
       }
     }

@@ -7,9 +7,9 @@ internal import Tree
 extension MountedTree {
   public func openFolder(_ request: consuming Request, _ node: UInt64) {
     let tree = tree
-    let asker = asker(request)
-    answer(request, node) { (patience) throws(Fault) in
-      try tree.openFolder(node, for: asker, patience)
+    let caller = caller(request)
+    answer(request, node) { (blocking) throws(Fault) in
+      try tree.openFolder(node, for: caller, blocking)
     } _: { request, reader in
       request.reply(handle: reader, .init(keepsCache: reader.keepsCache, cachesListing: reader.isImmutable))
     }
@@ -18,24 +18,24 @@ extension MountedTree {
   public func readFolder(
     _ request: consuming Request, _ handle: AnyObject, after cookie: UInt64, capacity: Int, wantsNodes: Bool
   ) {
-    guard let reader = handle as? FolderReader else { return request.reply(error: EBADF) }
+    guard let reader = handle as? DirectoryHandle else { return request.reply(error: EBADF) }
     if cookie == 0 { sizeHabits.noteListing(by: request.process) }
     let choice =
       wantsNodes
       ? habits.choice(for: request.process, isStart: cookie == 0, reader.attributeCost) : ReaddirPlusPolicy.Choice.names
-    let caller = asker(request)
+    let user = caller(request)
     do throws(Fault) {
       var entries = EntryBuffer(capacity: capacity, isPlus: wantsNodes)
-      let given = try fill(&entries, from: reader, after: cookie, for: caller, choice, .immediate)
+      let given = try fill(&entries, from: reader, after: cookie, for: user, choice, .immediate)
       reply(request, entries, given)
       return reader.prepare()
     } catch {
       guard error.isDelay else { return fail(request, error, reader.folder) }
-      let asker = WaitingReader(request, ending, isReal: tree.isReal(reader.folder))
-      again(asker, after: error, reader.folder) { [self] () throws(Fault) in
+      let caller = WaitingReader(request, ending, isReal: tree.isReal(reader.folder))
+      again(caller, after: error, reader.folder) { [self] () throws(Fault) in
         var entries = EntryBuffer(capacity: capacity, isPlus: wantsNodes)
-        let given = try fill(&entries, from: reader, after: cookie, for: caller, choice, .blocking)
-        if let request = asker.take() {
+        let given = try fill(&entries, from: reader, after: cookie, for: user, choice, .blocking)
+        if let request = caller.take() {
           reply(request, entries, given)
         } else {
           entries.drop { tree.forget($0, 1) }
@@ -54,11 +54,11 @@ extension MountedTree {
   }
 
   private func fill(
-    _ entries: inout EntryBuffer, from reader: FolderReader, after cookie: UInt64, for asker: Asker?,
-    _ choice: ReaddirPlusPolicy.Choice, _ patience: Patience
+    _ entries: inout EntryBuffer, from reader: DirectoryHandle, after cookie: UInt64, for caller: Credentials?,
+    _ choice: ReaddirPlusPolicy.Choice, _ blocking: BlockingMode
   ) throws(Fault) -> ReaddirPlusPolicy.Choice {
     var choice = choice
-    try reader.read(after: cookie, for: asker, patience) { (row, entry) throws(Fault) in
+    try reader.read(after: cookie, for: caller, blocking) { (row, entry) throws(Fault) in
       guard entries.hasRoom(nameCount: row.name.count) else { return false }
       var named = stat()
       named.st_ino = ino_t(row.inode)

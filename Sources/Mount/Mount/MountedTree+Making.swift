@@ -33,19 +33,19 @@ extension MountedTree {
   }
 
   public func link(_ request: consuming Request, _ node: UInt64, to name: UnsafePointer<CChar>, in folder: UInt64) {
-    let (name, asker, record) = (unsafe FileName(name), asker(request), request.record)
+    let (name, caller, record) = (unsafe FileName(name), caller(request), request.record)
     make(request, in: folder) { [tree] () throws(Fault) in
-      try tree.link(node, to: name, in: folder, for: asker, record)
+      try tree.link(node, to: name, in: folder, for: caller, record)
     }
   }
 
   public func remove(
     _ request: consuming Request, _ name: UnsafePointer<CChar>, in folder: UInt64, isFolder: Bool
   ) {
-    let (tree, asker, name, record) = (tree, asker(request), unsafe FileName(name), request.record)
-    answer(request, folder) { (patience) throws(Fault) in
-      try tree.steady(patience) { () throws(Fault) in
-        try tree.remove(name, in: folder, isFolder: isFolder, for: asker, record)
+    let (tree, caller, name, record) = (tree, caller(request), unsafe FileName(name), request.record)
+    answer(request, folder) { (blocking) throws(Fault) in
+      try tree.steady(blocking) { () throws(Fault) in
+        try tree.remove(name, in: folder, isFolder: isFolder, for: caller, record)
       }
     } _: { request, _ in
       request.reply(error: 0)
@@ -56,10 +56,10 @@ extension MountedTree {
     _ request: consuming Request, _ name: UnsafePointer<CChar>, in folder: UInt64, to newName: UnsafePointer<CChar>,
     in newFolder: UInt64, flags: UInt32
   ) {
-    let (tree, asker, name, newName) = (tree, asker(request), unsafe FileName(name), unsafe FileName(newName))
+    let (tree, caller, name, newName) = (tree, caller(request), unsafe FileName(name), unsafe FileName(newName))
     let record = request.record
     answer(request, folder) { (_) throws(Fault) in
-      try tree.rename(name, in: folder, to: newName, in: newFolder, flags: flags, for: asker, record)
+      try tree.rename(name, in: folder, to: newName, in: newFolder, flags: flags, for: caller, record)
     } _: { request, _ in
       request.reply(error: 0)
     }
@@ -69,8 +69,8 @@ extension MountedTree {
     _ request: consuming Request, _ name: UnsafePointer<CChar>, in folder: UInt64, mode: UInt32, flags: Int32
   ) {
     let (tree, name, maker) = (tree, unsafe FileName(name), maker(request))
-    answer(request, folder) { (patience) throws(Fault) in
-      try tree.steady(patience) { () throws(Fault) in
+    answer(request, folder) { (blocking) throws(Fault) in
+      try tree.steady(blocking) { () throws(Fault) in
         try tree.create(name, in: folder, flags: flags, permissions: UInt16(mode & 0o7777), by: maker)
       }
     } undo: { entry, _ in
@@ -85,8 +85,8 @@ extension MountedTree {
     _ request: consuming Request, in folder: UInt64, _ work: @escaping @Sendable () throws(Fault) -> Tree.Entry
   ) {
     let tree = tree
-    answer(request, folder) { (patience) throws(Fault) in
-      try tree.steady(patience, work)
+    answer(request, folder) { (blocking) throws(Fault) in
+      try tree.steady(blocking, work)
     } undo: { entry in
       tree.forget(entry.node, 1)
     } _: { [self] request, entry in
@@ -95,7 +95,7 @@ extension MountedTree {
     trim()
   }
 
-  private func maker(_ request: borrowing Request) -> Tree.Maker {
-    Tree.Maker(asker: asker(request), umask: UInt16(request.umask & 0o777), request.record)
+  private func maker(_ request: borrowing Request) -> Tree.CreationContext {
+    Tree.CreationContext(caller: caller(request), umask: UInt16(request.umask & 0o777), request.record)
   }
 }

@@ -9,9 +9,9 @@ extension MountedTree {
   public func lookUp(_ request: consuming Request, _ name: UnsafePointer<CChar>, in folder: UInt64) {
     let name = unsafe FileName(name)
     let tree = tree
-    let asker = asker(request)
-    answer(request, folder, mayWaitForViews: true) { (patience) throws(Fault) in
-      try tree.lookUp(name, in: folder, for: asker, patience)
+    let caller = caller(request)
+    answer(request, folder, mayWaitForViews: true) { (blocking) throws(Fault) in
+      try tree.lookUp(name, in: folder, for: caller, blocking)
     } undo: { entry in
       tree.forget(entry.node, 1)
     } _: { [self] request, entry in
@@ -26,12 +26,12 @@ extension MountedTree {
   public func attributes(_ request: consuming Request, _ node: UInt64) {
     let tree = tree
     let effort = sizeEffort(for: request.process)
-    let asker = asker(request)
-    answer(request, node) { (patience) throws(Fault) in
-      let found = try tree.attributes(node, for: asker, patience)
+    let caller = caller(request)
+    answer(request, node) { (blocking) throws(Fault) in
+      let found = try tree.attributes(node, for: caller, blocking)
       guard found.0.isPreliminary else { return found }
-      try tree.findSize(of: node, effort(), patience)
-      return try tree.attributes(node, for: asker, patience)
+      try tree.findSize(of: node, effort(), blocking)
+      return try tree.attributes(node, for: caller, blocking)
     } _: { request, found in
       if found.followsEstimate, !found.0.isPreliminary { tree.noteExactSize(of: node, toldTo: request.process) }
       request.reply(stat(found.0), lifetime: found.lifetime)
@@ -39,9 +39,9 @@ extension MountedTree {
   }
 
   public func linkTarget(_ request: consuming Request, _ node: UInt64) {
-    let (tree, asker) = (tree, asker(request))
-    answer(request, node) { (patience) throws(Fault) in
-      try tree.linkTarget(node, for: asker, patience)
+    let (tree, caller) = (tree, caller(request))
+    answer(request, node) { (blocking) throws(Fault) in
+      try tree.linkTarget(node, for: caller, blocking)
     } _: { request, target in
       request.reply(linkTarget: target)
     }
@@ -57,9 +57,9 @@ extension MountedTree {
     if name == "user.ffmount.error", let refusal = options.refusal(node) {
       return request.reply(attribute: Array(refusal.utf8), capacity: capacity)
     }
-    let (tree, asker) = (tree, asker(request))
-    answer(request, node) { (patience) throws(Fault) in
-      try tree.extendedAttribute(name, of: node, for: asker, patience)
+    let (tree, caller) = (tree, caller(request))
+    answer(request, node) { (blocking) throws(Fault) in
+      try tree.extendedAttribute(name, of: node, for: caller, blocking)
     } _: { request, value in
       request.reply(attribute: value, capacity: capacity)
     }
@@ -67,9 +67,9 @@ extension MountedTree {
 
   public func extendedAttributeNames(_ request: consuming Request, _ node: UInt64, capacity: Int) {
     let tree = tree
-    let asker = asker(request)
-    answer(request, node) { (patience) throws(Fault) in
-      try tree.extendedAttributeNames(node, for: asker, patience)
+    let caller = caller(request)
+    answer(request, node) { (blocking) throws(Fault) in
+      try tree.extendedAttributeNames(node, for: caller, blocking)
     } _: { request, names in
       request.reply(attribute: names, capacity: capacity)
     }
@@ -90,7 +90,7 @@ extension MountedTree {
         if let known { return known }
         let wants = sizeHabits.wantsExactSize(process)
         let effort: Tree.SizeEffort =
-          if Packer.runs(process) { .any } else if wants, !players.run(process) { .making } else { .look }
+          if ProbingPrograms.runs(process) { .any } else if wants, !players.run(process) { .making } else { .look }
         known = effort
         return effort
       }

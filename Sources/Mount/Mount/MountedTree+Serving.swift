@@ -18,7 +18,7 @@ extension MountedTree {
     public var unmount: @Sendable () -> Void = {}
 
     /// The handover from the previous process and to the next. `nil` if this process is the only one.
-    public var legacy: Legacy?
+    public var legacy: Handover?
 
     public init(mountpoint: String, options: [String]) {
       self.mountpoint = mountpoint

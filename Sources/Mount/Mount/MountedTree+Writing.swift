@@ -11,9 +11,9 @@ extension MountedTree: WritableFileSystem {
   public var isWritable: Bool { tree.isWritable }
 
   public func openForWriting(_ request: consuming Request, _ node: UInt64, flags: Int32) {
-    let (tree, asker, record) = (tree, asker(request), request.record)
-    answer(request, node) { (patience) throws(Fault) in
-      try tree.steady(patience) { () throws(Fault) in try tree.open(node, flags: flags, for: asker, record) }
+    let (tree, caller, record) = (tree, caller(request), request.record)
+    answer(request, node) { (blocking) throws(Fault) in
+      try tree.steady(blocking) { () throws(Fault) in try tree.open(node, flags: flags, for: caller, record) }
     } _: { [self] request, file in
       request.reply(handle: file, opening(file, flags))
     }
@@ -33,7 +33,7 @@ extension MountedTree: WritableFileSystem {
   ) {
     guard let file = handle as? Tree.OpenFile else { return request.reply(error: EBADF) }
     do throws(Fault) {
-      request.reply(written: unsafe try file.write(bytes, at: offset, for: asker(request), request.record))
+      request.reply(written: unsafe try file.write(bytes, at: offset, for: caller(request), request.record))
     } catch { fail(request, error, file.id) }
   }
 
@@ -48,16 +48,16 @@ extension MountedTree: WritableFileSystem {
   }
 
   public func sync(_ request: consuming Request, _ handle: AnyObject, onlyData: Bool) {
-    if let folder = handle as? FolderReader {
-      return answer(request, folder.folder) { (patience) throws(Fault) in
-        try folder.sync(onlyData: onlyData, patience)
+    if let folder = handle as? DirectoryHandle {
+      return answer(request, folder.folder) { (blocking) throws(Fault) in
+        try folder.sync(onlyData: onlyData, blocking)
       } _: { request, _ in
         request.reply(error: 0)
       }
     }
     guard let file = handle as? Tree.OpenFile else { return request.reply(error: EBADF) }
-    answer(request, file.id) { (patience) throws(Fault) in
-      try file.sync(onlyData: onlyData, patience)
+    answer(request, file.id) { (blocking) throws(Fault) in
+      try file.sync(onlyData: onlyData, blocking)
     } _: { [self] request, _ in
       noteMapping(file)
       request.reply(error: 0)
@@ -74,7 +74,7 @@ extension MountedTree: WritableFileSystem {
   ) {
     guard let file = handle as? Tree.OpenFile else { return request.reply(error: EBADF) }
     do throws(Fault) {
-      try file.allocate(mode: mode, offset: offset, count: count, for: asker(request))
+      try file.allocate(mode: mode, offset: offset, count: count, for: caller(request))
       request.reply(error: 0)
     } catch { fail(request, error, file.id) }
   }
@@ -86,9 +86,9 @@ extension MountedTree: WritableFileSystem {
     guard let file = handle as? Tree.OpenFile, let target = other as? Tree.OpenFile else {
       return request.reply(error: EBADF)
     }
-    let asker = asker(request)
-    answer(request, target.id) { (patience) throws(Fault) in
-      try file.copy(from: offset, to: target, at: otherOffset, count: count, for: asker, patience)
+    let caller = caller(request)
+    answer(request, target.id) { (blocking) throws(Fault) in
+      try file.copy(from: offset, to: target, at: otherOffset, count: count, for: caller, blocking)
     } _: { request, count in
       request.reply(written: count)
     }
@@ -97,10 +97,10 @@ extension MountedTree: WritableFileSystem {
   public func setAttributes(
     _ request: consuming Request, _ node: UInt64, _ wish: AttributeWish, of handle: AnyObject?
   ) {
-    let (tree, asker, file) = (tree, asker(request), handle as? Tree.OpenFile)
+    let (tree, caller, file) = (tree, caller(request), handle as? Tree.OpenFile)
     let wanted = Tree.AttributeChanges(wish)
-    answer(request, node) { (patience) throws(Fault) in
-      try tree.steady(patience) { () throws(Fault) in try tree.change(node, wanted, of: file, for: asker) }
+    answer(request, node) { (blocking) throws(Fault) in
+      try tree.steady(blocking) { () throws(Fault) in try tree.change(node, wanted, of: file, for: caller) }
     } _: { request, found in
       request.reply(stat(found.0), lifetime: found.lifetime)
     }
@@ -108,8 +108,8 @@ extension MountedTree: WritableFileSystem {
 
   public func checkAccess(_ request: consuming Request, _ node: UInt64, wanted: Int32) {
     let tree = tree
-    answer(request, node) { (patience) throws(Fault) in
-      try tree.steady(patience) { () throws(Fault) in try tree.checkAccess(node, wanted, patience) }
+    answer(request, node) { (blocking) throws(Fault) in
+      try tree.steady(blocking) { () throws(Fault) in try tree.checkAccess(node, wanted, blocking) }
     } _: { request, _ in
       request.reply(error: 0)
     }
@@ -119,11 +119,11 @@ extension MountedTree: WritableFileSystem {
     _ request: consuming Request, _ name: UnsafePointer<CChar>, of node: UInt64, to bytes: UnsafeRawBufferPointer?,
     flags: Int32
   ) {
-    let (tree, asker, name, record) = (tree, asker(request), unsafe FileName(name), request.record)
+    let (tree, caller, name, record) = (tree, caller(request), unsafe FileName(name), request.record)
     let value = unsafe bytes.map { unsafe Array($0) }
-    answer(request, node) { (patience) throws(Fault) in
-      try tree.steady(patience) { () throws(Fault) in
-        try tree.setExtendedAttribute(name, to: value, of: node, flags: flags, for: asker, record)
+    answer(request, node) { (blocking) throws(Fault) in
+      try tree.steady(blocking) { () throws(Fault) in
+        try tree.setExtendedAttribute(name, to: value, of: node, flags: flags, for: caller, record)
       }
     } _: { request, _ in
       request.reply(error: 0)

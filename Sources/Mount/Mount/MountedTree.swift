@@ -13,9 +13,9 @@ public final class MountedTree: FileSystem {
   let tree: Tree
   let options: Options
   let failures: FailureLog
-  let workers: Workers
+  let workers: ThreadPool
   /// The thread for notifications. There is only one, because each notification may block in the kernel.
-  private let notifier = Workers(atMost: 1)
+  private let notifier = ThreadPool(atMost: 1)
   let lockQueue: LockQueue
   private let sourceFollower: SourceFollower
   let session = Mutex<Session?>(nil)
@@ -23,7 +23,7 @@ public final class MountedTree: FileSystem {
   private let isTrimming = Atomic<Bool>(false)
   let habits = ReaddirPlusPolicy()
   let sizeHabits = ExactSizePolicy()
-  let witness: SizeWitness?
+  let witness: SizeRefresher?
 
   public struct Options: Sendable {
     /// The maximum number of changeable nodes that the kernel may know before it is asked to forget some.
@@ -59,10 +59,10 @@ public final class MountedTree: FileSystem {
     self.ending = ending
     lockQueue = LockQueue(ending)
     failures = FailureLog(logger)
-    let witness = options.mountpoint.map { SizeWitness(mountpoint: $0) }
+    let witness = options.mountpoint.map { SizeRefresher(mountpoint: $0) }
     self.witness = witness
     sourceFollower = SourceFollower { witness?.look(at: $0.pathBytes) {} }
-    workers = Workers(atMost: options.workers, evenHeldUp: max(options.workers, options.workersEvenHeldUp))
+    workers = ThreadPool(atMost: options.workers, evenHeldUp: max(options.workers, options.workersEvenHeldUp))
   }
 
   /// Sets the session through which notifications are sent.
@@ -91,7 +91,7 @@ public final class MountedTree: FileSystem {
 
   /// Runs the mount helper and does not return, if this process was started as one. Otherwise, does nothing.
   public static func serveAsHelper(_ arguments: [String]) {
-    if arguments == [SizeWitness.program] { SizeWitness.serve() }
+    if arguments == [SizeRefresher.program] { SizeRefresher.serve() }
     KernelNotifier.serveAsHelper(arguments)
   }
 
@@ -99,7 +99,7 @@ public final class MountedTree: FileSystem {
   public var keepsHandles: Bool { tree.keepsHandles }
 
   /// Returns the backing file of an open file, if any. Starts following the file's changes.
-  func lend(_ file: Tree.OpenFile) -> LentFile? {
+  func lend(_ file: Tree.OpenFile) -> BackingFile? {
     if file.isReal { sourceFollower.add(file) }
     guard let session = session.withLock({ $0 }), session.canLend else { return nil }
     return file.lent { session.lend($0) }
@@ -107,7 +107,7 @@ public final class MountedTree: FileSystem {
 
   public func inherit(_ body: (UInt64, AnyObject) -> Void) {
     let session = session.withLock { $0 }
-    let lent: (Int32) -> LentFile? = { session?.lentBefore($0) }
+    let lent: (Int32) -> BackingFile? = { session?.lentBefore($0) }
     tree.openInherited(lent: lent) { number, file in
       sourceFollower.add(file)
       body(number, file)

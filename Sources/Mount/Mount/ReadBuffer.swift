@@ -5,10 +5,10 @@ internal import Bytes
   // Sendable: written once, before any other thread sees it.
   let bytes: UnsafeRawBufferPointer
 
-  init(_ source: any ByteSource, at offset: Int64, count: Int, _ patience: Patience) throws(Fault) {
+  init(_ source: any ByteSource, at offset: Int64, count: Int, _ blocking: BlockingMode) throws(Fault) {
     let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
     do throws(Fault) {
-      let filled = unsafe try source.read(into: memory, at: offset, patience)
+      let filled = unsafe try source.read(into: memory, at: offset, blocking)
       unsafe bytes = UnsafeRawBufferPointer(rebasing: memory[..<filled])
     } catch {
       unsafe memory.deallocate()

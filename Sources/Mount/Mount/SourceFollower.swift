@@ -38,7 +38,7 @@ final class SourceFollower: Sendable {
   }
 
   private let state = Mutex(State())
-  private let worker = Workers(atMost: 1)
+  private let worker = ThreadPool(atMost: 1)
   /// Makes the kernel request the attributes of an open file.
   private let refresh: @Sendable (Tree.OpenFile) -> Void
 

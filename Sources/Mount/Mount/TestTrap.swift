@@ -16,7 +16,7 @@
       (kind, name) = parts.count > 1 ? (parts[0], parts[1]) : (nil, value)
     }
 
-    func spring(_ path: String, _ workers: Workers) {
+    func spring(_ path: String, _ workers: ThreadPool) {
       guard path.hasSuffix(name) else { return }
       switch kind {
       case "deep": workers.submit { exit(Int32(truncatingIfNeeded: Self.deeper(1))) }

@@ -35,7 +35,7 @@ final class WaitingReader: Sendable {
   }
 
   /// The cancellation token for the work on the reply.
-  var interest: Interest { Interest { [self] in waits } }
+  var interest: CancellationToken { CancellationToken { [self] in waits } }
 
   private var waits: Bool {
     guard parked.isWaiting, !ending.hasCome, !hasDied.load(ordering: .relaxed) else { return false }

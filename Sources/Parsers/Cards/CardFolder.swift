@@ -28,7 +28,7 @@ public struct CardFolder: Sendable {
 
   /// Reads the whole source. Blocks. Throws `damaged` if it has no entries.
   public init(_ source: any ByteSource) throws(Fault) {
-    var reading = Reading()
+    var reading = CardScan()
     var scanner = CardScanner()
     var place: Int64 = 0
     while place < source.size {
@@ -97,7 +97,7 @@ public struct CardFolder: Sendable {
 }
 
 /// The entries found so far.
-private struct Reading {
+private struct CardScan {
   struct Entry {
     let name: String
     let calendar: Int

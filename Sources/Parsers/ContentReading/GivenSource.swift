@@ -13,7 +13,8 @@ final class GivenSource: ByteSource {
   var identity: ByteIdentity? { nil }
   var isSettling: Bool { false }
 
-  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ blocking: BlockingMode) throws(Fault) -> Int
+  {
     guard offset >= 0, offset < size, buffer.count > 0 else { return 0 }
     let wanted = min(Int64(buffer.count), size - offset)
     let bytes: [UInt8]

@@ -56,6 +56,6 @@ public struct CountedMemory: Sendable {
     let limit = capacity < 1 << 20 ? "\(capacity >> 10) KiB" : "\(capacity >> 20) MiB"
     return isLasting
       ? Fault(.limit, "it has more names than fit in \(limit) of memory (-o memory=)")
-      : Fault(.limit, "there is no room for its names beside what else is in use of \(limit) of memory (-o memory=)")
+      : Fault(.limit, "no room for its names in \(limit) of memory, beside the other uses (-o memory=)")
   }
 }

@@ -11,13 +11,13 @@ public protocol OpenedArchive: AnyObject, Sendable {
   var lacksParts: Bool { get }
 
   /// Opens a file or a symbolic link's target. Takes one small read. Throws if the bytes cannot be read.
-  func open(_ index: UInt32, _ patience: Patience) throws(Fault) -> any ByteSource
+  func open(_ index: UInt32, _ blocking: BlockingMode) throws(Fault) -> any ByteSource
 
   /// Opens a file for a client that reads it sequentially and can block between reads.
-  func openEarly(_ index: UInt32, _ patience: Patience) throws(Fault) -> any ByteSource
+  func openEarly(_ index: UInt32, _ blocking: BlockingMode) throws(Fault) -> any ByteSource
 
   /// Returns the fault that opening a file throws. Returns `nil` if it can be opened.
-  func fault(of index: UInt32, _ patience: Patience) throws(Fault) -> Fault?
+  func fault(of index: UInt32, _ blocking: BlockingMode) throws(Fault) -> Fault?
 
   /// Returns the assurance of a file's bytes, as far as it is known. Returns `nil` if reading the file to its end
   /// compares it with a checksum in the archive.
@@ -35,20 +35,20 @@ public protocol OpenedArchive: AnyObject, Sendable {
   func isDecoded(_ index: UInt32) -> Bool
 
   /// Returns an entry's recorded extended attributes of the user namespace.
-  func extendedAttributes(_ index: UInt32, _ patience: Patience) throws(Fault) -> [(name: FileName, value: [UInt8])]
+  func extendedAttributes(_ index: UInt32, _ blocking: BlockingMode) throws(Fault) -> [(name: FileName, value: [UInt8])]
 
   /// Returns the current size of a file whose size is an estimate until it has been read. Returns `nil` if the node has
   /// the size.
   func size(of index: UInt32) -> (size: Int64, isExact: Bool)?
 
   /// Determines such a size. Blocks.
-  func findSize(of index: UInt32, _ patience: Patience) throws(Fault)
+  func findSize(of index: UInt32, _ blocking: BlockingMode) throws(Fault)
 }
 
 extension OpenedArchive {
   public var lacksParts: Bool { false }
-  public func openEarly(_ index: UInt32, _ patience: Patience) throws(Fault) -> any ByteSource {
-    try open(index, patience)
+  public func openEarly(_ index: UInt32, _ blocking: BlockingMode) throws(Fault) -> any ByteSource {
+    try open(index, blocking)
   }
 
   public func assurance(of index: UInt32) -> Assurance? { Assurance.none }
@@ -56,14 +56,14 @@ extension OpenedArchive {
   public func isDecoded(_ index: UInt32) -> Bool { true }
   public func identity(_ index: UInt32) -> UInt64? { entries.nodes[Int(index)].kind == .folder ? 0 : nil }
   public func extendedAttributes(
-    _ index: UInt32, _ patience: Patience
+    _ index: UInt32, _ blocking: BlockingMode
   ) throws(Fault) -> [(name: FileName, value: [UInt8])] { [] }
   public func size(of index: UInt32) -> (size: Int64, isExact: Bool)? { nil }
-  public func findSize(of index: UInt32, _ patience: Patience) throws(Fault) {}
+  public func findSize(of index: UInt32, _ blocking: BlockingMode) throws(Fault) {}
 
-  public func fault(of index: UInt32, _ patience: Patience) throws(Fault) -> Fault? {
+  public func fault(of index: UInt32, _ blocking: BlockingMode) throws(Fault) -> Fault? {
     guard entries.nodes[Int(index)].kind == .file else { return nil }
-    do throws(Fault) { _ = try open(index, patience) } catch {
+    do throws(Fault) { _ = try open(index, blocking) } catch {
       if error.isDelay { throw error }
       return error
     }

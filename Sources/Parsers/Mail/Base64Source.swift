@@ -25,7 +25,8 @@ final class Base64Source: ByteSource {
   /// The number of lines that are encoded at a time.
   private static let linesAtATime: Int64 = 256
 
-  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ blocking: BlockingMode) throws(Fault) -> Int
+  {
     guard offset >= 0, offset < size else { return 0 }
     let wanted = Int(min(Int64(buffer.count), size - offset))
     var written = 0
@@ -33,16 +34,16 @@ final class Base64Source: ByteSource {
       let place = offset + Int64(written)
       let first = place / Self.line
       let count = min(Self.linesAtATime, (size - 1) / Self.line - first + 1)
-      let text = try lines(first, count, patience)[Int(place - first * Self.line)...].prefix(wanted - written)
+      let text = try lines(first, count, blocking)[Int(place - first * Self.line)...].prefix(wanted - written)
       unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[written...]).copyBytes(from: text)
       written += text.count
     }
     return written
   }
 
-  private func lines(_ first: Int64, _ count: Int64, _ patience: Patience) throws(Fault) -> [UInt8] {
+  private func lines(_ first: Int64, _ count: Int64, _ blocking: BlockingMode) throws(Fault) -> [UInt8] {
     let start = first * Self.bytesInLine
-    let bytes = try source.bytes(at: start, count: Int(min(count * Self.bytesInLine, source.size - start)), patience)
+    let bytes = try source.bytes(at: start, count: Int(min(count * Self.bytesInLine, source.size - start)), blocking)
     var text: [UInt8] = []
     text.reserveCapacity(Int(count * Self.line))
     for line in stride(from: 0, to: bytes.count, by: Int(Self.bytesInLine)) {

@@ -7,19 +7,20 @@ protocol ChunkedSource: ByteSource {
   /// Returns the offset of a block's first byte.
   static func start(of chunk: Chunk) -> Int64
   /// Generates a block, or throws `later`.
-  func bytes(of number: Int, _ patience: Patience) throws(Fault) -> [UInt8]
+  func bytes(of number: Int, _ blocking: BlockingMode) throws(Fault) -> [UInt8]
   /// The fault for a block whose size has changed.
   static var changed: Fault { get }
 }
 
 extension ChunkedSource {
-  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ blocking: BlockingMode) throws(Fault) -> Int
+  {
     guard offset >= 0, offset < size else { return 0 }
     var index = max(0, chunks.partitionIndex { Self.start(of: $0) <= offset } - 1)
     let wanted = Int(min(Int64(buffer.count), size - offset))
     var written = 0
     while written < wanted, index < chunks.count {
-      let bytes = try bytes(of: index, patience)
+      let bytes = try bytes(of: index, blocking)
       let from = Int(offset - Self.start(of: chunks[index])) + written
       let count = min(bytes.count - from, wanted - written)
       guard from >= 0, count >= 0 else { throw Self.changed }

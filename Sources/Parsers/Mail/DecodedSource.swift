@@ -55,7 +55,7 @@ public final class DecodedSource<Decoder: TransferDecoder>: ByteSource {
 
   public func verify() throws(Fault) { try source.verify() }
 
-  public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault)
+  public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ blocking: BlockingMode) throws(Fault)
     -> Int
   {
     guard offset >= 0, offset < size else { return 0 }
@@ -63,7 +63,7 @@ public final class DecodedSource<Decoder: TransferDecoder>: ByteSource {
     let end = offset + Int64(wanted)
     var place = checkpoint(before: offset)
     var written = 0
-    unsafe try Self.decode(source, range, from: &place, patience) { place, block in
+    unsafe try Self.decode(source, range, from: &place, blocking) { place, block in
       let from = max(offset, place.output)
       let to = min(end, place.output + Int64(block.count))
       if from < to {
@@ -96,7 +96,7 @@ public final class DecodedSource<Decoder: TransferDecoder>: ByteSource {
   /// Decodes from `place` on, block by block, and advances it. `take` receives each block with the state at its start.
   /// It returns the size of the next block, in bytes of the source, or 0 to stop.
   private static func decode(
-    _ source: any ByteSource, _ range: Range<Int64>, from place: inout Checkpoint, _ patience: Patience,
+    _ source: any ByteSource, _ range: Range<Int64>, from place: inout Checkpoint, _ blocking: BlockingMode,
     _ take: (Checkpoint, UnsafeRawBufferPointer) -> Int
   ) throws(Fault) {
     let capacity = (64 << 10) / Decoder.growth
@@ -108,11 +108,11 @@ public final class DecodedSource<Decoder: TransferDecoder>: ByteSource {
     }
     var size = unsafe take(place, UnsafeRawBufferPointer(start: nil, count: 0))
     while size > 0 {
-      try Interest.check()
+      try CancellationToken.check()
       let left = range.upperBound - place.input
       let wanted = Int(min(Int64(min(size, capacity)), left))
       let block = unsafe UnsafeMutableRawBufferPointer(rebasing: input[..<wanted])
-      let got = unsafe try source.read(into: block, at: place.input, patience)
+      let got = unsafe try source.read(into: block, at: place.input, blocking)
       guard got == wanted else {
         throw Fault(.damaged, "expected \(wanted) bytes, found \(got)", atByte: place.input)
       }

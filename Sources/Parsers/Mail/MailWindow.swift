@@ -63,7 +63,7 @@ struct MailWindow: ~Copyable {
   }
 
   private mutating func readOn() throws(Fault) {
-    try Interest.check()
+    try CancellationToken.check()
     let room = Int(min(Int64(min(readSize, storage.count - count)), size - end))
     let at = end
     let filled = count

@@ -48,7 +48,7 @@ struct OpenedMessage {
     var scanner = PartScanner(source)
     try scanner.scan()
     parts = scanner.parts
-    let cut = isCut ? Fault(.damaged, "expected the end of what is signed, found the end of its part") : nil
+    let cut = isCut ? Fault(.damaged, "expected the end of the signed content, found the end of its part") : nil
     fault = fault ?? scanner.fault ?? cut
     return true
   }

@@ -48,9 +48,9 @@ public final class OutlinedMessage: ByteSource {
   public static func encodedSize(of size: Int64) -> Int64 { Base64Source.size(of: size) }
 
   public func read(
-    into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience
+    into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ blocking: BlockingMode
   ) throws(Fault) -> Int {
-    unsafe try spliced.read(into: buffer, at: offset, patience)
+    unsafe try spliced.read(into: buffer, at: offset, blocking)
   }
 
   public func verify() throws(Fault) { try text.verify() }

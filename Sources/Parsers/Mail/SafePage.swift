@@ -62,11 +62,11 @@ final class SafePage: ChunkedSource {
   func verify() throws(Fault) { for piece in pieces { try piece.text.verify() } }
 
   static func start(of chunk: Chunk) -> Int64 { chunk.start }
-  static var changed: Fault { Fault(.changed, "is a page of another size now") }
+  static var changed: Fault { Fault(.changed, "is a page of a different size now") }
 
-  func bytes(of number: Int, _ patience: Patience) throws(Fault) -> [UInt8] {
+  func bytes(of number: Int, _ blocking: BlockingMode) throws(Fault) -> [UInt8] {
     if let known = latest.withLock({ $0.number == number ? $0.bytes : nil }) { return known }
-    guard patience == .blocking else { throw .later }
+    guard blocking == .blocking else { throw .later }
     let chunk = chunks[number]
     var state = chunk.state
     let (made, used) = try Self.made(pieces[chunk.piece], chunk.range.lowerBound, chunkSize, &state)

@@ -87,7 +87,7 @@ struct SignedData: Sendable {
     }
     var open = 1
     while open > 0 {
-      try Interest.check()
+      try CancellationToken.check()
       let inner = try self.head(&cursor)
       if inner.isEnd {
         open -= 1
@@ -105,13 +105,13 @@ struct SignedData: Sendable {
     /// The ends of the open elements. Nil for the indefinite form.
     var ends: [Int64?] = []
     repeat {
-      try Interest.check()
+      try CancellationToken.check()
       while let last = ends.last, let end = last, cursor.position >= end { ends.removeLast() }
       if ends.isEmpty, !content.isEmpty { return }
       let head = try Self.head(&cursor)
       if head.isEnd {
         guard let last = ends.popLast(), last == nil else {
-          throw Fault(.damaged, "expected more of what is signed, found its end", atByte: cursor.position)
+          throw Fault(.damaged, "expected more signed content, found its end", atByte: cursor.position)
         }
         continue
       }

@@ -38,7 +38,7 @@ internal import Bytes
     count = kept
     let wanted = unsafe Int(min(Int64(buffer.count - kept), max(0, min(end, limit) - offset - Int64(kept))))
     guard wanted > 0 else { return }
-    try Interest.check()
+    try CancellationToken.check()
     let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[kept..<kept + wanted])
     let got = unsafe try source.read(into: rest, at: offset + Int64(kept), .blocking)
     guard got == wanted else {

@@ -40,7 +40,8 @@ final class SplicedSource: ByteSource {
     }
   }
 
-  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ blocking: BlockingMode) throws(Fault) -> Int
+  {
     guard offset >= 0, offset < size else { return 0 }
     let first = max(0, pieces.partitionIndex { $0.start <= offset } - 1)
     var written = 0
@@ -49,7 +50,7 @@ final class SplicedSource: ByteSource {
       let from = offset + Int64(written) - start
       let count = Int(min(Int64(wanted - written), piece.range.upperBound - piece.range.lowerBound - from))
       let part = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[written..<written + count])
-      let got = unsafe try piece.source.read(into: part, at: piece.range.lowerBound + from, patience)
+      let got = unsafe try piece.source.read(into: part, at: piece.range.lowerBound + from, blocking)
       guard got == count else {
         throw Fault(.damaged, "expected \(count) bytes, found \(got)", atByte: piece.range.lowerBound + from)
       }

@@ -79,13 +79,13 @@ final class TextSource: ChunkedSource {
   func verify() throws(Fault) { for piece in pieces { try piece.source.verify() } }
 
   static func start(of chunk: Chunk) -> Int64 { chunk.start }
-  static var changed: Fault { Fault(.changed, "is text of another size now") }
+  static var changed: Fault { Fault(.changed, "is text of a different size now") }
 
-  func bytes(of number: Int, _ patience: Patience) throws(Fault) -> [UInt8] {
+  func bytes(of number: Int, _ blocking: BlockingMode) throws(Fault) -> [UInt8] {
     let chunk = chunks[number]
     guard chunk.piece >= 0 else { return Self.mark }
     if let known = latest.withLock({ $0.number == number ? $0.bytes : nil }) { return known }
-    guard patience == .blocking else { throw .later }
+    guard blocking == .blocking else { throw .later }
     let piece = pieces[chunk.piece]
     let bytes = try piece.source.bytes(
       at: chunk.range.lowerBound, count: Int(chunk.range.upperBound - chunk.range.lowerBound))

@@ -42,7 +42,7 @@ public struct MailAttachment: Sendable {
   /// - Throws: `ReadingError` if the message cannot be read, with `ReadingError.Code.unsupported` if the file is not a
   ///   message.
   public func message() throws(ReadingError) -> MailMessage {
-    guard isMessage else { throw ReadingError(.unsupported, "it is no message") }
+    guard isMessage else { throw ReadingError(.unsupported, "it is not a message") }
     return try MailMessage(content())
   }
 }

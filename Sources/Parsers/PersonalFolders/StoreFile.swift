@@ -20,18 +20,19 @@ public final class StoreFile: Sendable {
   public init(_ source: any ByteSource) throws(Fault) {
     let head = try source.bytes(at: 0, count: Int(min(source.size, 564)))
     guard head.starts(with: Array("!BDN".utf8)), head.count >= 512 else {
-      throw Fault(.damaged, "is no file of Outlook's with folders", atByte: 0)
+      throw Fault(.damaged, "is not an Outlook data file", atByte: 0)
     }
     let version = head.u16(10)
     switch version {
     case 14, 15: layout = StoreLayout(isWide: false)
     case 16...24: layout = StoreLayout(isWide: true)
-    case 36...37: throw Fault(.unsupported, "is of the kind that Outlook 2013 began with for servers' copies (.ost)")
-    default: throw Fault(.unsupported, "is of version \(version), and versions 14 to 24 are read", atByte: 10)
+    case 36...37:
+      throw Fault(.unsupported, "is in the format of Outlook 2013 and later for copies of server mailboxes (.ost)")
+    default: throw Fault(.unsupported, "has version \(version), and only versions 14 to 24 are read", atByte: 10)
     }
     guard head.count >= layout.headerSize else { throw Fault(.damaged, "ends within its header") }
     guard let cipher = StoreCipher(rawValue: head[layout.cipher]) else {
-      throw Fault(.unsupported, "is encrypted in a way that is not read here", atByte: Int64(layout.cipher))
+      throw Fault(.unsupported, "is encrypted in an unknown way", atByte: Int64(layout.cipher))
     }
     self.source = source
     self.cipher = cipher

@@ -85,7 +85,7 @@ public struct StoreNode: Sendable {
         try add(other, isTop: false, to: &found)
         continue
       }
-      guard found.count < Self.most else { throw Fault(.limit, "has more than \(Self.most) nodes in one") }
+      guard found.count < Self.most else { throw Fault(.limit, "has more than \(Self.most) nodes in one node") }
       let number = block.u32(start)
       found[number] = StoreNode(
         file: file, number: number, data: other, inner: block.number(at: start + 2 * word, word))

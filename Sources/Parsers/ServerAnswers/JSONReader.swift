@@ -105,7 +105,7 @@ package struct JSONReader {
   private var byte: UInt8? { place < bytes.count ? bytes[place] : nil }
 
   private func expected(_ what: String) -> Fault {
-    Fault(.damaged, "the answer is no JSON as it should be: expected \(what)", atByte: Int64(place))
+    Fault(.damaged, "the answer is not valid JSON: expected \(what)", atByte: Int64(place))
   }
 
   private mutating func skipBlanks() {
@@ -126,7 +126,7 @@ package struct JSONReader {
   private mutating func enter(_ start: UInt8) throws(Fault) {
     try expect(start)
     depth += 1
-    guard depth <= Self.deepest else { throw expected("fewer values in each other") }
+    guard depth <= Self.deepest else { throw expected("fewer nested values") }
   }
 
   private mutating func word(_ word: StaticString) throws(Fault) {
@@ -160,7 +160,7 @@ package struct JSONReader {
   }
 
   private mutating func escape(into text: inout [UInt8]) throws(Fault) {
-    guard let kind = byte else { throw expected("what is escaped") }
+    guard let kind = byte else { throw expected("an escaped character") }
     place += 1
     switch kind {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): text.append(kind)

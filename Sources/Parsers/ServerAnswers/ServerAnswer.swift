@@ -27,7 +27,7 @@ package enum ServerAnswer {
   package static func item(_ bytes: [UInt8], named name: FileName) throws(Fault) -> ServerItem {
     var reader = JSONReader(bytes)
     guard var item = try ServerItem.read(&reader, isRoot: true) else {
-      throw Fault(.damaged, "the server tells of a link that leads nowhere")
+      throw Fault(.damaged, "the server reports a link that leads nowhere")
     }
     try reader.end()
     item.name = name

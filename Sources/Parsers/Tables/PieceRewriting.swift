@@ -34,7 +34,7 @@ struct TableRewriting<Maker: TableMaking>: PieceRewriting {
   private var skipped: Int
   private var isStart = true
 
-  init(_ encoding: TextEncoding, _ dialect: CSVDialect, skipping skipped: Int, _ maker: Maker) {
+  init(_ encoding: TableEncoding, _ dialect: CSVDialect, skipping skipped: Int, _ maker: Maker) {
     decoder = TextDecoder(encoding)
     reader = CSVReader(dialect)
     self.maker = maker

@@ -23,7 +23,7 @@ public final class RewrittenText: ByteSource {
   private let number: UInt64
   private let state: Mutex<State>
   /// The lock that serializes the generation of pieces. Lock order: before the lock of `state`.
-  private let turn = BlockingLock()
+  private let turn = CancellableLock()
   /// The converters, which are used only with `turn` locked.
   private let converters = Mutex(TextDecoder.Converters())
   private let ended: @Sendable (Int64) -> Void
@@ -65,11 +65,11 @@ public final class RewrittenText: ByteSource {
 
   public func verify() throws(Fault) { try source.verify() }
 
-  public func findSize(_ patience: Patience) throws(Fault) { _ = try findSize(within: .max, patience) }
+  public func findSize(_ blocking: BlockingMode) throws(Fault) { _ = try findSize(within: .max, blocking) }
 
   /// Generates the text to its end if that is within `limit` bytes. Returns whether the end was reached. Throws `later`
   /// if that takes long, after a part of the work.
-  public func findSize(within limit: Int64, _ patience: Patience) throws(Fault) -> Bool {
+  public func findSize(within limit: Int64, _ blocking: BlockingMode) throws(Fault) -> Bool {
     var first: Int64?
     while true {
       let (end, made) = state.withLock { ($0.end, $0.made) }
@@ -77,12 +77,12 @@ public final class RewrittenText: ByteSource {
       if made > limit { return false }
       let start = first ?? made
       first = start
-      guard patience == .blocking, made - start < 2 * Self.turnSize else { throw .later }
+      guard blocking == .blocking, made - start < 2 * Self.turnSize else { throw .later }
       try make(upTo: made)
     }
   }
 
-  public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault)
+  public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ blocking: BlockingMode) throws(Fault)
     -> Int
   {
     guard offset >= 0 else { return 0 }
@@ -95,7 +95,7 @@ public final class RewrittenText: ByteSource {
         break
       }
       guard let piece = piece(at: place) else {
-        guard patience == .blocking else { throw .later }
+        guard blocking == .blocking else { throw .later }
         try make(upTo: place)
         continue
       }

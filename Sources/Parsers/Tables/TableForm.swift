@@ -41,17 +41,17 @@ public enum TableForm: String, Sendable, CaseIterable {
     _ source: any ByteSource, _ content: Content, _ title: String
   ) throws(Fault) -> any PieceRewriting {
     let head = try source.bytes(at: 0, count: Int(min(source.size, Self.headSize)))
-    let encoding = TextEncoding(ofTextStartingWith: head[...])
+    let encoding = TableEncoding(ofTextStartingWith: head[...])
     switch content {
-    case .json: return JSONText(encoding, isLineBound: false)
-    case .jsonLines: return JSONText(encoding, isLineBound: true)
+    case .json: return JSONReformatter(encoding, isLineBound: false)
+    case .jsonLines: return JSONReformatter(encoding, isLineBound: true)
     case .table(let delimiter): return table(head, encoding, delimiter, isWhole: head.count == source.size, title)
     case .calendar, .contacts: return CardRewriting(isTable: self == .csv)
     }
   }
 
   private func table(
-    _ head: [UInt8], _ encoding: TextEncoding, _ delimiter: UInt8, isWhole: Bool, _ title: String
+    _ head: [UInt8], _ encoding: TableEncoding, _ delimiter: UInt8, isWhole: Bool, _ title: String
   ) -> any PieceRewriting {
     var converters = TextDecoder.Converters()
     var decoder = TextDecoder(encoding)

@@ -4,7 +4,7 @@ internal import Text
 ///
 /// Invalid bytes become U+FFFD. A byte order mark is removed. A value type: a copy continues from the same position.
 struct TextDecoder: Sendable {
-  private(set) var encoding: TextEncoding
+  private(set) var encoding: TableEncoding
   /// The bytes of an incomplete character.
   private var carry: [UInt8] = []
   private var isStart = true
@@ -14,7 +14,7 @@ struct TextDecoder: Sendable {
     fileprivate var converter: CharsetConverter?
   }
 
-  init(_ encoding: TextEncoding) { self.encoding = encoding }
+  init(_ encoding: TableEncoding) { self.encoding = encoding }
 
   mutating func decode(_ piece: [UInt8], isLast: Bool, _ converters: inout Converters) -> [UInt8] {
     var bytes = carry.isEmpty ? piece : carry + piece

@@ -15,7 +15,7 @@ extension TarArchive {
   public func image(part: Int) -> [UInt8]? {
     let first = part * Self.partSize
     guard part == 0 || first < tree.entries.nodes.count else { return nil }
-    var packer = Packer()
+    var packer = ArchiveImageEncoder()
     if part == 0 {
       let root = tree.entries.nodes[Int(EntryTree.root)]
       packer.add(UInt64(tree.entries.nodes.count))
@@ -36,7 +36,7 @@ extension TarArchive {
     _ source: any ByteSource, memory: MemoryShare, part: (Int) -> [UInt8]?
   ) throws(Fault) {
     guard let first = part(0) else { return nil }
-    var reader = Unpacker(first)
+    var reader = ArchiveImageDecoder(first)
     guard let count = reader.number(), let modified = reader.time(), let permissions = reader.number(),
       let reason = reader.bytes(), let place = reader.number(), count <= UInt64(UInt32.max)
     else { return nil }
@@ -45,7 +45,7 @@ extension TarArchive {
     for number in 0...Int(count) {
       if number > 0 {
         guard let next = part(number) else { break }
-        reader = Unpacker(next)
+        reader = ArchiveImageDecoder(next)
       }
       while !reader.isAtEnd {
         guard try tree.restore(&reader) else { return nil }
@@ -62,7 +62,7 @@ extension TarArchive {
 }
 
 extension TarTree {
-  fileprivate func pack(_ index: UInt32, _ packer: inout Packer) {
+  fileprivate func pack(_ index: UInt32, _ packer: inout ArchiveImageEncoder) {
     let node = entries.nodes[Int(index)]
     packer.add(UInt64(node.kind.rawValue))
     packer.add(UInt64(node.parent))
@@ -85,7 +85,7 @@ extension TarTree {
   }
 
   /// Adds the next node. Returns false if the bytes are not a valid node.
-  fileprivate mutating func restore(_ reader: inout Unpacker) throws(Fault) -> Bool {
+  fileprivate mutating func restore(_ reader: inout ArchiveImageDecoder) throws(Fault) -> Bool {
     guard let kind = reader.number().flatMap({ UInt8(exactly: $0) }).flatMap(EntryNode.Kind.init(rawValue:)),
       let parent = reader.number().flatMap({ UInt32(exactly: $0) }), let name = reader.bytes(),
       let modified = reader.time(), let permissions = reader.number()
@@ -121,7 +121,7 @@ extension TarTree {
 }
 
 /// A serializer of numbers, with seven bits a byte, and of bytes, preceded by their count.
-private struct Packer {
+private struct ArchiveImageEncoder {
   var bytes: [UInt8] = []
 
   mutating func add(_ number: UInt64) {
@@ -144,7 +144,7 @@ private struct Packer {
   }
 }
 
-private struct Unpacker {
+private struct ArchiveImageDecoder {
   private var rest: ArraySlice<UInt8>
 
   init(_ bytes: [UInt8]) { rest = bytes[...] }

@@ -58,17 +58,17 @@ public final class TarArchive: OpenedArchive {
     self.memory = memory
   }
 
-  public func open(_ index: UInt32, _ patience: Patience) throws(Fault) -> any ByteSource {
+  public func open(_ index: UInt32, _ blocking: BlockingMode) throws(Fault) -> any ByteSource {
     if let text = tree.text(index) { return ByteArraySource(Array(text)) }
     guard let detail = tree.detail(index) else { throw Fault(.damaged, "is a folder") }
     if detail.flags.contains(.isUnresolved) {
-      throw Fault(.damaged, "it is another name of a file that is not in the archive", atByte: detail.dataOffset)
+      throw Fault(.damaged, "it is a hard link to a file that is not in the archive", atByte: detail.dataOffset)
     }
     let size = tree.entries.nodes[Int(index)].size
     guard detail.flags.contains(.isSparse) else {
       return ByteRange(of: source, start: detail.dataOffset, size: size)
     }
-    if patience == .immediate { throw .later }
+    if blocking == .immediate { throw .later }
     return try sparse(entry(detail), size: size)
   }
 
@@ -96,10 +96,10 @@ public final class TarArchive: OpenedArchive {
   public func isDecoded(_ index: UInt32) -> Bool { true }
 
   public func extendedAttributes(
-    _ index: UInt32, _ patience: Patience
+    _ index: UInt32, _ blocking: BlockingMode
   ) throws(Fault) -> [(name: FileName, value: [UInt8])] {
     guard let detail = tree.detail(index), detail.flags.contains(.hasAttributes) else { return [] }
-    if patience == .immediate { throw .later }
+    if blocking == .immediate { throw .later }
     return try entry(detail).attributes.extendedAttributes
   }
 

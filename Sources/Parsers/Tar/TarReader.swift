@@ -95,7 +95,7 @@ struct TarReader {
         if searched == 0 { note("expected a header") }
         searched += 1
       }
-      if searched.isMultiple(of: 1024) { try Interest.check() }
+      if searched.isMultiple(of: 1024) { try CancellationToken.check() }
       offset += Int64(TarHeader.size)
     }
     if try blocks.holds(offset), !isPastEnd { note("ends within a header") }
@@ -163,7 +163,7 @@ struct TarReader {
     entry.sparseAreas = header.sparseAreas
     var goesOn = header.isContinued
     while goesOn, let block = try blocks.block(at: entry.dataOffset) {
-      try Interest.check()
+      try CancellationToken.check()
       let more = TarHeader.continuation(block)
       if entry.sparseAreas.count < TarSparseMap.mostAreas { entry.sparseAreas += more.areas }
       goesOn = more.isContinued
@@ -189,7 +189,7 @@ private struct BlockWindow {
   mutating func block(at offset: Int64) throws(Fault) -> ArraySlice<UInt8>? {
     guard Bounds.holds(offset) else { return nil }
     if offset < start || offset + Int64(TarHeader.size) > start + Int64(bytes.count) {
-      try Interest.check()
+      try CancellationToken.check()
       bytes = try BlockWindow.read(source, at: offset, atMost: Self.size)
       start = offset
     }

@@ -53,7 +53,8 @@ final class TarSparseSource: ByteSource {
     map.areas.partitionIndex { $0.offset + $0.count <= offset }
   }
 
-  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ blocking: BlockingMode) throws(Fault) -> Int
+  {
     guard offset >= 0, offset < size else { return 0 }
     let wanted = Int(min(Int64(buffer.count), size - offset))
     let part = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted])
@@ -65,7 +66,7 @@ final class TarSparseSource: ByteSource {
       let end = min(area.offset + area.count, offset + Int64(wanted))
       let place = map.starts[index] + start - area.offset
       unsafe try stored.fill(
-        UnsafeMutableRawBufferPointer(rebasing: part[Int(start - offset)..<Int(end - offset)]), at: place, patience)
+        UnsafeMutableRawBufferPointer(rebasing: part[Int(start - offset)..<Int(end - offset)]), at: place, blocking)
       index += 1
     }
     return wanted

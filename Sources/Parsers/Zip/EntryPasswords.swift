@@ -73,11 +73,11 @@ final class EntryPasswords: Sendable {
 
   /// Decrypts an entry and returns the result of `decode`. Throws `locked` if no password fits.
   func open(
-    _ locked: Locked, _ patience: Patience, _ decode: (any ByteSource) throws(Fault) -> any ByteSource
+    _ locked: Locked, _ blocking: BlockingMode, _ decode: (any ByteSource) throws(Fault) -> any ByteSource
   ) throws(Fault) -> any ByteSource {
     let place = locked.node.localHeaderOffset
     // Rereading the passwords may block, and each attempt takes half a millisecond.
-    if patience == .immediate { throw .later }
+    if blocking == .immediate { throw .later }
     let edition = passwords.now
     let (known, last) = state.withLock { state in
       if state.edition != edition.number { state = State(edition: edition.number) }
@@ -169,7 +169,7 @@ final class EntryPasswords: Sendable {
     var offset: Int64 = 0
     do throws(Fault) {
       while offset < bytes.size {
-        try Interest.check()
+        try CancellationToken.check()
         let got = unsafe try bytes.read(into: block, at: offset, .blocking)
         if got == 0 { break }
         unsafe sum.update(UnsafeRawBufferPointer(rebasing: block[..<got]))

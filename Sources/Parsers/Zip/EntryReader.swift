@@ -12,7 +12,7 @@ final class EntryReader: Sendable {
   /// The number of bytes before the archive, which were added to every recorded offset.
   private let prefix: Int64
   let volumes: Volumes
-  private let cache: ChunkCache
+  private let cache: BlockCache
   private let passwords: EntryPasswords
 
   private static let localSignature: UInt32 = 0x0403_4b50
@@ -23,7 +23,7 @@ final class EntryReader: Sendable {
   private static let wholeSize: Int64 = 256 << 10
 
   init(
-    _ source: any ByteSource, endingAt end: Int64, prefix: Int64, _ volumes: Volumes, _ cache: ChunkCache,
+    _ source: any ByteSource, endingAt end: Int64, prefix: Int64, _ volumes: Volumes, _ cache: BlockCache,
     _ options: ZipOptions
   ) {
     self.source = source
@@ -45,12 +45,12 @@ final class EntryReader: Sendable {
   ///
   /// If that fails and the local header differs, a small entry is decoded according to the local header. The CRC in the
   /// central directory decides which is right.
-  func open(_ node: ZipNode, _ patience: Patience) throws(Fault) -> any ByteSource {
-    do throws(Fault) { return try openCentral(node, patience) } catch {
+  func open(_ node: ZipNode, _ blocking: BlockingMode) throws(Fault) -> any ByteSource {
+    do throws(Fault) { return try openCentral(node, blocking) } catch {
       guard error.kind == .damaged || error.kind == .unsupported, node.encryption == .none,
         node.size <= Self.promptSize,
         let local = try unlessDelayed({ () throws(Fault) in
-          try localHeader(of: node, followedBy: 0, patience, isDoubted: true)
+          try localHeader(of: node, followedBy: 0, blocking, isDoubted: true)
         })
       else { throw error }
       var other = node
@@ -60,21 +60,21 @@ final class EntryReader: Sendable {
         guard other.method == 0 else { throw error }
         let start = local.offset + Int64(local.dataStart)
         let stored = try unlessDelayed { () throws(Fault) in
-          try source.bytes(at: start, count: Int(node.size), patience)
+          try source.bytes(at: start, count: Int(node.size), blocking)
         }
         guard let stored, EntryReader.checksum(stored) == node.crc else { throw error }
         return ByteArraySource(stored)
       }
-      let decoded = try unlessDelayed { () throws(Fault) in try inflateWhole(other, patience, isDoubted: true) }
+      let decoded = try unlessDelayed { () throws(Fault) in try inflateWhole(other, blocking, isDoubted: true) }
       guard let decoded else { throw error }
       return ByteArraySource(decoded)
     }
   }
 
-  private func openCentral(_ node: ZipNode, _ patience: Patience) throws(Fault) -> any ByteSource {
+  private func openCentral(_ node: ZipNode, _ blocking: BlockingMode) throws(Fault) -> any ByteSource {
     try check(node)
-    if EntryReader.isPrompt(node) { return ByteArraySource(try inflateWhole(node, patience)) }
-    let header = try localHeader(of: node, followedBy: 0, patience)
+    if EntryReader.isPrompt(node) { return ByteArraySource(try inflateWhole(node, blocking)) }
+    let header = try localHeader(of: node, followedBy: 0, blocking)
     let start = header.offset + Int64(header.dataStart)
     // A stored entry's data beyond its size is ignored.
     let isPlain = node.method == 0 && node.encryption == .none
@@ -85,19 +85,21 @@ final class EntryReader: Sendable {
       throw Fault(.damaged, "expected \(count) bytes of data, found \(most)", atByte: start)
     }
     let data = ByteRange(of: source, start: start, size: count)
-    if node.encryption == .none { return try decoded(data, node, patience) }
+    if node.encryption == .none { return try decoded(data, node, blocking) }
     let locked = EntryPasswords.Locked(node: node, data: data, recordedTime: header.time)
-    return try passwords.open(locked, patience) { (plain) throws(Fault) in try decoded(plain, node, patience) }
+    return try passwords.open(locked, blocking) { (plain) throws(Fault) in try decoded(plain, node, blocking) }
   }
 
   /// Returns an entry's decoded bytes.
-  private func decoded(_ data: any ByteSource, _ node: ZipNode, _ patience: Patience) throws(Fault) -> any ByteSource {
+  private func decoded(_ data: any ByteSource, _ node: ZipNode, _ blocking: BlockingMode) throws(Fault)
+    -> any ByteSource
+  {
     let crc = node.encryption.leavesOutCRC ? nil : node.crc
     if node.method == 8 { return InflatedSource(of: data, size: node.size, crc: crc, cache: cache) }
     if node.isForeign, let decoder = options.foreignDecoder {
       let entry = ForeignEntry(
         method: node.method, data: data, place: node.localHeaderOffset, size: node.size, crc: crc)
-      return try decoder(entry, patience)
+      return try decoder(entry, blocking)
     }
     guard let compression = node.compression else {
       guard data.size == node.size else {
@@ -108,21 +110,21 @@ final class EntryReader: Sendable {
     guard node.size <= Self.wholeSize else {
       return SpooledSource(of: data, compression, size: node.size, crc: crc, cache: cache, spool: options.spool)
     }
-    if patience == .immediate { throw .later }
+    if blocking == .immediate { throw .later }
     return ByteArraySource(try decodeWhole(data, compression, size: Int(node.size), crc: crc))
   }
 
   private func inflateWhole(
-    _ node: ZipNode, _ patience: Patience, isDoubted: Bool = false
+    _ node: ZipNode, _ blocking: BlockingMode, isDoubted: Bool = false
   ) throws(Fault) -> [UInt8] {
     let size = Int(node.compressedSize)
     // Some programs do not write even an empty block for an empty file.
     if size == 0 && node.size == 0 { return [] }
-    let header = try localHeader(of: node, followedBy: size, patience, isDoubted: isDoubted)
+    let header = try localHeader(of: node, followedBy: size, blocking, isDoubted: isDoubted)
     var (bytes, start) = (header.bytes, header.dataStart)
     if bytes.count - start < size {
       // The local name or extra fields are longer than the central ones.
-      bytes = try source.bytes(at: header.offset + Int64(start), count: size, patience)
+      bytes = try source.bytes(at: header.offset + Int64(start), count: size, blocking)
       start = 0
     }
     var outcome = Result<[UInt8], Fault>.success([])
@@ -162,15 +164,15 @@ final class EntryReader: Sendable {
   /// If bytes were inserted within the archive instead of at its start, the header is at the recorded offset. With
   /// `isDoubted`, the signature can be missing, because the CRC decides.
   private func localHeader(
-    of node: ZipNode, followedBy count: Int, _ patience: Patience, isDoubted: Bool = false
+    of node: ZipNode, followedBy count: Int, _ blocking: BlockingMode, isDoubted: Bool = false
   ) throws(Fault) -> LocalHeader {
     do throws(Fault) {
-      return try localHeader(of: node, at: node.localHeaderOffset, followedBy: count, patience, isDoubted: isDoubted)
+      return try localHeader(of: node, at: node.localHeaderOffset, followedBy: count, blocking, isDoubted: isDoubted)
     } catch {
       let recorded = node.localHeaderOffset - prefix
       guard prefix > 0, recorded >= 0, error.kind == .damaged,
         let header = try unlessDelayed({ () throws(Fault) in
-          try localHeader(of: node, at: recorded, followedBy: count, patience, isDoubted: false)
+          try localHeader(of: node, at: recorded, followedBy: count, blocking, isDoubted: false)
         })
       else { throw error }
       return header
@@ -178,7 +180,7 @@ final class EntryReader: Sendable {
   }
 
   private func localHeader(
-    of node: ZipNode, at offset: Int64, followedBy count: Int, _ patience: Patience, isDoubted: Bool
+    of node: ZipNode, at offset: Int64, followedBy count: Int, _ blocking: BlockingMode, isDoubted: Bool
   ) throws(Fault) -> LocalHeader {
     guard offset >= 0, offset <= source.size - Int64(Self.localSize) else {
       throw volumes.absence(atByte: offset)
@@ -186,7 +188,7 @@ final class EntryReader: Sendable {
     }
     // Names are usually the same as in the central directory, and extra fields short.
     let wanted = Self.localSize + (count == 0 ? 0 : Int(node.entry.nameCount) + 64 + count)
-    let block = try source.bytes(at: offset, count: Int(min(Int64(wanted), source.size - offset)), patience)
+    let block = try source.bytes(at: offset, count: Int(min(Int64(wanted), source.size - offset)), blocking)
     let bytes = unsafe block.span.bytes
     var reader = ByteReader(bytes, originByte: offset)
     guard try reader.u32() == Self.localSignature || isDoubted else {
@@ -201,7 +203,7 @@ final class EntryReader: Sendable {
     try reader.skip(4)
     let start = Self.localSize + Int(try reader.u16()) + Int(try reader.u16())
     guard Int64(start) <= source.size - offset else {
-      throw Fault(.damaged, "expected data behind the local header", atByte: offset)
+      throw Fault(.damaged, "expected data after the local header", atByte: offset)
     }
     return LocalHeader(
       offset: offset, bytes: block, dataStart: start, method: method, time: time,
@@ -224,7 +226,7 @@ extension EntryReader {
     case .none: break
     case .strong: throw Fault(.unsupported, "PKWARE's strong encryption is not supported", atByte: offset)
     case _ where options.passwords.areNone: throw EntryPasswords.noneFits(atByte: offset)
-    case .unknownAES: throw Fault(.damaged, "expected an AES extra field that says how it is encrypted", atByte: offset)
+    case .unknownAES: throw Fault(.damaged, "expected an AES extra field with the encryption method", atByte: offset)
     case .zipCrypto, .aes: break
     }
     let isDecoded = node.compression != nil || node.isForeign && options.foreignDecoder != nil

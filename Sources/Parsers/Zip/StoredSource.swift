@@ -16,9 +16,10 @@ final class StoredSource: ByteSource {
     check = RunningCheck(of: data, CRC32Sum(expected: crc), isPassed: isPassed, passed: passed)
   }
 
-  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
-    let count = unsafe try data.read(into: buffer, at: offset, patience)
-    unsafe try check.take(UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: offset, patience)
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ blocking: BlockingMode) throws(Fault) -> Int
+  {
+    let count = unsafe try data.read(into: buffer, at: offset, blocking)
+    unsafe try check.take(UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: offset, blocking)
     return count
   }
 
@@ -27,8 +28,8 @@ final class StoredSource: ByteSource {
   func verify() throws(Fault) { try data.verify() }
   func assurance(of range: Range<Int64>) -> Assurance { check.assurance }
 
-  func willMove(at offset: Int64, count: Int, _ patience: Patience) throws(Fault) {
-    try data.willMove(at: offset, count: count, patience)
-    try check.takeUnseen(at: offset, count: count, patience)
+  func willMove(at offset: Int64, count: Int, _ blocking: BlockingMode) throws(Fault) {
+    try data.willMove(at: offset, count: count, blocking)
+    try check.takeUnseen(at: offset, count: count, blocking)
   }
 }

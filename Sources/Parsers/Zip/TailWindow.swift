@@ -26,8 +26,9 @@ final class TailWindow: ByteSource {
     self.start = tail.isEmpty ? source.size : start
   }
 
-  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
-    guard offset >= start else { return unsafe try source.read(into: buffer, at: offset, patience) }
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ blocking: BlockingMode) throws(Fault) -> Int
+  {
+    guard offset >= start else { return unsafe try source.read(into: buffer, at: offset, blocking) }
     guard offset < size else { return 0 }
     let first = Int(offset - start)
     let count = min(buffer.count, tail.count - first)

@@ -30,7 +30,7 @@ struct Volumes: Sendable {
   func absence(atByte offset: Int64) -> Fault? {
     guard areMissing else { return nil }
     return Fault(
-      .unsupported, "the archive was split into \(count) files, of which the first (.z01) is not beside this one",
+      .unsupported, "the archive was split into \(count) files, and the first (.z01) is not beside this one",
       atByte: offset)
   }
 }

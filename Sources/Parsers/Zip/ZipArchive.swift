@@ -27,7 +27,7 @@ public final class ZipArchive: OpenedArchive {
   /// Throws if `source` is not a ZIP archive or no part of it can be read. Throws `limit` if the memory budget is
   /// exhausted. A directory without an entry of its own has the time of its first entry. The root has `modified`.
   public init(
-    _ source: any ByteSource, modified: Timestamp, cache: ChunkCache, options: ZipOptions = ZipOptions(),
+    _ source: any ByteSource, modified: Timestamp, cache: BlockCache, options: ZipOptions = ZipOptions(),
     memory: MemoryShare = MemoryShare(in: MemoryBudget())
   ) throws(Fault) {
     self.source = source
@@ -90,7 +90,7 @@ public final class ZipArchive: OpenedArchive {
   public func child(of index: UInt32, named name: FileName) -> UInt32? { entries.child(of: index, named: name.bytes) }
 
   /// Opens a file or a symbolic link's target. Takes one small read. Throws if the bytes cannot be read.
-  public func open(_ index: UInt32, _ patience: Patience) throws(Fault) -> any ByteSource {
+  public func open(_ index: UInt32, _ blocking: BlockingMode) throws(Fault) -> any ByteSource {
     if let opened = opened.withLock({ $0[index]?.bytes }) { return opened }
     let node = tree.node(index)
     // A symbolic link that leads out of the archive can be shown as a file.
@@ -101,7 +101,7 @@ public final class ZipArchive: OpenedArchive {
       let name = String(decoding: entries.name(of: other), as: UTF8.self)
       throw Fault(.damaged, "its data overlap those of \(name)", atByte: node.localHeaderOffset)
     }
-    let data = try reader.open(node, patience)
+    let data = try reader.open(node, blocking)
     if data is ByteArraySource { return data }
     if node.method != 0 || node.encryption.leavesOutCRC { return share(data, index) }
     let isPassed = passed.withLock { $0.contains(index) }

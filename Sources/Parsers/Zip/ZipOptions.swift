@@ -3,7 +3,7 @@ public import Codecs
 internal import Text
 
 /// A function that decodes an entry by a method that has no decoder here. The result has the recorded size and CRC.
-public typealias ForeignDecoder = @Sendable (ForeignEntry, Patience) throws(Fault) -> any ByteSource
+public typealias ForeignDecoder = @Sendable (ForeignEntry, BlockingMode) throws(Fault) -> any ByteSource
 
 /// An entry's compressed bytes and recorded metadata.
 public struct ForeignEntry: Sendable {

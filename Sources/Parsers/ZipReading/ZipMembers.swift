@@ -13,7 +13,7 @@ public struct ZipMembers: RandomAccessCollection, Sendable {
 
   /// Returns the member at an index from ``startIndex`` up to, but not including, ``endIndex``.
   public subscript(position: Int) -> ZipMember {
-    precondition(indices.contains(position), "There is no member \(position).")
+    precondition(indices.contains(position), "Member \(position) does not exist.")
     // The first node is the root.
     return ZipMember(archive, UInt32(position + 1))
   }

@@ -44,7 +44,7 @@ public struct ZipReader: Sendable {
     options.showsAllLinks = true
     archive = try ReadingError.of { () throws(Fault) in
       try ZipArchive(
-        content.source, modified: Timestamp(seconds: 0), cache: ChunkCache(capacity: Self.cacheSize), options: options)
+        content.source, modified: Timestamp(seconds: 0), cache: BlockCache(capacity: Self.cacheSize), options: options)
     }
   }
 

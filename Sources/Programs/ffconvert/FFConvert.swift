@@ -20,7 +20,7 @@ enum FFConvert {
   /// Loads everything that cannot be loaded once the sandbox is closed.
   static func makeHandlers() -> [any JobHandler] {
     if !Vips.start() { fail("libvips cannot be started.") }
-    if !ReadDocument.prepare() { fail("There is no conversion from and to UTF-16.") }
+    if !ReadDocument.prepare() { fail("The conversion from and to UTF-16 is not available.") }
     return [PagesHandler(), TextHandler(), ReflowHandler(), CompressionHandler(), MergeHandler(), ImageHandler()]
   }
 

@@ -26,14 +26,15 @@ struct ImageHandler: JobHandler {
     guard input.isPDF else {
       guard format == .pdf else { return try ImageWork.convert(input, to: format, changes, output) }
       guard changes.thousands == nil else {
-        throw JobFailure(.unsupported, "cannot be made a PDF of so many bytes; .compressed.pdf makes PDFs smaller")
+        throw JobFailure(
+          .unsupported, "cannot be converted to a PDF of a given size; .compressed.pdf makes PDFs smaller")
       }
       try PicturePages.write(to: output) { (pages) throws(JobFailure) in
         try pages.addAll(of: input, changes)
       }
       return ""
     }
-    guard format != .pdf else { throw JobFailure(.unsupported, "is a PDF already") }
+    guard format != .pdf else { throw JobFailure(.unsupported, "is already a PDF") }
     let document = try rendered.document(order.job.document) { () throws(JobFailure) in
       try RenderedDocument.open(input, among: order.job.passwords)
     }

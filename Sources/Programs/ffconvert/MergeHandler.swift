@@ -38,7 +38,7 @@ struct MergeHandler: JobHandler {
     if let (name, failure) = document.unreadable.first {
       let others = document.unreadable.count > 1 ? " (and \(document.unreadable.count - 1) more)" : ""
       parts.append(
-        "has a page that says why in place of a file that cannot be read: \(name) \(failure.reason)\(others)")
+        "has a page with the reason in place of a file that cannot be read: \(name) \(failure.reason)\(others)")
     }
     if let (name, pages) = document.lacking.first {
       let others = document.lacking.count > 1 ? " (and some of \(document.lacking.count - 1) more)" : ""

@@ -300,7 +300,7 @@ static int refuse_all(int arrivals) {
 
 int main(int count, char **arguments) {
     if (count < 7) {
-        fputs("ffkeep: ffmount starts it\n", stderr);
+        fputs("ffkeep: started by ffmount, not by hand\n", stderr);
         return 64;
     }
     report = atoi(arguments[1]);
@@ -330,7 +330,7 @@ int main(int count, char **arguments) {
         const int come = poll(waits, socket < 0 ? 1 : 2, answers ? round : -1);
         if (come < 0 && errno != EINTR) return 1;
         if (come == 0 && own_memory(child) > limit) {
-            note(LOG_WARNING, "the serving process has too much memory and is replaced, kB:", (int)own_memory(child));
+            note(LOG_WARNING, "the serving process uses too much memory and is replaced, kB:", (int)own_memory(child));
             was_too_large = 1;
             kill(child, SIGKILL);
         }
@@ -382,7 +382,7 @@ int main(int count, char **arguments) {
         if (socket >= 0) close(socket);
         socket = -1;
         if (update >= 0 && !answers) {
-            note(LOG_ERR, "the update does not start, the program of before goes on:", code);
+            note(LOG_ERR, "the update does not start, the previous program continues:", code);
             replace(&update, -1);
         } else if (update >= 0) note(LOG_NOTICE, "updates, as process", (int)ordinal + 1);
         else if (WIFSIGNALED(status)) note(LOG_ERR, "the serving process was ended by signal", WTERMSIG(status));
@@ -395,7 +395,7 @@ int main(int count, char **arguments) {
         if (failed_starts >= most_failed_starts || killed_starts >= most_killed_starts)
             note(LOG_CRIT, "given up: no process could start after tries:", failed_starts + killed_starts);
         else if (is_last) note(LOG_CRIT, "given up after processes:", (int)ordinal);
-        else if (fails) note(LOG_CRIT, "given up: its processes end by themselves, the last as process", (int)ordinal);
+        else if (fails) note(LOG_CRIT, "given up: its processes keep ending, the last as process", (int)ordinal);
         else goto next;
         if (unmounts) break;
         const int signal = refuse_all(arrivals);

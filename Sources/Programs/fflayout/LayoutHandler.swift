@@ -48,7 +48,7 @@ struct LayoutHandler: JobHandler {
   private mutating func place() throws(JobFailure) -> String {
     guard isInstalled else { throw OfficeKit.absent }
     guard let folder = Workplace.path else {
-      throw JobFailure(.unsupported, "is not laid out: this system gives programs no namespaces of their own")
+      throw JobFailure(.unsupported, "is not laid out: this system does not let programs create namespaces")
     }
     isSpent = true
     return folder

@@ -34,7 +34,7 @@ internal import WorkerKit
     unsafe self.kit = kit
   }
 
-  static var absent: JobFailure { JobFailure(.unsupported, "is laid out by LibreOffice, which is not installed") }
+  static var absent: JobFailure { JobFailure(.unsupported, "needs LibreOffice, which is not installed") }
 
   /// Converts one file to another, by paths.
   ///
@@ -46,7 +46,7 @@ internal import WorkerKit
   ) throws(JobFailure) {
     guard let document = unsafe open(source, passwords) else {
       if ffmount_office_asked() { throw .locked }
-      throw JobFailure(.damaged, "is no document that LibreOffice reads", saying: complaint)
+      throw JobFailure(.damaged, "is not a document that LibreOffice can read", saying: complaint)
     }
     let isSaved = unsafe document.pointee.pClass.pointee.saveAs(document, Self.url(result), format, filter)
     guard isSaved != 0 else { throw JobFailure(.unsupported, "cannot be written by LibreOffice", saying: complaint) }

@@ -39,7 +39,7 @@ final class AttachmentReader: Sendable {
   /// converts only the missing ones. Calls `done` with each message's faults, by file. Blocks.
   func convert(_ messages: [FileName], in mailbox: [FileName], _ done: @escaping @Sendable ([(String, Fault)]) -> Void)
   {
-    let workers = Workers(atMost: jobs)
+    let workers = ThreadPool(atMost: jobs)
     let left = Monitor(messages.count)
     for message in messages {
       workers.submit { [self] in
@@ -65,7 +65,7 @@ final class AttachmentReader: Sendable {
 
   private func convert(_ folder: [FileName], _ failed: (String, Fault) -> Void) throws(Fault) {
     for file in try PathReader(tree).files(in: folder) {
-      try Interest.check()
+      try CancellationToken.check()
       do throws(Fault) { _ = try text(of: folder + [file]) } catch {
         if error.isDelay { throw error }
         failed(file.text, error)

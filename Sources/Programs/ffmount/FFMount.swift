@@ -8,7 +8,7 @@ import Mount
 struct FFMount: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "ffmount",
-    abstract: "Shows a folder with what is locked inside its files, or works on what is known of them.",
+    abstract: "Shows a folder with the contents of its files, and manages mounts, indexes and caches.",
     version: Version.text,
     subcommands: [
       MountCommand.self, OpenCommand.self, ListCommand.self, UnmountCommand.self, UpgradeCommand.self, WhyCommand.self,

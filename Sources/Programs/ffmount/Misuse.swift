@@ -13,10 +13,10 @@ enum Misuse {
     if first.hasPrefix("--") {
       let word = String(first.dropFirst(2))
       guard let name = others[word] ?? (isCommand(word) ? word : nil), name != "help" else { return }
-      throw Refusal(.usage, "there is no option \(first) (type: \(example(name, arguments)))")
+      throw Refusal(.usage, "unknown option \(first) (type: \(example(name, arguments)))")
     }
     if let name = others[first], !exists(first) {
-      throw Refusal(.usage, "there is no command \(first), and no folder or file (type: \(example(name, arguments)))")
+      throw Refusal(.usage, "\(first) is not a command, folder or file (type: \(example(name, arguments)))")
     }
   }
 
@@ -26,7 +26,7 @@ enum Misuse {
     // The message already contains advice.
     if message.hasSuffix(")") { return message }
     guard let first = arguments.first, isCommand(first) else { return "\(message) (type ffmount --help for the usage)" }
-    let hint = exists(first) ? "; if \(first) is to be mounted, write it ./\(first)" : ""
+    let hint = exists(first) ? "; to mount \(first), write ./\(first)" : ""
     return "\(message) (type ffmount help \(first) for the usage\(hint))"
   }
 

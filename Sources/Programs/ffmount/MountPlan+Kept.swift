@@ -12,7 +12,7 @@ extension MountPlan {
   /// foreground, this process becomes the supervisor.
   func runKept(inForeground: Bool, _ arguments: [String]) throws {
     func become(report: Int32?) throws {
-      try Keeping.become(
+      try Supervision.become(
         report: report, memory: largestMemory, unmounts: options.unmountsIfGivenUp, arguments)
     }
     if inForeground { return try become(report: nil) }
@@ -22,7 +22,7 @@ extension MountPlan {
   }
 
   /// Serves as a process started by the supervisor. Blocks.
-  func run(keptBy keeping: Keeping, inForeground: Bool) throws {
+  func run(keptBy keeping: Supervision, inForeground: Bool) throws {
     try Background.reporting(to: keeping.report) { ready in
       try serve(isDebugging: false, logsToTerminal: inForeground, keeping) {
         ready()
@@ -35,8 +35,8 @@ extension MountPlan {
   /// retained by allocators.
   private var largestMemory: Int64 { 2 * Int64(options.memory) + 256 << 20 }
 
-  func legacy(_ keeping: Keeping, _ slots: RequestSlots) -> Legacy {
-    Legacy(ordinal: keeping.ordinal, connection: keeping.connection, slots: slots) { connection in
+  func legacy(_ keeping: Supervision, _ slots: RequestSlots) -> Handover {
+    Handover(ordinal: keeping.ordinal, connection: keeping.connection, slots: slots) { connection in
       keeping.tell(.mounted, connection)
     } unmount: { [mountpoint] in
       _ = Fusermount.detach(mountpoint)
@@ -44,15 +44,17 @@ extension MountPlan {
   }
 
   /// The reason that `ffmount why` gives for files that ended processes.
-  static let refusal = "working on it has ended ffmount twice: it is not tried again in this mount"
+  static let refusal = "it has ended ffmount twice, and is not tried again in this mount"
 
   /// Logs what ended the previous process, and records this one's end if it fails. Throws if processes keep ending
   /// outside of requests: the supervisor then refuses all requests, or the mount has been unmounted.
-  func checkTraps(_ slots: RequestSlots, _ ledger: NodeLedger?, _ keeping: Keeping?, _ logger: Logger) throws {
+  func checkTraps(_ slots: RequestSlots, _ ledger: PersistentNodeTable?, _ keeping: Supervision?, _ logger: Logger)
+    throws
+  {
     for trap in slots.traps {
-      let work = trap.node == 0 ? "that nobody has asked for" : "on \(ledger?.path(of: trap.node) ?? "what is gone")"
+      let work = trap.node == 0 ? "in the background" : "on \(ledger?.path(of: trap.node) ?? "a removed file")"
       let moment = "\(max(0, time(nil) - trap.seconds)) s ago"
-      logger.error("\(mountpoint): the process before ended \(moment) by signal \(trap.signal), in work \(work)")
+      logger.error("\(mountpoint): the previous process ended \(moment) by signal \(trap.signal), during work \(work)")
     }
     guard slots.idleTraps < Self.mostIdleTraps else {
       if let keeping, keeping.canRefuse {
@@ -60,7 +62,7 @@ extension MountPlan {
       } else {
         _ = Fusermount.detach(mountpoint)
       }
-      throw Refusal(.failure, "\(mountpoint): its processes end by themselves (see why with -f)")
+      throw Refusal(.failure, "\(mountpoint): its processes keep ending (use -f to see why)")
     }
     slots.recordTraps()
   }

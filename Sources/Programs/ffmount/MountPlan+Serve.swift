@@ -29,7 +29,7 @@ extension MountPlan {
 
   /// Mounts and answers requests until the mount ends or a signal arrives. Blocks.
   func serve(
-    isDebugging: Bool, logsToTerminal: Bool, _ keeping: Keeping? = nil, ready: @escaping @Sendable () -> Void
+    isDebugging: Bool, logsToTerminal: Bool, _ keeping: Supervision? = nil, ready: @escaping @Sendable () -> Void
   ) throws {
     var logger = Logger(label: "ffmount") { label -> any LogHandler in
       if logsToTerminal { return TerminalLogHandler() }
@@ -41,17 +41,17 @@ extension MountPlan {
     // Larger allocations are mapped, so that they are returned to the system when freed, and not copied when they grow.
     ffmount_map_from(2 << 20)
     Session.blockSignals()
-    let ledger = try keeping.map { try NodeLedger($0.shared, at: RequestSlots.capacity) }
+    let ledger = try keeping.map { try PersistentNodeTable($0.shared, at: RequestSlots.capacity) }
     // Only writable mounts need the following, which is stored last.
     let isChanged = options.isWritable
     let openLedger = try keeping.flatMap { keeping in
-      isChanged ? try OpenLedger(keeping.shared, at: RequestSlots.capacity + NodeLedger.capacity) : nil
+      isChanged ? try OpenLedger(keeping.shared, at: RequestSlots.capacity + PersistentNodeTable.capacity) : nil
     }
     if let openLedger, let keeping, !keeping.hold(openLedger) {
-      logger.warning("\(mountpoint): what is open ends with this process")
+      logger.warning("\(mountpoint): open files end with this process")
     }
     let journal = try keeping.flatMap { keeping in
-      let place = RequestSlots.capacity + NodeLedger.capacity + OpenLedger.capacity
+      let place = RequestSlots.capacity + PersistentNodeTable.capacity + OpenLedger.capacity
       return isChanged ? try ChangeJournal(keeping.shared, at: place, ordinal: keeping.ordinal) : nil
     }
     let slots = try keeping.map { keeping in
@@ -72,7 +72,7 @@ extension MountPlan {
       logger.notice("nothing is kept for the next mount: \(reason)")
     }
     if let shared = options.sharedCache, (shared + "/").hasPrefix(mountpoint == "/" ? "/" : mountpoint + "/") {
-      throw Refusal(.usage, "-o shared_cache=\(shared): it is in the mount itself (give a folder elsewhere)")
+      throw Refusal(.usage, "-o shared_cache=\(shared): inside the mount itself (give a folder elsewhere)")
     }
     let index = Index(folder: cacheFolder)
     let conversions = try Converter.conversions(
@@ -107,7 +107,7 @@ extension MountPlan {
     let ending: Session.Ending
     do throws(Session.Failure) {
       ending = try mounted.serve(service) {
-        Deadline.exit(after: Self.patience)
+        Deadline.exit(after: Self.blocking)
         keeping?.tell(.ending)
         mounted.end()
       }
@@ -126,5 +126,5 @@ extension MountPlan {
 
   /// The maximum delay of the process's exit by blocked work, for example on a source that does not respond, in
   /// microseconds.
-  private static let patience: UInt32 = 1_800_000
+  private static let blocking: UInt32 = 1_800_000
 }

@@ -17,7 +17,7 @@ struct MountPlan {
     try options.checkWriting()
     shown = try ShownSource(source)
     if options.isWritable, !shown.isFolder {
-      throw Refusal(.sourceUnsuitable, "cannot show \(source) with -o rw: what is in a file cannot be changed")
+      throw Refusal(.sourceUnsuitable, "cannot show \(source) with -o rw: views of a file cannot be changed")
     }
     let place = try Mountpoint(mountpoint)
     self.mountpoint = place.path
@@ -41,7 +41,7 @@ struct MountPlan {
   /// Returns whether the mount is supervised, so that another process starts when the serving one dies. By default,
   /// only mounts in the background are supervised.
   func isKept(inForeground: Bool) -> Bool {
-    options.isKept ?? (!inForeground && !options.unmountsAutomatically && Keeping.isPossible)
+    options.isKept ?? (!inForeground && !options.unmountsAutomatically && Supervision.isPossible)
   }
 
   private func checkApart(_ given: String) throws {
@@ -50,7 +50,7 @@ struct MountPlan {
     }
     let advice = "use a mountpoint elsewhere, so that the mount does not show itself"
     if isInside(mountpoint, source) {
-      throw Refusal(.mountpointUnusable, "cannot mount on \(given): it is inside the source \(source) (\(advice))")
+      throw Refusal(.mountpointUnusable, "cannot mount on \(given): inside the source \(source) (\(advice))")
     }
     if isInside(source, mountpoint) {
       throw Refusal(.mountpointUnusable, "cannot mount on \(given): the source \(source) is inside it (\(advice))")

@@ -108,7 +108,7 @@ struct Mountpoint {
     if geteuid() != 0, options.allowsOthers || options.allowsRoot, !Self.permitsOthers {
       throw Refusal(
         .fuseUnavailable,
-        "cannot mount: -o allow_other and allow_root are root's alone (or put user_allow_other in /etc/fuse.conf)")
+        "cannot mount: only root can use -o allow_other and allow_root (or put user_allow_other in /etc/fuse.conf)")
     }
   }
 

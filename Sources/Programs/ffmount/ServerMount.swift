@@ -14,7 +14,7 @@ enum ServerMount {
     try place.check(options)
     guard let program = OwnPrograms.path(of: "ffremote") else {
       throw Refusal(
-        .failure, "there is no ffremote beside ffmount or in ../libexec/ffmount (install the package ffmount-client)")
+        .failure, "ffremote not found beside ffmount or in ../libexec/ffmount (install the package ffmount-client)")
     }
     let words = ["ffremote"] + flags + words.flatMap { ["-o", $0] } + [address, place.path]
     var pointers = unsafe words.map { unsafe strdup($0) } + [nil]

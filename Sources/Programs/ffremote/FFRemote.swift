@@ -9,7 +9,7 @@ import Mount
 @main
 struct FFRemote: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "ffremote", abstract: "What ffmount http://… becomes: mounts another machine's ffmount serve.",
+    commandName: "ffremote", abstract: "Mounts another machine's ffmount serve. Started by ffmount http://….",
     version: Version.text)
 
   @Argument(help: "The server's address.")

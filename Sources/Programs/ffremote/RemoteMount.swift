@@ -16,7 +16,7 @@ struct RemoteMount {
   let options: MountOptions
 
   /// The maximum delay of the process's exit by blocked work, in microseconds.
-  private static let patience: UInt32 = 1_800_000
+  private static let blocking: UInt32 = 1_800_000
 
   /// Mounts and answers requests until the mount ends or a signal arrives. Blocks.
   ///
@@ -31,7 +31,7 @@ struct RemoteMount {
     ffmount_map_from(2 << 20)
     Session.blockSignals()
     options.server.tokenFile?.log(by: { [logger] line in logger.warning("\(line)") })
-    let server = try Server(address, options)
+    let server = try RemoteServer(address, options)
     let tree = Tree(
       root: try root(of: server), views: Views([], depth: 0), overrides: options.overrides, isShared: options.isShared)
 
@@ -53,7 +53,7 @@ struct RemoteMount {
     let ending: Session.Ending
     do throws(Session.Failure) {
       ending = try mounted.serve(service) {
-        Deadline.exit(after: Self.patience)
+        Deadline.exit(after: Self.blocking)
         mounted.end()
         server.stop()
       }
@@ -69,15 +69,15 @@ struct RemoteMount {
   }
 
   /// Returns the root if the server answers and admits this user. Blocks for some seconds at most.
-  private func root(of server: Server) throws -> RemoteItem {
+  private func root(of server: RemoteServer) throws -> RemoteItem {
     do throws(Fault) {
       let fetch = server.item(at: [UInt8(ascii: "/")], named: "", isRepeated: false, limit: Self.longestStart)
       guard let root = try fetch.value(.blocking), root.kind == .folder else {
-        throw Fault(.system(ENOENT), "\(address.text) is no server of ffmount serve (check the address)")
+        throw Fault(.system(ENOENT), "\(address.text) is not an ffmount server (check the address)")
       }
       return RemoteItem(root: root, of: server)
     } catch {
-      let reason = error.reason.isEmpty ? "it does not say why" : error.description
+      let reason = error.reason.isEmpty ? "the server gave no reason" : error.description
       throw Refusal(.sourceMissing, "cannot show \(address.text): \(reason)")
     }
   }

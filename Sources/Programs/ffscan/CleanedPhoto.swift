@@ -13,7 +13,7 @@ struct CleanedPhoto {
   /// The end of a sentence that starts with the file's name. Empty if a page was found.
   let remark: String
 
-  private static let nothingFound = "shows no page that stands out, so all of it was taken"
+  private static let nothingFound = "shows no distinct page, so the whole picture was used"
 
   /// - Parameter number: the page to use of several in the photo, from 1. Nil for the most likely page.
   init(

@@ -47,7 +47,7 @@ struct PageReader {
     return try recognizer.recognize(clean.samples, density: clean.dotsPerInch, in: languages)
       .placed(in: photo.width, photo.height, density: whole.density) { place in
         let image = projection.image(of: place.x, place.y)
-        return Recognition.Point(x: image.x, y: image.y)
+        return PagePoint(x: image.x, y: image.y)
       }
   }
 

@@ -74,7 +74,7 @@ extension RecognizedPage {
     }
   }
 
-  private func share(_ point: Point) -> LayerLine.Place {
+  private func share(_ point: PagePoint) -> LayerLine.Place {
     LayerLine.Place(x: point.x / Double(width), y: point.y / Double(height))
   }
 }

@@ -9,7 +9,7 @@ import Logging
 @main
 struct FFServe: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "ffserve", abstract: "What ffmount serve starts: serves the tree to browsers and other machines.")
+    commandName: "ffserve", abstract: "Serves the tree to browsers and other machines. Started by ffmount serve.")
 
   @OptionGroup var options: ServeOptions
 
@@ -33,6 +33,6 @@ struct FFServe: ParsableCommand {
   func run() throws {
     ffmount_limit_arenas(2)
     ffmount_map_from(2 << 20)
-    try Server(options).run()
+    try HTTPServer(options).run()
   }
 }

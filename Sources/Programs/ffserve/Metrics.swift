@@ -21,20 +21,20 @@ final class Metrics: Sendable {
     let converting = work.activities.count { $0.kind == .converting }
     var text = MetricsText()
     text.add(
-      "ffserve_answers_total", .counter, "Answers by their status.",
+      "ffserve_answers_total", .counter, "Answers by status.",
       answers.withLock { $0 }.sorted { $0.key < $1.key }.map { ("{status=\"\($0.key)\"}", Double($0.value)) })
-    text.add("ffserve_sent_bytes_total", .counter, "Bytes of bodies that were sent.", bytes.load(ordering: .relaxed))
-    text.add("ffserve_wrong_tokens_total", .counter, "Wrong tokens that came.", site.access.wrongTokens)
+    text.add("ffserve_sent_bytes_total", .counter, "Sent bytes, without headers.", bytes.load(ordering: .relaxed))
+    text.add("ffserve_wrong_tokens_total", .counter, "Wrong tokens received.", site.access.wrongTokens)
     text.add("ffserve_connections", .gauge, "Open connections.", site.connections.count)
-    text.add("ffserve_nodes", .gauge, "Files and folders of the tree that are known by a number.", site.tree.nodeCount)
-    text.add("ffserve_conversions_running", .gauge, "Conversions under way.", converting)
-    text.add("ffserve_conversions_waiting", .gauge, "Conversions that wait for a worker.", work.waiting)
-    text.add("ffserve_conversions_made_total", .counter, "Files that were converted.", work.made)
-    text.add("ffserve_conversions_failed", .gauge, "Conversions that failed the last time.", work.failures.count)
+    text.add("ffserve_nodes", .gauge, "Files and folders of the tree that have an inode number.", site.tree.nodeCount)
+    text.add("ffserve_conversions_running", .gauge, "Conversions in progress.", converting)
+    text.add("ffserve_conversions_waiting", .gauge, "Conversions waiting for a worker.", work.waiting)
+    text.add("ffserve_conversions_made_total", .counter, "Converted files.", work.made)
+    text.add("ffserve_conversions_failed", .gauge, "Conversions whose last attempt failed.", work.failures.count)
     let own = Self.process
-    text.add("process_cpu_seconds_total", .counter, "Processor time, without workers'.", [("", own.seconds)])
-    text.add("process_resident_memory_bytes", .gauge, "Resident memory, without workers'.", own.memory)
-    text.add("process_start_time_seconds", .gauge, "When the server started, since 1970.", Int(start))
+    text.add("process_cpu_seconds_total", .counter, "Processor time, without workers.", [("", own.seconds)])
+    text.add("process_resident_memory_bytes", .gauge, "Resident memory, without workers.", own.memory)
+    text.add("process_start_time_seconds", .gauge, "Start time of the server, in seconds since 1970.", Int(start))
     return Response(
       .ok, headers: [("Content-Type", "text/plain; version=0.0.4; charset=utf-8"), ("Cache-Control", "no-store")],
       .bytes(text.bytes))

@@ -25,8 +25,8 @@ final class Site: Sendable {
   let library: FileTree
   let source: ShownSource
   let access: Access
-  let bench: Bench
-  let longBench: Bench
+  let bench: BlockingExecutor
+  let longBench: BlockingExecutor
   let metrics = Metrics()
   let connections: ConnectionLimit
   let recent = RecentAnswers()
@@ -39,8 +39,8 @@ final class Site: Sendable {
   private let note: @Sendable (String) -> Void
 
   init(
-    _ tree: Tree, of source: ShownSource, _ access: Access, behind proxies: Proxies, _ bench: Bench,
-    long longBench: Bench, connections: Int,
+    _ tree: Tree, of source: ShownSource, _ access: Access, behind proxies: Proxies, _ bench: BlockingExecutor,
+    long longBench: BlockingExecutor, connections: Int,
     log: @escaping @Sendable (String) -> Void
   ) {
     self.tree = tree
@@ -55,7 +55,7 @@ final class Site: Sendable {
   }
 
   /// Answers a request, or returns the work to do. Does not block.
-  func answer(_ request: Request) -> Answer {
+  func answer(_ request: HTTPRequest) -> Answer {
     if request.path == "/healthz", request.method == .GET || request.method == .HEAD { return health.answer(self) }
     let cookie: String?
     switch access.check(request) {
@@ -75,7 +75,7 @@ final class Site: Sendable {
   }
 
   /// Answers an authorized request. Recent responses are reused.
-  private func route(_ request: Request) -> Answer {
+  private func route(_ request: HTTPRequest) -> Answer {
     guard let target = RecentAnswers.target(of: request) else { return make(request) }
     if let known = recent[target] { return .now(known) }
     let answer = make(request)
@@ -87,7 +87,7 @@ final class Site: Sendable {
     }
   }
 
-  private func make(_ request: Request) -> Answer {
+  private func make(_ request: HTTPRequest) -> Answer {
     if request.path.hasPrefix("/dav/") || request.path == "/dav" { return WebDAV(self).answer(request) }
     guard request.method == .GET || request.method == .HEAD else {
       return .now(.problem(.methodNotAllowed, headers: [("Allow", "GET, HEAD")]))
@@ -100,7 +100,7 @@ final class Site: Sendable {
   /// Returns the file or directory at a path. Blocks.
   ///
   /// - Parameter followsLast: whether a symbolic link in the last component is followed.
-  func place(_ path: TreePath, followsLast: Bool = true) throws(Fault) -> Place {
+  func place(_ path: TreePath, followsLast: Bool = true) throws(Fault) -> ResolvedPath {
     guard let name = path.names.last else { return try place(path.names[...], from: nil) }
     let folder = path.names.dropLast()
     if let known = folders[folder] {
@@ -115,9 +115,10 @@ final class Site: Sendable {
   }
 
   private func place(
-    _ names: ArraySlice<FileName>, from folder: Place?, _ followsLast: Bool = true
-  ) throws(Fault) -> Place {
-    try Place.find(Array(names), in: tree, from: folder, source: source.path, followsLast: followsLast, .blocking)
+    _ names: ArraySlice<FileName>, from folder: ResolvedPath?, _ followsLast: Bool = true
+  ) throws(Fault) -> ResolvedPath {
+    try ResolvedPath.find(
+      Array(names), in: tree, from: folder, source: source.path, followsLast: followsLast, .blocking)
   }
 
   /// Drops expired cached directories and responses. Does not block.

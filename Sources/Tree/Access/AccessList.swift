@@ -29,7 +29,7 @@ public struct AccessList: Sendable, Equatable {
   /// Parses a list. Throws `damaged` if `bytes` has a wrong length or version.
   package init(_ bytes: [UInt8]) throws(Fault) {
     guard bytes.count >= 4, (bytes.count - 4).isMultiple(of: 8), UInt32(littleEndianBytes: bytes) == Self.version else {
-      throw Fault(.damaged, "an access control list that is none")
+      throw Fault(.damaged, "an invalid access control list")
     }
     entries = stride(from: 4, to: bytes.count, by: 8).map { start in
       let entry = bytes[start..<start + 8]
@@ -100,15 +100,15 @@ public struct AccessList: Sendable, Equatable {
 
   /// Returns whether the list grants `wanted` to a process. The first match of owner, named user, groups and others
   /// decides.
-  func gives(_ wanted: UInt16, to asker: Asker, owner: UInt32, group: UInt32) -> Bool {
-    if asker.user == owner { return ofOwner & wanted == wanted }
-    if let named = entries.first(where: { $0.tag == Tag.user && $0.id == asker.user }) {
+  func gives(_ wanted: UInt16, to caller: Credentials, owner: UInt32, group: UInt32) -> Bool {
+    if caller.user == owner { return ofOwner & wanted == wanted }
+    if let named = entries.first(where: { $0.tag == Tag.user && $0.id == caller.user }) {
       return given(by: named) & wanted == wanted
     }
     let groups = entries.filter { entry in
       switch entry.tag {
-      case Tag.owningGroup: asker.isMember(of: group)
-      case Tag.group: asker.isMember(of: entry.id)
+      case Tag.owningGroup: caller.isMember(of: group)
+      case Tag.group: caller.isMember(of: entry.id)
       default: false
       }
     }

@@ -8,7 +8,7 @@ public struct Overrides: Sendable {
   public init() {}
 
   /// Returns `face` with the overrides. Not for symbolic links, which keep their permissions.
-  func applied(to face: Face) -> Face {
+  func applied(to face: AccessAttributes) -> AccessAttributes {
     var shown = face
     if let owner { shown.owner = owner }
     if let group { shown.group = group }
@@ -17,7 +17,7 @@ public struct Overrides: Sendable {
   }
 
   func applied(to attributes: Attributes) -> Attributes {
-    let face = applied(to: Face(attributes))
+    let face = applied(to: AccessAttributes(attributes))
     var shown = attributes
     shown.owner = face.owner
     shown.group = face.group

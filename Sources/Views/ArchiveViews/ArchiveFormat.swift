@@ -62,34 +62,34 @@ enum ArchiveFormat: Equatable {
 extension Archives {
   /// Lists an archive. Blocks.
   func read(
-    _ bytes: any ByteSource, of file: SourceState, _ memory: MemoryShare, _ patience: Patience
+    _ bytes: any ByteSource, of file: SourceState, _ memory: MemoryShare, _ blocking: BlockingMode
   ) throws(Fault) -> any OpenedArchive {
     let name = file.source.name
-    let head = try bytes.head(ArchiveFormat.headSize, patience)
+    let head = try bytes.head(ArchiveFormat.headSize, blocking)
     switch ArchiveFormat(startingWith: head, named: name) {
-    case .listed: return try listedByWorker(bytes, file, memory, patience)
+    case .listed: return try listedByWorker(bytes, file, memory, blocking)
     case .zip:
       // Reading the 17th sector is one more request to the file's source.
-      if workers != nil, !ZipArchive.isStart(head), try ListedFormat.isDisc(bytes, patience) {
-        return try listedByWorker(bytes, file, memory, patience)
+      if workers != nil, !ZipArchive.isStart(head), try ListedFormat.isDisc(bytes, blocking) {
+        return try listedByWorker(bytes, file, memory, blocking)
       }
-      if workers != nil, let start = try selfExtracted(bytes, startingWith: head, patience) {
-        return try listedByWorker(bytes, file, memory, patience, from: start)
+      if workers != nil, let start = try selfExtracted(bytes, startingWith: head, blocking) {
+        return try listedByWorker(bytes, file, memory, blocking, from: start)
       }
       var options = options
       options.foreignDecoder = workers.map { foreignDecoder(by: $0, of: file) }
       return try ZipArchive(
         bytes, modified: file.attributes.modified, cache: unpacking.decoded, options: options, memory: memory)
     case .cards:
-      if patience == .immediate { throw .later }
+      if blocking == .immediate { throw .later }
       return try CardArchive(
         bytes, modified: file.attributes.modified, permissions: file.attributes.permissions, memory: memory)
     case .tar:
-      if patience == .immediate { throw .later }
+      if blocking == .immediate { throw .later }
       if let known = try listed(bytes, memory) { return known }
       return try list(bytes, file, memory)
     case .packed(let packing):
-      if patience == .immediate { throw .later }
+      if blocking == .immediate { throw .later }
       let content = unpacking.content(of: bytes, packing)
       // Results in the index are known without decoding.
       try content.load()
@@ -100,7 +100,7 @@ extension Archives {
         let isListed = ListedFormat.isStart(head) ? true : try ListedFormat.isDisc(content.unchecked, .blocking)
         if isListed {
           try content.finishChecks()
-          let archive = try listedByWorker(content, file, memory, patience)
+          let archive = try listedByWorker(content, file, memory, blocking)
           // Neither a cached list nor an archive without files causes a read that compares them.
           try content.finishAllChecks()
           return archive
@@ -114,28 +114,28 @@ extension Archives {
 
   /// Returns the offset of the archive in a program that is not a ZIP archive. Returns `nil` if there is none.
   private func selfExtracted(
-    _ bytes: any ByteSource, startingWith head: ArraySlice<UInt8>, _ patience: Patience
+    _ bytes: any ByteSource, startingWith head: ArraySlice<UInt8>, _ blocking: BlockingMode
   ) throws(Fault) -> Int64? {
     guard SelfExtracting.isProgram(head) else { return nil }
-    if patience == .immediate { throw .later }
+    if blocking == .immediate { throw .later }
     return try ZipArchive.isArchive(bytes) ? nil : SelfExtracting.archive(in: bytes, startingWith: head)
   }
 
   /// Returns a decoder that has a worker decode entries.
   private func foreignDecoder(by workers: ConversionService, of file: SourceState) -> ForeignDecoder {
-    { (entry, patience) throws(Fault) in
+    { (entry, blocking) throws(Fault) in
       let state = StableHash(seed: file.revision).adding(UInt64(bitPattern: entry.place)).value
       let subject = ConversionService.Subject(
         revision: state, owner: file.source.item.soleOwner(file.attributes), path: { file.path },
         open: { (_) throws(Fault) in entry.data })
       let packed = PackedEntry(method: entry.method, size: entry.size, crc: entry.crc)
-      return try workers.open(.decoded(packed), of: subject, patience)
+      return try workers.open(.decoded(packed), of: subject, blocking)
     }
   }
 
   /// Lists an archive in a compressed file. The file's checksums are ignored here and compared when entries are read.
   private func listedByWorker(
-    _ content: UnpackedSource, _ file: SourceState, _ memory: MemoryShare, _ patience: Patience
+    _ content: UnpackedSource, _ file: SourceState, _ memory: MemoryShare, _ blocking: BlockingMode
   ) throws(Fault) -> ListedArchive {
     let (revision, owner) = (StableHash(seed: file.revision).adding(1), file.source.item.soleOwner(file.attributes))
     func subject(_ number: UInt64, _ bytes: any ByteSource) -> ConversionService.Subject {
@@ -147,25 +147,25 @@ extension Archives {
         })
     }
     return try listedByWorker(
-      content, listing: subject(0, content.unchecked), subject(1, content), file, memory, patience)
+      content, listing: subject(0, content.unchecked), subject(1, content), file, memory, blocking)
   }
 
   /// Lists an archive that begins at the offset `start` of the file.
   private func listedByWorker(
-    _ bytes: any ByteSource, _ file: SourceState, _ memory: MemoryShare, _ patience: Patience, from start: Int64 = 0
+    _ bytes: any ByteSource, _ file: SourceState, _ memory: MemoryShare, _ blocking: BlockingMode, from start: Int64 = 0
   ) throws(Fault) -> ListedArchive {
     let subject = ConversionService.Subject(
       revision: file.revision, owner: file.source.item.soleOwner(file.attributes), path: { file.path },
-      open: { (patience) throws(Fault) in Self.rest(of: try file.open(patience), from: start) })
-    return try listedByWorker(Self.rest(of: bytes, from: start), listing: subject, subject, file, memory, patience)
+      open: { (blocking) throws(Fault) in Self.rest(of: try file.open(blocking), from: start) })
+    return try listedByWorker(Self.rest(of: bytes, from: start), listing: subject, subject, file, memory, blocking)
   }
 
   private func listedByWorker(
     _ bytes: any ByteSource, listing: ConversionService.Subject, _ subject: ConversionService.Subject,
-    _ file: SourceState, _ memory: MemoryShare, _ patience: Patience
+    _ file: SourceState, _ memory: MemoryShare, _ blocking: BlockingMode
   ) throws(Fault) -> ListedArchive {
     guard let workers else { throw Fault(.unsupported, "is of a format that needs the program ffarchive") }
-    let list = try workers.open(.entries, of: listing, patience)
+    let list = try workers.open(.entries, of: listing, blocking)
     return try ListedArchive(
       list, of: bytes, subject, workers, modified: file.attributes.modified,
       showingAllLinks: options.showsAllLinks,

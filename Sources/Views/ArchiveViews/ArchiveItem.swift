@@ -4,7 +4,7 @@ internal import Synchronization
 internal import Tree
 
 /// A file, directory or symbolic link in an archive. Node 0 is the view itself.
-final class ArchiveItem: MadeItem {
+final class ArchiveItem: DerivedItem {
   private let archive: Archive
   private let index: UInt32
   let kind: Kind
@@ -36,15 +36,15 @@ final class ArchiveItem: MadeItem {
   }
 
   /// Returns the archive's tree, which contains this item. The item does not retain it, so the tree can be evicted.
-  private func tree(_ patience: Patience) throws(Fault) -> ArchiveTree {
-    let tree = try archive.tree(patience)
+  private func tree(_ blocking: BlockingMode) throws(Fault) -> ArchiveTree {
+    let tree = try archive.tree(blocking)
     guard Int(index) < tree.count, Kind(tree.node(index).kind) == kind else { throw .stale }
     return tree
   }
 
-  func attributes(_ patience: Patience) throws(Fault) -> Attributes {
+  func attributes(_ blocking: BlockingMode) throws(Fault) -> Attributes {
     if index == ArchiveTree.root { return archive.file.attributes.view(inode: inode, kind: .folder, size: 0) }
-    return ArchiveItem.attributes(archive, try tree(patience), index)
+    return ArchiveItem.attributes(archive, try tree(blocking), index)
   }
 
   private static func attributes(_ archive: Archive, _ tree: ArchiveTree, _ index: UInt32) -> Attributes {
@@ -61,36 +61,36 @@ final class ArchiveItem: MadeItem {
     return attributes
   }
 
-  func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
-    let tree = try tree(patience)
+  func child(named name: FileName, _ blocking: BlockingMode) throws(Fault) -> LookupResult? {
+    let tree = try tree(blocking)
     guard let child = tree.entries.child(of: tree.folder(shownAs: index), named: name.bytes) else { return nil }
-    return Found(ArchiveItem(archive, tree, child), ArchiveItem.attributes(archive, tree, child))
+    return LookupResult(ArchiveItem(archive, tree, child), ArchiveItem.attributes(archive, tree, child))
   }
 
-  func attributes(of name: ListedName, _ patience: Patience) throws(Fault) -> Attributes? {
-    let tree = try tree(patience)
+  func attributes(of name: ListedName, _ blocking: BlockingMode) throws(Fault) -> Attributes? {
+    let tree = try tree(blocking)
     return tree.entries.child(of: tree.folder(shownAs: index), named: name.bytes).map {
       ArchiveItem.attributes(archive, tree, $0)
     }
   }
 
-  func listing(_ patience: Patience) throws(Fault) -> any Listing {
+  func listing(_ blocking: BlockingMode) throws(Fault) -> any DirectoryCursor {
     guard kind == .folder else { throw .notFolder }
-    _ = try tree(patience)
+    _ = try tree(blocking)
     return ArchiveListing(self)
   }
 
-  func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource { try open(early: false, patience) }
+  func open(pinned: Bool, _ blocking: BlockingMode) throws(Fault) -> any ByteSource { try open(early: false, blocking) }
 
-  func openEarly(_ isPatient: @Sendable () -> Bool, _ patience: Patience) throws(Fault) -> any ByteSource {
-    try open(early: true, patience)
+  func openEarly(_ isPatient: @Sendable () -> Bool, _ blocking: BlockingMode) throws(Fault) -> any ByteSource {
+    try open(early: true, blocking)
   }
 
-  private func open(early: Bool, _ patience: Patience) throws(Fault) -> any ByteSource {
+  private func open(early: Bool, _ blocking: BlockingMode) throws(Fault) -> any ByteSource {
     guard kind == .file else { throw kind == .folder ? .isFolder : .notLink }
     do throws(Fault) {
-      let tree = try tree(patience)
-      let (bytes, isSequence) = try archive.open(index, of: tree, early: early, patience)
+      let tree = try tree(blocking)
+      let (bytes, isSequence) = try archive.open(index, of: tree, early: early, blocking)
       return EntrySource(
         bytes, archive, index, isSequence: isSequence, hasChecksum: tree.archive.assurance(of: index) == nil)
     } catch {
@@ -99,46 +99,46 @@ final class ArchiveItem: MadeItem {
     }
   }
 
-  func findSize(atAnyCost: Bool, _ patience: Patience) throws(Fault) {
-    try tree(patience).archive.findSize(of: index, patience)
+  func findSize(atAnyCost: Bool, _ blocking: BlockingMode) throws(Fault) {
+    try tree(blocking).archive.findSize(of: index, blocking)
   }
 
-  func extendedAttribute(_ name: FileName, _ patience: Patience) throws(Fault) -> [UInt8] {
-    guard let found = try recordedAttributes(patience).first(where: { $0.name == name }) else { throw .noAttribute }
+  func extendedAttribute(_ name: FileName, _ blocking: BlockingMode) throws(Fault) -> [UInt8] {
+    guard let found = try recordedAttributes(blocking).first(where: { $0.name == name }) else { throw .noAttribute }
     return found.value
   }
 
-  func extendedAttributeNames(_ patience: Patience) throws(Fault) -> [UInt8] {
-    try recordedAttributes(patience).flatMap { Array($0.name.bytes) + [0] }
+  func extendedAttributeNames(_ blocking: BlockingMode) throws(Fault) -> [UInt8] {
+    try recordedAttributes(blocking).flatMap { Array($0.name.bytes) + [0] }
   }
 
   /// Returns the recorded attributes. Returns none if the archive is unreadable, because attributes also report its
   /// fault.
-  private func recordedAttributes(_ patience: Patience) throws(Fault) -> [(name: FileName, value: [UInt8])] {
-    do throws(Fault) { return try tree(patience).archive.extendedAttributes(index, patience) } catch {
+  private func recordedAttributes(_ blocking: BlockingMode) throws(Fault) -> [(name: FileName, value: [UInt8])] {
+    do throws(Fault) { return try tree(blocking).archive.extendedAttributes(index, blocking) } catch {
       guard error.concernsContent else { throw error }
       return []
     }
   }
 
-  func checkCurrent(isDoubted: Bool, _ patience: Patience) throws(Fault) {
-    try file.checkCurrent(isDoubted: isDoubted, patience)
-    if try archive.hasPartsByNow(patience) { throw .stale }
+  func checkCurrent(isDoubted: Bool, _ blocking: BlockingMode) throws(Fault) {
+    try file.checkCurrent(isDoubted: isDoubted, blocking)
+    if try archive.hasPartsByNow(blocking) { throw .stale }
   }
 
   var claimsItsContent: Bool { true }
 
-  func openAgain(_ patience: Patience) throws(Fault) -> any ByteSource {
-    let bytes = try open(pinned: false, patience)
+  func openAgain(_ blocking: BlockingMode) throws(Fault) -> any ByteSource {
+    let bytes = try open(pinned: false, blocking)
     // Decoding verifies the checksum. Stored bytes have to be read completely for that.
-    if try !tree(patience).archive.isDecoded(index) { try bytes.readThrough(patience) }
+    if try !tree(blocking).archive.isDecoded(index) { try bytes.readThrough(blocking) }
     return bytes
   }
 
-  func linkTarget(_ patience: Patience) throws(Fault) -> [UInt8] {
+  func linkTarget(_ blocking: BlockingMode) throws(Fault) -> [UInt8] {
     guard kind == .link else { throw .notLink }
-    let bytes = try tree(patience).archive.open(index, patience)
-    return try bytes.bytes(at: 0, count: Int(bytes.size), patience)
+    let bytes = try tree(blocking).archive.open(index, blocking)
+    return try bytes.bytes(at: 0, count: Int(bytes.size), blocking)
   }
 
   /// Returns the archive's access list for the view itself. An entry only has the recorded mode.
@@ -146,13 +146,13 @@ final class ArchiveItem: MadeItem {
     index == ArchiveTree.root ? try archive.file.accessList(.folder) : nil
   }
 
-  func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
+  func provenance(_ blocking: BlockingMode) throws(Fault) -> Provenance? {
     var fault: Fault?
     var isOpen = false
     do throws(Fault) {
-      let tree = try tree(patience)
+      let tree = try tree(blocking)
       fault = index == ArchiveTree.root ? tree.archive.fault ?? archive.missingPart : archive.fault(at: index)
-      if fault == nil, index != ArchiveTree.root { fault = try tree.archive.fault(of: index, patience) }
+      if fault == nil, index != ArchiveTree.root { fault = try tree.archive.fault(of: index, blocking) }
       if fault == nil, kind == .file {
         switch tree.archive.assurance(of: index) {
         case .damaged(let damage): fault = damage
@@ -170,13 +170,13 @@ final class ArchiveItem: MadeItem {
     return provenance
   }
 
-  fileprivate final class ArchiveListing: Listing {
+  fileprivate final class ArchiveListing: DirectoryCursor {
     private let folder: ArchiveItem
 
     init(_ folder: ArchiveItem) { self.folder = folder }
 
-    func entries(after place: Int64, _ patience: Patience) throws(Fault) -> [ListedEntry] {
-      let tree = try folder.tree(patience)
+    func entries(after place: Int64, _ blocking: BlockingMode) throws(Fault) -> [ListedEntry] {
+      let tree = try folder.tree(blocking)
       let children = tree.entries.children(of: tree.folder(shownAs: folder.index))
       guard place >= 0, place < children.count else { return [] }
       let start = children.startIndex + Int(place)

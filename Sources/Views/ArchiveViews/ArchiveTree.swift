@@ -13,15 +13,15 @@ final class ArchiveTree: Sendable {
   static let root = EntryTree.root
 
   /// - Parameter strips: Whether the content of the root's only directory is shown instead of the directory.
-  init(_ archive: any OpenedArchive, strips: Bool, _ patience: Patience) throws(Fault) {
+  init(_ archive: any OpenedArchive, strips: Bool, _ blocking: BlockingMode) throws(Fault) {
     entries = archive.entries
     self.archive = archive
     top = strips ? entries.onlyFolder ?? Self.root : Self.root
     var texts: Set<UInt32> = []
     if top != Self.root {
       for (index, node) in entries.nodes.enumerated() where node.kind == .link {
-        let target = try archive.open(UInt32(index), patience)
-        let path = try target.bytes(at: 0, count: Int(target.size), patience)
+        let target = try archive.open(UInt32(index), blocking)
+        let path = try target.bytes(at: 0, count: Int(target.size), blocking)
         // A link that leaves the archive is a link only if all links are shown as such.
         if entries.staysInside(path, from: node.parent), !entries.staysInside(path, from: node.parent, below: top) {
           texts.insert(UInt32(index))

@@ -97,7 +97,7 @@ final class Archive: Sendable {
   }
 
   private let state = Mutex(State())
-  private let turn = BlockingLock()
+  private let turn = CancellableLock()
 
   /// The maximum size of an archive whose tree is read without blocking, in bytes.
   private static let promptSize: Int64 = 256 << 10
@@ -110,20 +110,20 @@ final class Archive: Sendable {
   }
 
   /// Returns the tree. Reading the tree of a large archive takes long the first time, and again after eviction.
-  func tree(_ patience: Patience) throws(Fault) -> ArchiveTree {
+  func tree(_ blocking: BlockingMode) throws(Fault) -> ArchiveTree {
     if let known = try known() { return known }
-    if patience == .immediate, file.attributes.size > Self.promptSize { throw .later }
-    let bytes = try file.open(patience)
+    if blocking == .immediate, file.attributes.size > Self.promptSize { throw .later }
+    let bytes = try file.open(blocking)
     // The directory of a small archive that is stored plainly in a file can be read without blocking.
-    if patience == .immediate, bytes.extent(at: 0, count: 1) == nil { throw .later }
-    try turn.lock(patience)
+    if blocking == .immediate, bytes.extent(at: 0, count: 1) == nil { throw .later }
+    try turn.lock(blocking)
     defer { turn.unlock() }
     if let known = try known() { return known }
     guard let archives else { throw .ending }
     let memory = MemoryShare(in: archives.memory)
     do throws(Fault) {
       let tree = try ArchiveTree(
-        archives.read(bytes, of: file, memory, patience), strips: archives.options.stripsOnlyFolder, patience)
+        archives.read(bytes, of: file, memory, blocking), strips: archives.options.stripsOnlyFolder, blocking)
       // A file that changed in the meantime may have yielded a mixture.
       try bytes.verify()
       state.withLock { state in
@@ -169,9 +169,9 @@ final class Archive: Sendable {
   var missingPart: Fault? { (file.source.item as? SplitFile)?.fault }
 
   /// Returns whether an archive of which only the last part was present currently has other parts beside it.
-  func hasPartsByNow(_ patience: Patience) throws(Fault) -> Bool {
+  func hasPartsByNow(_ blocking: BlockingMode) throws(Fault) -> Bool {
     guard lacksParts.load(ordering: .relaxed) else { return false }
-    return try SplitFile.whole(of: file.source, patience).item is SplitFile
+    return try SplitFile.whole(of: file.source, blocking).item is SplitFile
   }
 
   private func use() { if let archives { lastUse.store(archives.now(), ordering: .relaxed) } }
@@ -192,18 +192,18 @@ final class Archive: Sendable {
   }
 
   /// Returns whether the content is an archive or compressed, regardless of the name.
-  func isArchive(_ patience: Patience) throws(Fault) -> Bool {
+  func isArchive(_ blocking: BlockingMode) throws(Fault) -> Bool {
     if let known = state.withLock({ $0.isArchive }) { return known }
-    if patience == .immediate { throw .later }
+    if blocking == .immediate { throw .later }
     let isArchive = try ArchiveFormat.isArchive(
-      file.open(patience), named: file.source.name, orListed: archives?.workers != nil)
+      file.open(blocking), named: file.source.name, orListed: archives?.workers != nil)
     state.withLock { $0.isArchive = isArchive }
     return isArchive
   }
 
   /// Opens an entry, which may have been decoded ahead. Returns whether the preceding entry was the last one opened.
   func open(
-    _ node: UInt32, of tree: ArchiveTree, early: Bool, _ patience: Patience
+    _ node: UInt32, of tree: ArchiveTree, early: Bool, _ blocking: BlockingMode
   ) throws(Fault) -> (bytes: any ByteSource, isSequence: Bool) {
     let before = state.withLock { state in
       let ahead = state.ahead?.node == node ? state.ahead.take() : nil
@@ -214,7 +214,7 @@ final class Archive: Sendable {
     let isSequence = before.0 != ArchiveTree.root && tree.entries.sibling(after: before.0) == node
     if let bytes = before.1 { return (bytes, true) }
     let archive = tree.archive
-    return (early ? try archive.openEarly(node, patience) : try archive.open(node, patience), isSequence)
+    return (early ? try archive.openEarly(node, blocking) : try archive.open(node, blocking), isSequence)
   }
 
   /// Returns the entry after `node` if it is worth decoding ahead.

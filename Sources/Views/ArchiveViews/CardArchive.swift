@@ -35,10 +35,10 @@ final class CardArchive: OpenedArchive {
     self.tree = tree
   }
 
-  func open(_ index: UInt32, _ patience: Patience) throws(Fault) -> any ByteSource {
+  func open(_ index: UInt32, _ blocking: BlockingMode) throws(Fault) -> any ByteSource {
     guard let detail = tree.detail(index) else { throw Fault(.damaged, "is a folder") }
     return try folder.open(Int(detail.number), of: source)
   }
 
-  func fault(of index: UInt32, _ patience: Patience) throws(Fault) -> Fault? { nil }
+  func fault(of index: UInt32, _ blocking: BlockingMode) throws(Fault) -> Fault? { nil }
 }

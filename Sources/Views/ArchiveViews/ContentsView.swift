@@ -30,15 +30,15 @@ package struct ContentsView: FolderView {
   package var descriptions: [ViewDescription] {
     let own = ViewDescription(
       Self.spelling, listed: Self.usual,
-      sources: "any ZIP archive, also in parts (`.zip.001`), any TAR archive, any file that is compressed",
-      "the tree inside the archive, or what is in the compressed file")
+      sources: "any ZIP archive, also in parts (`.zip.001`), any TAR archive, any compressed file",
+      "the tree inside the archive, or the content of the compressed file")
     let others = ViewDescription(
       Self.spelling, listed: ListedFormat.usual,
       sources: "7z, RAR, ISO 9660, cpio, ar, deb, rpm, cab, LHA, xar, WARC and mtree",
-      "the tree inside the archive, or what is in the compressed file")
+      "the tree inside the archive, or the content of the compressed file")
     let cards = ViewDescription(
       Self.spelling, sources: "any calendar (iCalendar) and any file of contacts (vCard)",
-      "each entry as a file by itself, and pictures of people")
+      "each entry as a separate file, and the pictures of contacts")
     return listsOthers ? [own, others, cards] : [own, cards]
   }
 
@@ -72,18 +72,19 @@ package struct ContentsView: FolderView {
         || listsOthers && ListedFormat.isStart(head))
   }
 
-  package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
+  package func item(of source: Source, _ request: ViewRequest, _ blocking: BlockingMode) throws(Fault) -> LookupResult?
+  {
     // Converted files are not archives.
     if source.item.knownHead != nil { return nil }
-    if try SplitFile.isFurther(source, patience) { return nil }
-    let whole = try SplitFile.whole(of: source, patience)
+    if try SplitFile.isFurther(source, blocking) { return nil }
+    let whole = try SplitFile.whole(of: source, blocking)
     let archive = archives.archive(of: whole)
     // A view that is listed exists without a check. Otherwise, the content of this part decides, because the process
     // may not be permitted to read the other parts.
-    if !source.isConcealed, !isListed(beside: source.name), try !archives.archive(of: source).isArchive(patience) {
+    if !source.isConcealed, !isListed(beside: source.name), try !archives.archive(of: source).isArchive(blocking) {
       return nil
     }
     let root = ArchiveItem(archive)
-    return Found(root, try root.attributes(patience))
+    return LookupResult(root, try root.attributes(blocking))
   }
 }

@@ -58,19 +58,20 @@ final class EntrySource: ByteSource {
     }
   }
 
-  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
-    let count = try noting { () throws(Fault) in unsafe try source.read(into: buffer, at: offset, patience) }
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ blocking: BlockingMode) throws(Fault) -> Int
+  {
+    let count = try noting { () throws(Fault) in unsafe try source.read(into: buffer, at: offset, blocking) }
     if count > 0 { noteAssurance() }
     return count
   }
 
-  func findSize(_ patience: Patience) throws(Fault) { try source.findSize(patience) }
+  func findSize(_ blocking: BlockingMode) throws(Fault) { try source.findSize(blocking) }
   func next(_ area: Area, from offset: Int64) throws(Fault) -> Int64? { try source.next(area, from: offset) }
   func extent(at offset: Int64, count: Int) -> Extent? { source.extent(at: offset, count: count) }
   func verify() throws(Fault) { try source.verify() }
 
-  func willMove(at offset: Int64, count: Int, _ patience: Patience) throws(Fault) {
-    try noting { () throws(Fault) in try source.willMove(at: offset, count: count, patience) }
+  func willMove(at offset: Int64, count: Int, _ blocking: BlockingMode) throws(Fault) {
+    try noting { () throws(Fault) in try source.willMove(at: offset, count: count, blocking) }
     if count > 0 { noteAssurance() }
   }
 

@@ -46,7 +46,7 @@ final class ListedArchive: OpenedArchive {
     var number = 0
     var end: EntryRecord?
     while let record = try reader.next() {
-      try Interest.check()
+      try CancellationToken.check()
       if record.kind == .end {
         end = record
         break
@@ -73,14 +73,14 @@ final class ListedArchive: OpenedArchive {
 
   // MARK: Reading
 
-  func open(_ index: UInt32, _ patience: Patience) throws(Fault) -> any ByteSource {
-    let bytes = try openEarly(index, patience)
+  func open(_ index: UInt32, _ blocking: BlockingMode) throws(Fault) -> any ByteSource {
+    let bytes = try openEarly(index, blocking)
     // Callers of this function do not block between reads.
-    if let bytes = bytes as? MemberSource { try bytes.waitForEnd(patience) }
+    if let bytes = bytes as? MemberSource { try bytes.waitForEnd(blocking) }
     return bytes
   }
 
-  func openEarly(_ index: UInt32, _ patience: Patience) throws(Fault) -> any ByteSource {
+  func openEarly(_ index: UInt32, _ blocking: BlockingMode) throws(Fault) -> any ByteSource {
     if let text = tree.text(index) { return ByteArraySource(Array(text)) }
     guard let detail = tree.detail(index) else { throw Fault(.damaged, "is a folder") }
     let size = entries.nodes[Int(index)].size
@@ -90,29 +90,29 @@ final class ListedArchive: OpenedArchive {
     let place = runs.partitionIndex { Int(detail.number) > $0.last }
     guard place < runs.count else { throw Fault(.damaged, "expected a list of entries") }
     let run = runs[place]
-    let unpacked = try unpacked(run, patience)
+    let unpacked = try unpacked(run, blocking)
     let start = detail.place - run.start
-    return try MemberSource(unpacked, start: start, size: size, number: Int(detail.number), patience)
+    return try MemberSource(unpacked, start: start, size: size, number: Int(detail.number), blocking)
   }
 
   private func check(_ flags: EntryRecord.Flags) throws(Fault) {
-    if flags.contains(.isAbsent) { throw Fault(.unsupported, "is listed in the archive, which has none of its bytes") }
+    if flags.contains(.isAbsent) { throw Fault(.unsupported, "is listed in the archive, but its bytes are missing") }
     if flags.contains(.isEncrypted) { throw Fault(.locked, EntryRecord.encryption) }
     if flags.contains(.isWrong) { throw Fault(.damaged, EntryRecord.wrongSum) }
-    if flags.contains(.isExcessive) { throw Fault(.limit, "claims to be larger than what such an archive can hold") }
+    if flags.contains(.isExcessive) { throw Fault(.limit, "claims to be larger than such an archive can be") }
   }
 
-  private func unpacked(_ run: EntryRun, _ patience: Patience) throws(Fault) -> UnpackedRun {
+  private func unpacked(_ run: EntryRun, _ blocking: BlockingMode) throws(Fault) -> UnpackedRun {
     if let known = Self.inHand[ObjectIdentifier(self)], known.run == run, known.isUsable { return known }
     guard run.size <= Job.largestOutput - Self.runSize else {
-      throw Fault(.limit, "is with \(run.size) bytes of others in one piece, over the limit of \(Job.largestOutput)")
+      throw Fault(.limit, "is compressed in one block of \(run.size) bytes, over the limit of \(Job.largestOutput)")
     }
     let isGrowing = run.size > Self.promptSize
     let recipe = Recipe.members(run.first, through: run.last, isGrowing: isGrowing)
     let bytes =
       isGrowing
-      ? try service.openEarly(recipe, of: subject, guess: run.size, isPatient: { true }, patience)
-      : try service.open(recipe, of: subject, patience)
+      ? try service.openEarly(recipe, of: subject, guess: run.size, isPatient: { true }, blocking)
+      : try service.open(recipe, of: subject, blocking)
     let unpacked = UnpackedRun(run, bytes)
     Self.inHand.insert(unpacked, for: ObjectIdentifier(self), cost: 1)
     return unpacked
@@ -133,7 +133,7 @@ final class ListedArchive: OpenedArchive {
     return flags.contains(.isChecked) ? nil : outer
   }
 
-  func fault(of index: UInt32, _ patience: Patience) throws(Fault) -> Fault? {
+  func fault(of index: UInt32, _ blocking: BlockingMode) throws(Fault) -> Fault? {
     guard entries.nodes[Int(index)].kind == .file, let detail = tree.detail(index) else { return nil }
     do throws(Fault) { try check(EntryRecord.Flags(rawValue: detail.mark)) } catch { return error }
     // Finding other faults would require unpacking.

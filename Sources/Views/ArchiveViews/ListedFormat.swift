@@ -53,12 +53,12 @@ enum ListedFormat {
   }
 
   /// Returns whether a file is a disc image, by its 17th sector. Throws `later` if reading that takes long.
-  static func isDisc(_ bytes: any ByteSource, _ patience: Patience) throws(Fault) -> Bool {
+  static func isDisc(_ bytes: any ByteSource, _ blocking: BlockingMode) throws(Fault) -> Bool {
     if bytes.hasKnownSize, bytes.size < discStart + 2048 { return false }
     // Decompressed data can end before.
     var (mark, fault) = ([UInt8](repeating: 0, count: 5), Fault?.none)
     unsafe mark.withUnsafeMutableBytes { buffer in
-      do throws(Fault) { _ = unsafe try bytes.read(into: buffer, at: discStart + 1, patience) } catch { fault = error }
+      do throws(Fault) { _ = unsafe try bytes.read(into: buffer, at: discStart + 1, blocking) } catch { fault = error }
     }
     if let fault {
       if fault.kind == .damaged { return false }

@@ -35,13 +35,13 @@ final class PackedFile: OpenedArchive {
 
   func assurance(of index: UInt32) -> Assurance? { index == Self.file ? content.assurance : Assurance.none }
 
-  func open(_ index: UInt32, _ patience: Patience) throws(Fault) -> any ByteSource {
-    try content.findSize(patience)
+  func open(_ index: UInt32, _ blocking: BlockingMode) throws(Fault) -> any ByteSource {
+    try content.findSize(blocking)
     guard let fault = content.fault else { return content }
     return EarlyEnd(content, fault)
   }
 
-  func fault(of index: UInt32, _ patience: Patience) throws(Fault) -> Fault? {
+  func fault(of index: UInt32, _ blocking: BlockingMode) throws(Fault) -> Fault? {
     index == Self.file ? fault : nil
   }
 
@@ -49,7 +49,7 @@ final class PackedFile: OpenedArchive {
     index == Self.file ? (content.size, content.hasKnownSize) : nil
   }
 
-  func findSize(of index: UInt32, _ patience: Patience) throws(Fault) { try content.findSize(patience) }
+  func findSize(of index: UInt32, _ blocking: BlockingMode) throws(Fault) { try content.findSize(blocking) }
 }
 
 private enum SafeInnerName {

@@ -30,8 +30,8 @@ final class SplitFile: Item {
   private static let mostParts = 0xffff
 
   /// Finds the parts. Returns `nil` if `source` is the only one.
-  private init?(_ source: Source, _ names: PartNames, count: Int, _ patience: Patience) throws(Fault) {
-    parts = try Self.parts(of: source, names, count: count, patience)
+  private init?(_ source: Source, _ names: PartNames, count: Int, _ blocking: BlockingMode) throws(Fault) {
+    parts = try Self.parts(of: source, names, count: count, blocking)
     files = Self.present(parts)
     guard files.members.count > 1 else { return nil }
     self.source = source
@@ -47,38 +47,38 @@ final class SplitFile: Item {
   ///
   /// Looks up the name of the next part. If it exists, the number of parts is read from the end of the last one, and
   /// all of their names are looked up.
-  static func whole(of source: Source, _ patience: Patience) throws(Fault) -> Source {
+  static func whole(of source: Source, _ blocking: BlockingMode) throws(Fault) -> Source {
     guard !source.isConcealed, let names = PartNames(source.name) else { return source }
     var count = 1
     if names.areBefore {
-      guard try FileGroup.member(named: names[0], in: source.folder.item, patience) != nil else { return source }
-      if patience == .immediate { throw .later }
-      let found = try unlessDelayed { () throws(Fault) in try ZipArchive.partCount(of: source.open(patience)) }
+      guard try FileGroup.member(named: names[0], in: source.folder.item, blocking) != nil else { return source }
+      if blocking == .immediate { throw .later }
+      let found = try unlessDelayed { () throws(Fault) in try ZipArchive.partCount(of: source.open(blocking)) }
       count = found ?? 1
       if count == 1 { return source }
     }
-    guard let item = try SplitFile(source, names, count: count, patience) else { return source }
+    guard let item = try SplitFile(source, names, count: count, blocking) else { return source }
     return Source(item: item, attributes: item.described, name: source.name, folder: source.folder)
   }
 
   /// Returns whether, by its name, `source` is a part that another file represents.
-  static func isFurther(_ source: Source, _ patience: Patience) throws(Fault) -> Bool {
+  static func isFurther(_ source: Source, _ blocking: BlockingMode) throws(Fault) -> Bool {
     for name in PartNames.leaders(of: source.name)
-    where try FileGroup.member(named: name, in: source.folder.item, patience) != nil {
+    where try FileGroup.member(named: name, in: source.folder.item, blocking) != nil {
       return true
     }
     return false
   }
 
   private static func parts(
-    of source: Source, _ names: PartNames, count: Int, _ patience: Patience
+    of source: Source, _ names: PartNames, count: Int, _ blocking: BlockingMode
   ) throws(Fault) -> [Part] {
     var others: [Part] = []
     var found = 0
     while names.areBefore ? others.count < count - 1 : others.count < min(found + widestGap, mostParts) {
-      try Interest.check()
+      try CancellationToken.check()
       let name = names[others.count]
-      if let member = try FileGroup.member(named: name, in: source.folder.item, patience) {
+      if let member = try FileGroup.member(named: name, in: source.folder.item, blocking) {
         others.append(.present(member))
         found = others.count
       } else {
@@ -97,7 +97,7 @@ final class SplitFile: Item {
   /// Returns `nil`: the mode already reflects all access lists.
   func accessList() throws(Fault) -> AccessList? { nil }
   func soleOwner(_ attributes: Attributes) -> UInt32? { files.soleOwner }
-  func attributes(_ patience: Patience) throws(Fault) -> Attributes { described }
+  func attributes(_ blocking: BlockingMode) throws(Fault) -> Attributes { described }
   var sourceState: UInt64 { source.item.sourceState }
 
   /// The fault of the first missing part.
@@ -106,11 +106,11 @@ final class SplitFile: Item {
     return nil
   }
 
-  func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource {
+  func open(pinned: Bool, _ blocking: BlockingMode) throws(Fault) -> any ByteSource {
     var joined: [(name: FileName, bytes: any ByteSource)] = []
     for part in parts {
       switch part {
-      case .present(let member): joined.append((member.name, try member.open(patience)))
+      case .present(let member): joined.append((member.name, try member.open(blocking)))
       case .missing(let name):
         // Parts split at arbitrary offsets are as long as the first. Offsets into other parts can be any 32-bit number.
         let size = names.areBefore ? 1 << 32 : source.attributes.size
@@ -120,9 +120,9 @@ final class SplitFile: Item {
     return try JoinedSource(joined)
   }
 
-  func checkCurrent(isDoubted: Bool, _ patience: Patience) throws(Fault) {
-    guard let now = try source.now(isDoubted: isDoubted, patience) else { return }
-    let parts = try Self.parts(of: now, names, count: count, patience)
+  func checkCurrent(isDoubted: Bool, _ blocking: BlockingMode) throws(Fault) {
+    guard let now = try source.now(isDoubted: isDoubted, blocking) else { return }
+    let parts = try Self.parts(of: now, names, count: count, blocking)
     guard Self.present(parts).state == files.state else { throw .stale }
   }
 }
@@ -138,10 +138,11 @@ private final class MissingPart: ByteSource {
   }
 
   static func fault(_ name: FileName) -> Fault {
-    Fault(.unsupported, "it is in several files, of which \(name.text) is missing")
+    Fault(.unsupported, "it is split into several files, and \(name.text) is missing")
   }
 
-  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ blocking: BlockingMode) throws(Fault) -> Int
+  {
     throw Self.fault(name)
   }
 }

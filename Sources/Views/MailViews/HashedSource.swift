@@ -23,9 +23,10 @@ final class HashedSource: ByteSource {
   var identity: ByteIdentity? { source.identity }
   var isSettling: Bool { source.isSettling }
 
-  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ blocking: BlockingMode) throws(Fault) -> Int
+  {
     try reach(offset)
-    let count = unsafe try source.read(into: buffer, at: offset, patience)
+    let count = unsafe try source.read(into: buffer, at: offset, blocking)
     unsafe add(UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: offset)
     return count
   }

@@ -8,9 +8,9 @@ extension Mailbox: PositionedSource {
   var losesMessages: Bool { false }
 
   func bytes(
-    of message: ShownMessage.Chunk, at position: Int, _ patience: Patience
+    of message: ShownMessage.Chunk, at position: Int, _ blocking: BlockingMode
   ) throws(Fault) -> any ByteSource {
-    try bytes(from: message.start, size: message.size, patience)
+    try bytes(from: message.start, size: message.size, blocking)
   }
 
   func end() { end(with: .ending) }

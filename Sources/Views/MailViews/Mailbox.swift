@@ -16,9 +16,9 @@ final class Mailbox: Sendable {
   /// Weak, because it refers to this mailbox.
   weak let mailboxes: Mailboxes?
   let progress = Monitor(Progress())
-  let turn = BlockingLock()
+  let turn = CancellableLock()
   /// The waiters that keep the search running.
-  let audience = Audience(staying: 0.5)
+  let audience = WaiterCount(staying: 0.5)
   /// The offset up to which the search has read, in bytes. It may be far past the last message found.
   let readUpTo = Atomic<Int64>(0)
 
@@ -82,11 +82,11 @@ final class Mailbox: Sendable {
   }
 
   /// Returns the messages of a block, or none past the last block.
-  func rows(ofBlock number: Int, _ patience: Patience) throws(Fault) -> [MessageRow] {
+  func rows(ofBlock number: Int, _ blocking: BlockingMode) throws(Fault) -> [MessageRow] {
     let place = Mailboxes.Place(state: file.state, number: number)
     if let known = known(place) { return known }
     // Finding the block, or waiting until it is found, may take long.
-    if patience == .immediate { throw .later }
+    if blocking == .immediate { throw .later }
     let opened = try open()
     let found = try wait(opened) { progress -> Result<(start: Int64, count: Int)?, Fault>? in
       let directory = progress.directory
@@ -126,8 +126,8 @@ final class Mailbox: Sendable {
 
   /// Returns the number of messages once all have been found. Throws the fault of the search if it found none or may
   /// succeed later.
-  func count(_ patience: Patience) throws(Fault) -> Int {
-    if patience == .immediate, !progress.read({ $0.isDone }) { throw .later }
+  func count(_ blocking: BlockingMode) throws(Fault) -> Int {
+    if blocking == .immediate, !progress.read({ $0.isDone }) { throw .later }
     let (count, fault) = try wait(open()) { $0.isDone ? ($0.directory.count, $0.fault) : nil }
     // Messages found in spite of damage are shown. A system error may be transient.
     if let fault, count == 0 || !fault.concernsContent { throw fault }
@@ -147,20 +147,20 @@ final class Mailbox: Sendable {
 
   // MARK: Numbers
 
-  func serial(at position: Int, _ patience: Patience) throws(Fault) -> Int {
-    try awaited(patience) { position < $0.count ? $0[position] : nil } ?? position + 1
+  func serial(at position: Int, _ blocking: BlockingMode) throws(Fault) -> Int {
+    try awaited(blocking) { position < $0.count ? $0[position] : nil } ?? position + 1
   }
 
-  func position(ofSerial number: Int, _ patience: Patience) throws(Fault) -> Int? {
-    try awaited(patience) { $0.position(of: number) }
+  func position(ofSerial number: Int, _ blocking: BlockingMode) throws(Fault) -> Int? {
+    try awaited(blocking) { $0.position(of: number) }
   }
 
   /// Waits until `answer` returns a value for the numbers of the messages found so far. Returns `nil` if it returns
   /// none for the numbers of all messages.
-  private func awaited(_ patience: Patience, _ answer: (SerialNumbers) -> Int?) throws(Fault) -> Int? {
+  private func awaited(_ blocking: BlockingMode, _ answer: (SerialNumbers) -> Int?) throws(Fault) -> Int? {
     let (found, isDone) = progress.read { (answer($0.numbers), $0.isDone && $0.opened != nil && $0.fault == nil) }
     if found != nil || isDone { return found }
-    if patience == .immediate { throw .later }
+    if blocking == .immediate { throw .later }
     let opened = try open()
     let result = try wait(opened) { progress -> Result<Int?, Fault>? in
       if let found = answer(progress.numbers) { return .success(found) }
@@ -171,8 +171,8 @@ final class Mailbox: Sendable {
   }
 
   /// Returns the bytes of a message. Blocks on the first access to the mailbox.
-  func bytes(from start: Int64, size: Int64, _ patience: Patience) throws(Fault) -> any ByteSource {
-    if patience == .immediate, progress.read({ $0.opened == nil }) { throw .later }
+  func bytes(from start: Int64, size: Int64, _ blocking: BlockingMode) throws(Fault) -> any ByteSource {
+    if blocking == .immediate, progress.read({ $0.opened == nil }) { throw .later }
     let opened = try open()
     let range = ByteRange(of: opened.bytes, start: start, size: size)
     guard let fault = opened.packed?.fault ?? progress.read({ $0.fault }), start + size >= opened.bytes.size else {

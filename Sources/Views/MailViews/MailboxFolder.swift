@@ -4,7 +4,7 @@ internal import Synchronization
 internal import Tree
 
 /// The directory of the messages of a mailbox or mail folder, in the source's order.
-final class MailboxFolder: MadeItem {
+final class MailboxFolder: DerivedItem {
   private let mailbox: any MessageSource
   private let messages: MessageTable
   private static let view = "messages"
@@ -27,18 +27,18 @@ final class MailboxFolder: MadeItem {
     self.messages = messages
   }
 
-  func attributes(_ patience: Patience) throws(Fault) -> Attributes {
+  func attributes(_ blocking: BlockingMode) throws(Fault) -> Attributes {
     mailbox.file.attributes.view(inode: inode, kind: .folder, size: 0)
   }
 
-  func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
+  func child(named name: FileName, _ blocking: BlockingMode) throws(Fault) -> LookupResult? {
     // The name contains the message's number; it is valid if the message has this name.
     guard let number = MessageRow.position(inFolderName: name),
-      let position = try mailbox.position(ofSerial: number, patience),
-      let row = try mailbox.row(at: position, patience), folderName(row, at: position, number) == name
+      let position = try mailbox.position(ofSerial: number, blocking),
+      let row = try mailbox.row(at: position, blocking), folderName(row, at: position, number) == name
     else { return nil }
     let folder = MessageFolder(shown(row, at: position, number))
-    return Found(folder, try folder.attributes(patience))
+    return LookupResult(folder, try folder.attributes(blocking))
   }
 
   /// Returns the directory name of the message at a position.
@@ -54,18 +54,18 @@ final class MailboxFolder: MadeItem {
       mailbox.file, .mailbox(mailbox, .init(row)), at: position, serial: number, view: Self.view, messages)
   }
 
-  func listing(_ patience: Patience) throws(Fault) -> any Listing {
+  func listing(_ blocking: BlockingMode) throws(Fault) -> any DirectoryCursor {
     mailbox.tryAgain()
     // Throws here if the file is not a mailbox, instead of listing an empty directory.
-    _ = try mailbox.rows(ofBlock: 0, patience)
+    _ = try mailbox.rows(ofBlock: 0, blocking)
     return MailboxListing(self)
   }
 
-  func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
+  func provenance(_ blocking: BlockingMode) throws(Fault) -> Provenance? {
     mailbox.file.provenance(view: Self.view, mailbox.fault)
   }
 
-  private final class MailboxListing: Listing {
+  private final class MailboxListing: DirectoryCursor {
     private let folder: MailboxFolder
 
     init(_ folder: MailboxFolder) { self.folder = folder }
@@ -73,10 +73,10 @@ final class MailboxFolder: MadeItem {
     /// True if messages can be removed, because the positions of later messages then change.
     var outlivesChanges: Bool { folder.mailbox.losesMessages }
 
-    func entries(after place: Int64, _ patience: Patience) throws(Fault) -> [ListedEntry] {
+    func entries(after place: Int64, _ blocking: BlockingMode) throws(Fault) -> [ListedEntry] {
       guard place >= 0 else { return [] }
       let (block, start) = Int(place).quotientAndRemainder(dividingBy: MailboxDirectory.blockSize)
-      let rows = try folder.mailbox.rows(ofBlock: block, patience)
+      let rows = try folder.mailbox.rows(ofBlock: block, blocking)
       guard start < rows.count else {
         try folder.mailbox.checkEnd()
         return []
@@ -84,7 +84,7 @@ final class MailboxFolder: MadeItem {
       var entries: [ListedEntry] = []
       var names: [FileName] = []
       for (position, row) in zip(Int(place)..., rows[start...]) {
-        let number = try folder.mailbox.serial(at: position, patience)
+        let number = try folder.mailbox.serial(at: position, blocking)
         let name = row.folderName(position: number)
         names.append(name)
         let message = folder.shown(row, at: position, number)

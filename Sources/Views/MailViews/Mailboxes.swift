@@ -19,18 +19,18 @@ package final class Mailboxes: Sendable {
   private let mailFolders = SourceTable<MailFolder>()
   private let stores = SourceTable<MailStore>()
   private let mailTrees = SourceTable<MailTree>()
-  private let seenFolders = SeenFolders<MessageFiles>()
-  private let seenTrees = SeenFolders<MailTreeFolder>()
+  private let seenFolders = DirectoryScanCache<MessageFiles>()
+  private let seenTrees = DirectoryScanCache<MailTreeFolder>()
   /// Mailboxes that are kept open while unused, in LRU order (most recent last).
   private let kept = Mutex<[any MessageSource]>([])
   let index: Index?
-  let scans = Workers(atMost: 2, evenHeldUp: 24)
+  let scans = ThreadPool(atMost: 2, evenHeldUp: 24)
   /// Threads that search for attachments. A separate pool, because they wait for `scans`.
-  let looks = Workers(atMost: 2, evenHeldUp: 24)
+  let looks = ThreadPool(atMost: 2, evenHeldUp: 24)
   /// Threads that combine the attachments of a tree's parts. A separate pool, because they wait for `looks`.
-  let gatherings = Workers(atMost: 1, evenHeldUp: 12)
+  let gatherings = ThreadPool(atMost: 1, evenHeldUp: 12)
   /// Threads that add words to text indexes, one mailbox at a time.
-  let words = Workers(atMost: 1, evenHeldUp: 12)
+  let words = ThreadPool(atMost: 1, evenHeldUp: 12)
   let blocks: LRUCache<Place, [MessageRow]>
   package let messages: MessageTable
   /// Cached data that was derived for the views.
@@ -62,7 +62,7 @@ package final class Mailboxes: Sendable {
   /// Timing of queries and of adding words.
   package struct Pace: Sendable {
     /// The maximum time that a query waits for its complete result.
-    var patience = Duration.seconds(10)
+    var blocking = Duration.seconds(10)
     /// The size of a batch of words, in bytes.
     var batchSize = 8 << 20
     /// The time after which a smaller batch is added. Its words are found from then on.
@@ -99,8 +99,8 @@ package final class Mailboxes: Sendable {
 
   /// Returns the cancellation token of background work for `audience`. Without `yieldsToReaders`, only `stop` cancels
   /// the work.
-  func interest(of audience: Audience) -> Interest {
-    Interest { [weak self] in
+  func interest(of audience: WaiterCount) -> CancellationToken {
+    CancellationToken { [weak self] in
       guard let self, !isEnding else { return false }
       return !yieldsToReaders || audience.isThere
     }
@@ -109,19 +109,19 @@ package final class Mailboxes: Sendable {
   /// Returns the messages of a directory: those of its message files, and of all mailboxes in and below it. Returns
   /// `nil` if there are none. `messages` distinguishes mailboxes from other files. Blocks on the disk.
   func folder(
-    _ source: Source, _ messages: MessagesView, _ patience: Patience
+    _ source: Source, _ messages: MessagesView, _ blocking: BlockingMode
   ) throws(Fault) -> (any MessageSource)? {
     let finder = MailTreeList.Finder(
       folders: seenFolders,
       mailbox: { (source) throws(Fault) in try messages.mailbox(in: source, .blocking) },
       isMailbox: { messages.isMailboxName($0) })
-    guard let tree = try seenTrees.tree(below: source, finder, patience) else { return nil }
+    guard let tree = try seenTrees.tree(below: source, finder, blocking) else { return nil }
     let folder = source.folder
     if tree.list.isSingle, let files = tree.list.parts[0].files {
-      let shown = try Source(item: files, attributes: files.attributes(patience), name: source.name, folder: folder)
+      let shown = try Source(item: files, attributes: files.attributes(blocking), name: source.name, folder: folder)
       return mailFolder(shown, of: files)
     }
-    let shown = try Source(item: tree, attributes: tree.attributes(patience), name: source.name, folder: folder)
+    let shown = try Source(item: tree, attributes: tree.attributes(blocking), name: source.name, folder: folder)
     return mailTrees.value(of: shown) { file in
       let isMaildir = tree.list.parts.count > 1
       let parts = tree.list.parts.map { part -> MailTree.Part in

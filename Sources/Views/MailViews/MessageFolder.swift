@@ -3,7 +3,7 @@ internal import Mail
 internal import Tree
 
 /// The directory of a message: its bytes, header, bodies and attachments.
-final class MessageFolder: MadeItem {
+final class MessageFolder: DerivedItem {
   let message: ShownMessage
   /// Identifies the view directory that contains it. 0 for the mailbox's own directory.
   private let place: UInt64
@@ -23,19 +23,19 @@ final class MessageFolder: MadeItem {
     self.shape = shape
   }
 
-  func attributes(_ patience: Patience) throws(Fault) -> Attributes {
-    try message.attributes(of: .folder, at: place, patience)
+  func attributes(_ blocking: BlockingMode) throws(Fault) -> Attributes {
+    try message.attributes(of: .folder, at: place, blocking)
   }
 
-  func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
-    guard let part = MessagePart.named(name), try parts(patience, upTo: part).contains(part) else { return nil }
+  func child(named name: FileName, _ blocking: BlockingMode) throws(Fault) -> LookupResult? {
+    guard let part = MessagePart.named(name), try parts(blocking, upTo: part).contains(part) else { return nil }
     let item: any Item = part == .attachments ? AttachmentFolder(message, at: place) : MessageFile(message, part)
-    return Found(item, try item.attributes(patience))
+    return LookupResult(item, try item.attributes(blocking))
   }
 
-  func listing(_ patience: Patience) throws(Fault) -> any Listing {
+  func listing(_ blocking: BlockingMode) throws(Fault) -> any DirectoryCursor {
     ShortListing(
-      try parts(patience).map { part in
+      try parts(blocking).map { part in
         part == .attachments
           ? (part.name, message.folderInode(part, at: place), .folder)
           : (part.name, message.inode(part.number), .file)
@@ -44,12 +44,12 @@ final class MessageFolder: MadeItem {
 
   /// Returns the parts in the directory. With `wanted`, only the presence of that part is certain, which may avoid
   /// parsing the message.
-  private func parts(_ patience: Patience, upTo wanted: MessagePart? = nil) throws(Fault) -> [MessagePart] {
+  private func parts(_ blocking: BlockingMode, upTo wanted: MessagePart? = nil) throws(Fault) -> [MessagePart] {
     var parts: [MessagePart] = [.bytes, .header, .text]
     if let wanted, parts.contains(wanted) { return parts }
     var shape = shape
     do throws(Fault) {
-      if shape == nil { shape = MessageShape(of: try message.message(patience)) }
+      if shape == nil { shape = MessageShape(of: try message.message(blocking)) }
     } catch {
       // A message that cannot be read is listed. Reading it fails.
       guard error.concernsContent, error.kind != .changed else { throw error }
@@ -60,8 +60,8 @@ final class MessageFolder: MadeItem {
     return parts
   }
 
-  func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
-    try message.provenance(patience) { () throws(Fault) in try message.message(patience).fault }
+  func provenance(_ blocking: BlockingMode) throws(Fault) -> Provenance? {
+    try message.provenance(blocking) { () throws(Fault) in try message.message(blocking).fault }
   }
 }
 
@@ -102,7 +102,7 @@ enum MessagePart: Hashable, Sendable {
 }
 
 /// The directory of a message's decoded attachments.
-final class AttachmentFolder: MadeItem {
+final class AttachmentFolder: DerivedItem {
   private let message: ShownMessage
   /// Identifies the view directory that contains the message's directory.
   private let place: UInt64
@@ -117,30 +117,30 @@ final class AttachmentFolder: MadeItem {
     self.place = place
   }
 
-  func attributes(_ patience: Patience) throws(Fault) -> Attributes {
-    try message.attributes(of: .attachments, at: place, patience)
+  func attributes(_ blocking: BlockingMode) throws(Fault) -> Attributes {
+    try message.attributes(of: .attachments, at: place, blocking)
   }
 
-  func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
-    guard let index = try message.message(patience).attachment(named: name) else { return nil }
+  func child(named name: FileName, _ blocking: BlockingMode) throws(Fault) -> LookupResult? {
+    guard let index = try message.message(blocking).attachment(named: name) else { return nil }
     let file = MessageFile(message, .attachment(index))
-    return Found(file, try file.attributes(patience))
+    return LookupResult(file, try file.attributes(blocking))
   }
 
-  func listing(_ patience: Patience) throws(Fault) -> any Listing {
+  func listing(_ blocking: BlockingMode) throws(Fault) -> any DirectoryCursor {
     ShortListing(
-      try message.message(patience).attachments.enumerated().map { index, attachment in
+      try message.message(blocking).attachments.enumerated().map { index, attachment in
         (attachment.name, message.inode(MessagePart.attachment(index).number), .file)
       })
   }
 
-  func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
-    try message.provenance(patience)
+  func provenance(_ blocking: BlockingMode) throws(Fault) -> Provenance? {
+    try message.provenance(blocking)
   }
 }
 
 /// A file in a message's directory, or an attachment.
-final class MessageFile: MadeItem {
+final class MessageFile: DerivedItem {
   private let message: ShownMessage
   private let part: MessagePart
   var inode: UInt64 { message.inode(part.number) }
@@ -153,23 +153,23 @@ final class MessageFile: MadeItem {
     self.part = part
   }
 
-  func attributes(_ patience: Patience) throws(Fault) -> Attributes {
+  func attributes(_ blocking: BlockingMode) throws(Fault) -> Attributes {
     let size: Int64
     if part == .bytes {
-      size = try message.size(patience)
+      size = try message.size(blocking)
     } else {
-      size = try content(patience).size
+      size = try content(blocking).size
     }
-    return try message.attributes(part.number, .file, size: size, patience)
+    return try message.attributes(part.number, .file, size: size, blocking)
   }
 
-  func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource {
-    part == .bytes ? try message.bytes(patience) : try content(patience)
+  func open(pinned: Bool, _ blocking: BlockingMode) throws(Fault) -> any ByteSource {
+    part == .bytes ? try message.bytes(blocking) : try content(blocking)
   }
 
-  private func content(_ patience: Patience) throws(Fault) -> any ByteSource {
-    let taken = try message.message(patience)
-    try message.checkPromptness(patience)
+  private func content(_ blocking: BlockingMode) throws(Fault) -> any ByteSource {
+    let taken = try message.message(blocking)
+    try message.checkPromptness(blocking)
     switch part {
     case .header: return ByteArraySource(try taken.headersText())
     case .text: return try taken.open(taken.body)
@@ -186,24 +186,24 @@ final class MessageFile: MadeItem {
     }
   }
 
-  func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
-    guard case .attachment(let index) = part else { return try message.provenance(patience) }
-    return try message.provenance(patience) { () throws(Fault) in
-      let taken = try message.message(patience)
-      try message.checkPromptness(patience)
+  func provenance(_ blocking: BlockingMode) throws(Fault) -> Provenance? {
+    guard case .attachment(let index) = part else { return try message.provenance(blocking) }
+    return try message.provenance(blocking) { () throws(Fault) in
+      let taken = try message.message(blocking)
+      try message.checkPromptness(blocking)
       return taken.attachments.indices.contains(index) ? try taken.damage(of: taken.attachments[index]) : nil
     }
   }
 }
 
 /// A listing of names known in advance.
-final class ShortListing: Listing {
+final class ShortListing: DirectoryCursor {
   private let names: [(name: FileName, inode: UInt64, kind: Kind)]
   private static let blockSize = 256
 
   init(_ names: [(name: FileName, inode: UInt64, kind: Kind)]) { self.names = names }
 
-  func entries(after place: Int64, _ patience: Patience) throws(Fault) -> [ListedEntry] {
+  func entries(after place: Int64, _ blocking: BlockingMode) throws(Fault) -> [ListedEntry] {
     guard place >= 0, place < names.count else { return [] }
     return names[Int(place)...].prefix(Self.blockSize).enumerated().map { index, entry in
       ListedEntry(

@@ -10,7 +10,7 @@ internal import Tree
 /// a directory, where messages are added and removed anywhere, it is a separate number. Numbers of removed messages are
 /// not reused.
 ///
-/// All methods are thread-safe. Methods that take a `Patience` throw `Fault.later` instead of blocking if it is
+/// All methods are thread-safe. Methods that take a `BlockingMode` throw `Fault.later` instead of blocking if it is
 /// `immediate`. The others block.
 protocol MessageSource: AnyObject, Sendable {
   /// The file or directory.
@@ -31,14 +31,14 @@ protocol MessageSource: AnyObject, Sendable {
   var store: MailboxContentStore? { get }
 
   /// Returns the messages of a block of `MailboxDirectory.blockSize`, or none past the last block.
-  func rows(ofBlock number: Int, _ patience: Patience) throws(Fault) -> [MessageRow]
+  func rows(ofBlock number: Int, _ blocking: BlockingMode) throws(Fault) -> [MessageRow]
   /// Returns the number in the name of the message at a position, which must exist. It stays the same when other
   /// messages are added or removed.
-  func serial(at position: Int, _ patience: Patience) throws(Fault) -> Int
+  func serial(at position: Int, _ blocking: BlockingMode) throws(Fault) -> Int
   /// Returns the position of the message with a number in its name. Returns `nil` if there is none.
-  func position(ofSerial number: Int, _ patience: Patience) throws(Fault) -> Int?
+  func position(ofSerial number: Int, _ blocking: BlockingMode) throws(Fault) -> Int?
   /// Returns the number of messages once all have been found.
-  func count(_ patience: Patience) throws(Fault) -> Int
+  func count(_ blocking: BlockingMode) throws(Fault) -> Int
   /// Throws the fault that ended the search early. For readers past the last message found.
   func checkEnd() throws(Fault)
   /// Allows a search that ended with a system error, which may be transient, to resume.
@@ -48,7 +48,7 @@ protocol MessageSource: AnyObject, Sendable {
 
   /// Returns the bytes of the message at a position.
   func bytes(
-    of message: ShownMessage.Chunk, at position: Int, _ patience: Patience
+    of message: ShownMessage.Chunk, at position: Int, _ blocking: BlockingMode
   ) throws(Fault) -> any ByteSource
 
   /// Returns the sources that this one is composed of, or this one alone. Blocks until all messages have been found.
@@ -98,8 +98,8 @@ struct NumberedMessage {
 
 extension MessageSource {
   /// Returns the message at a position, from 0. Returns `nil` past the last one.
-  func row(at position: Int, _ patience: Patience) throws(Fault) -> MessageRow? {
-    let rows = try rows(ofBlock: position / MailboxDirectory.blockSize, patience)
+  func row(at position: Int, _ blocking: BlockingMode) throws(Fault) -> MessageRow? {
+    let rows = try rows(ofBlock: position / MailboxDirectory.blockSize, blocking)
     let place = position % MailboxDirectory.blockSize
     if place < rows.count { return rows[place] }
     try checkEnd()
@@ -107,8 +107,8 @@ extension MessageSource {
   }
 
   /// Returns the name of a message's directory.
-  func folderName(of row: MessageRow, at position: Int, _ patience: Patience) throws(Fault) -> FileName {
-    row.folderName(position: try serial(at: position, patience))
+  func folderName(of row: MessageRow, at position: Int, _ blocking: BlockingMode) throws(Fault) -> FileName {
+    row.folderName(position: try serial(at: position, blocking))
   }
 
   /// Parses a message. Blocks. Returns `nil` if the file is damaged there or the message has been removed, neither of

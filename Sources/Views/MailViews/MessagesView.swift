@@ -67,17 +67,17 @@ package struct MessagesView: FolderView {
   }
 
   /// Returns the messages of a file, recognized by its name or else by its content. Returns `nil` if it has none.
-  func messages(in source: Source, _ patience: Patience) throws(Fault) -> (any MessageSource)? {
-    if let stores, try isStore(source, patience) { return mailboxes.store(of: source, stores.workers) }
-    return try mailbox(in: source, patience).map { mailboxes.mailbox(of: $0) }
+  func messages(in source: Source, _ blocking: BlockingMode) throws(Fault) -> (any MessageSource)? {
+    if let stores, try isStore(source, blocking) { return mailboxes.store(of: source, stores.workers) }
+    return try mailbox(in: source, blocking).map { mailboxes.mailbox(of: $0) }
   }
 
-  private func isStore(_ source: Source, _ patience: Patience) throws(Fault) -> Bool {
+  private func isStore(_ source: Source, _ blocking: BlockingMode) throws(Fault) -> Bool {
     if source.isConcealed { return source.isNamed(among: MailStores.extensions) }
     if source.isNamed(among: storeExtensions) { return true }
     // A file that is named like a mailbox is not opened.
     if source.isTaken(byName: plain) || isPackedMailbox(source.name) { return false }
-    return try MailStores.isStart(source.head(patience))
+    return try MailStores.isStart(source.head(blocking))
   }
 
   /// Returns whether a file's name is that of a mailbox, regardless of which views are listed.
@@ -88,21 +88,22 @@ package struct MessagesView: FolderView {
 
   /// Returns the mailbox that a file is, or that a compressed file contains, recognized by its name or else by its
   /// content. Returns `nil` if there is none.
-  func mailbox(in source: Source, _ patience: Patience) throws(Fault) -> Source? {
+  func mailbox(in source: Source, _ blocking: BlockingMode) throws(Fault) -> Source? {
     if source.isTaken(byName: plain) { return source }
-    if listsUnnamed, isPackedMailbox(source.name) { return try unpacking.inside(of: source, patience) ?? source }
-    let head = try source.head(patience)
+    if listsUnnamed, isPackedMailbox(source.name) { return try unpacking.inside(of: source, blocking) ?? source }
+    let head = try source.head(blocking)
     if MailboxScanner.isMailbox(startingWith: head) { return source }
-    guard Packing(startingWith: head) != nil, let inside = try unpacking.inside(of: source, patience) else {
+    guard Packing(startingWith: head) != nil, let inside = try unpacking.inside(of: source, blocking) else {
       return nil
     }
-    return try MailboxScanner.isMailbox(startingWith: inside.head(patience)) ? inside : nil
+    return try MailboxScanner.isMailbox(startingWith: inside.head(blocking)) ? inside : nil
   }
 
-  package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
-    guard let messages = try messages(in: source, patience) else { return nil }
+  package func item(of source: Source, _ request: ViewRequest, _ blocking: BlockingMode) throws(Fault) -> LookupResult?
+  {
+    guard let messages = try messages(in: source, blocking) else { return nil }
     let folder = MailboxFolder(messages, mailboxes.messages)
-    return Found(folder, try folder.attributes(patience))
+    return LookupResult(folder, try folder.attributes(blocking))
   }
 
   package var work: WorkReport { mailboxes.work }
@@ -113,7 +114,7 @@ package struct MessagesView: FolderView {
 /// `NAME.message/`: a file that is one message, or an Outlook message file.
 package struct MessageView: FolderView {
   /// A function that returns an Outlook file as an ordinary message. It returns `nil` for other files.
-  package typealias Outlook = @Sendable (Source, Patience) throws(Fault) -> Source?
+  package typealias Outlook = @Sendable (Source, BlockingMode) throws(Fault) -> Source?
 
   package let name = "message"
   package let listedExtensions: Set<FileExtension>
@@ -144,19 +145,20 @@ package struct MessageView: FolderView {
 
   package func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool { false }
 
-  package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
+  package func item(of source: Source, _ request: ViewRequest, _ blocking: BlockingMode) throws(Fault) -> LookupResult?
+  {
     var source = source
     // A listing opens no files.
     if !source.isTaken(byName: listedExtensions.intersection(Self.plain)) {
-      if let made = try outlook?(source, patience) {
+      if let made = try outlook?(source, blocking) {
         source = made
-      } else if try !Header.looksLikeMessage(startingWith: source.head(patience)) {
+      } else if try !Header.looksLikeMessage(startingWith: source.head(blocking)) {
         return nil
       }
     }
     let isMade = source.item.knownHead != nil
     let message = shown.value(of: source) { ShownMessage($0, .file(isMade: isMade), at: 0, view: name, messages) }
     let folder = MessageFolder(message)
-    return Found(folder, try folder.attributes(patience))
+    return LookupResult(folder, try folder.attributes(blocking))
   }
 }

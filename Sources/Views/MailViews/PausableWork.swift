@@ -35,7 +35,8 @@ extension Mailboxes {
   /// Runs `body` on one of `workers`, if `owner` and this object still exist then. Cancels it when `audience` stops
   /// waiting.
   func start<Owner: AnyObject & Sendable>(
-    on workers: Workers, _ owner: Owner, for audience: Audience, _ body: @escaping @Sendable (Owner, Mailboxes) -> Void
+    on workers: ThreadPool, _ owner: Owner, for audience: WaiterCount,
+    _ body: @escaping @Sendable (Owner, Mailboxes) -> Void
   ) {
     workers.submit { [weak owner, weak self] in
       guard let owner, let self else { return }

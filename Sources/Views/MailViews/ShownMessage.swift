@@ -56,36 +56,36 @@ final class ShownMessage: Sendable {
   private var place: Mailboxes.Place { Mailboxes.Place(state: file.state, number: position) }
 
   /// Returns the date of the message, or the source's mtime if it has none. Blocks if the file has not been parsed.
-  func modified(_ patience: Patience) throws(Fault) -> Timestamp {
+  func modified(_ blocking: BlockingMode) throws(Fault) -> Timestamp {
     let date =
       switch origin {
       case .mailbox(_, let stretch): stretch.date
-      case .file(let isMade): isMade ? nil : try message(patience).date()
+      case .file(let isMade): isMade ? nil : try message(blocking).date()
       }
     return date.map { Timestamp(seconds: $0) } ?? file.attributes.modified
   }
 
   /// Returns the size of `message.eml`, in bytes. Blocks if the message is derived and has not been converted.
-  func size(_ patience: Patience) throws(Fault) -> Int64 {
+  func size(_ blocking: BlockingMode) throws(Fault) -> Int64 {
     switch origin {
     case .mailbox(_, let stretch): stretch.size
-    case .file(let isMade): isMade ? try bytes(patience).size : file.attributes.size
+    case .file(let isMade): isMade ? try bytes(blocking).size : file.attributes.size
     }
   }
 
   /// Returns the bytes of `message.eml`.
-  func bytes(_ patience: Patience) throws(Fault) -> any ByteSource {
+  func bytes(_ blocking: BlockingMode) throws(Fault) -> any ByteSource {
     switch origin {
-    case .mailbox(let mailbox, let stretch): try mailbox.bytes(of: stretch, at: position, patience)
-    case .file: try file.open(patience)
+    case .mailbox(let mailbox, let stretch): try mailbox.bytes(of: stretch, at: position, blocking)
+    case .file: try file.open(blocking)
     }
   }
 
-  func message(_ patience: Patience) throws(Fault) -> Message {
+  func message(_ blocking: BlockingMode) throws(Fault) -> Message {
     if let known = messages[place] { return known }
-    let bytes = try bytes(patience)
+    let bytes = try bytes(blocking)
     // Bytes stored uncompressed in a file can be read at once.
-    if patience == .immediate, bytes.size > Self.promptSize || bytes.extent(at: 0, count: 1) == nil { throw .later }
+    if blocking == .immediate, bytes.size > Self.promptSize || bytes.extent(at: 0, count: 1) == nil { throw .later }
     // A truncated message must not be taken for a complete one.
     if let bytes = bytes as? EarlyEnd { throw bytes.fault }
     let isQuoted = if case .mailbox(let mailbox, _) = origin { mailbox.isQuoted(at: position) } else { false }
@@ -97,13 +97,13 @@ final class ShownMessage: Sendable {
   /// Returns the provenance of an item that shows the message or a part of it. `damage` returns the fault of the item
   /// itself.
   func provenance(
-    _ patience: Patience, _ damage: () throws(Fault) -> Fault? = { nil }
+    _ blocking: BlockingMode, _ damage: () throws(Fault) -> Fault? = { nil }
   ) throws(Fault) -> Provenance {
     var fault: Fault?
     var isOpen = false
     do throws(Fault) {
       fault = try damage()
-      let bytes = try bytes(patience)
+      let bytes = try bytes(blocking)
       switch bytes.assurance {
       case .damaged(let damage): fault = fault ?? damage
       case .open: isOpen = true
@@ -129,8 +129,8 @@ final class ShownMessage: Sendable {
   }
 
   /// Throws `later` if the message is too large to decode a body or an attachment on the requesting thread.
-  func checkPromptness(_ patience: Patience) throws(Fault) {
-    if patience == .immediate, try size(patience) > Self.promptSize { throw .later }
+  func checkPromptness(_ blocking: BlockingMode) throws(Fault) {
+    if blocking == .immediate, try size(blocking) > Self.promptSize { throw .later }
   }
 
   /// Distinguishes the content of a part from any other item that could have its name. The identity depends on the
@@ -169,8 +169,8 @@ final class ShownMessage: Sendable {
     return Self.folderInode(file, serial, at: place, part)
   }
 
-  func attributes(of part: MessagePart, at place: UInt64, _ patience: Patience) throws(Fault) -> Attributes {
-    var attributes = try attributes(part.number, .folder, size: 0, patience)
+  func attributes(of part: MessagePart, at place: UInt64, _ blocking: BlockingMode) throws(Fault) -> Attributes {
+    var attributes = try attributes(part.number, .folder, size: 0, blocking)
     attributes.inode = folderInode(part, at: place)
     return attributes
   }
@@ -181,11 +181,11 @@ final class ShownMessage: Sendable {
   /// Avoids collisions with the inode numbers of other views of the file.
   private static let mark: UInt64 = 0x6D61_696C << 32
 
-  func attributes(_ part: UInt64, _ kind: Kind, size: Int64, _ patience: Patience) throws(Fault) -> Attributes {
+  func attributes(_ part: UInt64, _ kind: Kind, size: Int64, _ blocking: BlockingMode) throws(Fault) -> Attributes {
     var attributes = file.attributes.view(inode: inode(part), kind: kind, size: size)
     // The directory of a file is a view of it, and the lookup of a view opens no file.
     if case .file = origin, part == MessagePart.folder.number { return attributes }
-    let date = try modified(patience)
+    let date = try modified(blocking)
     attributes.modified = date
     attributes.accessed = date
     attributes.changed = date

@@ -16,15 +16,16 @@ final class WatchedSource: ByteSource {
   var identity: ByteIdentity? { source.identity }
   var isSettling: Bool { source.isSettling }
 
-  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ blocking: BlockingMode) throws(Fault) -> Int
+  {
     try watch(offset)
-    return unsafe try source.read(into: buffer, at: offset, patience)
+    return unsafe try source.read(into: buffer, at: offset, blocking)
   }
 
   func extent(at offset: Int64, count: Int) -> Extent? { source.extent(at: offset, count: count) }
   func verify() throws(Fault) { try source.verify() }
-  func willMove(at offset: Int64, count: Int, _ patience: Patience) throws(Fault) {
-    try source.willMove(at: offset, count: count, patience)
+  func willMove(at offset: Int64, count: Int, _ blocking: BlockingMode) throws(Fault) {
+    try source.willMove(at: offset, count: count, blocking)
   }
   func workAhead(of offset: Int64) -> WorkAhead { source.workAhead(of: offset) }
   func prepare(at offset: Int64) { source.prepare(at: offset) }

@@ -23,7 +23,7 @@ final class BundleSource: ByteSource {
     var files: [Bundle.Member] = []
     var isSettling = false
     for member in members {
-      try Interest.check()
+      try CancellationToken.check()
       let source = try member.open(.blocking)
       isSettling = isSettling || source.isSettling
       if let identity = source.identity { parts.append((member.name, identity)) }
@@ -44,8 +44,9 @@ final class BundleSource: ByteSource {
     identity = parts.count == members.count ? ByteIdentity(bundling: parts) : nil
   }
 
-  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
-    guard patience == .blocking else { throw .later }
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ blocking: BlockingMode) throws(Fault) -> Int
+  {
+    guard blocking == .blocking else { throw .later }
     guard offset >= 0 else { return 0 }
     var filled = 0
     while filled < buffer.count, offset < size - Int64(filled) {
@@ -76,7 +77,7 @@ final class BundleSource: ByteSource {
     let source = try members[index].open(.blocking)
     let end = index + 1 < starts.count ? starts[index + 1] : size
     guard source.size == end - starts[index] else {
-      throw Fault(.changed, "\(members[index].name.text) has changed while it was read")
+      throw Fault(.changed, "\(members[index].name.text) changed while it was read")
     }
     opened.withLock { $0 = (index, source) }
     return source

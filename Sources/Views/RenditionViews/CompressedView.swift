@@ -62,14 +62,15 @@ package struct CompressedView: View {
 
   package func stop() { conversions.stop() }
 
-  package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
+  package func item(of source: Source, _ request: ViewRequest, _ blocking: BlockingMode) throws(Fault) -> LookupResult?
+  {
     let isNamed = source.item.knownHead == nil && source.isNamed(among: listedExtensions)
     guard let recipe = request.recipe else { return nil }
-    if !isNamed, !source.isConcealed, !Format.pdf.isSignature(try source.head(patience)) { return nil }
+    if !isNamed, !source.isConcealed, !Format.pdf.isSignature(try source.head(blocking)) { return nil }
     // No result is larger than its source.
     let item = RenditionFile(
       SourceState(source), recipe, conversions, view: name,
       estimate: Self.conversion.size.estimate(fromFileOf: source.attributes.size))
-    return Found(item, try item.attributes(patience))
+    return LookupResult(item, try item.attributes(blocking))
   }
 }

@@ -33,12 +33,12 @@ public final class Conversions: Sendable {
 
   /// Returns a file's format: that of the conversion that created it, that of its name, or that of its first bytes. A
   /// name is trusted without reading the file.
-  func format(of source: Source, _ patience: Patience) throws(Fault) -> Format? {
+  func format(of source: Source, _ blocking: BlockingMode) throws(Fault) -> Format? {
     if let made = source.item as? RenditionFile { return catalogue.conversion(made.recipe.verb)?.result }
     if source.item.knownHead == nil, let known = source.name.fileExtension.flatMap(catalogue.format(named:)) {
       return known
     }
-    return catalogue.format(startingWith: try source.head(patience))
+    return catalogue.format(startingWith: try source.head(blocking))
   }
 
   /// The conversions in progress, and those that failed.
@@ -63,6 +63,6 @@ extension SourceState {
   var subject: ConversionService.Subject {
     ConversionService.Subject(
       revision: revision, owner: source.item.soleOwner(source.attributes), path: { [self] in path },
-      open: { [self] (patience) throws(Fault) in try open(patience) })
+      open: { [self] (blocking) throws(Fault) in try open(blocking) })
   }
 }

@@ -29,7 +29,7 @@ final class FolderBundle: Item {
   private static let mostMembers = 65_536
 
   init(
-    _ source: Source, for conversion: Conversion, _ conversions: Conversions, _ patience: Patience
+    _ source: Source, for conversion: Conversion, _ conversions: Conversions, _ blocking: BlockingMode
   ) throws(Fault) {
     self.source = source
     self.conversions = conversions
@@ -37,7 +37,7 @@ final class FolderBundle: Item {
     replacesFailures = ([.merged] + Conversion.joined).contains { $0.verb == conversion.verb }
     steps = conversions.catalogue.indirectSteps(to: conversion)
     extensions = conversion.sources.extensions.union(steps.keys)
-    files = try Self.files(of: folder, extensions, patience)
+    files = try Self.files(of: folder, extensions, blocking)
     // A caller without permission to list the directory, or to access its entries, may not read their content together.
     let rights = CommonRights(source.attributes, try folder.accessList(), wanted: 5)
     described = try files.narrowing(rights).applied(
@@ -47,21 +47,21 @@ final class FolderBundle: Item {
   var isEmpty: Bool { files.members.isEmpty }
 
   private static func files(
-    of folder: any Item, _ extensions: Set<FileExtension>, _ patience: Patience
+    of folder: any Item, _ extensions: Set<FileExtension>, _ blocking: BlockingMode
   ) throws(Fault) -> FileGroup {
-    let listing = try folder.listing(patience)
+    let listing = try folder.listing(blocking)
     var members: [FileGroup.Member] = []
     var place: Int64 = 0
     while true {
-      let entries = try listing.entries(after: place, patience)
+      let entries = try listing.entries(after: place, blocking)
       guard let last = entries.last else { break }
       place = last.next
       for entry in entries where entry.name.fileExtension.map({ extensions.contains($0) }) ?? false {
-        try Interest.check()
+        try CancellationToken.check()
         // A name that has just vanished is ignored.
-        guard let member = try FileGroup.member(named: entry.name.fileName, in: folder, patience) else { continue }
+        guard let member = try FileGroup.member(named: entry.name.fileName, in: folder, blocking) else { continue }
         guard members.count < mostMembers else {
-          throw Fault(.limit, "there are more than \(mostMembers) files to be merged")
+          throw Fault(.limit, "it has more than \(mostMembers) files to merge")
         }
         members.append(member)
       }
@@ -87,10 +87,10 @@ final class FolderBundle: Item {
 
   func soleOwner(_ attributes: Attributes) -> UInt32? { files.soleOwner }
 
-  func attributes(_ patience: Patience) throws(Fault) -> Attributes { described }
+  func attributes(_ blocking: BlockingMode) throws(Fault) -> Attributes { described }
 
-  func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource {
-    guard patience == .blocking else { throw .later }
+  func open(pinned: Bool, _ blocking: BlockingMode) throws(Fault) -> any ByteSource {
+    guard blocking == .blocking else { throw .later }
     if files.members.allSatisfy({ steps(for: $0).isEmpty }), !replacesFailures || isReal {
       return try BundleSource(files.members)
     }
@@ -115,11 +115,11 @@ final class FolderBundle: Item {
 
   var sourceState: UInt64 { folder.sourceState }
 
-  func checkCurrent(isDoubted: Bool, _ patience: Patience) throws(Fault) {
-    try folder.checkCurrent(isDoubted: isDoubted, patience)
+  func checkCurrent(isDoubted: Bool, _ blocking: BlockingMode) throws(Fault) {
+    try folder.checkCurrent(isDoubted: isDoubted, blocking)
     // An immutable directory is unchanged.
     if folder.isImmutable { return }
-    if patience == .immediate { throw .later }
-    guard try Self.files(of: folder, extensions, patience).state == files.state else { throw .stale }
+    if blocking == .immediate { throw .later }
+    guard try Self.files(of: folder, extensions, blocking).state == files.state else { throw .stale }
   }
 }

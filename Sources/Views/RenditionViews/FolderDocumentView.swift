@@ -13,17 +13,18 @@ package struct FolderDocumentView: WordView {
     self.conversions = conversions
   }
 
-  package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
+  package func item(of source: Source, _ request: ViewRequest, _ blocking: BlockingMode) throws(Fault) -> LookupResult?
+  {
     // The pages of a PDF are already one document.
     guard let recipe = request.recipe, source.attributes.kind == .folder, source.item.listsViews else { return nil }
     // A caller without permission to list the directory must not learn that it has files.
-    if source.isConcealed { return try made(of: source, by: recipe, patience) }
+    if source.isConcealed { return try made(of: source, by: recipe, blocking) }
     // All names of the directory are listed, and its files are examined.
-    if patience == .immediate { throw .later }
-    let bundle = try FolderBundle(source, for: conversion, conversions, patience)
+    if blocking == .immediate { throw .later }
+    let bundle = try FolderBundle(source, for: conversion, conversions, blocking)
     if bundle.isEmpty { return nil }
     let files = Source(
-      item: bundle, attributes: try bundle.attributes(patience), name: source.name, folder: source.folder)
-    return try made(of: files, by: recipe, patience)
+      item: bundle, attributes: try bundle.attributes(blocking), name: source.name, folder: source.folder)
+    return try made(of: files, by: recipe, blocking)
   }
 }

@@ -29,7 +29,7 @@ final class GatheredBundle: GatheredSource {
     var parts: [(name: FileName, identity: ByteIdentity)] = []
     var isSettling = false
     for (member, source) in zip(members, sources) {
-      try Interest.check()
+      try CancellationToken.check()
       let bytes: any ByteSource
       do throws(Fault) { bytes = try source.open(.blocking) } catch {
         // Reported when the file is reached: `Gathering` replaces the file, or reports why that is not possible.
@@ -57,9 +57,10 @@ final class GatheredBundle: GatheredSource {
     }
   }
 
-  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
-    guard patience == .blocking else { throw .later }
-    return unsafe try gather().read(into: buffer, at: offset, patience)
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ blocking: BlockingMode) throws(Fault) -> Int
+  {
+    guard blocking == .blocking else { throw .later }
+    return unsafe try gather().read(into: buffer, at: offset, blocking)
   }
 }
 

@@ -18,7 +18,7 @@ final class Gathering: Sendable {
   /// Whether a file that cannot be converted is replaced by the reason, which the document can state.
   private let replacesFailures: Bool
   /// The lock for adding files. Lock order: before `state`.
-  private let turn = BlockingLock()
+  private let turn = CancellableLock()
   private let state = Mutex(State())
 
   private struct State {
@@ -28,10 +28,10 @@ final class Gathering: Sendable {
     /// Whether a file has been replaced by the reason why it cannot be converted.
     var lacksFiles = false
     /// The conversion that the waiters need, and the operation that reports its completion to them.
-    var awaited: (made: Pending, token: Int)?
-    weak var told: Pending?
+    var awaited: (made: SharedOperation, token: Int)?
+    weak var told: SharedOperation?
     /// The conversions of later files, by index.
-    var ahead: [Int: (made: Pending, token: Int)] = [:]
+    var ahead: [Int: (made: SharedOperation, token: Int)] = [:]
 
     init() { end = 0 }
   }
@@ -58,7 +58,7 @@ final class Gathering: Sendable {
   }
 
   /// Returns all files. Throws `pending` until they are complete. Blocks while they are copied.
-  func gather(as identity: () -> ByteIdentity?) throws(Fault) -> Rendition {
+  func gather(as identity: () -> ByteIdentity?) throws(Fault) -> ConversionResult {
     try turn.lock()
     defer { turn.unlock() }
     while true {
@@ -75,7 +75,7 @@ final class Gathering: Sendable {
     let (sizes, end, lacksFiles) = state.withLock { ($0.sizes, $0.end, $0.lacksFiles) }
     try file.write(Self.list(members, sizes: sizes), at: 0)
     // A later conversion of the missing files can succeed.
-    return Rendition(file, size: end, identity: lacksFiles ? nil : identity())
+    return ConversionResult(file, size: end, identity: lacksFiles ? nil : identity())
   }
 
   private func append(_ source: any ByteSource) throws(Fault) {
@@ -92,10 +92,10 @@ final class Gathering: Sendable {
   }
 
   /// Returns an operation that ends when `made` ends, or when the last waiter has left.
-  private func wait(for made: Pending, at index: Int) -> Pending {
+  private func wait(for made: SharedOperation, at index: Int) -> SharedOperation {
     let known = state.withLock { $0.awaited?.made === made ? $0.told : nil }
     if let known { return known }
-    let told = Pending { [self] in cancel() }
+    let told = SharedOperation { [self] in cancel() }
     state.withLock { state in
       state.told = told
       state.awaited = nil

@@ -14,7 +14,7 @@ protocol FolderContents: Sendable {
   var question: Job.Work { get }
 
   /// Requests the files from a worker.
-  func files(of file: SourceState, _ conversions: Conversions, _ patience: Patience) throws(Fault) -> FolderFiles
+  func files(of file: SourceState, _ conversions: Conversions, _ blocking: BlockingMode) throws(Fault) -> FolderFiles
 }
 
 /// The files of such a directory.
@@ -30,7 +30,7 @@ struct FolderFiles: Sendable {
 }
 
 /// A directory of files that are derived from another file: its pages, tracks, pictures, or segments for players.
-final class MadeFolder: MadeItem {
+final class MadeFolder: DerivedItem {
   let file: SourceState
   private let contents: any FolderContents
   private let conversions: Conversions
@@ -57,22 +57,22 @@ final class MadeFolder: MadeItem {
     inode = file.inode(Self.mark, identity)
   }
 
-  func attributes(_ patience: Patience) throws(Fault) -> Attributes {
+  func attributes(_ blocking: BlockingMode) throws(Fault) -> Attributes {
     file.attributes.view(inode: inode, kind: .folder, size: 0)
   }
 
-  private func files(_ patience: Patience) throws(Fault) -> FolderFiles {
+  private func files(_ blocking: BlockingMode) throws(Fault) -> FolderFiles {
     if let known = known.withLock({ $0 }) { return known }
-    try conversions.known.load(patience)
-    let files = try contents.files(of: file, conversions, patience)
+    try conversions.known.load(blocking)
+    let files = try contents.files(of: file, conversions, blocking)
     known.withLock { $0 = files }
     return files
   }
 
-  func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
-    let files = try files(patience)
+  func child(named name: FileName, _ blocking: BlockingMode) throws(Fault) -> LookupResult? {
+    let files = try files(blocking)
     guard let made = made(name, among: files) else { return nil }
-    return Found(made, try made.attributes(patience))
+    return LookupResult(made, try made.attributes(blocking))
   }
 
   private func made(_ name: FileName, among files: FolderFiles) -> RenditionFile? {
@@ -94,16 +94,16 @@ final class MadeFolder: MadeItem {
     }
   }
 
-  func listing(_ patience: Patience) throws(Fault) -> any Listing { FileListing(self, try files(patience)) }
+  func listing(_ blocking: BlockingMode) throws(Fault) -> any DirectoryCursor { FileListing(self, try files(blocking)) }
 
-  func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
+  func provenance(_ blocking: BlockingMode) throws(Fault) -> Provenance? {
     var provenance = file.provenance(
       view: contents.view, conversions.renditions.failure(of: contents.question, inState: file.revision))
-    try provenance.adopt(file.source.item.provenance(patience))
+    try provenance.adopt(file.source.item.provenance(blocking))
     return provenance
   }
 
-  private final class FileListing: Listing {
+  private final class FileListing: DirectoryCursor {
     private let folder: MadeFolder
     private let files: FolderFiles
     private static let blockSize = 256
@@ -113,7 +113,7 @@ final class MadeFolder: MadeItem {
       self.files = files
     }
 
-    func entries(after place: Int64, _ patience: Patience) throws(Fault) -> [ListedEntry] {
+    func entries(after place: Int64, _ blocking: BlockingMode) throws(Fault) -> [ListedEntry] {
       guard place >= 0, place < files.count else { return [] }
       return (Int(place)..<min(files.count, Int(place) + Self.blockSize)).compactMap { index in
         let name = files.name(index)

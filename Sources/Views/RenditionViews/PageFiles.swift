@@ -15,8 +15,8 @@ struct PageFiles: FolderContents {
   var view: String { "pages" }
   var question: Job.Work { .count(verb: conversion.verb) }
 
-  func files(of file: SourceState, _ conversions: Conversions, _ patience: Patience) throws(Fault) -> FolderFiles {
-    let count = Int(try conversions.renditions.count(conversion.verb, of: file.subject, patience))
+  func files(of file: SourceState, _ conversions: Conversions, _ blocking: BlockingMode) throws(Fault) -> FolderFiles {
+    let count = Int(try conversions.renditions.count(conversion.verb, of: file.subject, blocking))
     return FolderFiles(count: count) {
       name($0 + 1, of: count)
     } recipe: {

@@ -20,7 +20,7 @@ package struct PagesView: FolderView {
     guard let scan else { return [pages] }
     let scanned = ViewDescription(
       "NAME.scan\(Self.suffix)/", sources: scan.meaning.sources,
-      "each page in it, as of an open book, or of receipts side by side, straightened and cleaned",
+      "each page in it, such as the two of an open book, or receipts side by side, straightened and cleaned",
       modifiers: .init(of: scan))
     return [pages, scanned]
   }
@@ -43,30 +43,31 @@ package struct PagesView: FolderView {
     return [ViewRequest(source: whole)] + ViewRequest.all(whole.bytes[...], scan.map { [$0] } ?? [])
   }
 
-  package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
+  package func item(of source: Source, _ request: ViewRequest, _ blocking: BlockingMode) throws(Fault) -> LookupResult?
+  {
     var source = source
     let pages: PageFiles
     if let recipe = request.recipe {
       guard let scan, let changes = recipe.arguments.flatMap({ ScanChanges($0[...]) }) else { return nil }
       if !source.isConcealed {
-        guard let format = try conversions.format(of: source, patience), scan.sources.contains(format) else {
+        guard let format = try conversions.format(of: source, blocking), scan.sources.contains(format) else {
           return nil
         }
       }
       pages = .scanned(changes)
     } else {
       let isNamed = source.item.knownHead == nil && source.isNamed(among: listedExtensions)
-      if !isNamed, !source.isConcealed, !Format.pdf.isSignature(try source.head(patience)) {
+      if !isNamed, !source.isConcealed, !Format.pdf.isSignature(try source.head(blocking)) {
         // The document is converted to a PDF first.
-        guard try conversions.format(of: source, patience)?.family == .officeDocument,
-          let made = try conversions.source(source, for: Conversion.pages, patience)
+        guard try conversions.format(of: source, blocking)?.family == .officeDocument,
+          let made = try conversions.source(source, for: Conversion.pages, blocking)
         else { return nil }
         source = made
       }
       pages = .copied
     }
     let folder = MadeFolder(SourceState(source), pages, conversions)
-    return Found(folder, try folder.attributes(patience))
+    return LookupResult(folder, try folder.attributes(blocking))
   }
 
   package func stop() { conversions.stop() }

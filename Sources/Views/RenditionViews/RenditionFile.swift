@@ -4,7 +4,7 @@ internal import Jobs
 internal import Tree
 
 /// A file that is converted from another when it is opened.
-final class RenditionFile: MadeItem {
+final class RenditionFile: DerivedItem {
   let file: SourceState
   let recipe: Recipe
   private let conversions: Conversions
@@ -44,44 +44,44 @@ final class RenditionFile: MadeItem {
 
   private var work: Job.Work { .make(recipe) }
 
-  func attributes(_ patience: Patience) throws(Fault) -> Attributes {
-    let size = try knownSize(patience)
+  func attributes(_ blocking: BlockingMode) throws(Fault) -> Attributes {
+    let size = try knownSize(blocking)
     var attributes = file.attributes.view(inode: inode, kind: .file, size: size?.number ?? estimate)
     attributes.isPreliminary = !(size?.isConfirmed ?? false)
     return attributes
   }
 
   /// Returns the size. Returns `nil` if it is unknown or the source is unreadable for the caller.
-  private func knownSize(_ patience: Patience) throws(Fault) -> ResultSizes.Value? {
+  private func knownSize(_ blocking: BlockingMode) throws(Fault) -> ResultSizes.Value? {
     if file.source.isConcealed { return nil }
-    try conversions.known.load(patience)
+    try conversions.known.load(blocking)
     if let made = conversions.known.known(work, inState: file.revision) { return made }
     let measured = conversions.known.known(.measure(recipe), inState: file.revision)
     return measured?.number == JobAnswer.unmeasured ? nil : measured
   }
 
-  func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource {
+  func open(pinned: Bool, _ blocking: BlockingMode) throws(Fault) -> any ByteSource {
     defer { noteOpening?() }
-    return try conversions.renditions.open(recipe, of: file.subject, patience)
+    return try conversions.renditions.open(recipe, of: file.subject, blocking)
   }
 
-  func openEarly(_ isPatient: @Sendable () -> Bool, _ patience: Patience) throws(Fault) -> any ByteSource {
+  func openEarly(_ isPatient: @Sendable () -> Bool, _ blocking: BlockingMode) throws(Fault) -> any ByteSource {
     defer { noteOpening?() }
     return try conversions.renditions.openEarly(
-      recipe, of: file.subject, guess: estimate, isPatient: isPatient, patience)
+      recipe, of: file.subject, guess: estimate, isPatient: isPatient, blocking)
   }
 
-  func measureSize(_ patience: Patience) throws(Fault) {
-    if !isListed { _ = try conversions.renditions.measure(recipe, of: file.subject, patience) }
+  func measureSize(_ blocking: BlockingMode) throws(Fault) {
+    if !isListed { _ = try conversions.renditions.measure(recipe, of: file.subject, blocking) }
   }
 
   /// Determines the size. A film is not converted for that unless `atAnyCost`, because it takes as long as watching a
   /// part of it.
-  func findSize(atAnyCost: Bool, _ patience: Patience) throws(Fault) {
-    if try conversions.renditions.measure(recipe, of: file.subject, patience) != nil { return }
+  func findSize(atAnyCost: Bool, _ blocking: BlockingMode) throws(Fault) {
+    if try conversions.renditions.measure(recipe, of: file.subject, blocking) != nil { return }
     let conversion = conversions.catalogue.conversion(recipe.verb)
     if !atAnyCost, conversion?.making == .growing, conversion?.result.family == .film { return }
-    _ = try conversions.renditions.open(recipe, of: file.subject, patience)
+    _ = try conversions.renditions.open(recipe, of: file.subject, blocking)
   }
 
   /// Whether the conversion required a password.
@@ -97,12 +97,12 @@ final class RenditionFile: MadeItem {
     return result?.family == .table ? nil : result?.head
   }
 
-  func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
-    try conversions.known.load(patience)
+  func provenance(_ blocking: BlockingMode) throws(Fault) -> Provenance? {
+    try conversions.known.load(blocking)
     var provenance = file.provenance(
       view: view, conversions.renditions.failure(of: work, inState: file.revision))
-    try provenance.adopt(file.source.item.provenance(patience))
-    if provenance.state == .exact, try knownSize(patience) == nil {
+    try provenance.adopt(file.source.item.provenance(blocking))
+    if provenance.state == .exact, try knownSize(blocking) == nil {
       provenance.state = .estimate
     }
     if provenance.error == nil {

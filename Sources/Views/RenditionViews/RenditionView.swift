@@ -87,22 +87,23 @@ package struct RenditionView: View {
 
   package func stop() { conversions.stop() }
 
-  package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
+  package func item(of source: Source, _ request: ViewRequest, _ blocking: BlockingMode) throws(Fault) -> LookupResult?
+  {
     guard let recipe = request.recipe, let asked = conversions.catalogue.conversion(recipe.verb) else { return nil }
-    if source.isConcealed { return try made(of: source, by: asked, recipe, patience) }
-    guard let format = try conversions.format(of: source, patience),
+    if source.isConcealed { return try made(of: source, by: asked, recipe, blocking) }
+    guard let format = try conversions.format(of: source, blocking),
       let way = way(from: format, to: asked.result, recipe == asked.recipe("") ? "" : recipe.arguments ?? "")
     else {
       return nil
     }
-    return try made(of: conversions.source(source, after: way.steps, patience), by: way.last, way.recipe, patience)
+    return try made(of: conversions.source(source, after: way.steps, blocking), by: way.last, way.recipe, blocking)
   }
 
   private func made(
-    of source: Source, by conversion: Conversion, _ recipe: Recipe, _ patience: Patience
-  ) throws(Fault) -> Found {
+    of source: Source, by conversion: Conversion, _ recipe: Recipe, _ blocking: BlockingMode
+  ) throws(Fault) -> LookupResult {
     try conversions.made(
-      of: source, by: conversion, recipe, isListed: recipe == listed(beside: source.name)?.plainRecipe, patience)
+      of: source, by: conversion, recipe, isListed: recipe == listed(beside: source.name)?.plainRecipe, blocking)
   }
 
   /// Returns the shortest chain of conversions from a format to a result that supports these modifiers. Returns `nil`

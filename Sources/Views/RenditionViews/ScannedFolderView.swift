@@ -43,16 +43,17 @@ package struct ScannedFolderView: FolderView {
 
   package func stop() { conversions.stop() }
 
-  package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
+  package func item(of source: Source, _ request: ViewRequest, _ blocking: BlockingMode) throws(Fault) -> LookupResult?
+  {
     guard let recipe = request.recipe, source.attributes.kind == .folder, source.isConcealed || source.item.listsViews
     else { return nil }
     let folder = ScannedFolder(SourceState(source), scan, recipe, conversions)
-    return Found(folder, try folder.attributes(patience))
+    return LookupResult(folder, try folder.attributes(blocking))
   }
 }
 
 /// The cleaned photos of a directory: `IMG_1.jpg` for `IMG_1.jpg`, `IMG_2.heic.jpg` for `IMG_2.heic`.
-final class ScannedFolder: MadeItem {
+final class ScannedFolder: DerivedItem {
   let file: SourceState
   let inode: UInt64
   let identity: UInt64
@@ -81,16 +82,16 @@ final class ScannedFolder: MadeItem {
     inode = file.inode(Self.mark, hash.value)
   }
 
-  func attributes(_ patience: Patience) throws(Fault) -> Attributes {
+  func attributes(_ blocking: BlockingMode) throws(Fault) -> Attributes {
     file.attributes.view(inode: inode, kind: .folder, size: 0)
   }
 
-  func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
+  func child(named name: FileName, _ blocking: BlockingMode) throws(Fault) -> LookupResult? {
     // A photo's own name takes precedence over a name with an added extension.
     for photo in [name, name.dropping(suffix: Self.suffix)].compactMap(\.self) where shown(photo) == name {
-      guard let member = try FileGroup.member(named: photo, in: file.source.item, patience) else { continue }
+      guard let member = try FileGroup.member(named: photo, in: file.source.item, blocking) else { continue }
       let page = page(of: member)
-      return Found(page, try page.attributes(patience))
+      return LookupResult(page, try page.attributes(blocking))
     }
     return nil
   }
@@ -113,19 +114,19 @@ final class ScannedFolder: MadeItem {
       estimate: scan.size.estimate(fromFileOf: photo.attributes.size))
   }
 
-  func listing(_ patience: Patience) throws(Fault) -> any Listing {
-    if patience == .immediate { throw .later }
-    let listing = try file.source.item.listing(patience)
+  func listing(_ blocking: BlockingMode) throws(Fault) -> any DirectoryCursor {
+    if blocking == .immediate { throw .later }
+    let listing = try file.source.item.listing(blocking)
     var pages: [(name: FileName, inode: UInt64)] = []
     var place: Int64 = 0
     while true {
-      let entries = try listing.entries(after: place, patience)
+      let entries = try listing.entries(after: place, blocking)
       guard let last = entries.last else { break }
       place = last.next
       for entry in entries {
-        try Interest.check()
+        try CancellationToken.check()
         guard let name = shown(entry.name.fileName), pages.count < Self.most,
-          let member = try FileGroup.member(named: entry.name.fileName, in: file.source.item, patience)
+          let member = try FileGroup.member(named: entry.name.fileName, in: file.source.item, blocking)
         else { continue }
         pages.append((name, page(of: member).inode))
       }
@@ -134,15 +135,15 @@ final class ScannedFolder: MadeItem {
     return PageListing(pages)
   }
 
-  func provenance(_ patience: Patience) throws(Fault) -> Provenance? { file.provenance(view: "pages", nil) }
+  func provenance(_ blocking: BlockingMode) throws(Fault) -> Provenance? { file.provenance(view: "pages", nil) }
 
-  private final class PageListing: Listing {
+  private final class PageListing: DirectoryCursor {
     private let pages: [(name: FileName, inode: UInt64)]
     private static let blockSize = 256
 
     init(_ pages: [(name: FileName, inode: UInt64)]) { self.pages = pages }
 
-    func entries(after place: Int64, _ patience: Patience) throws(Fault) -> [ListedEntry] {
+    func entries(after place: Int64, _ blocking: BlockingMode) throws(Fault) -> [ListedEntry] {
       guard place >= 0, place < pages.count else { return [] }
       return (Int(place)..<min(pages.count, Int(place) + Self.blockSize)).map { index in
         let page = pages[index]

@@ -5,7 +5,7 @@ internal import Text
 internal import Tree
 
 /// The directory of a workbook's sheets: `Umsatz.csv` and so on, in the workbook's order.
-final class SheetFolder: MadeItem {
+final class SheetFolder: DerivedItem {
   let file: SourceState
   let inode: UInt64
   var identity: UInt64 { Self.mark }
@@ -26,14 +26,14 @@ final class SheetFolder: MadeItem {
     inode = file.inode(Self.mark, 0)
   }
 
-  func attributes(_ patience: Patience) throws(Fault) -> Attributes {
+  func attributes(_ blocking: BlockingMode) throws(Fault) -> Attributes {
     file.attributes.view(inode: inode, kind: .folder, size: 0)
   }
 
   /// Returns the files' names, which a worker lists, one per line.
-  private func names(_ patience: Patience) throws(Fault) -> [FileName] {
-    let list = try conversions.renditions.open(.sheets, of: file.subject, patience)
-    let text = try list.bytes(at: 0, count: Int(min(list.size, Int64(Self.most.list))), patience)
+  private func names(_ blocking: BlockingMode) throws(Fault) -> [FileName] {
+    let list = try conversions.renditions.open(.sheets, of: file.subject, blocking)
+    let text = try list.bytes(at: 0, count: Int(min(list.size, Int64(Self.most.list))), blocking)
     var names: [FileName] = []
     var taken: Set<FileName> = []
     var numbers: [FileName: Int] = [:]
@@ -57,32 +57,32 @@ final class SheetFolder: MadeItem {
       estimate: Conversion.sheet.size.estimate(fromFileOf: file.attributes.size))
   }
 
-  func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
+  func child(named name: FileName, _ blocking: BlockingMode) throws(Fault) -> LookupResult? {
     guard name.bytes.suffix(Self.ending.count).elementsEqual(Self.ending),
-      let index = try names(patience).firstIndex(of: name)
+      let index = try names(blocking).firstIndex(of: name)
     else { return nil }
     let sheet = sheet(index)
-    return Found(sheet, try sheet.attributes(patience))
+    return LookupResult(sheet, try sheet.attributes(blocking))
   }
 
-  func listing(_ patience: Patience) throws(Fault) -> any Listing {
-    SheetListing(try names(patience).enumerated().map { ($1, sheet($0).inode) })
+  func listing(_ blocking: BlockingMode) throws(Fault) -> any DirectoryCursor {
+    SheetListing(try names(blocking).enumerated().map { ($1, sheet($0).inode) })
   }
 
-  func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
+  func provenance(_ blocking: BlockingMode) throws(Fault) -> Provenance? {
     var provenance = file.provenance(
       view: Self.view, conversions.renditions.failure(of: .make(.sheets), inState: file.revision))
-    try provenance.adopt(file.source.item.provenance(patience))
+    try provenance.adopt(file.source.item.provenance(blocking))
     return provenance
   }
 
-  private final class SheetListing: Listing {
+  private final class SheetListing: DirectoryCursor {
     private let sheets: [(name: FileName, inode: UInt64)]
     private static let blockSize = 256
 
     init(_ sheets: [(name: FileName, inode: UInt64)]) { self.sheets = sheets }
 
-    func entries(after place: Int64, _ patience: Patience) throws(Fault) -> [ListedEntry] {
+    func entries(after place: Int64, _ blocking: BlockingMode) throws(Fault) -> [ListedEntry] {
       guard place >= 0, place < sheets.count else { return [] }
       return (Int(place)..<min(sheets.count, Int(place) + Self.blockSize)).map { index in
         let sheet = sheets[index]

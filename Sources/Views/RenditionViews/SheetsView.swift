@@ -22,10 +22,11 @@ package struct SheetsView: FolderView {
 
   package func stop() { conversions.stop() }
 
-  package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
-    let read = source.isConcealed ? source : try conversions.source(source, for: Conversion.sheet, patience)
+  package func item(of source: Source, _ request: ViewRequest, _ blocking: BlockingMode) throws(Fault) -> LookupResult?
+  {
+    let read = source.isConcealed ? source : try conversions.source(source, for: Conversion.sheet, blocking)
     guard let source = read else { return nil }
     let folder = SheetFolder(SourceState(source), conversions)
-    return Found(folder, try folder.attributes(patience))
+    return LookupResult(folder, try folder.attributes(blocking))
   }
 }

@@ -3,7 +3,7 @@ internal import Catalogue
 internal import Tree
 
 /// The directory of an image's pieces: `1-1.jpg`, `1-2.jpg` and so on, by row and column.
-final class TileFolder: MadeItem {
+final class TileFolder: DerivedItem {
   let file: SourceState
   let inode: UInt64
   let identity: UInt64
@@ -31,7 +31,7 @@ final class TileFolder: MadeItem {
     inode = file.inode(Self.mark, hash.value)
   }
 
-  func attributes(_ patience: Patience) throws(Fault) -> Attributes {
+  func attributes(_ blocking: BlockingMode) throws(Fault) -> Attributes {
     file.attributes.view(inode: inode, kind: .folder, size: 0)
   }
 
@@ -42,12 +42,12 @@ final class TileFolder: MadeItem {
     return FileName("\(place).\(result.extensions.first?.text ?? result.name)")
   }
 
-  func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
+  func child(named name: FileName, _ blocking: BlockingMode) throws(Fault) -> LookupResult? {
     let numbers = name.text.prefix { $0 != "." }.split(separator: "-").map { Int($0) ?? 0 }
     guard numbers.count == 2, self.name(row: numbers[0], column: numbers[1]) == name,
       let piece = piece(row: numbers[0], column: numbers[1])
     else { return nil }
-    return Found(piece, try piece.attributes(patience))
+    return LookupResult(piece, try piece.attributes(blocking))
   }
 
   /// Returns a piece. Returns `nil` if it does not exist.
@@ -60,17 +60,17 @@ final class TileFolder: MadeItem {
       estimate: conversion.size.estimate(fromFileOf: file.attributes.size))
   }
 
-  func listing(_ patience: Patience) throws(Fault) -> any Listing { TileListing(self) }
+  func listing(_ blocking: BlockingMode) throws(Fault) -> any DirectoryCursor { TileListing(self) }
 
-  func provenance(_ patience: Patience) throws(Fault) -> Provenance? { file.provenance(view: "tiles", nil) }
+  func provenance(_ blocking: BlockingMode) throws(Fault) -> Provenance? { file.provenance(view: "tiles", nil) }
 
-  private final class TileListing: Listing {
+  private final class TileListing: DirectoryCursor {
     private let folder: TileFolder
     private static let blockSize = 256
 
     init(_ folder: TileFolder) { self.folder = folder }
 
-    func entries(after place: Int64, _ patience: Patience) throws(Fault) -> [ListedEntry] {
+    func entries(after place: Int64, _ blocking: BlockingMode) throws(Fault) -> [ListedEntry] {
       let (columns, count) = (folder.grid.columns, folder.grid.columns * folder.grid.rows)
       guard place >= 0, place < count else { return [] }
       return (Int(place)..<min(count, Int(place) + Self.blockSize)).compactMap { index in

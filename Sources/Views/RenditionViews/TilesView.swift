@@ -42,18 +42,19 @@ package struct TilesView: FolderView {
 
   package func stop() { conversions.stop() }
 
-  package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
+  package func item(of source: Source, _ request: ViewRequest, _ blocking: BlockingMode) throws(Fault) -> LookupResult?
+  {
     guard let changes = request.recipe?.arguments.flatMap({ TileChanges($0[...]) }), let grid = changes.grid else {
       return nil
     }
     var result = Conversion.tiles.result
     if !source.isConcealed {
-      guard let format = try conversions.format(of: source, patience), Conversion.tiles.sources.contains(format),
+      guard let format = try conversions.format(of: source, blocking), Conversion.tiles.sources.contains(format),
         changes.apply(to: format)
       else { return nil }
       if conversions.catalogue.conversion(format.name)?.result == format { result = format }
     }
     let folder = TileFolder(SourceState(source), changes, grid, as: result, conversions)
-    return Found(folder, try folder.attributes(patience))
+    return LookupResult(folder, try folder.attributes(blocking))
   }
 }

@@ -12,13 +12,14 @@ package struct WholeView: WordView {
     self.conversions = conversions
   }
 
-  package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
+  package func item(of source: Source, _ request: ViewRequest, _ blocking: BlockingMode) throws(Fault) -> LookupResult?
+  {
     guard let recipe = request.recipe else { return nil }
     if !source.isConcealed {
-      guard let format = try conversions.format(of: source, patience), conversion.sources.contains(format) else {
+      guard let format = try conversions.format(of: source, blocking), conversion.sources.contains(format) else {
         return nil
       }
     }
-    return try made(of: source, by: recipe, patience)
+    return try made(of: source, by: recipe, blocking)
   }
 }

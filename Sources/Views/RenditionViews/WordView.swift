@@ -44,10 +44,10 @@ extension WordView {
   package func stop() { conversions.stop() }
 
   /// Returns the result of `recipe` for a file or a bundle.
-  func made(of source: Source, by recipe: Recipe, _ patience: Patience) throws(Fault) -> Found {
+  func made(of source: Source, by recipe: Recipe, _ blocking: BlockingMode) throws(Fault) -> LookupResult {
     let item = RenditionFile(
       SourceState(source), recipe, conversions, view: name,
       estimate: conversion.size.estimate(fromFileOf: source.attributes.size))
-    return Found(item, try item.attributes(patience))
+    return LookupResult(item, try item.attributes(blocking))
   }
 }

@@ -5,7 +5,7 @@ internal import Tables
 internal import Tree
 
 /// A table, JSON, a calendar or cards in another format, generated as it is read.
-final class TableFile: MadeItem {
+final class TableFile: DerivedItem {
   let file: SourceState
   private let form: TableForm
   private let content: TableForm.Content
@@ -58,13 +58,13 @@ final class TableFile: MadeItem {
 
   private var guess: Int64 { Bounds.size(file.attributes.size * growth + 4096) }
 
-  func attributes(_ patience: Patience) throws(Fault) -> Attributes {
+  func attributes(_ blocking: BlockingMode) throws(Fault) -> Attributes {
     if file.source.isConcealed {
       var attributes = file.attributes.view(inode: inode, kind: .file, size: guess)
       attributes.isPreliminary = true
       return attributes
     }
-    try known.load(patience)
+    try known.load(blocking)
     let size = known.known(work, inState: file.revision)
     var attributes = file.attributes.view(
       inode: inode, kind: .file, size: size?.number ?? opened.withLock { $0.text?.size } ?? guess)
@@ -72,10 +72,10 @@ final class TableFile: MadeItem {
     return attributes
   }
 
-  func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource {
-    let text = try text(patience)
+  func open(pinned: Bool, _ blocking: BlockingMode) throws(Fault) -> any ByteSource {
+    let text = try text(blocking)
     guard file.attributes.size <= Self.promptSource else { return text }
-    do throws(Fault) { _ = try text.findSize(within: Self.promptText, patience) } catch {
+    do throws(Fault) { _ = try text.findSize(within: Self.promptText, blocking) } catch {
       opened.withLock { $0.unfinished = error.isDelay ? text : nil }
       throw error
     }
@@ -83,19 +83,19 @@ final class TableFile: MadeItem {
     return text
   }
 
-  func findSize(atAnyCost: Bool, _ patience: Patience) throws(Fault) {
+  func findSize(atAnyCost: Bool, _ blocking: BlockingMode) throws(Fault) {
     guard atAnyCost || file.attributes.size <= Self.promptSource else { return }
-    let text = try text(patience)
-    do throws(Fault) { try text.findSize(patience) } catch {
+    let text = try text(blocking)
+    do throws(Fault) { try text.findSize(blocking) } catch {
       opened.withLock { $0.unfinished = error.isDelay ? text : nil }
       throw error
     }
   }
 
-  private func text(_ patience: Patience) throws(Fault) -> RewrittenText {
+  private func text(_ blocking: BlockingMode) throws(Fault) -> RewrittenText {
     if let text = opened.withLock({ $0.text }) { return text }
-    guard patience == .blocking else { throw .later }
-    let source = try file.open(patience)
+    guard blocking == .blocking else { throw .later }
+    let source = try file.open(blocking)
     let isLasting = source.identity != nil
     let made = try form.text(
       of: source, content, title: file.source.name.text, guess: guess, memory: memory
@@ -112,8 +112,8 @@ final class TableFile: MadeItem {
 
   var knownHead: [UInt8]? { [] }
 
-  func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
-    try known.load(patience)
+  func provenance(_ blocking: BlockingMode) throws(Fault) -> Provenance? {
+    try known.load(blocking)
     var provenance = file.provenance(view: view, opened.withLock { $0.text?.fault })
     if provenance.error == nil, known.known(work, inState: file.revision) == nil { provenance.state = .estimate }
     return provenance

@@ -28,13 +28,13 @@ package struct TableView: View {
     let tables = Self.names { $0.isTable }
     switch form {
     case .html:
-      return [ViewDescription("NAME.as-html", sources: tables, "the table as a page whose header stays in sight")]
+      return [ViewDescription("NAME.as-html", sources: tables, "the table as a page with a header that stays visible")]
     case .text:
       return [
         ViewDescription("NAME.as-txt", sources: tables, "the table in aligned columns"),
         ViewDescription("NAME.as-txt", sources: Self.names { !$0.isTable && !$0.isCards }, "the JSON indented"),
         ViewDescription(
-          "NAME.as-txt", sources: Self.names(\.isCards), "appointments, tasks and contacts as text for people"),
+          "NAME.as-txt", sources: Self.names(\.isCards), "appointments, tasks and contacts as readable text"),
       ]
     case .csv: return [ViewDescription("NAME.as-csv", sources: Self.names(\.isContacts), "a row for each contact")]
     }
@@ -69,7 +69,8 @@ package struct TableView: View {
     return [ViewRequest(source: FileName(source))]
   }
 
-  package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
+  package func item(of source: Source, _ request: ViewRequest, _ blocking: BlockingMode) throws(Fault) -> LookupResult?
+  {
     guard source.item.knownHead == nil, let fileExtension = source.name.fileExtension,
       let content = Self.contents[fileExtension]
     else { return nil }
@@ -82,7 +83,7 @@ package struct TableView: View {
     guard isMade else { return nil }
     let item = TableFile(
       SourceState(source), form, content, view: name, known, memory)
-    return Found(item, try item.attributes(patience))
+    return LookupResult(item, try item.attributes(blocking))
   }
 }
 

@@ -21,9 +21,9 @@ package final class EarlyEnd: ByteSource {
   package func verify() throws(Fault) { try bytes.verify() }
 
   package func read(
-    into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience
+    into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ blocking: BlockingMode
   ) throws(Fault) -> Int {
-    let count = unsafe try bytes.read(into: buffer, at: offset, patience)
+    let count = unsafe try bytes.read(into: buffer, at: offset, blocking)
     if count == 0, unsafe !buffer.isEmpty { throw fault }
     return count
   }

@@ -27,15 +27,15 @@ final class PackedItem: Item {
 
   func accessList() throws(Fault) -> AccessList? { try source.item.accessList() }
   func soleOwner(_ attributes: Attributes) -> UInt32? { source.item.soleOwner(source.attributes) }
-  func attributes(_ patience: Patience) throws(Fault) -> Attributes { described }
+  func attributes(_ blocking: BlockingMode) throws(Fault) -> Attributes { described }
   var sourceState: UInt64 { source.item.sourceState }
 
-  func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource {
-    unpacking.content(of: try source.open(patience), packing)
+  func open(pinned: Bool, _ blocking: BlockingMode) throws(Fault) -> any ByteSource {
+    unpacking.content(of: try source.open(blocking), packing)
   }
 
-  func checkCurrent(isDoubted: Bool, _ patience: Patience) throws(Fault) {
-    guard let now = try source.now(isDoubted: isDoubted, patience) else { return }
+  func checkCurrent(isDoubted: Bool, _ blocking: BlockingMode) throws(Fault) {
+    guard let now = try source.now(isDoubted: isDoubted, blocking) else { return }
     guard now.revision == source.revision else { throw .stale }
   }
 }

@@ -7,7 +7,7 @@ package import Tree
 
 /// The services for all views that read compressed files: decoded blocks, restart points, spools, and limits.
 package struct Unpacking: Sendable {
-  package let decoded: ChunkCache
+  package let decoded: BlockCache
   /// The index. Nil if nothing outlives the mount.
   package let index: Index?
   private let spool: SpoolMaker
@@ -29,7 +29,7 @@ package struct Unpacking: Sendable {
     cache: Int = 16 << 20, index: Index? = nil, spool: @escaping SpoolMaker = { nil }, largestSize: Int64 = 1 << 40,
     largestRatio: Int64 = 1100, showsDamage: Bool = false, _ memory: MemoryBudget = MemoryBudget()
   ) {
-    decoded = ChunkCache(capacity: cache, restarts: index.map { IndexedRestarts(index: $0) }, memory)
+    decoded = BlockCache(capacity: cache, restarts: index.map { IndexedRestarts(index: $0) }, memory)
     self.index = index
     self.spool = spool
     self.largestSize = largestSize
@@ -46,14 +46,14 @@ package struct Unpacking: Sendable {
 
   /// Returns the content of a compressed file, for a view of that content. Returns `nil` if the file is not compressed.
   /// The size is an estimate until the content is opened.
-  package func inside(of source: Source, _ patience: Patience) throws(Fault) -> Source? {
-    guard !source.isConcealed, let packing = try packing(of: source, patience) else { return nil }
+  package func inside(of source: Source, _ blocking: BlockingMode) throws(Fault) -> Source? {
+    guard !source.isConcealed, let packing = try packing(of: source, blocking) else { return nil }
     let item = PackedItem(source, packing, self)
     return Source(item: item, attributes: item.described, name: source.name, folder: source.folder)
   }
 
-  private func packing(of source: Source, _ patience: Patience) throws(Fault) -> Packing? {
-    let head = try source.head(patience)
+  private func packing(of source: Source, _ blocking: BlockingMode) throws(Fault) -> Packing? {
+    let head = try source.head(blocking)
     if let packing = Packing(startingWith: head) { return packing }
     return source.name.fileExtension == "br" ? .brotli : nil
   }

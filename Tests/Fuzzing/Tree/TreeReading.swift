@@ -47,7 +47,7 @@ struct TreeReading {
     var nodes: [UInt64] = []
     for name in path where name.count > 0 {
       let folder = nodes.last ?? Tree.root
-      guard let entry = ask({ (patience) throws(Fault) in try tree.lookUp(name, in: folder, patience) }) else { break }
+      guard let entry = ask({ (blocking) throws(Fault) in try tree.lookUp(name, in: folder, blocking) }) else { break }
       nodes.append(entry.node)
       check(entry.attributes, name.text, isMade: nodes.count > 1)
     }
@@ -64,7 +64,7 @@ struct TreeReading {
   }
 
   /// Requests at once, and again with blocking patience if delayed; nil if it fails or takes too many rounds.
-  private func ask<Value>(_ question: (Patience) throws(Fault) -> Value) -> Value? {
+  private func ask<Value>(_ question: (BlockingMode) throws(Fault) -> Value) -> Value? {
     for round in 0..<6 {
       do throws(Fault) { return try question(round == 0 ? .immediate : .blocking) } catch {
         switch error.kind {
@@ -85,7 +85,7 @@ struct TreeReading {
     guard lookupsLeft > 0, name.count > 0 else { return }
     lookupsLeft -= 1
     let tree = tree
-    guard let entry = ask({ (patience) throws(Fault) in try tree.lookUp(name, in: folder, patience) }) else { return }
+    guard let entry = ask({ (blocking) throws(Fault) in try tree.lookUp(name, in: folder, blocking) }) else { return }
     check(entry.attributes, path + "/" + name.text, isMade: isMade)
     read(node: entry.node, path: path + "/" + name.text, isMade: isMade, depth: depth)
     tree.forget(entry.node, 1)
@@ -99,13 +99,13 @@ struct TreeReading {
 
   private mutating func read(node: UInt64, path: String, isMade: Bool, depth: Int) {
     let tree = tree
-    guard let attributes = ask({ (patience) throws(Fault) in try tree.attributes(node, patience).0 }) else { return }
+    guard let attributes = ask({ (blocking) throws(Fault) in try tree.attributes(node, blocking).0 }) else { return }
     check(attributes, path, isMade: isMade)
     for name in ["user.ffmount.source", "user.ffmount.state", "user.ffmount.error", "user.ffmount.results", "user.x"] {
-      _ = ask { (patience) throws(Fault) in try tree.extendedAttribute(FileName(name), of: node, patience) }
+      _ = ask { (blocking) throws(Fault) in try tree.extendedAttribute(FileName(name), of: node, blocking) }
     }
-    _ = ask { (patience) throws(Fault) in try tree.extendedAttributeNames(node, patience) }
-    _ = ask { (patience) throws(Fault) in try tree.linkTarget(node, patience) }
+    _ = ask { (blocking) throws(Fault) in try tree.extendedAttributeNames(node, blocking) }
+    _ = ask { (blocking) throws(Fault) in try tree.linkTarget(node, blocking) }
     switch attributes.kind {
     case .folder: readFolder(node, path, isMade: isMade, depth: depth)
     case .file: readFile(node, path)
@@ -139,13 +139,13 @@ struct TreeReading {
   /// Lists front to back with each row's attributes, then from invalid cookies.
   private mutating func list(_ node: UInt64, _ path: String) -> [FileName] {
     let tree = tree
-    guard let reader = ask({ (patience) throws(Fault) in try tree.openFolder(node, patience) }) else { return [] }
+    guard let reader = ask({ (blocking) throws(Fault) in try tree.openFolder(node, blocking) }) else { return [] }
     var names: [FileName] = []
     var cookie: UInt64 = 0
     for _ in 0..<20 {
-      let rows = ask { (patience) throws(Fault) in
+      let rows = ask { (blocking) throws(Fault) in
         var rows: [(name: FileName, cookie: UInt64, node: UInt64?)] = []
-        try reader.read(after: cookie, patience) { (row, entry) throws(Fault) in
+        try reader.read(after: cookie, blocking) { (row, entry) throws(Fault) in
           guard rows.count < 40 else { return false }
           // `.` and `..` are not looked up.
           let found = row.cookie > 2 ? try entry() : nil
@@ -165,8 +165,8 @@ struct TreeReading {
       reader.prepare()
     }
     for odd in [cookie + 1, UInt64(Int64.max), .max, 3] {
-      _ = ask { (patience) throws(Fault) in
-        try reader.read(after: odd, patience) { (_, _) throws(Fault) in false }
+      _ = ask { (blocking) throws(Fault) in
+        try reader.read(after: odd, blocking) { (_, _) throws(Fault) in false }
       }
     }
     return names
@@ -181,7 +181,7 @@ struct TreeReading {
 
   private mutating func readFile(_ node: UInt64, _ path: String) {
     let tree = tree
-    guard bytesLeft > 0, let file = ask({ (patience) throws(Fault) in try tree.open(node, patience) }) else { return }
+    guard bytesLeft > 0, let file = ask({ (blocking) throws(Fault) in try tree.open(node, blocking) }) else { return }
     let source = file.source
     let size = source.size
     check(size >= 0, "\(path) opens with the size \(size)")
@@ -191,7 +191,7 @@ struct TreeReading {
     ]
     for (number, place) in places.enumerated() {
       let count = [10, 4097, 70_000][number % 3]
-      let got = ask { (patience) throws(Fault) in try source.partialBytes(at: place, count: count, patience) }
+      let got = ask { (blocking) throws(Fault) in try source.partialBytes(at: place, count: count, blocking) }
       bytesLeft -= got?.count ?? 0
       if let got, source.hasKnownSize {
         let most = place < 0 || place >= source.size ? 0 : min(Int64(count), source.size - place)

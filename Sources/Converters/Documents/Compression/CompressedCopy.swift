@@ -50,7 +50,7 @@ struct CompressedCopy {
   /// Writes the whole new document. Stops early if it is signed.
   mutating func write() throws(JobFailure) {
     guard let root = file.root.id, let catalog = try number(for: root, 0) else {
-      throw JobFailure(.damaged, "is no readable PDF")
+      throw JobFailure(.damaged, "is not a readable PDF")
     }
     let trailer = file.trailer
     var information: Int?

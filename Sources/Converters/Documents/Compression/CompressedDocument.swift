@@ -41,8 +41,8 @@ public struct CompressedDocument {
 
   private func reasonToKeep(writing output: JobOutput) throws(JobFailure) -> String? {
     let file = try PDFFile(reading: input, passwords)
-    let damage = "is not changed: it is damaged, and readers may not agree on what it shows"
-    if file.hidesFiles { return "is not changed: the files that are attached to it ask for a password" }
+    let damage = "is not changed: it is damaged, and programs may display it differently"
+    if file.hidesFiles { return "is not changed: its attached files require a password" }
     if file.isDamaged || file.isRecovered { return damage }
     if file.isEncrypted, !file.allowsAll { return "is not changed: its owner forbids that" }
     guard let deflate = Deflate(level: Self.level) else { throw JobFailure.noMemory() }

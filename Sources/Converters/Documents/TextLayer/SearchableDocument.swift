@@ -31,11 +31,11 @@ public struct SearchableDocument {
   private func reasonToKeep(
     _ file: PDFFile, writing output: JobOutput, _ text: (Int) throws(JobFailure) -> [LayerLine]
   ) throws(JobFailure) -> String? {
-    let damage = "is not changed: it is damaged, and readers may not agree on what it shows"
+    let damage = "is not changed: it is damaged, and programs may display it differently"
     if file.isDamaged || file.isRecovered { return damage }
     if file.isEncrypted, !file.allowsAll { return "is not changed: its owner forbids that" }
     if file.isSigned {
-      return "is not changed: it is signed, and a signature that is followed by changes says so"
+      return "is not changed: it is signed, and the signature would report the change"
     }
     let objects = ObjectCache(of: file)
     var tree = PageTree(file, objects)
@@ -55,7 +55,7 @@ public struct SearchableDocument {
       file.releaseObjects()
     }
     if file.isDamaged { return damage }
-    if layer.isEmpty { return "is not changed: no page of it has text that is to be recognised" }
+    if layer.isEmpty { return "is not changed: none of its pages has text to recognise" }
     try layer.finish()
     try update.finish()
     return nil

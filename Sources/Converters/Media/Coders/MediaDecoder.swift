@@ -15,7 +15,7 @@ internal import WorkerKit
   init(_ stream: MediaStream, of input: MediaInput, keepsPadding: Bool = false) throws(JobFailure) {
     let original = try unsafe input.stream(stream.index)
     guard let codec = unsafe avcodec_find_decoder(stream.codec) else {
-      throw JobFailure(.unsupported, "has \(stream.kind.word) as \(stream.codecName), which is not decoded here")
+      throw JobFailure(.unsupported, "has \(stream.kind.word) as \(stream.codecName), which has no decoder")
     }
     frame = try MediaFrame()
     guard let context = unsafe avcodec_alloc_context3(codec) else { throw .noMemory() }

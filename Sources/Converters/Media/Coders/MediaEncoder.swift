@@ -13,7 +13,7 @@ internal import WorkerKit
   /// packets.
   convenience init(_ name: String, hasGlobalHeader: Bool) throws(JobFailure) {
     guard let codec = unsafe avcodec_find_encoder_by_name(name) else {
-      throw JobFailure(.unsupported, "is coded by \(name), which the FFmpeg that is installed has not")
+      throw JobFailure(.unsupported, "needs the encoder \(name), which the installed FFmpeg lacks")
     }
     try unsafe self.init(codec, hasGlobalHeader: hasGlobalHeader)
   }

@@ -2,12 +2,12 @@ internal import CFFmpeg
 internal import Glibc
 internal import WorkerKit
 
-/// FFmpeg's stream of a container's bytes. It reads from a job's input or writes through a `ContainerDoor`, never by a
+/// FFmpeg's stream of a container's bytes. It reads from a job's input or writes through a `MuxerIO`, never by a
 /// path.
 @safe final class ByteStream {
   private enum Side {
     case input(JobInput)
-    case door(any ContainerDoor)
+    case door(any MuxerIO)
   }
 
   /// The FFmpeg context, which is freed with this object.
@@ -25,7 +25,7 @@ internal import WorkerKit
   convenience init(of input: JobInput) throws(JobFailure) { try self.init(.input(input), isSeekable: true) }
 
   /// Creates a stream for writing. `isSeekable` tells whether a muxer may seek back to fill in values.
-  convenience init(through door: any ContainerDoor, isSeekable: Bool) throws(JobFailure) {
+  convenience init(through door: any MuxerIO, isSeekable: Bool) throws(JobFailure) {
     try self.init(.door(door), isSeekable: isSeekable)
   }
 

@@ -8,7 +8,7 @@ extension JobFailure {
   init(_ reason: String, media code: Int32) {
     switch code {
     case ffmedia_no_memory where Self.isMemoryShort: self = .noMemory()
-    case ffmedia_no_memory: self.init(.damaged, reason, saying: "it claims sizes that no memory has")
+    case ffmedia_no_memory: self.init(.damaged, reason, saying: "it claims sizes larger than any memory")
     case ffmedia_no_decoder, ffmedia_not_made: self.init(.unsupported, reason, saying: Self.words(code))
     case ffmedia_error(ENOSPC), ffmedia_error(EFBIG): self.init(.limit, reason, saying: Self.words(code))
     default: self.init(.damaged, reason, saying: Self.words(code))

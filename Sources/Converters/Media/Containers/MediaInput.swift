@@ -49,7 +49,7 @@ internal import WorkerKit
     // Frees the context if it fails.
     let opened = unsafe avformat_open_input(&context, nil, nil, nil)
     guard opened >= 0, let context = unsafe context else {
-      throw JobFailure("is no sound or film that can be read", media: opened)
+      throw JobFailure("is not a readable sound or film", media: opened)
     }
     unsafe self.context = context
     do throws(JobFailure) {
@@ -169,6 +169,6 @@ internal import WorkerKit
   /// Seeks to the last packet of a stream that can be decoded independently, at or before `time` in units of its time
   /// base.
   func seek(stream index: Int, to time: Int64) throws(JobFailure) {
-    try unsafe checked(av_seek_frame(context, Int32(index), time, AVSEEK_FLAG_BACKWARD), "cannot be entered there")
+    try unsafe checked(av_seek_frame(context, Int32(index), time, AVSEEK_FLAG_BACKWARD), "cannot be read from there")
   }
 }

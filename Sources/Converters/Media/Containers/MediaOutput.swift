@@ -8,7 +8,7 @@ internal import WorkerKit
 /// The same streams give the same bytes on every machine: no dates, versions or random numbers. Not thread-safe.
 @safe final class MediaOutput {
   private let progress: ProgressReport?
-  private let door: any ContainerDoor
+  private let door: any MuxerIO
   private let bytes: ByteStream
   private(set) var context: UnsafeMutablePointer<AVFormatContext>
   /// Whether the output can be read during the conversion. A muxer that does not seek back never changes written bytes.
@@ -35,7 +35,7 @@ internal import WorkerKit
   }
 
   init(
-    _ muxer: String, through door: any ContainerDoor, telling output: JobOutput?, isStreamed: Bool,
+    _ muxer: String, through door: any MuxerIO, telling output: JobOutput?, isStreamed: Bool,
     isSeekable: Bool = true
   ) throws(JobFailure) {
     progress = output.map { ProgressReport($0) }
@@ -46,7 +46,7 @@ internal import WorkerKit
     var made: UnsafeMutablePointer<AVFormatContext>?
     let code = unsafe avformat_alloc_output_context2(&made, nil, muxer, nil)
     guard code >= 0, let made = unsafe made else {
-      throw JobFailure(.unsupported, "is not written as \(muxer) by the FFmpeg that is installed")
+      throw JobFailure(.unsupported, "cannot be written as \(muxer) by the installed FFmpeg")
     }
     unsafe made.pointee.pb = unsafe bytes.pointer
     unsafe made.pointee.flags |= AVFMT_FLAG_CUSTOM_IO | AVFMT_FLAG_BITEXACT

@@ -1,7 +1,7 @@
 internal import WorkerKit
 
 /// A muxer's output to a job's file, or a dry run that only determines the size.
-final class OutputDoor: ContainerDoor {
+final class OutputDoor: MuxerIO {
   /// The job's file. `nil` for a dry run.
   private let output: JobOutput?
   private(set) var count: Int64 = 0

@@ -39,7 +39,7 @@ struct FilmMaking {
     guard file.count <= Self.largestMeasured else { return nil }
     let (input, plan) = try open()
     guard plan.copiesAll else { return nil }
-    let door = SealedDoor()
+    let door = PatchedMuxerIO()
     let output = try MediaOutput(container.muxer, through: door, telling: nil, isStreamed: false)
     _ = try make(input, plan, output, container.options)
     return door.layout.isUnknown ? nil : door.layout
@@ -58,7 +58,7 @@ struct FilmMaking {
     let made: MediaOutput
     var options = container.options
     if let layout {
-      let door = SealedDoor(layout, hasIndexFirst: container.hasIndexFirst, to: output)
+      let door = PatchedMuxerIO(layout, hasIndexFirst: container.hasIndexFirst, to: output)
       made = try MediaOutput(container.muxer, through: door, telling: output, isStreamed: true)
     } else {
       made = try self.output(to: output, input)
@@ -86,7 +86,7 @@ struct FilmMaking {
         isSeekable: container.reservesIndex ? true : nil)
     }
     let seconds = FilmWindow(changes, of: input).length(of: length)
-    let door = FragmentedDoor(output, announced: announced, seconds: seconds)
+    let door = FragmentedMuxerIO(output, announced: announced, seconds: seconds)
     return try MediaOutput(container.muxer, through: door, telling: output, isStreamed: true, isSeekable: false)
   }
 

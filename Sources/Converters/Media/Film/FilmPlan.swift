@@ -33,11 +33,11 @@ struct FilmPlan {
     self.changes = changes
     guard let coding = container.coding(changes.codec) else {
       throw JobFailure(
-        .unsupported, "is no \(container.muxer) with pictures in \(changes.codec?.rawValue ?? "that form")")
+        .unsupported, "cannot be a \(container.muxer) with pictures in \(changes.codec?.rawValue ?? "that form")")
     }
     self.coding = coding
     guard let muxer = unsafe av_guess_format(container.muxer, nil, nil) else {
-      throw JobFailure(.unsupported, "is not written as \(container.muxer) by the FFmpeg that is installed")
+      throw JobFailure(.unsupported, "cannot be written as \(container.muxer) by the installed FFmpeg")
     }
     let copies = copies && !Self.neverCopied.contains(input.formatName)
     // FFmpeg does not know the supported codecs of some muxers.
@@ -54,11 +54,11 @@ struct FilmPlan {
     try addSounds(input) { takes($0, container.sounds) }
     addOthers(input)
     if !tracks.contains(where: { $0.stream.kind == .film || $0.stream.kind == .sound }) {
-      throw JobFailure(.unsupported, "has neither pictures nor sound that can be had in that container")
+      throw JobFailure(.unsupported, "has neither pictures nor sound that fit into that container")
     }
     if container.needsSound, !["film", "sound"].allSatisfy({ kind in tracks.contains { "\($0.stream.kind)" == kind } })
     {
-      throw JobFailure(.unsupported, "lacks the pictures or the sound that such a file has to have")
+      throw JobFailure(.unsupported, "lacks the pictures or the sound that such a file requires")
     }
   }
 

@@ -30,8 +30,8 @@ internal import WorkerKit
       }
       try unsafe Self.connect(source, colours, sink, by: chain, in: graph)
       if let palette, let colours = unsafe colours {
-        try unsafe checked(av_buffersrc_add_frame_flags(colours, palette.pointer, 8), "cannot be changed so")
-        try unsafe checked(av_buffersrc_add_frame_flags(colours, nil, 0), "cannot be changed so")
+        try unsafe checked(av_buffersrc_add_frame_flags(colours, palette.pointer, 8), "cannot be changed this way")
+        try unsafe checked(av_buffersrc_add_frame_flags(colours, nil, 0), "cannot be changed this way")
       }
       unsafe self.graph = graph
     } catch {
@@ -85,8 +85,8 @@ internal import WorkerKit
     }
     unsafe end.pointee.name = av_strdup("out")
     unsafe end.pointee.filter_ctx = unsafe sink
-    try unsafe checked(avfilter_graph_parse_ptr(graph, chain, &inputs, &outputs, nil), "cannot be changed so")
-    try unsafe checked(avfilter_graph_config(graph, nil), "cannot be changed so")
+    try unsafe checked(avfilter_graph_parse_ptr(graph, chain, &inputs, &outputs, nil), "cannot be changed this way")
+    try unsafe checked(avfilter_graph_config(graph, nil), "cannot be changed this way")
   }
 
   /// Records the end of a picture. The filters cannot know how long the last one is shown.
@@ -105,14 +105,14 @@ internal import WorkerKit
   func filter(_ input: MediaFrame?, _ body: (MediaFrame) throws(JobFailure) -> Void) throws(JobFailure) {
     if let input {
       note(input)
-      try unsafe checked(av_buffersrc_add_frame_flags(source, input.pointer, 0), "cannot be changed so")
+      try unsafe checked(av_buffersrc_add_frame_flags(source, input.pointer, 0), "cannot be changed this way")
     } else {
-      try unsafe checked(av_buffersrc_close(source, last?.end ?? ffmedia_no_time, 0), "cannot be changed so")
+      try unsafe checked(av_buffersrc_close(source, last?.end ?? ffmedia_no_time, 0), "cannot be changed this way")
     }
     while true {
       let came = unsafe av_buffersink_get_frame(sink, frame.pointer)
       if came == ffmedia_again || came == ffmedia_end { return }
-      try checked(came, "cannot be changed so")
+      try checked(came, "cannot be changed this way")
       try body(frame)
       frame.clear()
     }

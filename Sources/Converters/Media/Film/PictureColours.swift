@@ -26,7 +26,7 @@ struct PictureColours {
       return
     }
     toneFilters = []
-    remark = isBright ? "too dark, because the FFmpeg that is installed has no zscale" : nil
+    remark = isBright ? "too dark, because the installed FFmpeg lacks zscale" : nil
     let wasRGB = unsafe parameters.color_space == AVCOL_SPC_RGB
     unsafe primaries = parameters.color_primaries
     unsafe transfer = parameters.color_trc

@@ -75,7 +75,7 @@ struct PictureGeometry {
     let whole = (Int(sides.0.rounded()), Int(sides.1.rounded()))
     if scale == 1, block <= 2, (width, height) != whole, width <= whole.0, height <= whole.1 {
       filters.append("crop=\(width):\(height):0:0:exact=1")
-      let less = "a picture of \(width)x\(height), since the coding has no odd sizes"
+      let less = "a picture of \(width)x\(height), because the coding has no odd sizes"
       remark = [remark, less].compactMap(\.self).joined(separator: "; ")
     }
   }

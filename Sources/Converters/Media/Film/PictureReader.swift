@@ -75,7 +75,7 @@ enum StillPicture {
     unsafe picture.pointer.pointee.pts = 0
     let graph = try FilterGraph("", from: FilterGraph.entry(of: picture, AVRational(num: 1, den: 25)), chain)
     let copy = try MediaFrame()
-    try unsafe checked(av_frame_ref(copy.pointer, picture.pointer), "cannot be changed so")
+    try unsafe checked(av_frame_ref(copy.pointer, picture.pointer), "cannot be changed this way")
     func take(_ frame: MediaFrame) { unsafe av_frame_move_ref(made.pointer, frame.pointer) }
     try graph.filter(copy, take)
     try graph.filter(nil, take)

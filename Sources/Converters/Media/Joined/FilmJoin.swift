@@ -73,12 +73,12 @@ struct FilmJoin {
     let kinds = all[0].kinds
     guard let other = all.first(where: { $0.kinds == nil || $0.kinds != kinds }) else {
       // Two passes, so that the index precedes the packets.
-      let rehearsal = SealedDoor()
+      let rehearsal = PatchedMuxerIO()
       try copy(to: MediaOutput(container.muxer, through: rehearsal, telling: nil, isStreamed: false))
       if rehearsal.layout.isUnknown {
         try copy(to: MediaOutput(container.muxer, to: output, isStreamed: false))
       } else {
-        let door = SealedDoor(rehearsal.layout, hasIndexFirst: container.hasIndexFirst, to: output)
+        let door = PatchedMuxerIO(rehearsal.layout, hasIndexFirst: container.hasIndexFirst, to: output)
         try copy(to: MediaOutput(container.muxer, through: door, telling: output, isStreamed: true))
       }
       return parts.remark("copied as they are\(more)")

@@ -136,7 +136,7 @@ struct CodedSound {
   }
 
   private static func paddingRemark(_ count: Int64, _ rate: Int) -> String {
-    count <= 0 ? "" : "is \(SoundLoss.seconds(count, rate)) s longer, since the format does not say what is padding"
+    count <= 0 ? "" : "is \(SoundLoss.seconds(count, rate)) s longer, because the format does not mark padding"
   }
 
   /// Writes everything before the first audio packet. Returns the index of its stream.

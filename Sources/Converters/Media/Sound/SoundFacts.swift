@@ -16,7 +16,7 @@ struct SoundFacts {
       let shape = unsafe SoundShape(
         parameters.ch_layout, rate: parameters.sample_rate, format: max(0, parameters.format))
     else {
-      throw JobFailure(.unsupported, "has \(stream.channels) channels at \(stream.rate) Hz, which nobody plays")
+      throw JobFailure(.unsupported, "has \(stream.channels) channels at \(stream.rate) Hz, which is out of range")
     }
     self.shape = shape
     let descriptor = unsafe avcodec_descriptor_get(parameters.codec_id)

@@ -24,7 +24,7 @@ internal import WorkerKit
     guard
       let encoder = unsafe target.encoders.lazy.compactMap({ unsafe avcodec_find_encoder_by_name($0) }).first
     else {
-      throw JobFailure(.unsupported, "is not coded so by the FFmpeg that is installed")
+      throw JobFailure(.unsupported, "cannot be coded this way by the installed FFmpeg")
     }
     unsafe self.encoder = unsafe encoder
     options = target.options
@@ -49,7 +49,7 @@ internal import WorkerKit
     remark = Self.remark(wanted, shape)
     let given = source.isFloating && changes.depth == nil ? 32 : depth
     if target.isLossless, let depth = self.depth, depth < given {
-      let less = "has \(depth) bits a sample instead of \(given), for which the encoder has no place"
+      let less = "has \(depth) bits per sample instead of \(given), the limit of the encoder"
       remark += remark.isEmpty ? less : "; " + less
     }
   }
@@ -69,7 +69,7 @@ internal import WorkerKit
       words.append(
         "\(shape.channels == 1 ? "one channel" : "\(shape.channels) channels") instead of \(wanted.channels)")
     }
-    return words.isEmpty ? "" : "has \(words.joined(separator: " and ")), for which the format has no place"
+    return words.isEmpty ? "" : "has \(words.joined(separator: " and ")), the limit of the format"
   }
 
   // MARK: Capabilities of encoders

@@ -152,7 +152,7 @@ internal import WorkerKit
     blocks += 1
     defer { blocks -= 1 }
     guard blocks <= Self.mostBlocks else {
-      throw JobFailure(.limit, "has more than \(Self.mostBlocks) tables or lists in each other")
+      throw JobFailure(.limit, "has more than \(Self.mostBlocks) nested tables or lists")
     }
     try body()
   }

@@ -2,12 +2,12 @@ internal import WorkerKit
 
 /// A consumer of a document's blocks, in order.
 protocol BlockTaker: AnyObject {
-  func add(_ block: Block) throws(JobFailure)
+  func add(_ block: TextBlock) throws(JobFailure)
 }
 
 /// A consumer that keeps the blocks of a cell or a note.
 final class BlockList: BlockTaker {
-  private(set) var blocks: [Block] = []
+  private(set) var blocks: [TextBlock] = []
 
-  func add(_ block: Block) { blocks.append(block) }
+  func add(_ block: TextBlock) { blocks.append(block) }
 }

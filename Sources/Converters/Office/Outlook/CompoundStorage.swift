@@ -11,7 +11,7 @@ internal import WorkerKit
   /// Opens the root storage of a file.
   init(_ input: JobInput) throws(JobFailure) {
     guard let storage = unsafe ffgsf_open(input.bytes.baseAddress, input.count) else {
-      throw JobFailure(.damaged, "is no compound file that can be read (at byte 0)")
+      throw JobFailure(.damaged, "is not a readable compound file (at byte 0)")
     }
     unsafe self.storage = storage
     self.input = input

@@ -4,7 +4,7 @@ internal import WorkerKit
 
 /// A writer of a message in the format of RFC 5322 and MIME.
 struct MessageWriter {
-  private let output: TextOutput
+  private let output: DocumentTextOutput
   /// The number of omitted attachments, which are objects of other programs.
   private(set) var leftOut = 0
   /// The attached files that are not written: the offset of each in the output and its size, in bytes, and its address.
@@ -14,11 +14,11 @@ struct MessageWriter {
   /// The number of bytes encoded at a time, a multiple of the 57 bytes in a line of Base64.
   private static let piece = 57 << 10
 
-  init(_ output: TextOutput) { self.output = output }
+  init(_ output: DocumentTextOutput) { self.output = output }
 
   mutating func write(_ message: OutlookMessage, depth: Int = 0) throws(JobFailure) {
     guard depth <= Self.deepest else {
-      throw JobFailure(.limit, "has messages in one another more than \(Self.deepest) deep")
+      throw JobFailure(.limit, "has messages nested more than \(Self.deepest) deep")
     }
     let header = try MessageHeader(message).lines
     let bodies = try message.bodies()

@@ -65,7 +65,7 @@ struct OutlookEntry {
     return (lines + ["END:VEVENT", "END:VCALENDAR", ""]).joined(separator: "\r\n")
   }
 
-  private static func moment(_ seconds: Int64) -> String? { MailDate.basic(seconds) }
+  private static func moment(_ seconds: Int64) -> String? { OutlookDate.basic(seconds) }
 
   private static func escaped(_ text: String) -> String {
     var escaped = ""

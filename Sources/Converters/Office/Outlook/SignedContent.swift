@@ -19,7 +19,7 @@ struct SignedContent {
   }
 
   /// Writes the fields of the content after those of the message, and the signed bytes unchanged.
-  func write(to output: TextOutput, behind lines: [String]) throws(JobFailure) {
+  func write(to output: DocumentTextOutput, behind lines: [String]) throws(JobFailure) {
     for line in lines { try output.write(line + "\n") }
     for field in header.fields {
       let name = header.name(of: field)

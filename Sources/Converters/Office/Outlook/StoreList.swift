@@ -42,7 +42,7 @@ struct StoreList {
     do throws(JobFailure) {
       // Folders that Outlook does not show contain settings as messages.
       if isHidden, try !(message.properties.text(0x1a) ?? "").hasPrefix("IPM.Note") { return }
-      let text = TextOutput(nil)
+      let text = DocumentTextOutput(nil)
       var writer = MessageWriter(text)
       try writer.write(message)
       var record = MailRecord(.message)

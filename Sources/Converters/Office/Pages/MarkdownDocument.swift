@@ -26,7 +26,7 @@ public struct MarkdownDocument {
     guard input.count <= Self.largest else { throw JobFailure(.limit, "is larger than \(Self.largest >> 20) MiB") }
     let bytes = withExtendedLifetime(input) { unsafe Array(input.bytes) }
     let page = try page(of: Self.body(DecodedText.utf8(bytes, declared: nil)))
-    let writer = try form.writer(to: TextOutput(output), title: "") { _ in nil }
+    let writer = try form.writer(to: DocumentTextOutput(output), title: "") { _ in nil }
     let reader = try MarkupReader(ByteArraySource(page), .html)
     try WebText(reader, into: writer, isNote: true) { $0.hasPrefix("data:") ? nil : $0 }.read()
     try writer.finish()

@@ -9,7 +9,7 @@ public struct WebDocument {
   /// Writes the text in an output format. Returns false if there is none of that name.
   public func write(as name: String, to output: JobOutput) throws(JobFailure) -> Bool {
     guard let form = DocumentForm(rawValue: name) else { return false }
-    let writer = try form.writer(to: TextOutput(output), title: "") { _ in nil }
+    let writer = try form.writer(to: DocumentTextOutput(output), title: "") { _ in nil }
     try WebText(WebPage.reader(MappedSource(input)), into: writer) { $0.hasPrefix("data:") ? nil : $0 }.read()
     try writer.finish()
     return true

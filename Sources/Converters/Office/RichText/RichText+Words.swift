@@ -113,7 +113,7 @@ extension RichText {
     paragraph.label = ""
     if done.runs.isBlank { return }
     let label = done.label.filter { !$0.isWhitespace }
-    let block: Block
+    let block: TextBlock
     if done.heading > 0 {
       if !label.isEmpty { done.runs.insert(Run(.text(label + " ")), at: 0) }
       block = .heading(done.heading, done.runs)

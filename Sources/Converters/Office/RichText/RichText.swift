@@ -18,14 +18,14 @@ struct RichText {
   var paragraph = RichTextParagraph()
   /// The cells of the row that is being read.
   var cells: [Cell] = []
-  var cell: [Block] = []
+  var cell: [TextBlock] = []
   var isInTable = false
   var headings: [Int: Int] = [:]
   var style = (number: -1, name: "")
   var order = ""
   var author = ""
   /// The open notes: the number of groups open before each, and the content that was being read.
-  var notes: [(depth: Int, mark: String, paragraph: RichTextParagraph, cell: [Block])] = []
+  var notes: [(depth: Int, mark: String, paragraph: RichTextParagraph, cell: [TextBlock])] = []
   var noteCount = 0
   var commentCount = 0
 

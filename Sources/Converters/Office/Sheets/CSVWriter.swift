@@ -2,12 +2,12 @@ internal import WorkerKit
 
 /// A writer of a sheet as CSV (RFC 4180), in UTF-8, with LF. The first line is row 1 of the sheet.
 final class CSVWriter: RowTaker {
-  private let output: TextOutput
+  private let output: DocumentTextOutput
   private var next = 0
   /// The maximum number of columns in a row so far. Shorter rows are padded to it.
   private var width = 1
 
-  init(_ output: TextOutput) { self.output = output }
+  init(_ output: DocumentTextOutput) { self.output = output }
 
   func add(row: Int, _ cells: [SheetCell]) throws(JobFailure) {
     let empty = String(repeating: ",", count: width - 1) + "\n"

@@ -48,7 +48,7 @@ final class Workbook: Spreadsheet {
       case "row":
         let row = (element.number("r") ?? next + 1) - 1
         guard row >= next, row < CellPlace.mostRows else {
-          throw JobFailure(.damaged, "has rows in no order (in sheet \(sheets[index].name))")
+          throw JobFailure(.damaged, "has unordered rows (in sheet \(sheets[index].name))")
         }
         next = row + 1
         let cells = try readRow(reader)

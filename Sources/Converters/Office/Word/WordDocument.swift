@@ -9,7 +9,7 @@ final class WordDocument {
   let styles: WordStyles
   var lists: WordLists
   /// The notes by their kinds and numbers.
-  private var notes: [String: [Block]] = [:]
+  private var notes: [String: [TextBlock]] = [:]
 
   init(_ package: OfficePackage, main: String) throws(JobFailure) {
     self.package = package
@@ -29,12 +29,12 @@ final class WordDocument {
 
   func read(into taker: any BlockTaker) throws(JobFailure) {
     guard let reader = try package.reader(main) else { throw JobFailure(.damaged, "has no text part") }
-    try WordText(self, reader, links: package.relationships(of: main)).read(into: taker)
+    try WordDocumentReader(self, reader, links: package.relationships(of: main)).read(into: taker)
   }
 
   private func readNotes(_ kind: String, _ path: String) throws(JobFailure) {
     guard let reader = try package.reader(path) else { return }
-    let text = WordText(self, reader, links: try package.relationships(of: path))
+    let text = WordDocumentReader(self, reader, links: try package.relationships(of: path))
     while let event = try reader.next() {
       guard case .start(let element) = event, ["w:footnote", "w:endnote", "w:comment"].contains(element.name) else {
         continue
@@ -52,5 +52,5 @@ final class WordDocument {
   }
 
   /// Removes and returns a note, which is written only once.
-  func takeNote(_ kind: String, _ id: String) -> [Block]? { notes.removeValue(forKey: "\(kind) \(id)") }
+  func takeNote(_ kind: String, _ id: String) -> [TextBlock]? { notes.removeValue(forKey: "\(kind) \(id)") }
 }

@@ -12,7 +12,7 @@ enum DocumentForm: String {
 
   /// - Parameter image: reads an image of the document by its path.
   func writer(
-    to output: TextOutput, title: String, image: @escaping (String) -> [UInt8]?
+    to output: DocumentTextOutput, title: String, image: @escaping (String) -> [UInt8]?
   ) throws(JobFailure) -> any DocumentWriter {
     switch self {
     case .txt: TextWriter(output)

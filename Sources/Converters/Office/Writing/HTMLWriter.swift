@@ -4,9 +4,9 @@ internal import WorkerKit
 /// A writer of a document as a self-contained web page. Nothing in it runs, and nothing is loaded from elsewhere.
 /// Images that browsers show are embedded.
 final class HTMLWriter: DocumentWriter {
-  private let output: TextOutput
+  private let output: DocumentTextOutput
   private let image: (String) -> [UInt8]?
-  private var notes: [(mark: String, blocks: [Block])] = []
+  private var notes: [(mark: String, blocks: [TextBlock])] = []
   /// The open lists, outermost first.
   private var lists: [List] = []
   /// The number of bytes of images that can still be embedded.
@@ -26,7 +26,7 @@ final class HTMLWriter: DocumentWriter {
     img{max-width:100%}
     """
 
-  init(_ output: TextOutput, title: String, image: @escaping (String) -> [UInt8]?) throws(JobFailure) {
+  init(_ output: DocumentTextOutput, title: String, image: @escaping (String) -> [UInt8]?) throws(JobFailure) {
     self.output = output
     self.image = image
     try output.write(
@@ -34,7 +34,7 @@ final class HTMLWriter: DocumentWriter {
         + "<style>\(Self.style)</style>\n</head>\n<body>\n")
   }
 
-  func add(_ block: Block) throws(JobFailure) {
+  func add(_ block: TextBlock) throws(JobFailure) {
     if case .item(let item) = block { return try write(item) }
     if case .note(let mark, let blocks) = block {
       notes.append((mark, blocks))
@@ -44,7 +44,7 @@ final class HTMLWriter: DocumentWriter {
     try write(block)
   }
 
-  private func write(_ block: Block) throws(JobFailure) {
+  private func write(_ block: TextBlock) throws(JobFailure) {
     switch block {
     case .heading(let level, let runs):
       let tag = "h\(min(6, max(1, level)))"

@@ -3,15 +3,15 @@ internal import WorkerKit
 /// A writer of a document as Markdown (CommonMark with GitHub's tables and notes). Images are named as in the
 /// document's archive.
 final class MarkdownWriter: DocumentWriter {
-  private let output: TextOutput
-  private var notes: [(mark: String, blocks: [Block])] = []
+  private let output: DocumentTextOutput
+  private var notes: [(mark: String, blocks: [TextBlock])] = []
   private var isInList = false
   /// The width of the current table, in columns. `nil` before its first row.
   private var width: Int?
 
-  init(_ output: TextOutput) { self.output = output }
+  init(_ output: DocumentTextOutput) { self.output = output }
 
-  func add(_ block: Block) throws(JobFailure) {
+  func add(_ block: TextBlock) throws(JobFailure) {
     switch block {
     case .heading(let level, let runs):
       try start(String(repeating: "#", count: min(6, max(1, level))) + " " + text(runs).inOneLine)
@@ -58,7 +58,7 @@ final class MarkdownWriter: DocumentWriter {
     try start("| \(texts.joined(separator: " | ")) |\n|\(String(repeating: " --- |", count: max(1, texts.count)))")
   }
 
-  private func only(_ block: Block) -> String {
+  private func only(_ block: TextBlock) -> String {
     if case .paragraph(let runs) = block {
       text(runs).replacing("  \n", with: "<br>")
     } else {

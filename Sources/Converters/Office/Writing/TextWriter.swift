@@ -3,16 +3,16 @@ internal import WorkerKit
 /// A writer of a document as plain text. Each paragraph is a line, with an empty line between paragraphs. Each row of a
 /// table is a line, with a tab between cells. Notes follow the text.
 final class TextWriter: DocumentWriter {
-  private let output: TextOutput
-  private var notes: [(mark: String, blocks: [Block])] = []
+  private let output: DocumentTextOutput
+  private var notes: [(mark: String, blocks: [TextBlock])] = []
   /// The kind of the last block, if blocks of that kind have no empty lines between them.
   private var group = Group.none
 
   private enum Group { case none, list, table }
 
-  init(_ output: TextOutput) { self.output = output }
+  init(_ output: DocumentTextOutput) { self.output = output }
 
-  func add(_ block: Block) throws(JobFailure) {
+  func add(_ block: TextBlock) throws(JobFailure) {
     switch block {
     case .heading(_, let runs), .paragraph(let runs): try write(lines(runs), in: .none)
     case .item(let item):

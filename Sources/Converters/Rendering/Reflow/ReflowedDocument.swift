@@ -47,7 +47,7 @@ public final class ReflowedDocument {
       try write("\(index == 0 ? "" : "<hr>\n")\(page(index))", to: output)
     }
     try write("</body>\n</html>\n", to: output)
-    return figuresLeftOut == 0 ? "" : "has \(figuresLeftOut) images more, which are left out"
+    return figuresLeftOut == 0 ? "" : "has \(figuresLeftOut) more images, which are left out"
   }
 
   private func write(_ text: String, to output: JobOutput) throws(JobFailure) {

@@ -57,7 +57,8 @@ package struct TreeSource: Sendable {
   ///   - reserve: The number of the process's descriptors reserved for purposes other than files.
   ///   - ledger: The nodes handed over by the previous process, and to the next one.
   package func tree(
-    _ settings: TreeSettings, _ index: Index?, _ conversions: Conversions?, reserve: Int, ledger: NodeLedger? = nil
+    _ settings: TreeSettings, _ index: Index?, _ conversions: Conversions?, reserve: Int,
+    ledger: PersistentNodeTable? = nil
   ) throws(Fault) -> (Tree, RealRoot) {
     let memory = conversions?.memory ?? MemoryBudget(capacity: Int(settings.memory), trimsHeap: true)
     let views = Views(

@@ -20,7 +20,7 @@ final class FolderWatcher: Sendable {
   }
 
   private let state = Mutex(State())
-  private let worker = Workers(atMost: 1)
+  private let worker = ThreadPool(atMost: 1)
 
   /// Starts to pass the notifications of an open directory to a queue. Returns the number of the watch.
   func add(_ queue: ChangeQueue, _ folder: Int32) throws(Fault) -> Int32 {

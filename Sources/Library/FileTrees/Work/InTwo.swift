@@ -4,11 +4,11 @@ internal import Threads
 
 /// Returns the elements that `body` makes from a range. If another thread is free, it makes the second half. Blocks.
 func inTwo<Element: Sendable>(
-  _ count: Int, on bench: Workers, _ body: @escaping @Sendable (Range<Int>) throws(Fault) -> [Element]
+  _ count: Int, on bench: ThreadPool, _ body: @escaping @Sendable (Range<Int>) throws(Fault) -> [Element]
 ) throws(Fault) -> [Element] {
   let half = SecondHalf<Element>()
   let middle = count / 2
-  bench.submit { [interest = Interest.current] in
+  bench.submit { [interest = CancellationToken.current] in
     guard half.claim() else { return }
     let work = { half.made.update { $0 = half.result { () throws(Fault) in try body(middle..<count) } } }
     if let interest { interest.run(work) } else { work() }

@@ -8,12 +8,12 @@ internal import Tree
 /// Until then it has a temporary name, which is removed with the last reference. All calls block.
 final class Replacement: Sendable {
   private let tree: FileTree
-  private let folder: Place
+  private let folder: ResolvedPath
   private let name: FileName
   private let passing: FileName
   private let node: UInt64
   /// The replaced file. `nil` if there is none.
-  private let old: Place?
+  private let old: ResolvedPath?
   private let replacing: Bool
   private let isOver = Atomic<Bool>(false)
   /// The open file, for reading and writing.
@@ -27,7 +27,7 @@ final class Replacement: Sendable {
   /// - Parameter isClosed: Whether only the owner has access to the new file until `finish`, even if it replaces none.
   init(of names: [FileName], in tree: FileTree, replacing: Bool, isClosed: Bool = false) throws(Fault) {
     var names = names
-    var old: Place?
+    var old: ResolvedPath?
     // If existing files are not replaced, a broken symbolic link also counts as one.
     if let place = try tree.existing(names, followsLast: replacing) {
       guard replacing else { throw Fault(.system(EEXIST)) }
@@ -70,7 +70,7 @@ final class Replacement: Sendable {
       try set(permissions)
     }
     try file.sync(onlyData: false, .blocking)
-    try Interest.check()
+    try CancellationToken.check()
     // A cancelled task has removed the file already.
     guard !isOver.exchange(true, ordering: .relaxed) else { throw .interrupted }
     do throws(Fault) { try tree.rename(passing, in: folder, to: name, in: folder, replacing: replacing) } catch {
@@ -87,7 +87,7 @@ final class Replacement: Sendable {
   }
 
   /// Copies the attributes of the file that has the name now. Another process may have replaced the old one.
-  private func takeAttributes(of old: Place) throws(Fault) {
+  private func takeAttributes(of old: ResolvedPath) throws(Fault) {
     var old = old
     for _ in 0..<Self.tries {
       do throws(Fault) { return try tree.tree.copyAttributes(of: old.node, to: file) } catch {

@@ -18,13 +18,13 @@ public struct TreeStream<Element: Sendable>: AsyncSequence, Sendable {
   /// The error of reading the tree.
   public typealias Failure = FileTreeError
 
-  private let bench: Workers
+  private let bench: ThreadPool
   private let path: FilePath
   private let producer: any Producer<Element>
   private let explain: @Sendable (FileTreeError) -> FileTreeError
 
   init(
-    _ producer: some Producer<Element>, of path: FilePath, on bench: Workers,
+    _ producer: some Producer<Element>, of path: FilePath, on bench: ThreadPool,
     explain: @escaping @Sendable (FileTreeError) -> FileTreeError = { $0 }
   ) {
     self.bench = bench
@@ -42,14 +42,14 @@ public struct TreeStream<Element: Sendable>: AsyncSequence, Sendable {
 
     /// Stops reading ahead when the iterator is released.
     private final class Ahead {
-      let turn: Turn<Batch>
+      let turn: QueuedCall<Batch>
 
-      init(_ turn: Turn<Batch>) { self.turn = turn }
+      init(_ turn: QueuedCall<Batch>) { self.turn = turn }
 
       deinit { turn.cancel() }
     }
 
-    private let bench: Workers
+    private let bench: ThreadPool
     private let path: FilePath
     private let explain: @Sendable (FileTreeError) -> FileTreeError
     /// The producer. `nil` at the end.
@@ -59,7 +59,7 @@ public struct TreeStream<Element: Sendable>: AsyncSequence, Sendable {
     private var place = 0
 
     fileprivate init(
-      _ bench: Workers, _ path: FilePath, _ producer: any Producer<Element>,
+      _ bench: ThreadPool, _ path: FilePath, _ producer: any Producer<Element>,
       _ explain: @escaping @Sendable (FileTreeError) -> FileTreeError
     ) {
       self.bench = bench
@@ -97,7 +97,7 @@ public struct TreeStream<Element: Sendable>: AsyncSequence, Sendable {
     private mutating func start() {
       guard let producer else { return }
       ahead = Ahead(
-        Turn(on: bench) { () throws(Fault) in
+        QueuedCall(on: bench) { () throws(Fault) in
           var producer = producer
           let elements = try producer.next()
           return (elements, producer)

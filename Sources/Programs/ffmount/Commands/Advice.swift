@@ -7,21 +7,21 @@ enum Advice {
   private static let table: [(word: String, advice: String)] = [
     (
       "password_file",
-      "write the password into a file, one a line, that only you can read (chmod 600 FILE), and mount with -o password_file=FILE"
+      "write the password into a file that only you can read (one per line, chmod 600 FILE), and mount with -o password_file=FILE"
     ),
     ("convert_time", "mount with more time for a conversion, such as -o convert_time=600"),
     ("convert_memory", "mount with more memory for a conversion, such as -o convert_memory=4G"),
     ("max_size", "if you trust the archive, mount with a higher limit, such as -o max_size=10T"),
     ("max_ratio", "if you trust the archive, mount with a higher limit, such as -o max_ratio=10000"),
-    ("damaged=show", "take it from another copy; to read it all the same, mount with -o damaged=show"),
+    ("damaged=show", "get another copy; to read this one anyway, mount with -o damaged=show"),
     ("memory=", "mount with more memory for names, such as -o memory=2G"),
-    ("sandbox=weak", "ffmount doctor says what the system lacks; -o sandbox=weak converts with less protection"),
-    ("could not be started", "install what converts: \(Converter.remedy())"),
+    ("sandbox=weak", "run 'ffmount doctor' to find the cause; -o sandbox=weak converts with less protection"),
+    ("could not be started", "the converters are missing: \(Converter.remedy())"),
     (
       "ended ffmount",
-      "report it, with the file if you may; unmount and mount again to have it tried once more"
+      "report this defect, with the file if possible; unmount and mount again to retry"
     ),
-    ("was killed", "open it again: the cause was not the file"),
+    ("was killed", "open it again: the file was not the cause"),
     ("No space", "make room on the disk, or type: ffmount cache clear"),
     ("no room for the result", "make room on the disk, or type: ffmount cache clear"),
     (
@@ -30,11 +30,11 @@ enum Advice {
     ),
     ("is missing", "put the missing file beside the others, and open it again"),
     ("not supported", "another program may read it; the file itself can be copied out of the mount"),
-    ("is not changed", "nothing: the file is served as it is"),
+    ("is not changed", "nothing: the file is served unchanged"),
   ]
 
   static func on(_ error: String) -> String {
     table.first { error.contains($0.word) }?.advice
-      ?? "the file itself is the cause: get it again from where it came, or try another program on it"
+      ?? "the file itself is the cause: get another copy, or try another program"
   }
 }

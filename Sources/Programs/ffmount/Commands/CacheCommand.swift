@@ -12,15 +12,15 @@ import Tree
 /// `ffmount cache clear [PATH…]`: removes cached data.
 struct CacheCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "cache", abstract: "Forgets what is kept from one mount to the next.",
+    commandName: "cache", abstract: "Manages the indexes and converted files that are kept between mounts.",
     usage: "ffmount cache clear [PATH…]", subcommands: [Clear.self])
 
   struct Clear: ParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "clear", abstract: "Forgets what is kept: of some files, or of all.",
+      commandName: "clear", abstract: "Removes the indexes and converted files of some files, or of all.",
       usage: "ffmount cache clear [PATH…]")
 
-    @Argument(help: "Files to forget; all if none is named.", completion: .file())
+    @Argument(help: "The files to forget; all if none is given.", completion: .file())
     var paths: [String] = []
 
     func run() throws {
@@ -32,7 +32,7 @@ struct CacheCommand: ParsableCommand {
         let count: Int
         do throws(Fault) {
           count = try indexing.forgetAll() + (Converter.cache(in: CacheFolder.path())?.clear() ?? 0)
-        } catch { throw Refusal(.failure, "cannot forget everything: \(describe(error))") }
+        } catch { throw Refusal(.failure, "cannot clear the cache: \(describe(error))") }
         print("Forgot \(count) \(count == 1 ? "file" : "files").")
         return
       }
@@ -40,13 +40,13 @@ struct CacheCommand: ParsableCommand {
       for path in paths {
         let place = try RealPlace(path)
         guard let name = place.name else {
-          throw Refusal(.usage, "\(path) is a folder (name the files to forget)")
+          throw Refusal(.usage, "cannot forget \(path): not a file (give the files to forget)")
         }
         let wasKept: Bool
         do throws(Fault) { wasKept = try indexing.forget(name, in: place.root, renditions: renditions) } catch {
           throw Refusal(.failure, "cannot forget \(path): \(describe(error))")
         }
-        print(wasKept ? "Forgot \(Terminal.shown(path))." : "Nothing was kept of \(Terminal.shown(path)).")
+        print(wasKept ? "Forgot \(Terminal.shown(path))." : "Nothing was kept for \(Terminal.shown(path)).")
       }
     }
   }

@@ -44,7 +44,7 @@ enum Checkup {
     let isNeeded = geteuid() != 0
     guard let path = Fusermount.path else {
       return Finding(
-        "fusermount3", isNeeded ? .bad : .note, "missing: users other than root, and -o auto_unmount, need it",
+        "fusermount3", isNeeded ? .bad : .note, "missing: required by -o auto_unmount, and by users other than root",
         mend: "sudo apt install fuse3")
     }
     var status = stat()
@@ -59,10 +59,10 @@ enum Checkup {
 
   private static var others: Finding {
     guard geteuid() != 0, !Mountpoint.permitsOthers else {
-      return Finding("allow_other", .good, "other users may be let see a mount (-o allow_other)")
+      return Finding("allow_other", .good, "mounts can be visible to other users (-o allow_other)")
     }
     return Finding(
-      "allow_other", .note, "-o allow_other is root's alone: there is no user_allow_other in /etc/fuse.conf",
+      "allow_other", .note, "only root can use -o allow_other: user_allow_other is missing in /etc/fuse.conf",
       mend: "echo user_allow_other | sudo tee -a /etc/fuse.conf")
   }
 
@@ -85,9 +85,9 @@ enum Checkup {
     let missing = Converter.missing
     var findings = Converter.names.map { name -> Finding in
       if let path = installed[name] { return Finding(name, .good, path) }
-      guard missing.contains(name) else { return Finding(name, .note, "missing: another converter does its work") }
+      guard missing.contains(name) else { return Finding(name, .note, "missing: another converter is used instead") }
       return Finding(
-        name, Converter.optional.contains(name) ? .note : .bad, "missing: what it makes is not shown",
+        name, Converter.optional.contains(name) ? .note : .bad, "missing: its conversions are not shown",
         mend: "sudo apt install \(Converter.package(of: name))")
     }
     if let path = installed[sandboxed] { findings.append(sandbox(path)) }
@@ -108,7 +108,7 @@ enum Checkup {
     let allowed = lines.filter { $0.hasSuffix(": allowed") }.map { $0.dropLast(": allowed".count) }
     let reason =
       allowed.isEmpty
-      ? lines.last.map(String.init) ?? "it ended with status \(check.status)"
+      ? lines.last.map(String.init) ?? "the check ended with status \(check.status)"
       : "a converter could \(allowed.prefix(3).joined(separator: ", "))"
     return Finding(
       "sandbox", .bad, "\(layers.map { "\($0); " } ?? "")\(reason)",
@@ -120,7 +120,7 @@ enum Checkup {
   private static var cache: Finding {
     guard let folder = CacheFolder.path() else {
       return Finding(
-        "cache", .bad, "there is no folder of yours to keep anything in from one mount to the next",
+        "cache", .bad, "no folder for files that are kept between mounts",
         mend: "export XDG_CACHE_HOME=\"$HOME/.cache\"")
     }
     if let objection = CacheFolder.objection(to: folder) ?? Index(folder: folder).obstacle {
@@ -130,7 +130,7 @@ enum Checkup {
     }
     let renditions = Converter.cache(in: folder)?.contents ?? (count: 0, size: 0)
     let size = FolderSize.of(folder)
-    return Finding("cache", .good, "\(folder): \(Amount.bytes(size)), \(renditions.count) converted files among it")
+    return Finding("cache", .good, "\(folder): \(Amount.bytes(size)), including \(renditions.count) converted files")
   }
 
   /// Returns the command that a reason ends with, in parentheses.
@@ -143,7 +143,7 @@ enum Checkup {
     let folder = ShownSource.spoolFolder
     guard unsafe access(folder, W_OK | X_OK) == 0 else {
       return Finding(
-        "temp space", .bad, "no file can be made in \(folder): \(describe(errno))", mend: "export TMPDIR=/var/tmp")
+        "temp space", .bad, "cannot create files in \(folder): \(describe(errno))", mend: "export TMPDIR=/var/tmp")
     }
     return space("temp space", folder)
   }
@@ -153,7 +153,7 @@ enum Checkup {
   private static let tooLittle: Int64 = 64 << 20
 
   private static func space(_ name: String, _ folder: String?) -> Finding {
-    guard var path = folder else { return Finding(name, .note, "there is no such folder") }
+    guard var path = folder else { return Finding(name, .note, "no such folder") }
     // The directory may not exist yet.
     while path.count > 1, unsafe access(path, F_OK) != 0 {
       path = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "/"

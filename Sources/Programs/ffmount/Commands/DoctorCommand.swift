@@ -4,9 +4,9 @@ import Assembly
 /// `ffmount doctor`: checks whether this machine has what ffmount needs.
 struct DoctorCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "doctor", abstract: "Checks what ffmount needs of the system, and tells what mends it.",
+    commandName: "doctor", abstract: "Checks the system requirements of ffmount, and suggests fixes.",
     usage: "ffmount doctor [--json]",
-    discussion: "Ends with status 1 if something is bad.")
+    discussion: "Exits with status 1 if a requirement is not met.")
 
   @Flag(help: "Print a JSON object.")
   var json = false
@@ -41,6 +41,6 @@ struct DoctorCommand: ParsableCommand {
     let says = Terminal.wrapped(Terminal.shown(finding.says), columns: columns)
     print(
       "\(grade)  \(label)\(says.split(separator: "\n").joined(separator: "\n" + String(repeating: " ", count: 20)))")
-    if let mend = finding.mend { print("      mend it with: \(Terminal.shown(mend))") }
+    if let mend = finding.mend { print("      fix it with: \(Terminal.shown(mend))") }
   }
 }

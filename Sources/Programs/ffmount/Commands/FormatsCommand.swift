@@ -8,17 +8,17 @@ import Tree
 /// `ffmount formats`: prints the formats and their views as Markdown with aligned columns.
 struct FormatsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "formats", abstract: "Shows which files have which views, and how these are called.",
+    commandName: "formats", abstract: "Shows which files have which views, and the names of the views.",
     usage: "ffmount formats [--json | --mime | --thumbnailer]",
-    discussion: "On a terminal as a list that fits it, elsewhere as Markdown.")
+    discussion: "Prints a list on a terminal, and Markdown elsewhere.")
 
   @Flag(help: "Print a JSON object.")
   var json = false
 
-  @Flag(help: "Print what desktops need to know the names of views: XML for shared-mime-info.")
+  @Flag(help: "Print XML for shared-mime-info, so that desktops recognise the names of views.")
   var mime = false
 
-  @Flag(help: "Print the file by which file managers find ffmount thumbnail.") var thumbnailer = false
+  @Flag(help: "Print the thumbnailer file, by which file managers find ffmount thumbnail.") var thumbnailer = false
 
   func validate() throws {
     guard [json, mime, thumbnailer].count(where: { $0 }) < 2 else {
@@ -66,7 +66,7 @@ struct FormatsCommand: ParsableCommand {
 
   private static func showTables(_ views: [ViewDescription]) {
     Self.show(
-      [["view", "what it is", "by name beside", "listed beside"]]
+      [["view", "content", "by name beside", "listed beside"]]
         + views.map { view in
           [
             "`\(view.spelling)`", view.result, view.sources, view.listed.map { "`*.\($0)`" }.joined(separator: ", "),

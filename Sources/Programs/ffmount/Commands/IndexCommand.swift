@@ -13,34 +13,35 @@ import Tree
 struct IndexCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "index",
-    abstract: "Looks through mailboxes, or converts files, ahead of time.",
+    abstract: "Indexes mailboxes, or converts files, ahead of time.",
     usage: "ffmount index [--search [--attachment-text | --ocr]] [--conversions] [--jobs N] PATH…",
-    discussion: "So the first visit is as quick as the second.")
+    discussion: "The first access is then as fast as later ones.")
 
-  @Argument(help: "Mailboxes, or folders to look for them in.", completion: .file())
+  @Argument(help: "Mailboxes, or folders that are searched for mailboxes.", completion: .file())
   var paths: [String]
 
-  @Flag(help: "Put the words of the messages into an index as well, for searches.")
+  @Flag(help: "Also index the text of the messages, for searches.")
   var search = false
 
-  @Flag(help: "With --search: also the text of attached PDFs, tables and texts.")
+  @Flag(help: "With --search: also the text of attached PDFs, tables and text files.")
   var attachmentText = false
 
   @Flag(
-    help: "With --search: also the text of attachments, recognised where it is in pictures, which takes seconds a page."
+    help:
+      "With --search: also the text of attachments, with recognised text in pictures, which takes seconds per page."
   )
   var ocr = false
 
-  @Option(help: ArgumentHelp("At most so many attachments at a time.", valueName: "N"))
+  @Option(help: ArgumentHelp("The maximum number of attachments that are read at a time.", valueName: "N"))
   var jobs: Int?
 
-  @Flag(help: "Make all that a mount of these folders would list as converted, so that its sizes are known.")
+  @Flag(help: "Make all conversions that a mount of these folders would list, so that their sizes are known.")
   var conversions = false
 
   func run() throws {
     try RunningMount.expectAnswers(onTheWayTo: paths, toDo: "index")
     if attachmentText || ocr, !search {
-      throw Refusal(.usage, "\(ocr ? "--ocr" : "--attachment-text") is for the words of messages (add --search)")
+      throw Refusal(.usage, "\(ocr ? "--ocr" : "--attachment-text") is only for text indexes (add --search)")
     }
     let index = try IndexFolder.index()
     defer { index.finish(within: .seconds(10)) }
@@ -71,7 +72,7 @@ struct IndexCommand: ParsableCommand {
     do throws(Fault) {
       if let name = place.name {
         guard let search = try indexing.search(name, in: place.root) else {
-          throw Fault(.unsupported, "it is no mailbox")
+          throw Fault(.unsupported, "not a mailbox")
         }
         return follow(path, search, indexing, reader) ? 0 : 1
       }
@@ -100,9 +101,9 @@ struct IndexCommand: ParsableCommand {
     guard search else { return true }
     do throws(Fault) {
       if let reader { try read(path, found, indexing, reader) }
-      return complete("words of \(path)", try indexing.words(of: found), indexing)
+      return complete("text of \(path)", try indexing.words(of: found), indexing)
     } catch {
-      Terminal.logError("cannot index the words of \(path): \(describe(error))")
+      Terminal.logError("cannot index the text of \(path): \(describe(error))")
       return false
     }
   }
@@ -114,12 +115,12 @@ struct IndexCommand: ParsableCommand {
     let reach = work.reach
     line.finish(bytes: reach.bytes, messages: reach.messages)
     if let fault = work.fault {
-      Terminal.logError("cannot index \(path) to its end: \(describe(fault))")
+      Terminal.logError("cannot index all of \(path): \(describe(fault))")
       return false
     }
     if !work.isKept {
       let obstacle = indexing.index.obstacle ?? "the index could not be written (is the disk full?)"
-      Terminal.logError("\(path) was looked through, but nothing of that is kept: \(obstacle)")
+      Terminal.logError("cannot save the index of \(path): \(obstacle)")
       return false
     }
     return true
@@ -172,7 +173,7 @@ enum IndexFolder {
   static func index() throws -> Index {
     guard let folder = CacheFolder.path() else {
       throw Refusal(
-        .failure, "there is no folder of yours to keep an index in (set XDG_CACHE_HOME to an absolute path)")
+        .failure, "cannot open the index: no cache folder (set XDG_CACHE_HOME to an absolute path)")
     }
     return Index(folder: folder)
   }

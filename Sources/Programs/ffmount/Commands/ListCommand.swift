@@ -7,10 +7,10 @@ import Tree
 /// `ffmount list`: the mounts of ffmount and their activities.
 struct ListCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "list", abstract: "Shows what is mounted, and what is being done there.",
+    commandName: "list", abstract: "Lists the mounts, and the work in progress.",
     usage: "ffmount list [--json]",
     discussion: """
-      Of other users' mounts it shows what the system tells everybody: where they are and what is mounted there.
+      Of other users' mounts, it shows only the public information: mountpoints and sources.
       """)
 
   @Flag(help: "Print a JSON array of objects.")
@@ -67,8 +67,8 @@ struct ListCommand: ParsableCommand {
     }
     switch activity.kind {
     case .converting: return "converting \(path) (\(activity.recipe)) for \(activity.seconds ?? 0) s\(progress)"
-    case .messages: return "looking for the messages of \(path)\(progress)"
-    case .words: return "indexing the words of \(path)\(progress)"
+    case .messages: return "scanning the messages of \(path)\(progress)"
+    case .words: return "indexing the text of \(path)\(progress)"
     }
   }
 

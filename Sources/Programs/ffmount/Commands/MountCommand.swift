@@ -5,23 +5,23 @@ import Assembly
 struct MountCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "mount",
-    abstract: "Shows a folder with what is locked inside its files: archives as trees, mailboxes as messages.",
+    abstract: "Shows a folder with the contents of its files: archives as trees, mailboxes as messages.",
     usage: """
       ffmount [options] SOURCE MOUNTPOINT
       ffmount -u MOUNTPOINT
       ffmount COMMAND …
       """,
     discussion: """
-      Everything of SOURCE is at MOUNTPOINT as it is, read-only without -o rw; beside NAME.zip is NAME.zip.contents/, beside NAME.mbox \
-      NAME.mbox.messages/ and NAME.mbox.views/, beside NAME.eml NAME.eml.message/, beside NAME.pdf NAME.pdf.pages/ and \
-      NAME.compressed.pdf, and beside an image NAME.heic NAME.heic.as-jpeg, made when it is read. SOURCE may be one such \
-      file: then its folder is what is mounted. It may be http://HOST:PORT, where ffmount serve runs. What there is by name, ffmount formats tells. Unmount with: \
-      ffmount -u MOUNTPOINT, or fusermount3 -u MOUNTPOINT.
+      All of SOURCE appears unchanged at MOUNTPOINT, read-only without -o rw. Beside NAME.zip is NAME.zip.contents/, \
+      beside NAME.mbox NAME.mbox.messages/ and NAME.mbox.views/, beside NAME.eml NAME.eml.message/, beside NAME.pdf \
+      NAME.pdf.pages/ and NAME.compressed.pdf, and beside an image NAME.heic NAME.heic.as-jpeg, made when it is read. \
+      SOURCE may be one such file: its folder view is then mounted. It may be http://HOST:PORT, where ffmount serve \
+      runs. ffmount formats lists all views. Unmount with: ffmount -u MOUNTPOINT, or fusermount3 -u MOUNTPOINT.
 
-      COMMANDS (ffmount help COMMAND tells more of each):
+      COMMANDS (ffmount help COMMAND describes each):
       \(commands)
 
-      A SOURCE that is called like a command is written with its folder: ./list.
+      A SOURCE with the name of a command needs a path: ./list.
       """)
 
   /// One line for each command.
@@ -45,7 +45,7 @@ struct MountCommand: ParsableCommand {
 
   @Option(
     name: .customLong("cache-size"),
-    help: ArgumentHelp("Room for what conversions made, such as 500M or 10G (2G).", valueName: "size"))
+    help: ArgumentHelp("The disk space for converted files, such as 500M or 10G (2G).", valueName: "size"))
   var cacheSize: String?
 
   @Flag(name: .customShort("f"), help: "Stay in the foreground and log to standard error.")
@@ -64,7 +64,7 @@ struct MountCommand: ParsableCommand {
     }
     var options = try MountOptions(options + (cacheSize.map { ["cache_size=\($0)"] } ?? []))
     if singleThreaded { options.threads = 1 }
-    if let keeping = Keeping.taken() {
+    if let keeping = Supervision.taken() {
       let plan =
         keeping.connection == nil
         ? try MountPlan(source: source, mountpoint: mountpoint, options)

@@ -6,20 +6,21 @@ import Glibc
 /// `ffmount open FILE`: mounts a file or directory below the user's runtime directory and shows it.
 struct OpenCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "open", abstract: "Mounts a ZIP, mailbox or PDF for a while, and shows it.",
+    commandName: "open", abstract: "Mounts a ZIP, mailbox or PDF temporarily, and shows it.",
     usage: "ffmount open FILE [--print] [--idle SECONDS]",
     discussion: """
-      Shows it in the file manager, where there is a desktop. The folder, which is printed, is below $XDG_RUNTIME_DIR/ffmount. It is unmounted and removed when it has not been \
-      used for a while. What is open already is shown again.
+      Shows it in the file manager if there is a desktop. The folder, which is printed, is below \
+      $XDG_RUNTIME_DIR/ffmount. It is unmounted and removed when it has not been used for a while. A file that is \
+      already open is shown again.
       """)
 
-  @Argument(help: "A file whose inside is to be shown, or a folder.", completion: .file())
+  @Argument(help: "The file or folder to show.", completion: .file())
   var file: String
 
-  @Flag(help: "Print the folder, and start no file manager.")
+  @Flag(help: "Print the folder, and do not start a file manager.")
   var print = false
 
-  @Option(help: ArgumentHelp("Unmount after so many seconds without use.", valueName: "seconds"))
+  @Option(help: ArgumentHelp("Unmount after the given number of seconds without use.", valueName: "seconds"))
   var idle = 600
 
   @Option(

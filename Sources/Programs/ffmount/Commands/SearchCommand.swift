@@ -10,17 +10,17 @@ struct SearchCommand: ParsableCommand {
     commandName: "search", abstract: "Finds messages in a mailbox or a folder of mail.",
     usage: "ffmount search ARCHIVE QUERY… [--json]",
     discussion: """
-      A query is \(FileTree.querySyntax) Prints a line a message, newest first: its folder, date, sender and \
-      subject, with tabs between. The first search puts the words of the mailbox into an index, which is kept.
+      A query is \(FileTree.querySyntax) Prints one line per message, newest first: its folder, date, sender and \
+      subject, separated by tabs. The first search indexes the text of the mailbox. The index is kept.
       """)
 
   @Argument(help: "A mailbox, a Maildir, or another folder of messages or mailboxes.", completion: .file())
   var archive: String
 
-  @Argument(parsing: .allUnrecognized, help: "What to look for; several words are one query.")
+  @Argument(parsing: .allUnrecognized, help: "The query; several words form one query.")
   var query: [String]
 
-  @Flag(help: "Print a JSON array of objects, or an object whose error says what is wrong.")
+  @Flag(help: "Print a JSON array of objects, or an object with an error.")
   var json = false
 
   func run() throws { try Refusal.reporting(asJSON: json) { try search() } }

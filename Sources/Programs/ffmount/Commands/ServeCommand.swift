@@ -9,8 +9,8 @@ struct ServeCommand: ParsableCommand {
     commandName: "serve", abstract: "Serves the tree to browsers, phones and other machines.",
     usage: "ffmount serve SOURCE [--port PORT] [--host HOST] [--token-file FILE | --no-token] [--tls CERT KEY]",
     discussion: """
-      Shows SOURCE with all views at http://127.0.0.1:4200/, until it is interrupted; nothing is mounted. With --host, \
-      other machines can ask, too: then who asks has to know a token, which is printed with the address. Besides the \
+      Shows SOURCE with all views at http://127.0.0.1:4200/ until it is interrupted; nothing is mounted. With --host, \
+      other machines can connect, too: clients then need a token, which is printed with the address. Besides the \
       page there is an API, below /api/, and WebDAV, below /dav/.
       """)
 
@@ -27,7 +27,7 @@ struct ServeCommand: ParsableCommand {
   static func refusal(becoming first: [String]) -> Refusal {
     guard let program = OwnPrograms.path(of: "ffserve") else {
       return Refusal(
-        .failure, "there is no ffserve beside ffmount or in ../libexec/ffmount (install the package ffmount-server)")
+        .failure, "ffserve not found beside ffmount or in ../libexec/ffmount (install the package ffmount-server)")
     }
     let words = ["ffserve"] + first + CommandLine.arguments.dropFirst(2)
     var pointers = unsafe words.map { unsafe strdup($0) } + [nil]

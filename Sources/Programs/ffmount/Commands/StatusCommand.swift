@@ -11,7 +11,7 @@ import Tree
 struct StatusCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "status",
-    abstract: "Shows what is indexed, cached and converted, and what failed.",
+    abstract: "Shows the indexes, caches, conversions and failures.",
     usage: "ffmount status [--json]")
 
   @Flag(help: "Print a JSON object.")
@@ -35,7 +35,7 @@ struct StatusCommand: ParsableCommand {
 
   private func showKept(_ stuck: [String]) throws {
     guard let folder = CacheFolder.path() else {
-      return print("Nothing is kept: there is no folder for it (set XDG_CACHE_HOME to an absolute path).")
+      return print("Nothing is kept: no cache folder (set XDG_CACHE_HOME to an absolute path).")
     }
     let index = try IndexFolder.index()
     defer { index.finish(within: .seconds(2)) }

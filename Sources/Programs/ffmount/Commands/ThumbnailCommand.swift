@@ -15,10 +15,10 @@ struct ThumbnailCommand: ParsableCommand {
   @Argument(help: "An image or a PDF, also one inside a mount.", completion: .file())
   var input: String
 
-  @Argument(help: "Where to write the PNG.", completion: .file())
+  @Argument(help: "The PNG to write.", completion: .file())
   var output: String
 
-  @Option(name: [.short, .long], help: "The most pixels that the longest side may have.")
+  @Option(name: [.short, .long], help: "The maximum number of pixels on the longest side.")
   var size = 256
 
   func validate() throws {
@@ -36,7 +36,7 @@ struct ThumbnailCommand: ParsableCommand {
       throw Refusal(.failure, "\(problem): \(error.code == .unsupported ? Self.unsuitable : error.sentence)")
     }
     do throws(SystemError) { try save(bytes) } catch {
-      let reason = error.code == ENXIO ? "nobody reads it" : describe(error.code)
+      let reason = error.code == ENXIO ? "the pipe has no reader" : describe(error.code)
       throw Refusal(.failure, "cannot write the thumbnail to \(output): \(reason)")
     }
   }
@@ -46,7 +46,7 @@ struct ThumbnailCommand: ParsableCommand {
     var path = input
     while let source = Self.source(of: path), unsafe access(source, R_OK) == 0 { path = source }
     let place = try CommandTree(path)
-    if place.isFolder { throw Refusal(.usage, "it is a folder") }
+    if place.isFolder { throw Refusal(.usage, "not a file") }
     return try place.finish { [size] (tree, path) throws(FileTreeError) in
       let picture = try await tree.convert(path, to: .png, options: .init(longestSide: size)).result()
       return try await tree.read(picture, limit: Self.largest)
@@ -55,7 +55,7 @@ struct ThumbnailCommand: ParsableCommand {
 
   private static var unsuitable: String {
     Converter.installed["ffconvert"] == nil
-      ? "there is no ffconvert beside ffmount (see scripts/install)" : "it is neither an image nor a PDF"
+      ? "ffconvert not found beside ffmount (see scripts/install)" : "neither an image nor a PDF"
   }
 
   /// The size of 4096 by 4096 pixels, in bytes, as the limit of the output.

@@ -6,18 +6,18 @@ import Glibc
 /// `ffmount unmount MOUNTPOINT`, `ffmount -u MOUNTPOINT`.
 struct UnmountCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "unmount", abstract: "Unmounts what ffmount has mounted.",
+    commandName: "unmount", abstract: "Unmounts ffmount mounts.",
     usage: """
       ffmount unmount [--lazy] MOUNTPOINT…
       ffmount -u [-z] MOUNTPOINT…
       """)
 
-  @Argument(help: "The folders that something is mounted on.", completion: .directory)
+  @Argument(help: "The mountpoints.", completion: .directory)
   var mountpoints: [String]
 
   @Flag(
     name: [.customShort("z"), .long],
-    help: "Also if programs are in it: it is gone for others at once, and for those when they have finished.")
+    help: "Unmount even if it is in use: it disappears at once, and ends when the last program has closed its files.")
   var lazy = false
 
   func run() throws {
@@ -27,7 +27,7 @@ struct UnmountCommand: ParsableCommand {
   private func unmount(_ given: String) throws {
     let entry = try find(given)
     if let owner = entry.owner, geteuid() != 0, owner != geteuid() {
-      throw refusal(given, "another user has mounted it, who alone can unmount it, and root")
+      throw refusal(given, "mounted by another user (only that user and root can unmount it)")
     }
     do throws(Fusermount.Failure) { try Fusermount.unmount(entry.mountpoint, lazily: lazy) } catch {
       switch error {
@@ -35,10 +35,7 @@ struct UnmountCommand: ParsableCommand {
         let users = MountUsers.of(entry.mountpoint)
         let who = users.isEmpty ? "a program" : users.joined(separator: ", ")
         let end = users.count > 1 ? "them" : "it"
-        throw refusal(
-          given,
-          "\(who) has a file or its working folder in it (end \(end), or type: ffmount -u -z \(ShellWord.quoted(given)))"
-        )
+        throw refusal(given, "in use by \(who) (end \(end), or type: ffmount -u -z \(ShellWord.quoted(given)))")
       case .other(let reason): throw refusal(given, reason)
       }
     }
@@ -55,16 +52,16 @@ struct UnmountCommand: ParsableCommand {
     }
     if let passed, isMeant { return passed }
     guard let path = passed.map({ $0.mountpoint + "/" }) ?? MountTable.resolved(given) else {
-      throw refusal(given, "\(describe(errno)) (ffmount list shows what is mounted)")
+      throw refusal(given, "\(describe(errno)) (run 'ffmount list')")
     }
     if let entry = table.topmost(on: path) {
       if entry.isOurs { return entry }
-      throw refusal(given, "another program has mounted it, as \(entry.type): it is not ffmount's to unmount")
+      throw refusal(given, "mounted by another program, as \(entry.type) (unmount it with that program)")
     }
     if let around = table.mount(of: path), around.isOurs {
-      throw refusal(given, "it is in the mount on \(around.mountpoint) (type: \(around.unmountCommand))")
+      throw refusal(given, "inside the mount on \(around.mountpoint) (type: \(around.unmountCommand))")
     }
-    throw refusal(given, "nothing is mounted on it (ffmount list shows what is mounted)")
+    throw refusal(given, "not a mountpoint (run 'ffmount list')")
   }
 
   private func refusal(_ given: String, _ reason: String) -> Refusal {

@@ -8,20 +8,20 @@ import Glibc
 struct UpgradeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "upgrade",
-    abstract: "Has what is installed now serve a mount, without unmounting it.")
+    abstract: "Lets the installed version take over a mount, without unmounting it.")
 
-  @Argument(help: "The folder that it is mounted on.", completion: .directory)
+  @Argument(help: "The mountpoint.", completion: .directory)
   var mountpoint: String
 
   func run() throws {
     guard let entry = MountTable().topmost(on: MountTable.resolved(mountpoint) ?? mountpoint), entry.isOurs else {
-      throw refusal("nothing of ffmount is mounted on it (ffmount list shows what is mounted)")
+      throw refusal("not an ffmount mount (run 'ffmount list')")
     }
     guard let before = RunningMount.ask([entry]).first?.report else {
-      throw refusal("it does not answer (see: ffmount doctor \(ShellWord.quoted(mountpoint)))")
+      throw refusal("the mount does not answer (see: ffmount doctor \(ShellWord.quoted(mountpoint)))")
     }
-    guard let keeper = Keeping.keeper(of: before.process) else {
-      throw refusal("it was mounted with -o supervise=off or -f (unmount and mount it again)")
+    guard let keeper = Supervision.keeper(of: before.process) else {
+      throw refusal("mounted with -o supervise=off or -f (unmount and mount it again)")
     }
     guard kill(keeper, SIGUSR2) == 0 else { throw refusal(describe(errno)) }
     let end = ContinuousClock.now + .seconds(30)
@@ -30,7 +30,7 @@ struct UpgradeCommand: ParsableCommand {
       guard let report = RunningMount.ask([entry]).first?.report, report.process != before.process else { continue }
       return print("\(mountpoint): \(report.version) (it was \(before.version))")
     }
-    throw refusal("no other process has come (see the system's log)")
+    throw refusal("no new process has started (see the system's log)")
   }
 
   private func refusal(_ reason: String) -> Refusal {

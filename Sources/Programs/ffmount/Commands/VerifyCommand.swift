@@ -11,14 +11,15 @@ struct VerifyCommand: ParsableCommand {
     commandName: "verify", abstract: "Finds damaged files in archives, mailboxes and compressed files.",
     usage: "ffmount verify PATH [--json]",
     discussion: """
-      Archives in archives are read as well. Prints a line for each file that cannot be read or does not have its \
-      checksum, and a summary on standard error. The exit status is 1 if there is such a file.
+      Archives in archives are read as well. Prints one line for each file that cannot be read or has a wrong \
+      checksum, and a summary on standard error. Exits with status 1 if there is such a file.
       """)
 
-  @Argument(help: "An archive, a mailbox, a compressed file, or a folder to look for them in.", completion: .file())
+  @Argument(
+    help: "An archive, a mailbox, a compressed file, or a folder that is searched for them.", completion: .file())
   var path: String
 
-  @Flag(help: "Print a JSON object, or an object whose error says what is wrong.")
+  @Flag(help: "Print a JSON object, or an object with an error.")
   var json = false
 
   func run() throws {

@@ -140,6 +140,6 @@ struct VerifyWalk: Sendable {
   /// Reports damage of a container as a whole, such as a missing end.
   private func noteState(of view: FilePath) async {
     guard let attributes = try? await tree.attributes(of: view), attributes.state == .failed else { return }
-    note(.bad(view, attributes.error ?? "cannot be read whole"))
+    note(.bad(view, attributes.error ?? "cannot be read completely"))
   }
 }

@@ -6,7 +6,7 @@ import Glibc
 /// `ffmount why PATH`: reports what a file in a mount is, and why it cannot be read.
 struct WhyCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "why", abstract: "Tells what a file in a mount is, and why it cannot be read.",
+    commandName: "why", abstract: "Explains what a file in a mount is, and why it cannot be read.",
     usage: "ffmount why PATH [--json]")
 
   @Argument(help: "A file or folder in a mount.", completion: .file())
@@ -29,7 +29,7 @@ struct WhyCommand: ParsableCommand {
       throw cannotTell("\(describe(ENOENT)) (check the path)")
     }
     guard mount.isOurs else {
-      throw cannotTell("it is in no mount of ffmount (ffmount list shows those there are)")
+      throw cannotTell("not in an ffmount mount (run 'ffmount list')")
     }
     var status = stat()
     guard unsafe lstat(full, &status) == 0 else { throw missing(full, in: mount, because: errno) }
@@ -54,9 +54,9 @@ struct WhyCommand: ParsableCommand {
     row("path", full)
     row("mount", "\(mount.mountpoint), of \(source)")
     if let view = attributes.view {
-      row("is", "a \(kind) that ffmount makes, of \(attributes.source ?? "?"), as its view \(view)")
+      row("is", "a \(kind) made by ffmount, the view \(view) of \(attributes.source ?? "?")")
     } else {
-      row("is", below.isEmpty ? "the mount itself" : "a \(kind) that is there, \(real ?? source)")
+      row("is", below.isEmpty ? "the mount itself" : "a real \(kind), \(real ?? source)")
     }
     row("state", Self.meaning(of: attributes.state))
     if let error { row("error", error, .red) }
@@ -87,32 +87,32 @@ struct WhyCommand: ParsableCommand {
 
   private static func meaning(of state: String?) -> String {
     switch state {
-    case "estimate": "estimate: its size is not exact before it has been opened"
-    case "failed": "failed: some of it cannot be read"
-    case "unverified": "unverified: a checksum of it has not been compared yet, or does not agree"
-    default: "exact: all is well as far as is known"
+    case "estimate": "estimate: its size is not exact until it has been opened"
+    case "failed": "failed: it cannot be read, or only in part"
+    case "unverified": "unverified: a checksum has not been compared yet, or does not match"
+    default: "exact: no problem is known"
     }
   }
 
   private static let permissionAdvice =
-    "change its permissions in the source; for other users than the one who mounted, mount with -o allow_other"
+    "change its permissions in the source; to give other users access, mount with -o allow_other"
 
   /// Returns the reason why this user cannot read the file. Returns `nil` if the user can.
   private static func unreadable(_ path: String, _ status: stat) -> String? {
     guard status.st_mode & S_IFMT != S_IFLNK, unsafe access(path, R_OK) != 0, errno == EACCES else { return nil }
-    return "you may not read it: it belongs to user \(status.st_uid), and its mode is "
+    return "you do not have permission to read it: it belongs to user \(status.st_uid), and its mode is "
       + "0" + String(status.st_mode & 0o7777, radix: 8)
   }
 
   // MARK: Refusals
 
-  private func cannotTell(_ reason: String) -> Refusal { Refusal(.sourceMissing, "cannot tell of \(path): \(reason)") }
+  private func cannotTell(_ reason: String) -> Refusal { Refusal(.sourceMissing, "cannot explain \(path): \(reason)") }
 
   /// Returns the error for a path that does not exist in the mount.
   private func missing(_ full: String, in mount: MountTable.Entry, because code: Int32) -> Refusal {
     if code == EACCES, let owner = mount.owner, owner != geteuid() {
       return cannotTell(
-        "user \(owner) has mounted it and alone may look into it (mounted with -o allow_other, others may)")
+        "mounted by user \(owner), and accessible only to that user (mount with -o allow_other to give others access)")
     }
     // A mount that no process can serve refuses everything except its root.
     if code == EIO, let reason = OwnAttributes(of: mount.mountpoint).error { return cannotTell(reason) }
@@ -123,10 +123,10 @@ struct WhyCommand: ParsableCommand {
       name = name[..<dot]
       if unsafe access("\(full[..<slash])/\(name)", F_OK) == 0 {
         return cannotTell(
-          "\(name) is there and has no such view: its content is of another kind, or no view is called so "
-            + "(ffmount formats shows them)")
+          "\(name) exists but has no such view: its content is of another kind, or no view has this name "
+            + "(run 'ffmount formats')")
       }
     }
-    return cannotTell("\(describe(code)) (check the path; ffmount formats shows how views are called)")
+    return cannotTell("\(describe(code)) (check the path; ffmount formats lists the names of views)")
   }
 }

@@ -30,7 +30,8 @@ struct OpenedPlace: Sendable {
         return
       }
       guard errno == ENOTEMPTY || errno == ENOTDIR || errno == EBUSY else {
-        throw Refusal(.mountpointUnusable, "cannot make \(path): \(describe(errno)) (check the folder it is in)")
+        throw Refusal(
+          .mountpointUnusable, "cannot create \(path): \(describe(errno)) (check the folder that contains it)")
       }
     }
   }
@@ -45,11 +46,11 @@ struct OpenedPlace: Sendable {
     guard let given, given.hasPrefix("/"), let base = MountTable.resolved(given) else {
       throw Refusal(
         .mountpointUnusable,
-        "there is no folder for what is open (set XDG_RUNTIME_DIR, or mount it yourself: ffmount FILE MOUNTPOINT)")
+        "cannot mount: no runtime folder (set XDG_RUNTIME_DIR, or mount it yourself: ffmount FILE MOUNTPOINT)")
     }
     let folder = base + "/ffmount"
     if unsafe mkdir(folder, 0o700) != 0, errno != EEXIST {
-      throw Refusal(.mountpointUnusable, "cannot make \(folder): \(describe(errno)) (check XDG_RUNTIME_DIR)")
+      throw Refusal(.mountpointUnusable, "cannot create \(folder): \(describe(errno)) (check XDG_RUNTIME_DIR)")
     }
     // Other users could put links in the position of directories.
     var status = stat()
@@ -57,7 +58,8 @@ struct OpenedPlace: Sendable {
       status.st_mode & 0o022 == 0
     else {
       throw Refusal(
-        .mountpointUnusable, "cannot use \(folder): others can change it (type: chmod 700 \(ShellWord.quoted(folder)))")
+        .mountpointUnusable,
+        "cannot use \(folder): other users can change it (type: chmod 700 \(ShellWord.quoted(folder)))")
     }
     return folder
   }

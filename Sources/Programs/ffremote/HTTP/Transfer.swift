@@ -23,13 +23,13 @@ import Glibc
   private static let slowest = (bytes: 1024, period: UInt64(30_000_000_000))
 
   init(
-    _ easy: UnsafeMutableRawPointer, _ question: Question, _ receiver: any Receiver, _ settings: WireSettings,
+    _ easy: UnsafeMutableRawPointer, _ question: HTTPExchange, _ receiver: any Receiver, _ settings: WireSettings,
     token: String?, heard: @escaping () -> Void
   ) {
     unsafe self.easy = unsafe easy
     self.receiver = receiver
     self.heard = heard
-    heardAt = Wire.now
+    heardAt = HTTPClient.now
     countedAt = heardAt
     unsafe errors = .allocate(capacity: Int(CURL_ERROR_SIZE))
     unsafe errors.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
@@ -64,7 +64,7 @@ import Glibc
   }
 
   private func noteHeard() {
-    heardAt = Wire.now
+    heardAt = HTTPClient.now
     heard()
   }
 
@@ -96,7 +96,7 @@ import Glibc
   func resume() {
     guard isPaused else { return }
     isPaused = false
-    heardAt = Wire.now
+    heardAt = HTTPClient.now
     (counted, countedAt) = (0, heardAt)
     _ = unsafe curl_easy_pause(easy, 0)
   }
@@ -110,7 +110,7 @@ import Glibc
 
   /// Returns the outcome for a result of libcurl.
   func outcome(_ code: CURLcode) -> Outcome {
-    if code == CURLE_OK { return hasBegun ? .complete : .lost("it sent no answer") }
+    if code == CURLE_OK { return hasBegun ? .complete : .lost("no answer") }
     if isStopped { return .stopped }
     let said = unsafe String(cString: errors)
     let reason = said.isEmpty ? unsafe String(cString: curl_easy_strerror(code)) : said

@@ -33,11 +33,11 @@ final class OpenedFile: Sendable {
 /// The known state of a file's bytes.
 final class FileRecord: Sendable {
   let path: [UInt8]
-  let server: Server
+  let server: RemoteServer
 
   private struct State {
     var opened: OpenedFile?
-    var fetch: Fetch<OpenedFile>?
+    var fetch: SharedFetch<OpenedFile>?
     /// The reason why the last read failed.
     var failure: String?
   }
@@ -47,13 +47,13 @@ final class FileRecord: Sendable {
   /// The number of bytes requested when a file is opened.
   static let headSize = 128 << 10
 
-  init(_ path: [UInt8], _ server: Server) {
+  init(_ path: [UInt8], _ server: RemoteServer) {
     self.path = path
     self.server = server
   }
 
   /// Returns the record of the file at a path.
-  static func of(_ path: [UInt8], _ server: Server) -> FileRecord {
+  static func of(_ path: [UInt8], _ server: RemoteServer) -> FileRecord {
     if let known = server.files[path] { return known }
     let record = FileRecord(path, server)
     server.files.insert(record, for: path, cost: 512 + path.count)
@@ -78,7 +78,7 @@ final class FileRecord: Sendable {
   }
 
   /// Returns the current version of the file. The server makes a derived file for this.
-  func open(_ patience: Patience) throws(Fault) -> OpenedFile {
+  func open(_ blocking: BlockingMode) throws(Fault) -> OpenedFile {
     let fetch = state.withLock { state in
       if let fetch = state.fetch, fetch.isUsable { return fetch }
       let fetch = ask(knowing: state.opened)
@@ -86,7 +86,7 @@ final class FileRecord: Sendable {
       return fetch
     }
     do throws(Fault) {
-      let opened = try fetch.value(patience)
+      let opened = try fetch.value(blocking)
       let isNew = state.withLock { state in
         state.failure = nil
         defer { state.opened = opened }
@@ -100,12 +100,12 @@ final class FileRecord: Sendable {
     }
   }
 
-  private func ask(knowing known: OpenedFile?) -> Fetch<OpenedFile> {
+  private func ask(knowing known: OpenedFile?) -> SharedFetch<OpenedFile> {
     var headers = ["Range: bytes=0-\(Self.headSize - 1)"]
     if let tag = known?.tag { headers.append("If-None-Match: \(tag)") }
-    let fetch = Fetch<OpenedFile>()
-    let call = Call(
-      server, Question(Server.target("file", path), headers: headers), limit: Self.headSize, takesStart: true
+    let fetch = SharedFetch<OpenedFile>()
+    let call = RepeatedRequest(
+      server, HTTPExchange(RemoteServer.target("file", path), headers: headers), limit: Self.headSize, takesStart: true
     ) { [server] result in
       fetch.finish(
         Result { () throws(Fault) in
@@ -119,18 +119,18 @@ final class FileRecord: Sendable {
     return fetch
   }
 
-  private static func opened(_ answer: Call.Answer, _ server: Server) throws(Fault) -> OpenedFile {
+  private static func opened(_ answer: RepeatedRequest.Answer, _ server: RemoteServer) throws(Fault) -> OpenedFile {
     let head = answer.head
     let size: Int64
     switch head.status {
     case 206:
       guard let part = head.part, part.range.lowerBound == 0, !answer.isCut,
         part.range.upperBound == Int64(answer.body.count)
-      else { throw Fault(.system(EIO), "the server \(server.address.text) sends another part than was asked for") }
+      else { throw Fault(.system(EIO), "the server \(server.address.text) sent a different range than requested") }
       size = part.size
     case 200:
       guard let length = head.length, Int64(answer.body.count) == min(length, Int64(headSize)) else {
-        throw Fault(.system(EIO), "the server \(server.address.text) does not tell how long the file is")
+        throw Fault(.system(EIO), "the server \(server.address.text) did not report the size of the file")
       }
       size = length
     // An empty file has no range that could be requested.

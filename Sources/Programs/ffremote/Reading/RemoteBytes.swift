@@ -7,7 +7,7 @@ import Tree
 final class RemoteBytes: ByteSource {
   private let record: FileRecord
   private let opened: OpenedFile
-  private let ahead: ReadAhead
+  private let ahead: RemoteReadAhead
 
   private struct State {
     /// The end of the last read.
@@ -18,7 +18,7 @@ final class RemoteBytes: ByteSource {
 
   private struct Piece: Sendable {
     let range: Range<Int64>
-    let bytes: Fetch<[UInt8]>
+    let bytes: SharedFetch<[UInt8]>
   }
 
   private let state = Mutex(State())
@@ -32,14 +32,15 @@ final class RemoteBytes: ByteSource {
   init(_ record: FileRecord, _ opened: OpenedFile) {
     self.record = record
     self.opened = opened
-    ahead = ReadAhead(record, opened)
+    ahead = RemoteReadAhead(record, opened)
   }
 
   deinit { ahead.close() }
 
   var size: Int64 { opened.size }
 
-  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ blocking: BlockingMode) throws(Fault) -> Int
+  {
     guard offset >= 0, offset < size else { return 0 }
     let count = Int(min(Int64(buffer.count), size - offset))
     let part = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[..<count])
@@ -51,25 +52,25 @@ final class RemoteBytes: ByteSource {
     }
     // A read that waited for a piece is repeated. It must find the piece before it counts as a sequential one.
     if let piece = state.withLock({ Self.piece(in: &$0, covering: offset..<end) }) {
-      return unsafe try copy(piece, at: offset, into: part, patience)
+      return unsafe try copy(piece, at: offset, into: part, blocking)
     }
     let start = state.withLock { state -> Int64? in
-      defer { if patience == .immediate { state.last = max(state.last, end) } }
+      defer { if blocking == .immediate { state.last = max(state.last, end) } }
       let goesThrough = abs(offset - state.last) <= Self.near && ahead.isFree(for: offset)
       return goesThrough ? min(offset, max(state.last, 0)) : nil
     }
-    if unsafe try ahead.read(into: part, at: offset, startingAt: start, patience) { return count }
+    if unsafe try ahead.read(into: part, at: offset, startingAt: start, blocking) { return count }
     let piece = state.withLock { state in
       state.last = end
       return self.piece(for: offset..<end, &state)
     }
-    return unsafe try copy(piece, at: offset, into: part, patience)
+    return unsafe try copy(piece, at: offset, into: part, blocking)
   }
 
   private func copy(
-    _ piece: Piece, at offset: Int64, into buffer: UnsafeMutableRawBufferPointer, _ patience: Patience
+    _ piece: Piece, at offset: Int64, into buffer: UnsafeMutableRawBufferPointer, _ blocking: BlockingMode
   ) throws(Fault) -> Int {
-    let bytes = try piece.bytes.value(patience)
+    let bytes = try piece.bytes.value(blocking)
     let first = Int(offset - piece.range.lowerBound)
     unsafe buffer.copyBytes(from: bytes[first..<first + buffer.count])
     return buffer.count
@@ -87,7 +88,8 @@ final class RemoteBytes: ByteSource {
     // Another reader may have requested it in the meantime.
     if let known = Self.piece(in: &state, covering: range) { return known }
     let start = range.lowerBound & ~4095
-    let piece = Piece(range: start..<min(size, max(range.upperBound, start + Self.pieceSize)), bytes: Fetch<[UInt8]>())
+    let piece = Piece(
+      range: start..<min(size, max(range.upperBound, start + Self.pieceSize)), bytes: SharedFetch<[UInt8]>())
     if state.pieces.count >= Self.mostPieces { state.pieces.removeFirst() }
     state.pieces.append(piece)
     ask(for: piece)
@@ -97,8 +99,8 @@ final class RemoteBytes: ByteSource {
   private func ask(for piece: Piece) {
     let range = piece.range
     let headers = ["Range: bytes=\(range.lowerBound)-\(range.upperBound - 1)"] + opened.condition
-    let call = Call(
-      record.server, Question(Server.target("file", record.path), headers: headers), limit: range.count,
+    let call = RepeatedRequest(
+      record.server, HTTPExchange(RemoteServer.target("file", record.path), headers: headers), limit: range.count,
       takesStart: true
     ) { [record, opened] result in
       let outcome = Result { () throws(Fault) -> [UInt8] in

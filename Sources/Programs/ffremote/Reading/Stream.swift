@@ -18,7 +18,7 @@ final class Stream: Receiver {
     var lostSince: UInt64?
   }
 
-  private let ahead: ReadAhead
+  private let ahead: RemoteReadAhead
   private let state: Mutex<State>
 
   private static let busyPause = 500
@@ -27,12 +27,12 @@ final class Stream: Receiver {
   /// The number of bytes from which an answer counts as progress: a server could otherwise end each answer after a few.
   private static let leastBytes = 64 << 10
 
-  init(_ ahead: ReadAhead, from place: Int64) {
+  init(_ ahead: RemoteReadAhead, from place: Int64) {
     self.ahead = ahead
     state = Mutex(State(place: place))
   }
 
-  private var server: Server { ahead.record.server }
+  private var server: RemoteServer { ahead.record.server }
 
   func start() {
     if let refusal = server.availability.refusal { return ahead.end(self, Fault(.system(EIO), refusal)) }
@@ -48,7 +48,7 @@ final class Stream: Receiver {
     }
     let headers = ["Range: bytes=\(place)-"] + ahead.opened.condition
     server.wire.start(
-      Question(Server.target("file", ahead.record.path), headers: headers), token: server.token, self)
+      HTTPExchange(RemoteServer.target("file", ahead.record.path), headers: headers), token: server.token, self)
   }
 
   func begin(_ head: AnswerHead) -> Bool {
@@ -63,14 +63,14 @@ final class Stream: Receiver {
         if !isRight { state.fault = .stale }
         // A connection that ends too early is made again. A server that contradicts itself is not asked again.
         if isRight, let length = head.length, length != opened.size - state.place {
-          state.fault = Fault(.system(EIO), "the server \(server.address.text) sends less than it said")
+          state.fault = Fault(.system(EIO), "the server \(server.address.text) sent less data than announced")
           return false
         }
         return isRight
       case 200, 404, 416:
         state.fault = .stale
       case 429, 502, 503, 504: state.busy += 1
-      default: state.fault = server.fault(Call.Answer(head: head, body: [], isCut: false))
+      default: state.fault = server.fault(RepeatedRequest.Answer(head: head, body: [], isCut: false))
       }
       return false
     }
@@ -93,7 +93,7 @@ final class Stream: Receiver {
     case .complete:
       if let fault { return ahead.end(self, fault) }
       guard let place = ahead.place(of: self, isNeeded: false) else { return }
-      place == ahead.opened.size ? ahead.end(self, nil) : again(after: Self.busyPause, "it sends too little")
+      place == ahead.opened.size ? ahead.end(self, nil) : again(after: Self.busyPause, "it sent too little data")
     case .stopped:
       if let fault { return ahead.end(self, fault) }
       if busy > 0 {
@@ -102,7 +102,7 @@ final class Stream: Receiver {
         }
         return again(after: Self.busyPause, "it is too busy")
       }
-      ahead.end(self, Fault(.system(EIO), "the server \(server.address.text) sends more than it said"))
+      ahead.end(self, Fault(.system(EIO), "the server \(server.address.text) sent more data than announced"))
     case .lost(let reason):
       guard let pause = state.withLock({ server.availability.pause(since: &$0.lostSince) }) else {
         return ahead.end(self, Fault(.system(EIO), server.availability.sentence(reason)))

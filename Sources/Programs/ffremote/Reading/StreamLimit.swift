@@ -2,14 +2,14 @@ import Synchronization
 
 /// A limit on the number of concurrent streams, each of which uses a connection and memory.
 final class StreamLimit: Sendable {
-  private struct Reader: Sendable { weak var ahead: ReadAhead? }
+  private struct Reader: Sendable { weak var ahead: RemoteReadAhead? }
 
   private let readers = Mutex<[Reader]>([])
   private static let most = 16
 
   /// Counts a stream. If the limit is reached, closes the one that was not read from for the longest time.
-  func enter(_ ahead: ReadAhead) {
-    let others = readers.withLock { readers -> [ReadAhead] in
+  func enter(_ ahead: RemoteReadAhead) {
+    let others = readers.withLock { readers -> [RemoteReadAhead] in
       readers.removeAll { $0.ahead == nil || $0.ahead === ahead }
       let others = readers.compactMap(\.ahead)
       readers.append(Reader(ahead: ahead))

@@ -29,7 +29,7 @@ final class Availability: Sendable {
   /// Returns the time until the next attempt after a connection was lost within a response, in milliseconds. Returns
   /// `nil` if losses have continued for too long since `since`, which is set by the first one.
   func pause(since: inout UInt64?) -> Int? {
-    let now = Wire.now
+    let now = HTTPClient.now
     let first = since ?? now
     since = first
     return now - first < wait ? Self.pause : nil
@@ -38,7 +38,7 @@ final class Availability: Sendable {
   /// Records that a connection cannot be made. Returns the time until the next attempt, in milliseconds. Returns `nil`
   /// if the server has been unreachable for too long.
   func noteAbsence(_ reason: String) -> Int? {
-    let now = Wire.now
+    let now = HTTPClient.now
     return state.withLock { state in
       state.reason = reason
       state.lastTry = now
@@ -50,7 +50,7 @@ final class Availability: Sendable {
 
   /// Records that the server was silent for the maximum time.
   func noteSilence() {
-    let now = Wire.now
+    let now = HTTPClient.now
     state.withLock { state in
       state.reason = "it has not answered for \(wait / 1_000_000_000) s"
       state.lastTry = now
@@ -65,7 +65,7 @@ final class Availability: Sendable {
 
   /// The reason why no attempt is made currently. Nil if one is made.
   var refusal: String? {
-    let now = Wire.now
+    let now = HTTPClient.now
     return state.withLock { state in
       guard let since = state.awaySince, now - since >= wait, now - state.lastTry < Self.rest else { return nil }
       return sentence(state.reason)

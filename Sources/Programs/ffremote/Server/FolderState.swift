@@ -9,13 +9,13 @@ final class FolderState: Sendable {
   let path: [UInt8]
   /// The depth below the root. 0 for the root.
   let depth: Int
-  let server: Server
+  let server: RemoteServer
 
   private struct State {
     weak var snapshot: Snapshot?
-    var listing: Fetch<Snapshot>?
+    var listing: SharedFetch<Snapshot>?
     var items: [FileName: Known] = [:]
-    var asked: [FileName: Fetch<ServerItem?>] = [:]
+    var asked: [FileName: SharedFetch<ServerItem?>] = [:]
     /// The total duration of requests for single entries since the last listing, in nanoseconds.
     var waited: UInt64 = 0
   }
@@ -30,7 +30,7 @@ final class FolderState: Sendable {
   private static let mostItems = 512
 
   /// - Parameter path: `/` for the root, otherwise without a trailing slash.
-  init(_ path: [UInt8], _ server: Server) {
+  init(_ path: [UInt8], _ server: RemoteServer) {
     self.path = path
     depth = path.split(separator: UInt8(ascii: "/")).count
     self.server = server
@@ -39,9 +39,9 @@ final class FolderState: Sendable {
   func path(of name: FileName) -> [UInt8] { (path.count == 1 ? [] : path) + [UInt8(ascii: "/")] + name.bytes }
 
   /// Returns the current entries.
-  func snapshot(_ patience: Patience) throws(Fault) -> Snapshot {
+  func snapshot(_ blocking: BlockingMode) throws(Fault) -> Snapshot {
     let known = server.listings[path]
-    let (fresh, fetch): (Snapshot?, Fetch<Snapshot>?) = state.withLock { state in
+    let (fresh, fetch): (Snapshot?, SharedFetch<Snapshot>?) = state.withLock { state in
       let known = known ?? state.snapshot
       if let known, known.isFresh { return (known, nil) }
       if let listing = state.listing, listing.isUsable { return (nil, listing) }
@@ -52,7 +52,7 @@ final class FolderState: Sendable {
     }
     if let fresh { return fresh }
     guard let fetch else { throw .later }
-    let snapshot = try fetch.value(patience)
+    let snapshot = try fetch.value(blocking)
     state.withLock { state in
       state.snapshot = snapshot
       // The request would keep the listing in memory.
@@ -62,20 +62,20 @@ final class FolderState: Sendable {
   }
 
   /// Returns the current entry of this name. Returns `nil` if there is none.
-  func item(_ name: FileName, _ patience: Patience) throws(Fault) -> ServerItem? {
+  func item(_ name: FileName, _ blocking: BlockingMode) throws(Fault) -> ServerItem? {
     let snapshot = server.listings[path] ?? state.withLock { $0.snapshot }
     if let snapshot, let item = snapshot[name] {
       if snapshot.isFresh { return item }
       // Once single requests have taken as long as a listing, more of them are likely to follow.
-      if state.withLock({ $0.waited > snapshot.took }), let item = try self.snapshot(patience)[name] { return item }
+      if state.withLock({ $0.waited > snapshot.took }), let item = try self.snapshot(blocking)[name] { return item }
     }
-    return try single(name, patience)
+    return try single(name, blocking)
   }
 
   /// Returns the entry of this name from a request of its own, with information that listings lack.
-  func single(_ name: FileName, _ patience: Patience) throws(Fault) -> ServerItem? {
-    let now = Wire.now
-    let (known, fetch): (Known?, Fetch<ServerItem?>?) = state.withLock { state in
+  func single(_ name: FileName, _ blocking: BlockingMode) throws(Fault) -> ServerItem? {
+    let now = HTTPClient.now
+    let (known, fetch): (Known?, SharedFetch<ServerItem?>?) = state.withLock { state in
       if let known = state.items[name], known.until > now { return (known, nil) }
       if let fetch = state.asked[name], fetch.isUsable { return (nil, fetch) }
       if state.asked.count >= Self.mostItems { state.asked = state.asked.filter { $0.value.isUsable } }
@@ -85,7 +85,7 @@ final class FolderState: Sendable {
     }
     if let known { return try known.result.get() }
     guard let fetch else { throw .later }
-    let result = Result { () throws(Fault) in try fetch.value(patience) }
+    let result = Result { () throws(Fault) in try fetch.value(blocking) }
     if case .failure(let fault) = result, fault.isDelay { throw fault }
     let took = fetch.took
     state.withLock { $0.waited &+= took }
@@ -94,7 +94,7 @@ final class FolderState: Sendable {
   }
 
   private func keep(_ result: Result<ServerItem?, Fault>, for name: FileName, until: UInt64) {
-    let now = Wire.now
+    let now = HTTPClient.now
     state.withLock { state in
       state.asked[name] = nil
       if state.items.count >= Self.mostItems { state.items = state.items.filter { $0.value.until > now } }

@@ -18,19 +18,19 @@ struct ServerAddress: Sendable {
     var rest = given.dropFirst(scheme.count)
     guard !rest.contains("?"), !rest.contains("#") else {
       throw refusal(
-        "its address must end before the ? (put the token into a file, and give that with -o token_file=FILE)")
+        "the address must end before the ? (put the token into a file: -o token_file=FILE)")
     }
     let authority = rest.prefix { $0 != "/" }
     guard !authority.contains("@") else {
-      throw refusal("a token in its address can be seen by everybody (put it into a file: -o token_file=FILE)")
+      throw refusal("a token in the address is visible to other users (put it into a file: -o token_file=FILE)")
     }
     guard Self.isAuthority(authority) else {
-      throw refusal("its address has no host and port as in http://host:4200, or http://[::1]:4200")
+      throw refusal("the address has no host and port as in http://host:4200, or http://[::1]:4200")
     }
     while rest.last == "/" { rest.removeLast() }
     guard rest.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "\\") }), rest.utf8.count < 1024,
       !rest.split(separator: "/").contains("..")
-    else { throw refusal("its path is no path of a URL, where other characters are percent-encoded") }
+    else { throw refusal("the path is not a URL path (percent-encode other characters)") }
     text = scheme + rest
   }
 

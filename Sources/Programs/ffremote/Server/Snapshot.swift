@@ -32,7 +32,7 @@ final class Snapshot: Sendable {
   /// Extends the validity of this listing, which the server has just confirmed. Returns it.
   func confirmed(after took: UInt64) -> Snapshot {
     latest.store(took, ordering: .relaxed)
-    until.store(Wire.now + max(Server.lifetime, min(took, Self.longest)), ordering: .relaxed)
+    until.store(HTTPClient.now + max(RemoteServer.lifetime, min(took, Self.longest)), ordering: .relaxed)
     return self
   }
 
@@ -41,7 +41,7 @@ final class Snapshot: Sendable {
 
   func expire() { until.store(0, ordering: .relaxed) }
 
-  var isFresh: Bool { Wire.now < until.load(ordering: .relaxed) }
+  var isFresh: Bool { HTTPClient.now < until.load(ordering: .relaxed) }
 
   /// The item of a name. O(1).
   subscript(name: FileName) -> ServerItem? { places[name].map { items[Int($0)] } }

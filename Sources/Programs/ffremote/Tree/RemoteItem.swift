@@ -10,7 +10,7 @@ import Tree
 /// It represents the item that was found first. Once the server reports another modification time or type, the name
 /// stands for another item. Views are made by the server, not here.
 final class RemoteItem: Item {
-  private let server: Server
+  private let server: RemoteServer
   /// The directory that contains the item. Nil for the root.
   private let folder: FolderState?
   private let told: ServerItem
@@ -33,7 +33,7 @@ final class RemoteItem: Item {
   }
 
   /// Creates the root from the server's response.
-  init(root item: ServerItem, of server: Server) {
+  init(root item: ServerItem, of server: RemoteServer) {
     self.server = server
     folder = nil
     told = item
@@ -80,11 +80,11 @@ final class RemoteItem: Item {
 
   // MARK: Attributes
 
-  func attributes(_ patience: Patience) throws(Fault) -> Attributes {
-    guard let folder else { return attributes(try server.root(knowing: told, patience)) }
+  func attributes(_ blocking: BlockingMode) throws(Fault) -> Attributes {
+    guard let folder else { return attributes(try server.root(knowing: told, blocking)) }
     // Opening the item has just confirmed that it is unchanged.
     if let opened = knownRecord?.recent, agrees(opened) { return attributes(told) }
-    guard let now = try folder.item(told.name, patience), now.kind == told.kind,
+    guard let now = try folder.item(told.name, blocking), now.kind == told.kind,
       kind == .folder || now.modified == told.modified, now.target == told.target
     else { throw .stale }
     return attributes(now)
@@ -117,10 +117,10 @@ final class RemoteItem: Item {
 
   // MARK: Bytes
 
-  func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource {
+  func open(pinned: Bool, _ blocking: BlockingMode) throws(Fault) -> any ByteSource {
     guard kind == .file else { throw kind == .folder ? .isFolder : .notOpened }
     if let target = told.target { return ByteArraySource(target) }
-    let opened = try record.open(patience)
+    let opened = try record.open(blocking)
     guard agrees(opened) else {
       folder?.doubt(told.name)
       throw .stale
@@ -129,11 +129,11 @@ final class RemoteItem: Item {
   }
 
   /// Throws, because it is unknown whether another version has the same bytes.
-  func openAgain(_ patience: Patience) throws(Fault) -> any ByteSource { throw .stale }
+  func openAgain(_ blocking: BlockingMode) throws(Fault) -> any ByteSource { throw .stale }
 
-  func findSize(atAnyCost: Bool, _ patience: Patience) throws(Fault) {
+  func findSize(atAnyCost: Bool, _ blocking: BlockingMode) throws(Fault) {
     guard kind == .file, told.target == nil, atAnyCost || !isFilm else { return }
-    _ = try record.open(patience)
+    _ = try record.open(blocking)
   }
 
   /// Whether making the file takes about as long as watching it.
@@ -149,25 +149,25 @@ final class RemoteItem: Item {
     return hash.value
   }
 
-  func linkTarget(_ patience: Patience) throws(Fault) -> [UInt8] {
+  func linkTarget(_ blocking: BlockingMode) throws(Fault) -> [UInt8] {
     guard kind == .link, let target = told.target else { throw .notLink }
     return target
   }
 
   // MARK: Entries
 
-  func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
+  func child(named name: FileName, _ blocking: BlockingMode) throws(Fault) -> LookupResult? {
     guard let entries else { throw .notFolder }
     if name.count > 255 { throw Fault(.system(ENAMETOOLONG)) }
-    guard ServerItem.isName(name.bytes), let item = try noting({ () throws(Fault) in try entries.item(name, patience) })
+    guard ServerItem.isName(name.bytes), let item = try noting({ () throws(Fault) in try entries.item(name, blocking) })
     else { return nil }
     let found = RemoteItem(item, in: entries, parent: inode)
-    return Found(found, found.attributes(item))
+    return LookupResult(found, found.attributes(item))
   }
 
-  func listing(_ patience: Patience) throws(Fault) -> any Listing {
+  func listing(_ blocking: BlockingMode) throws(Fault) -> any DirectoryCursor {
     guard let entries else { throw .notFolder }
-    return RemoteListing(try noting { () throws(Fault) in try entries.snapshot(patience) }, of: inode, entries)
+    return RemoteListing(try noting { () throws(Fault) in try entries.snapshot(blocking) }, of: inode, entries)
   }
 
   /// Records the reason of a failure until the next success.
@@ -184,11 +184,11 @@ final class RemoteItem: Item {
 
   // MARK: Provenance
 
-  func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
+  func provenance(_ blocking: BlockingMode) throws(Fault) -> Provenance? {
     let item: ServerItem?
     do throws(Fault) {
       if let folder {
-        item = try folder.single(told.name, patience)
+        item = try folder.single(told.name, blocking)
       } else {
         item = try server.root(knowing: told, .blocking)
       }
@@ -215,13 +215,13 @@ final class RemoteItem: Item {
   private static let error: FileName = "user.ffmount.error"
 
   /// Returns the reason why one of the server's own files cannot be read, the only attribute of such files.
-  func extendedAttribute(_ name: FileName, _ patience: Patience) throws(Fault) -> [UInt8] {
+  func extendedAttribute(_ name: FileName, _ blocking: BlockingMode) throws(Fault) -> [UInt8] {
     guard name == Self.error, let failure else { throw .noAttribute }
     return Array(failure.utf8)
   }
 
-  func extendedAttributeNames(_ patience: Patience) throws(Fault) -> [UInt8] {
-    guard failure != nil, try provenance(patience) == nil else { return [] }
+  func extendedAttributeNames(_ blocking: BlockingMode) throws(Fault) -> [UInt8] {
+    guard failure != nil, try provenance(blocking) == nil else { return [] }
     return Array("user.ffmount.error\0".utf8)
   }
 }

@@ -3,7 +3,7 @@ import ServerAnswers
 import Tree
 
 /// A listing of a directory's entries by the server. A cursor reads the same listing to the end.
-final class RemoteListing: Listing {
+final class RemoteListing: DirectoryCursor {
   private let snapshot: Snapshot
   private let folder: UInt64
   private let links: LinkPolicy
@@ -20,7 +20,7 @@ final class RemoteListing: Listing {
 
   var outlivesChanges: Bool { true }
 
-  func entries(after place: Int64, _ patience: Patience) throws(Fault) -> [ListedEntry] {
+  func entries(after place: Int64, _ blocking: BlockingMode) throws(Fault) -> [ListedEntry] {
     let items = snapshot.items
     guard place >= 0, place < Int64(items.count) else { return [] }
     let start = Int(place)

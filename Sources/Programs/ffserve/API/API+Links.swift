@@ -24,7 +24,7 @@ struct LinkText: Sendable {
 extension API {
   /// Returns the target of a link in `folder`, as in a mount of the tree. An absolute target in the source is made
   /// relative to the directory, since the source's path exists nowhere else. Returns `nil` if it cannot be read.
-  func linkText(of link: Place?, in folder: TreePath) -> LinkText? {
+  func linkText(of link: ResolvedPath?, in folder: TreePath) -> LinkText? {
     guard let link, let target = try? site.tree.linkTarget(link.node, .blocking), !target.isEmpty else { return nil }
     let attributes = link.attributes
     let slash = UInt8(ascii: "/")
@@ -49,7 +49,7 @@ extension API {
   }
 
   /// Returns the response with an entity tag of its bytes, or 304 if the client has it.
-  func tagged(_ response: Response, _ request: Request) -> Response {
+  func tagged(_ response: Response, _ request: HTTPRequest) -> Response {
     guard case .buffer(let bytes) = response.body else { return response }
     var hash = StableHash()
     unsafe bytes.withUnsafeReadableBytes { unsafe hash.combine(long: RawSpan(_unsafeBytes: $0)) }

@@ -8,7 +8,7 @@ extension API {
   private static let longestList = 128 << 20
 
   /// Handles `/api/list`: a directory's entries, including views.
-  func list(_ path: TreePath, _ request: Request) throws(Fault) -> Response {
+  func list(_ path: TreePath, _ request: HTTPRequest) throws(Fault) -> Response {
     let place = try site.place(path)
     guard place.attributes.kind == .folder else {
       return .problem(.badRequest, "it is a file (ask /api/view or /api/file)", instance: path.encoded)

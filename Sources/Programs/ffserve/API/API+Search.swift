@@ -11,7 +11,7 @@ extension API {
 
   /// Handles `/api/search`. In a mailbox or directory of mail, finds the messages that match a query. In a directory,
   /// then finds the names at any depth that contain all its words. Blocks.
-  func search(_ path: TreePath, _ request: Request) throws(Fault) -> Response {
+  func search(_ path: TreePath, _ request: HTTPRequest) throws(Fault) -> Response {
     guard let query = request.query.text("q"), !query.isEmpty, query.utf8.count <= 200 else {
       return .problem(.badRequest, "the parameter q is missing, or longer than 200 bytes")
     }

@@ -28,7 +28,7 @@ extension API {
       }
       return .json(answer)
     }
-    let language = Language.of(name)
+    let language = SourceLanguage.of(name)
     guard language != nil || type == nil || type?.hasPrefix("text/") ?? false else { return .json(answer) }
     let head = try head(of: place, Self.mostText + 1)
     if language == nil, !Self.isText(head) { return .json(answer) }
@@ -40,7 +40,7 @@ extension API {
     return .json(answer)
   }
 
-  private func head(of place: Place, _ count: Int) throws(Fault) -> [UInt8] {
+  private func head(of place: ResolvedPath, _ count: Int) throws(Fault) -> [UInt8] {
     let file = try place.open(.blocking)
     return try file.reading(.blocking) { (source) throws(Fault) in
       var bytes = [UInt8](repeating: 0, count: source.hasKnownSize ? Int(min(Int64(count), source.size)) : count)

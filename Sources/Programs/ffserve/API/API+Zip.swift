@@ -4,7 +4,7 @@ import Tree
 
 extension API {
   /// Handles `/api/zip`: a directory as a ZIP archive that is made as it is sent.
-  func zip(_ path: TreePath, _ request: Request) throws(Fault) -> Response {
+  func zip(_ path: TreePath, _ request: HTTPRequest) throws(Fault) -> Response {
     let place = try site.place(path)
     guard place.attributes.kind == .folder else {
       return .problem(.badRequest, "it is a file (ask /api/file)", instance: path.encoded)

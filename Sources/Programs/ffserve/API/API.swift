@@ -8,18 +8,18 @@ struct API: Sendable {
 
   init(_ site: Site) { self.site = site }
 
-  func answer(_ request: Request) -> Site.Answer {
+  func answer(_ request: HTTPRequest) -> Site.Answer {
     let name = request.path.dropFirst("/api/".count)
     if name == "openapi.json" { return .now(OpenAPI.response) }
     guard let work = Self.calls[String(name)] else {
-      return .now(.problem(.notFound, "there is no such call (see /api/openapi.json)"))
+      return .now(.problem(.notFound, "unknown API call (see /api/openapi.json)"))
     }
     let isMissing = !request.query.has("path") && Self.rooted.contains(String(name))
     guard let bytes = isMissing ? [] : request.query.bytes("path") else {
-      return .now(.problem(.badRequest, "the parameter path is missing, or is not encoded as it should be"))
+      return .now(.problem(.badRequest, "the parameter path is missing or incorrectly encoded"))
     }
     guard let path = TreePath(bytes) else {
-      return .now(.problem(.badRequest, "the path has . or .. or a NUL in it, or is too deep"))
+      return .now(.problem(.badRequest, "the path contains . or .. or a NUL, or is too deep"))
     }
     let made: @Sendable () throws(Fault) -> Response = { [self] () throws(Fault) in
       do throws(Fault) { return try work(self, path, request) } catch {
@@ -30,7 +30,7 @@ struct API: Sendable {
     return name == "search" ? .long(made) : .later(made)
   }
 
-  private typealias Call = @Sendable (API, TreePath, Request) throws(Fault) -> Response
+  private typealias Call = @Sendable (API, TreePath, HTTPRequest) throws(Fault) -> Response
 
   private static let calls: [String: Call] = [
     "list": { (api, path, request) throws(Fault) in try api.list(path, request) },

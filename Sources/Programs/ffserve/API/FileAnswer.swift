@@ -7,9 +7,9 @@ import Tree
 /// The response with a file's bytes, or the requested part of them, for the API and WebDAV.
 struct FileAnswer: Sendable {
   private let site: Site
-  private let request: Request
+  private let request: HTTPRequest
 
-  init(_ site: Site, _ request: Request) {
+  init(_ site: Site, _ request: HTTPRequest) {
     self.site = site
     self.request = request
   }
@@ -23,7 +23,7 @@ struct FileAnswer: Sendable {
   }
 
   /// Returns the response for a file that has already been looked up.
-  func response(_ place: Place, _ path: TreePath, isDownload: Bool?) throws(Fault) -> Response {
+  func response(_ place: ResolvedPath, _ path: TreePath, isDownload: Bool?) throws(Fault) -> Response {
     guard place.attributes.kind != .folder else {
       return .problem(.badRequest, "it is a folder (ask /api/list or /api/zip)", instance: path.encoded)
     }

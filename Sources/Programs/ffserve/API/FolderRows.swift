@@ -12,11 +12,11 @@ struct FolderRows {
     var name: FileName { listed.fileName }
   }
 
-  private let place: Place
+  private let place: ResolvedPath
   /// The maximum number of entries. A larger listing would take too much memory and is of no use to a user.
   static let most = 200_000
 
-  init(_ place: Place) { self.place = place }
+  init(_ place: ResolvedPath) { self.place = place }
 
   /// Calls `body` for each entry except `.` and `..`. Blocks. Skips entries that have been removed in the meantime, and
   /// unreadable ones unless all are.
@@ -34,7 +34,7 @@ struct FolderRows {
         do throws(Fault) {
           guard let attributes = try attributes() else { return true }
           count += 1
-          if count.isMultiple(of: 256) { try Interest.check() }
+          if count.isMultiple(of: 256) { try CancellationToken.check() }
           guard count <= Self.most else { throw Fault(.limit, "the folder has more than \(Self.most) entries") }
           try body(Row(listed: row.name, kind: row.kind, view: row.viewName), attributes)
           return true

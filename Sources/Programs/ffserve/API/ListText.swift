@@ -28,12 +28,12 @@ struct ListText {
   init(of path: TreePath, at absolutePath: String) {
     self.path = path
     text = ByteBufferAllocator().buffer(capacity: 4096)
-    JSONText.append("{\"path\":\"", to: &head)
-    JSONText.append(escaped: path.text.utf8.span, to: &head)
-    JSONText.append("\",\"absolutePath\":\"", to: &head)
-    JSONText.append(escaped: absolutePath.utf8.span, to: &head)
-    JSONText.append("\",\"items\":[", to: &head)
-    JSONText.append(escaped: (absolutePath == "/" ? "/" : absolutePath + "/").utf8.span, to: &folder)
+    JSONWriter.append("{\"path\":\"", to: &head)
+    JSONWriter.append(escaped: path.text.utf8.span, to: &head)
+    JSONWriter.append("\",\"absolutePath\":\"", to: &head)
+    JSONWriter.append(escaped: absolutePath.utf8.span, to: &head)
+    JSONWriter.append("\",\"items\":[", to: &head)
+    JSONWriter.append(escaped: (absolutePath == "/" ? "/" : absolutePath + "/").utf8.span, to: &folder)
   }
 
   /// The size of the entries so far, in bytes.
@@ -53,13 +53,13 @@ struct ListText {
     names += bytes
     let isWhole = bytes.span.isUTF8
     // Most names need no escaping in JSON.
-    if isWhole, JSONText.isPlain(bytes.span) {
+    if isWhole, JSONWriter.isPlain(bytes.span) {
       add(bytes, ending: bytes.lastIndex(of: UInt8(ascii: ".")).map { bytes[($0 + 1)...] }, row, attributes, kind)
     } else {
       var name: [UInt8] = []
       var ending: [UInt8] = []
-      JSONText.append(escaped: row.name.text.utf8.span, to: &name)
-      JSONText.append(escaped: (row.name.shownExtension ?? "").utf8.span, to: &ending)
+      JSONWriter.append(escaped: row.name.text.utf8.span, to: &name)
+      JSONWriter.append(escaped: (row.name.shownExtension ?? "").utf8.span, to: &ending)
       add(name[...], ending: ending[...], row, attributes, kind)
     }
     if !isWhole {
@@ -127,11 +127,11 @@ struct ListText {
   /// Adds a further member.
   private mutating func add(_ name: String, _ value: String) {
     var member: [UInt8] = []
-    JSONText.append(",\"", to: &member)
-    JSONText.append(escaped: name.utf8.span, to: &member)
-    JSONText.append("\":\"", to: &member)
-    JSONText.append(escaped: value.utf8.span, to: &member)
-    JSONText.append("\"", to: &member)
+    JSONWriter.append(",\"", to: &member)
+    JSONWriter.append(escaped: name.utf8.span, to: &member)
+    JSONWriter.append("\":\"", to: &member)
+    JSONWriter.append(escaped: value.utf8.span, to: &member)
+    JSONWriter.append("\"", to: &member)
     text.writeBytes(member)
   }
 

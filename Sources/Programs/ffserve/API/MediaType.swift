@@ -15,7 +15,7 @@ enum MediaType {
     if let known = FileName("x." + ending).fileExtension.flatMap({ Catalogue.standard.format(named: $0) }) {
       return known.mimeType
     }
-    return Language.of(name) == nil ? nil : "text/plain"
+    return SourceLanguage.of(name) == nil ? nil : "text/plain"
   }
 
   /// Returns the type for a Content-Type header. Text is declared as UTF-8, which most text is. A script is declared as

@@ -15,7 +15,7 @@ enum ShownPage {
   private static let destinations: Set = ["document", "iframe", "frame", "object", "embed", "fencedframe"]
 
   /// Returns whether the request is from a browser that will show the response (Fetch Metadata, W3C).
-  static func isAsked(by request: Request) -> Bool {
+  static func isAsked(by request: HTTPRequest) -> Bool {
     request.header("sec-fetch-dest").map { destinations.contains($0) } ?? false
   }
 
@@ -23,7 +23,7 @@ enum ShownPage {
   ///
   /// - Parameter headers: the file's headers. Those about its bytes do not apply to the page and are removed.
   static func response(
-    _ file: Tree.OpenFile, type: String, _ request: Request, _ headers: [(name: String, value: String)]
+    _ file: Tree.OpenFile, type: String, _ request: HTTPRequest, _ headers: [(name: String, value: String)]
   ) throws(Fault) -> Response {
     var headers = headers.filter { !["Content-Type", "ETag", "Last-Modified", "Accept-Ranges"].contains($0.name) }
     headers.append(("Vary", "Sec-Fetch-Dest"))

@@ -11,7 +11,7 @@ final class ZipStream: BodySource {
   var length: Int64? { nil }
 
   private struct Frame {
-    let place: Place
+    let place: ResolvedPath
     let path: [UInt8]
     /// The remaining entries, the next one last.
     var rows: [FolderRows.Row]
@@ -50,14 +50,14 @@ final class ZipStream: BodySource {
   /// The maximum number of unreadable files that are named.
   private static let mostMissing = 10_000
 
-  init(_ folder: Place, named name: FileName, _ method: ZipRecords.Method) throws(Fault) {
+  init(_ folder: ResolvedPath, named name: FileName, _ method: ZipRecords.Method) throws(Fault) {
     unsafe packer = method == .deflated ? ZipPacker() : nil
     let rows = try Self.rows(of: folder)
     unsafe state.frames = [Frame(place: folder, path: name.bytes + [UInt8(ascii: "/")], rows: rows)]
   }
 
   /// Returns the entries of a directory in reverse order.
-  private static func rows(of folder: Place) throws(Fault) -> [FolderRows.Row] {
+  private static func rows(of folder: ResolvedPath) throws(Fault) -> [FolderRows.Row] {
     var rows: [FolderRows.Row] = []
     try FolderRows(folder).eachName { row in
       if row.view == nil { rows.append(row) }
@@ -93,8 +93,8 @@ final class ZipStream: BodySource {
     do throws(Fault) {
       let (depth, count) = unsafe (state.frames.count, state.records.count)
       guard path.count < 65_000, depth < Self.deepest, count < Self.mostEntries
-      else { throw Fault(.limit, "it is too deep, or one of too many") }
-      let place = try Place.find(frame.place.names + [row.name], in: frame.place.tree, .blocking)
+      else { throw Fault(.limit, "it is too deep, or exceeds the number of entries") }
+      let place = try ResolvedPath.find(frame.place.names + [row.name], in: frame.place.tree, .blocking)
       let attributes = place.attributes
       switch attributes.kind {
       case .folder:

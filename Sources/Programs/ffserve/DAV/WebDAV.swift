@@ -12,9 +12,9 @@ struct WebDAV: Sendable {
   private static let root = "/dav"
   private static let methods = "OPTIONS, GET, HEAD, PROPFIND"
 
-  func answer(_ request: Request) -> Site.Answer {
+  func answer(_ request: HTTPRequest) -> Site.Answer {
     guard let path = TreePath(encoded: request.path.dropFirst(Self.root.count)) else {
-      return .now(.problem(.badRequest, "the path has . or .. or a NUL or an encoded slash in it, or is too deep"))
+      return .now(.problem(.badRequest, "the path contains . or .. or a NUL or an encoded slash, or is too deep"))
     }
     switch request.method {
     case .OPTIONS:
@@ -45,7 +45,7 @@ struct WebDAV: Sendable {
     }
   }
 
-  private func get(_ path: TreePath, _ request: Request) throws(Fault) -> Response {
+  private func get(_ path: TreePath, _ request: HTTPRequest) throws(Fault) -> Response {
     let place = try site.place(path)
     guard place.attributes.kind == .folder else {
       return try FileAnswer(site, request).response(place, path, isDownload: nil)
@@ -82,7 +82,7 @@ struct WebDAV: Sendable {
   /// Calls `body` for the files and directories in a directory. Dangling links are skipped: clients could only follow
   /// them.
   private func eachEntry(
-    of place: Place, _ path: TreePath, _ body: (TreePath, Attributes) throws(Fault) -> Void
+    of place: ResolvedPath, _ path: TreePath, _ body: (TreePath, Attributes) throws(Fault) -> Void
   ) throws(Fault) {
     try FolderRows(place).each { (row, attributes) throws(Fault) in
       let own = TreePath(names: path.names + [row.name])

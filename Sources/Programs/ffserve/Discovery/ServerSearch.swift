@@ -70,8 +70,8 @@ import Glibc
   private static func refusal(_ reason: String) -> Refusal {
     Refusal(
       .failure,
-      "the Avahi daemon, which knows the servers of the local network, does not answer: \(reason) "
-        + "(install and start avahi-daemon, or ask whoever started the server for its address)")
+      "cannot search the local network: the Avahi daemon does not answer: \(reason) "
+        + "(install and start avahi-daemon, or use the address that ffmount serve prints)")
   }
 
   private func resolve(

@@ -15,7 +15,7 @@ final class Client: Sendable {
   init(in network: Network) { self.network = network }
 
   /// The cancellation token of the work on the answer.
-  var interest: Interest { Interest { [self] in !state.withLock { $0.isGone } } }
+  var interest: CancellationToken { CancellationToken { [self] in !state.withLock { $0.isGone } } }
 
   /// Cancels the work for the client.
   func leave() {

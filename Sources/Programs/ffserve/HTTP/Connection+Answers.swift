@@ -16,7 +16,7 @@ extension Connection {
     var held = 0
     if case .buffer(let bytes) = response.body, bytes.readableBytes > LargeAnswers.uncounted, method != .HEAD {
       guard site.largeAnswers.take(bytes.readableBytes) else {
-        let detail = "too many large answers are being sent at this moment"
+        let detail = "too many large answers are currently being sent"
         return send(.problem(.serviceUnavailable, detail, headers: [("Retry-After", "5")]), to: method, context)
       }
       held = bytes.readableBytes
@@ -119,7 +119,7 @@ extension Connection {
           connection.drain(stream, context)
         case .failure(let fault):
           // Missing bytes must not look like the end of the body.
-          connection.site.log("an answer was broken off: \(fault.sentence)")
+          connection.site.log("an answer was cut off: \(fault.sentence)")
           context.close(promise: nil)
         }
       }

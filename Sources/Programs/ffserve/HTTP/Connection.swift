@@ -96,8 +96,8 @@ final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
     guard let error = error as? HTTPParserError else { return context.close(promise: nil) }
     complaint =
       error == .headerOverflow
-      ? .problem(.requestHeaderFieldsTooLarge, "the request's headers are longer than 32 KiB, or more than 100")
-      : .problem(.badRequest, "this is no request of HTTP/1.1")
+      ? .problem(.requestHeaderFieldsTooLarge, "the request has more than 32 KiB of headers, or more than 100")
+      : .problem(.badRequest, "not an HTTP/1.1 request")
     if !isBusy { complain(context) }
   }
 
@@ -149,17 +149,17 @@ final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
     takesChunks = head.version == .http1_1
     if isTooLarge {
       keepsAlive = false
-      return send(.problem(.payloadTooLarge, "a body has at most 64 KiB"), to: head.method, context)
+      return send(.problem(.payloadTooLarge, "the body is longer than 64 KiB"), to: head.method, context)
     }
     if head.uri.utf8.count > Self.longestTarget {
-      return send(.problem(.uriTooLong, "an address has at most 16 KiB"), to: head.method, context)
+      return send(.problem(.uriTooLong, "the address is longer than 16 KiB"), to: head.method, context)
     }
     // An intermediary may have interpreted it differently (RFC 9112, section 6.1).
     if head.version != .http1_1, head.headers.contains(name: "transfer-encoding") {
       keepsAlive = false
       return send(.problem(.badRequest, "HTTP/1.0 has no Transfer-Encoding"), to: head.method, context)
     }
-    let request = Request(head, body: body, isTLS: isTLS, peer: peer, behind: site.proxies)
+    let request = HTTPRequest(head, body: body, isTLS: isTLS, peer: peer, behind: site.proxies)
     if counted == nil { network = Network(request.peer) }
     body = []
     waitForever()
@@ -171,7 +171,7 @@ final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
   }
 
   private func make(
-    _ work: @escaping @Sendable () throws(Fault) -> Response, on bench: Bench, for method: HTTPMethod,
+    _ work: @escaping @Sendable () throws(Fault) -> Response, on bench: BlockingExecutor, for method: HTTPMethod,
     _ context: ChannelHandlerContext
   ) {
     let client = Client(in: network)

@@ -24,7 +24,7 @@ extension Response {
       title: status.reasonPhrase, status: Int(status.code), detail: detail, instance: instance)
     return Response(
       status, headers: [("Content-Type", "application/problem+json"), ("Cache-Control", "no-store"), inert] + headers,
-      .bytes(JSONText.bytes(of: problem)))
+      .bytes(JSONWriter.bytes(of: problem)))
   }
 
   /// Returns the response for an error of the tree. It contains no path of this machine.

@@ -32,7 +32,7 @@ final class RecentAnswers: Sendable {
 
   /// Returns the key of requests that have the same response. Returns `nil` for a request whose response depends on
   /// more.
-  static func target(of request: Request) -> String? {
+  static func target(of request: HTTPRequest) -> String? {
     guard request.method == .GET,
       request.target.utf8.count <= longest,
       request.path == "/api/file" || request.path == "/api/list" || request.path.hasPrefix("/dav/"),

@@ -8,13 +8,13 @@ import Tree
 ///
 /// Its lifetime equals that of the kernel's cache of names in a mount.
 final class RecentFolders: Sendable {
-  private typealias Folders = [ArraySlice<FileName>: (place: Place, until: UInt64)]
+  private typealias Folders = [ArraySlice<FileName>: (place: ResolvedPath, until: UInt64)]
 
   private let folders = Mutex<Folders>([:])
 
   private static let most = 256
 
-  subscript(path: ArraySlice<FileName>) -> Place? {
+  subscript(path: ArraySlice<FileName>) -> ResolvedPath? {
     let now = monotonicNanoseconds()
     return folders.withLock { folders in
       guard let known = folders[path], known.until > now else { return nil }
@@ -24,7 +24,7 @@ final class RecentFolders: Sendable {
 
   var isEmpty: Bool { folders.withLock { $0.isEmpty } }
 
-  func keep(_ place: Place, at path: ArraySlice<FileName>) {
+  func keep(_ place: ResolvedPath, at path: ArraySlice<FileName>) {
     let until = monotonicNanoseconds() + RecentAnswers.lifetime
     // Released outside the lock.
     let dropped = folders.withLock { folders in

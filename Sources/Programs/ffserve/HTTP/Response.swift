@@ -61,7 +61,7 @@ struct Response: Sendable {
   static let inert = (name: "Content-Security-Policy", value: "default-src 'none'; frame-ancestors 'none'")
 
   static func json(_ value: some Encodable, status: HTTPResponseStatus = .ok) -> Response {
-    json(ByteBuffer(bytes: JSONText.bytes(of: value)), status: status)
+    json(ByteBuffer(bytes: JSONWriter.bytes(of: value)), status: status)
   }
 
   static func json(_ text: ByteBuffer, status: HTTPResponseStatus = .ok) -> Response {

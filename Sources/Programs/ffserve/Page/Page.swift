@@ -16,9 +16,9 @@ enum Page {
     "/enter.js": ("text/javascript; charset=utf-8", Array(entering.utf8)),
   ]
 
-  static func answer(_ request: Request) -> Response {
+  static func answer(_ request: HTTPRequest) -> Response {
     guard let asset = assets[String(request.path)] else {
-      return .problem(.notFound, "there is no such page (the tree is below /api/ and /dav/)")
+      return .problem(.notFound, "page not found (the tree is below /api/ and /dav/)")
     }
     return html(asset.bytes, type: asset.type)
   }
@@ -37,7 +37,7 @@ enum Page {
   /// Leads from an address with the token to the one without, so that the token is in no history and no link. This is
   /// not a redirect: for a browser that comes from another page, that would be a cross-site request, without the
   /// cookie. Scripts preserve the part after `#`, which servers do not receive.
-  static func forgettingToken(_ request: Request) -> Response {
+  static func forgettingToken(_ request: HTTPRequest) -> Response {
     let rest = request.query.without("token").utf8.filter {
       // An encoded query contains no characters that could end the attribute.
       !"\"'<>&; ".utf8.contains($0) || $0 == UInt8(ascii: "&")

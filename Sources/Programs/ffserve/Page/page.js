@@ -577,7 +577,7 @@ async function openFolder(path, words, hash) {
     $("state").replaceChildren(make("div.skeleton", { "aria-hidden": "true" }, ...Array.from({ length: 8 }, () => make("i"))));
   }, 180);
   const slow = setTimeout(() => {
-    $("state").append(make("p", {}, words ? "Still searching…" : "This takes a while: what is inside is being looked up."),
+    $("state").append(make("p", {}, words ? "Still searching…" : "This takes a while: the contents are being read."),
       make("button.button", { type: "button", click: () => { control.abort(); history.back(); } }, "Cancel"));
   }, 6000);
   try {
@@ -1416,7 +1416,7 @@ async function showProse(path, stage, signal) {
     around.append(table);
   }
   if (!prose.textContent.trim() && !prose.querySelector("img")) {
-    prose.replaceWith(make("div.state", {}, ...statement("text", "There is no text in it")));
+    prose.replaceWith(make("div.state", {}, ...statement("text", "No text found")));
   }
 }
 
@@ -1750,7 +1750,7 @@ async function showText(item, stage, signal) {
   const answer = await ask("view", item.path, signal);
   if (answer.type === "image") return showImage(item, stage, signal, fileURL(item.path));
   if (answer.type === "binary") {
-    stage.append(make("div.state", {}, ...statement("file", "There is no preview of this",
+    stage.append(make("div.state", {}, ...statement("file", "No preview available",
       [kindLabel(item), answer.mimeType, sizeText(answer)].filter(Boolean).join(" · "), "Open as…", () => showAbout(item, true)),
       make("a.button", { href: saveURL(item.path, false), download: "" }, icon("download"), "Download")));
     return;

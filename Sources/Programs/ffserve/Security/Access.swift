@@ -32,17 +32,17 @@ final class Access: Sendable {
   func add(name: String) { hosts.add(name) }
 
   /// Checks a request. Does not block.
-  func check(_ request: Request) -> Verdict {
+  func check(_ request: HTTPRequest) -> Verdict {
     // Without this check, any page could point its own host name here, and read the responses.
     guard let host = request.host else {
       return .refused(.problem(.badRequest, "the request has no Host header, or several"))
     }
     guard hosts.contains(host) else {
       return .refused(
-        .problem(.misdirectedRequest, "the server does not go by this name (give it with --name, or use its address)"))
+        .problem(.misdirectedRequest, "the server refuses this name (give it with --name, or use its address)"))
     }
-    if isCrossSite(request) { return .refused(.problem(.forbidden, "another site's page asks")) }
-    if isEmbedded(request) { return .refused(.problem(.forbidden, "a page asks for this as a part of itself")) }
+    if isCrossSite(request) { return .refused(.problem(.forbidden, "requests from other sites' pages are refused")) }
+    if isEmbedded(request) { return .refused(.problem(.forbidden, "this cannot be embedded in a page")) }
     guard let token else { return .admitted(cookie: nil) }
     // 256 bits cannot be guessed, and clients with the cookie are not locked out by others' guesses.
     let cookieName = Self.cookieName(host)
@@ -83,7 +83,7 @@ final class Access: Sendable {
 
   /// Returns whether the request is from a page of another site, according to the browser, and not a navigation to the
   /// page itself.
-  private func isCrossSite(_ request: Request) -> Bool {
+  private func isCrossSite(_ request: HTTPRequest) -> Bool {
     guard let site = request.header("sec-fetch-site"), site == "cross-site" || site == "same-site" else { return false }
     let isPage = request.header("sec-fetch-mode") == "navigate" && request.header("sec-fetch-dest") == "document"
     return !(isPage && request.path == "/")
@@ -91,7 +91,7 @@ final class Access: Sendable {
 
   /// Returns whether a browser makes an API request for a picture or a style. Pages of the tree may load files, but not
   /// cause other work.
-  private func isEmbedded(_ request: Request) -> Bool {
+  private func isEmbedded(_ request: HTTPRequest) -> Bool {
     guard request.path.hasPrefix("/api/"), request.path != "/api/file", let kind = request.header("sec-fetch-dest")
     else { return false }
     return kind != "empty" && kind != "document"
@@ -106,7 +106,7 @@ final class Access: Sendable {
 
   /// Returns all cookies with the name. Another server on the same machine can set an invalid one that hides the right
   /// one.
-  private static func cookies(_ cookieName: String, _ request: Request) -> some Sequence<Substring> {
+  private static func cookies(_ cookieName: String, _ request: HTTPRequest) -> some Sequence<Substring> {
     request.headers["cookie"].lazy.flatMap { $0.split(separator: ";").prefix(64) }.compactMap { pair in
       let pair = pair.drop { $0 == " " }
       return pair.hasPrefix(cookieName + "=") ? pair.dropFirst(cookieName.count + 1) : nil

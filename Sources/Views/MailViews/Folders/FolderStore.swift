@@ -17,7 +17,7 @@ package struct FolderStore: Sendable {
   private static let pathKey: [UInt8] = [3]
   private static let epochSize = 8
   /// The maximum time to wait for other processes.
-  private static let patience = Duration.seconds(2)
+  private static let blocking = Duration.seconds(2)
 
   init(_ index: Index, of folder: FolderIdentity) {
     self.index = index
@@ -38,7 +38,7 @@ package struct FolderStore: Sendable {
     of files: [MailFile], path: String, isCurrent: () throws(Fault) -> Bool
   ) throws(Fault) -> (numbers: MessageNumbers, isStored: Bool)? {
     if let known = stored(for: files), known.changed.isEmpty { return (known, true) }
-    guard let lock = index.lockForNumbers(within: Self.patience) else { return nil }
+    guard let lock = index.lockForNumbers(within: Self.blocking) else { return nil }
     defer { withExtendedLifetime(lock) {} }
     let numbers = stored(for: files) ?? MessageNumbers(of: files)
     if numbers.changed.isEmpty { return (numbers, true) }

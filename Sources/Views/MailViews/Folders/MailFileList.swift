@@ -64,7 +64,7 @@ struct MailFileList: Sendable {
   /// With `isTrusted`, files of `earlier` are taken to be unchanged unless the directory's times differ. Otherwise they
   /// are checked again.
   static func whole(
-    of found: Found, after earlier: MailFileList?, isTrusted: Bool
+    of found: LookupResult, after earlier: MailFileList?, isTrusted: Bool
   ) throws(Fault) -> MailFileList? {
     var attempt = 1
     while true {
@@ -91,8 +91,8 @@ struct MailFileList: Sendable {
     return true
   }
 
-  private init?(_ found: Found, after earlier: MailFileList?) throws(Fault) {
-    var parts: [FileName: Found] = [:]
+  private init?(_ found: LookupResult, after earlier: MailFileList?) throws(Fault) {
+    var parts: [FileName: LookupResult] = [:]
     for name in Self.maildir {
       let part = try found.item.child(named: name, .blocking)
       if let part, part.attributes.kind == .folder { parts[name] = part }
@@ -202,7 +202,7 @@ struct MailFileList: Sendable {
     let listing = try places[place].item.listing(.blocking)
     var offset: Int64 = 0
     while true {
-      try Interest.check()
+      try CancellationToken.check()
       let entries = try listing.entries(after: offset, .blocking)
       guard let last = entries.last else { return }
       offset = last.next
@@ -225,7 +225,7 @@ struct MailFileList: Sendable {
       known?.isKept[index] = true
       return
     }
-    guard files.count < Self.most else { throw Fault(.limit, "there are more than \(Self.most) messages") }
+    guard files.count < Self.most else { throw Fault(.limit, "it has more than \(Self.most) messages") }
     let share = try shares.number(attributes) { () throws(Fault) in
       try folder.child(named: name, .blocking)?.item.accessList()
     }
@@ -242,7 +242,7 @@ struct MailFileList: Sendable {
   }
 
   /// Returns the first bytes of a file. Returns `nil` if they cannot be read.
-  private func head(of found: Found) throws(Fault) -> ArraySlice<UInt8>? {
+  private func head(of found: LookupResult) throws(Fault) -> ArraySlice<UInt8>? {
     try unlessDelayed { () throws(Fault) in
       try found.item.open(pinned: false, .blocking).head(4096, .blocking)
     }

@@ -14,7 +14,7 @@ final class MailFolder: NumberedSource {
   let file: SourceState
   private let files: MessageFiles
   private weak let mailboxes: Mailboxes?
-  private let turn = BlockingLock()
+  private let turn = CancellableLock()
   private let known = Mutex<Known?>(nil)
 
   /// The messages' numbers and their index location.
@@ -46,7 +46,7 @@ final class MailFolder: NumberedSource {
   func checkEnd() throws(Fault) {}
   func tryAgain() {}
   func end() {}
-  func count(_ patience: Patience) throws(Fault) -> Int { files.files.count }
+  func count(_ blocking: BlockingMode) throws(Fault) -> Int { files.files.count }
 
   // MARK: Numbers
 
@@ -91,18 +91,18 @@ final class MailFolder: NumberedSource {
     NumberBook.Key(file, isInMaildir: files.list.isMaildir, isInArchive: files.identity == nil)
   }
 
-  func serial(at position: Int, _ patience: Patience) throws(Fault) -> Int {
-    let serials = try serials(patience)
+  func serial(at position: Int, _ blocking: BlockingMode) throws(Fault) -> Int {
+    let serials = try serials(blocking)
     return position < serials.count ? serials[position] : position + 1
   }
 
-  func position(ofSerial number: Int, _ patience: Patience) throws(Fault) -> Int? {
-    try serials(patience).position(of: number)
+  func position(ofSerial number: Int, _ blocking: BlockingMode) throws(Fault) -> Int? {
+    try serials(blocking).position(of: number)
   }
 
-  private func serials(_ patience: Patience) throws(Fault) -> SerialNumbers {
+  private func serials(_ blocking: BlockingMode) throws(Fault) -> SerialNumbers {
     if let known = known.withLock({ $0 }) { return known.serials }
-    if patience == .immediate { throw .later }
+    if blocking == .immediate { throw .later }
     return try numbering().serials
   }
 
@@ -155,14 +155,14 @@ final class MailFolder: NumberedSource {
 
   // MARK: Rows
 
-  func rows(ofBlock number: Int, _ patience: Patience) throws(Fault) -> [MessageRow] {
+  func rows(ofBlock number: Int, _ blocking: BlockingMode) throws(Fault) -> [MessageRow] {
     let size = MailboxDirectory.blockSize
     let first = number * size
     guard number >= 0, first < files.files.count else { return [] }
     let place = Mailboxes.Place(state: file.state, number: number)
     if let rows = mailboxes?.blocks[place] { return rows }
     // The files have to be read.
-    if patience == .immediate { throw .later }
+    if blocking == .immediate { throw .later }
     let known = try numbering()
     var blocks: [Int: [MessageRow]] = [:]
     var rows: [MessageRow] = []
@@ -203,7 +203,7 @@ final class MailFolder: NumberedSource {
     if rows.count < end - first {
       var isWhole = true
       for number in (first + rows.count)..<end {
-        try Interest.check()
+        try CancellationToken.check()
         let position = known.numbers.positions[number]
         let gone = MessageRow(separator: 0, start: 0, end: 0)
         let row = position == MessageNumbers.none ? gone : try row(at: Int(position))
@@ -236,21 +236,21 @@ final class MailFolder: NumberedSource {
   // MARK: Bytes
 
   func bytes(
-    of message: ShownMessage.Chunk, at position: Int, _ patience: Patience
+    of message: ShownMessage.Chunk, at position: Int, _ blocking: BlockingMode
   ) throws(Fault) -> any ByteSource {
     guard files.files.indices.contains(position) else { throw .stale }
-    if patience == .immediate { throw .later }
-    let source = try content(of: files.files[position], patience)
+    if blocking == .immediate { throw .later }
+    let source = try content(of: files.files[position], blocking)
     return message.start == 0 && message.size == source.size
       ? source : ByteRange(of: source, start: message.start, size: message.size)
   }
 
   /// Returns the bytes of a message's file, which may have been renamed. Throws a stale fault if it has been removed.
-  private func content(of file: MailFile, _ patience: Patience) throws(Fault) -> any ByteSource {
-    if let found = try files.find(file) { return try found.item.content(patience) }
+  private func content(of file: MailFile, _ blocking: BlockingMode) throws(Fault) -> any ByteSource {
+    if let found = try files.find(file) { return try found.item.content(blocking) }
     let now = try files.present()
     guard let renamed = now.files.first(where: { $0.identity == file.identity }), let found = try now.find(renamed)
     else { throw .stale }
-    return try found.item.content(patience)
+    return try found.item.content(blocking)
   }
 }

@@ -40,8 +40,9 @@ package struct FolderMessagesView: FolderView {
     return found.map { mailboxes.sorted($0) }
   }
 
-  package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
-    try mailboxes.item(of: source, messages, (MailboxFolder.mark, MailboxFolder.mark), patience) { [mailboxes] folder in
+  package func item(of source: Source, _ request: ViewRequest, _ blocking: BlockingMode) throws(Fault) -> LookupResult?
+  {
+    try mailboxes.item(of: source, messages, (MailboxFolder.mark, MailboxFolder.mark), blocking) { [mailboxes] folder in
       MailboxFolder(folder, mailboxes.messages)
     }
   }
@@ -80,8 +81,9 @@ package struct FolderMailView: FolderView {
 
   package func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool { false }
 
-  package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
-    try mailboxes.item(of: source, messages, (ViewPlace.folders, 0), patience) { [mailboxes] folder in
+  package func item(of source: Source, _ request: ViewRequest, _ blocking: BlockingMode) throws(Fault) -> LookupResult?
+  {
+    try mailboxes.item(of: source, messages, (ViewPlace.folders, 0), blocking) { [mailboxes] folder in
       ViewsFolder(mailboxes.sorted(folder))
     }
   }
@@ -91,21 +93,21 @@ extension Mailboxes {
   /// Returns the view of a directory's messages, created by `make`. Returns `nil` if there are none. `marks` determine
   /// its inode number and its identity.
   fileprivate func item(
-    of source: Source, _ messages: MessagesView, _ marks: (inode: UInt64, identity: UInt64), _ patience: Patience,
-    _ make: @escaping @Sendable (any MessageSource) -> any MadeItem
-  ) throws(Fault) -> Found? {
+    of source: Source, _ messages: MessagesView, _ marks: (inode: UInt64, identity: UInt64), _ blocking: BlockingMode,
+    _ make: @escaping @Sendable (any MessageSource) -> any DerivedItem
+  ) throws(Fault) -> LookupResult? {
     guard source.attributes.kind == .folder else { return nil }
-    let item: any MadeItem
+    let item: any DerivedItem
     if source.isConcealed {
-      item = try ConcealedMailFolder(source, marks) { [self] (source, patience) throws(Fault) in
-        guard let folder = try folder(source, messages, patience) else { throw .notFound }
+      item = try ConcealedMailFolder(source, marks) { [self] (source, blocking) throws(Fault) in
+        guard let folder = try folder(source, messages, blocking) else { throw .notFound }
         return make(folder)
       }
     } else {
-      guard source.item.listsViews, let folder = try folder(source, messages, patience) else { return nil }
+      guard source.item.listsViews, let folder = try folder(source, messages, blocking) else { return nil }
       item = make(folder)
     }
-    return Found(item, try item.attributes(patience))
+    return LookupResult(item, try item.attributes(blocking))
   }
 }
 
@@ -113,18 +115,18 @@ extension Mailboxes {
 /// mail.
 ///
 /// Callers that may list the directory get the same node, which gives them its actual content.
-private final class ConcealedMailFolder: MadeItem {
+private final class ConcealedMailFolder: DerivedItem {
   let file: SourceState
   let inode: UInt64
   let identity: UInt64
   private let described: Attributes
-  private let open: @Sendable (Source, Patience) throws(Fault) -> any MadeItem
+  private let open: @Sendable (Source, BlockingMode) throws(Fault) -> any DerivedItem
   var kind: Kind { .folder }
   var isImmutable: Bool { false }
 
   init(
     _ source: Source, _ marks: (inode: UInt64, identity: UInt64),
-    _ open: @escaping @Sendable (Source, Patience) throws(Fault) -> any MadeItem
+    _ open: @escaping @Sendable (Source, BlockingMode) throws(Fault) -> any DerivedItem
   ) throws(Fault) {
     file = SourceState(source)
     inode = file.inode(marks.inode)
@@ -134,16 +136,16 @@ private final class ConcealedMailFolder: MadeItem {
     self.open = open
   }
 
-  private func opened(_ patience: Patience) throws(Fault) -> any MadeItem {
+  private func opened(_ blocking: BlockingMode) throws(Fault) -> any DerivedItem {
     var source = file.source
     source.isConcealed = false
-    return try open(source, patience)
+    return try open(source, blocking)
   }
 
-  func attributes(_ patience: Patience) throws(Fault) -> Attributes { described }
+  func attributes(_ blocking: BlockingMode) throws(Fault) -> Attributes { described }
   func accessList() throws(Fault) -> AccessList? { nil }
-  func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
-    try opened(patience).child(named: name, patience)
+  func child(named name: FileName, _ blocking: BlockingMode) throws(Fault) -> LookupResult? {
+    try opened(blocking).child(named: name, blocking)
   }
-  func listing(_ patience: Patience) throws(Fault) -> any Listing { try opened(patience).listing(patience) }
+  func listing(_ blocking: BlockingMode) throws(Fault) -> any DirectoryCursor { try opened(blocking).listing(blocking) }
 }

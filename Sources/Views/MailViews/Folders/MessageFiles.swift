@@ -4,15 +4,15 @@ internal import Tree
 
 /// The message files of a directory in one state: the source of its views.
 ///
-/// `SeenFolders` determines whether it is still the current state.
-final class MessageFiles: Item, FolderState {
+/// `DirectoryScanCache` determines whether it is still the current state.
+final class MessageFiles: Item, ScannedDirectory {
   private let folder: any Item
   let list: MailFileList
   /// The directory's attributes, with the rights to read all of it.
   let shown: Attributes
   /// A hash of everything that is shown of the files.
   let state: UInt64
-  private let folders: SeenFolders<MessageFiles>
+  private let folders: DirectoryScanCache<MessageFiles>
   var inode: UInt64 { folder.inode }
   var kind: Kind { .folder }
   var sourceState: UInt64 { folder.sourceState }
@@ -20,7 +20,7 @@ final class MessageFiles: Item, FolderState {
   var isImmutable: Bool { true }
 
   /// `found` is the directory.
-  init(_ found: Found, _ list: MailFileList, in folders: SeenFolders<MessageFiles>) {
+  init(_ found: LookupResult, _ list: MailFileList, in folders: DirectoryScanCache<MessageFiles>) {
     folder = found.item
     self.list = list
     self.folders = folders
@@ -48,13 +48,13 @@ final class MessageFiles: Item, FolderState {
   /// The directory's identity. Nil if it is not on a disk.
   var identity: FolderIdentity? { (folder as? RealFolder)?.identity }
 
-  func attributes(_ patience: Patience) throws(Fault) -> Attributes { shown }
+  func attributes(_ blocking: BlockingMode) throws(Fault) -> Attributes { shown }
   /// Returns `nil`, because the mode includes the restrictions of all access lists.
   func accessList() throws(Fault) -> AccessList? { nil }
   func revision(_ attributes: Attributes) -> UInt64 { state }
 
   /// Returns a message's file. Returns `nil` if no file has its name or another file has replaced it.
-  func find(_ file: MailFile) throws(Fault) -> Found? {
+  func find(_ file: MailFile) throws(Fault) -> LookupResult? {
     let holder = list.places[Int(file.folder)].item
     guard let found = try holder.child(named: file.name, .blocking), found.attributes.kind == .file else { return nil }
     let (now, before) = (found.attributes, file.identity)
@@ -71,13 +71,13 @@ final class MessageFiles: Item, FolderState {
     return now
   }
 
-  func checkCurrent(isDoubted: Bool, _ patience: Patience) throws(Fault) {
-    try folder.checkCurrent(isDoubted: isDoubted, patience)
+  func checkCurrent(isDoubted: Bool, _ blocking: BlockingMode) throws(Fault) {
+    try folder.checkCurrent(isDoubted: isDoubted, blocking)
     // An immutable directory is unchanged.
     if folder.isImmutable { return }
     // If another state is already known, this one is stale without another check.
     if let known = folders.last(folder), known.state != state { throw .stale }
-    guard try folders.files(of: folder, isDoubted: isDoubted, patience)?.state == state else { throw .stale }
+    guard try folders.files(of: folder, isDoubted: isDoubted, blocking)?.state == state else { throw .stale }
   }
 
   func isPresent() throws(Fault) -> Bool { try list.isPresent() }
@@ -93,10 +93,10 @@ final class MessageFiles: Item, FolderState {
   }
 }
 
-extension SeenFolders<MessageFiles> {
+extension DirectoryScanCache<MessageFiles> {
   /// Returns the message files of a directory in its current state. Returns `nil` if it has none. Blocks on the disk.
-  func files(of folder: any Item, isDoubted: Bool = false, _ patience: Patience) throws(Fault) -> MessageFiles? {
-    try present(folder, isDoubted: isDoubted, patience) { (found, earlier, isTrusted) throws(Fault) in
+  func files(of folder: any Item, isDoubted: Bool = false, _ blocking: BlockingMode) throws(Fault) -> MessageFiles? {
+    try present(folder, isDoubted: isDoubted, blocking) { (found, earlier, isTrusted) throws(Fault) in
       try MailFileList.whole(of: found, after: earlier?.list, isTrusted: isTrusted).map {
         MessageFiles(found, $0, in: self)
       }

@@ -17,7 +17,7 @@ package struct NumberStore: Sendable {
   private static let keySize = 16
   static let blockSize = 512
   /// The maximum time to wait for other processes.
-  private static let patience = Duration.seconds(2)
+  private static let blocking = Duration.seconds(2)
 
   /// The summary of all records.
   struct Head: Sendable, Equatable {
@@ -115,7 +115,7 @@ package struct NumberStore: Sendable {
   }
 
   /// Returns an exclusive lock for assigning numbers. Returns `nil` if it cannot be acquired.
-  func lock() -> TextIndexLock? { index.lockForNumbers(within: Self.patience) }
+  func lock() -> TextIndexLock? { index.lockForNumbers(within: Self.blocking) }
 
   /// Stores messages by number, and the head, atomically. A key with an `exact` of 0 removes one. The caller holds the
   /// lock. Returns whether they are stored.

@@ -8,7 +8,7 @@ internal import Tree
 final class OrderedNumberer: Sendable {
   private let store: NumberStore?
   /// Held while messages are numbered.
-  private let turn = BlockingLock()
+  private let turn = CancellableLock()
   /// Used with `turn` held.
   private let book = Mutex<NumberBook?>(nil)
   private let given = Mutex((numbers: SerialNumbers(), isWhole: false))
@@ -17,11 +17,11 @@ final class OrderedNumberer: Sendable {
 
   /// Numbers messages until `answer` returns a value. Returns `nil` if it returns none for the numbers of all messages.
   func find(
-    _ patience: Patience, _ answer: (SerialNumbers) -> Int?, in source: any MessageSource
+    _ blocking: BlockingMode, _ answer: (SerialNumbers) -> Int?, in source: any MessageSource
   ) throws(Fault) -> Int? {
     let (found, isWhole) = given.withLock { (answer($0.numbers), $0.isWhole) }
     if found != nil || isWhole { return found }
-    if patience == .immediate { throw .later }
+    if blocking == .immediate { throw .later }
     try turn.lock()
     defer { turn.unlock() }
     var book = self.book.withLock { $0.take() } ?? NumberBook(store)

@@ -50,7 +50,7 @@ struct HeaderSearch {
       // The mailbox has changed.
       if rows.isEmpty { throw .stale }
       for row in rows {
-        try Interest.check()
+        try CancellationToken.check()
         texts.append(IndexedText(try words(of: row, at: positions.lowerBound + texts.count)))
       }
     }

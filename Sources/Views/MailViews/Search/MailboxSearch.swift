@@ -34,7 +34,7 @@ final class MailboxSearch: Sendable {
     self.sorted = sorted
     words = SourceWords(sorted.mailbox, in: mailboxes)
     waiters = mailboxes.searchWaiters
-    limit = mailboxes.pace.patience
+    limit = mailboxes.pace.blocking
     known = LRUCache(capacity: Self.roomForResults, mailboxes.memory)
   }
 
@@ -53,7 +53,7 @@ final class MailboxSearch: Sendable {
   /// background meanwhile.
   ///
   /// `part` says when a cached partial result is sufficient. Blocks. Throws an interrupted fault if cancelled.
-  func results(_ query: FileName, part: Part, _ patience: Patience) throws(Fault) -> Outcome {
+  func results(_ query: FileName, part: Part, _ blocking: BlockingMode) throws(Fault) -> Outcome {
     if let known = known[query] {
       switch known.outcome {
       case .success(let results) where results.searched != nil && !isGood(known, part): break
@@ -61,11 +61,11 @@ final class MailboxSearch: Sendable {
       }
     }
     guard let text = String(validating: query.bytes, as: UTF8.self) else {
-      return .failure(SearchQuery.ParseError(reason: "it is no text in UTF-8"))
+      return .failure(SearchQuery.ParseError(reason: "it is not text in UTF-8"))
     }
     let parsed: SearchQuery
     do throws(SearchQuery.ParseError) { parsed = try SearchQuery(text) } catch { return .failure(error) }
-    if patience == .immediate { throw .later }
+    if blocking == .immediate { throw .later }
     let results = try waiters.waits { mayWait throws(Fault) in
       try found(parsed, within: .after(mayWait ? limit : .zero))
     }

@@ -11,11 +11,11 @@ final class SearchFolder: ViewFolder {
 
   init(_ sorted: SortedMailbox) { self.sorted = sorted }
 
-  func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
+  func child(named name: FileName, _ blocking: BlockingMode) throws(Fault) -> LookupResult? {
     // Programs look up hidden names everywhere. Every listed name must be a valid file name.
     if name.bytes.first == 0x2e || name.count > 255 || Self.isProbe(name) { return nil }
     let folder = QueryFolder(sorted, name)
-    return Found(folder, try folder.attributes(patience))
+    return LookupResult(folder, try folder.attributes(blocking))
   }
 
   /// Returns whether file managers look up the name in every directory.
@@ -27,7 +27,7 @@ final class SearchFolder: ViewFolder {
     return probes.contains(name.text.lowercased())
   }
 
-  func listing(_ patience: Patience) throws(Fault) -> any Listing {
+  func listing(_ blocking: BlockingMode) throws(Fault) -> any DirectoryCursor {
     ShortListing(sorted.search.latest.map { ($0, QueryFolder(sorted, $0).inode, .folder) })
   }
 }
@@ -48,31 +48,31 @@ final class QueryFolder: ViewFolder {
 
   /// Returns the results. Returns `nil` if the query is invalid.
   private func results(
-    part: MailboxSearch.Part = .untilDone, _ patience: Patience
+    part: MailboxSearch.Part = .untilDone, _ blocking: BlockingMode
   ) throws(Fault) -> SearchResults? {
-    guard case .success(let results) = try sorted.search.results(query, part: part, patience) else { return nil }
+    guard case .success(let results) = try sorted.search.results(query, part: part, blocking) else { return nil }
     return results
   }
 
-  func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
+  func child(named name: FileName, _ blocking: BlockingMode) throws(Fault) -> LookupResult? {
     if let percent = SearchNotice.percent(in: name) {
       // Exists while the last result is partial.
       guard sorted.search.part(query) != nil else { return nil }
       let notice = SearchNotice(sorted, place, percent: percent)
-      return Found(notice, try notice.attributes(patience))
+      return LookupResult(notice, try notice.attributes(blocking))
     }
     guard let number = MessageRow.position(inFolderName: name),
-      let position = try sorted.mailbox.position(ofSerial: number, patience)
+      let position = try sorted.mailbox.position(ofSerial: number, blocking)
     else { return nil }
     // A message that matched still matches.
     if sorted.search.part(query)?.contains(position) != true {
-      guard try results(part: .justNow, patience)?.contains(position) ?? false else { return nil }
+      guard try results(part: .justNow, blocking)?.contains(position) ?? false else { return nil }
     }
-    return try messageFolder(at: position, named: name, patience)
+    return try messageFolder(at: position, named: name, blocking)
   }
 
-  func listing(_ patience: Patience) throws(Fault) -> any Listing {
-    let results = try results(part: .never, patience)
+  func listing(_ blocking: BlockingMode) throws(Fault) -> any DirectoryCursor {
+    let results = try results(part: .never, blocking)
     if results != nil { sorted.search.note(query) }
     let notice = results?.percentSearched.map { SearchNotice(sorted, place, percent: $0) }
     return ResultListing(self, results?.positions ?? [], notice)
@@ -83,8 +83,8 @@ final class QueryFolder: ViewFolder {
   private static let resultsName: FileName = "user.ffmount.results"
   private static let searchedName: FileName = "user.ffmount.searched"
 
-  func extendedAttribute(_ name: FileName, _ patience: Patience) throws(Fault) -> [UInt8] {
-    guard name == Self.resultsName || name == Self.searchedName, let results = try results(patience) else {
+  func extendedAttribute(_ name: FileName, _ blocking: BlockingMode) throws(Fault) -> [UInt8] {
+    guard name == Self.resultsName || name == Self.searchedName, let results = try results(blocking) else {
       throw .noAttribute
     }
     if name == Self.resultsName { return Array(String(results.count).utf8) }
@@ -92,16 +92,16 @@ final class QueryFolder: ViewFolder {
     return Array("\(searched.count) of \(searched.of) messages".utf8)
   }
 
-  func extendedAttributeNames(_ patience: Patience) throws(Fault) -> [UInt8] {
-    guard let results = try results(patience) else { return [] }
+  func extendedAttributeNames(_ blocking: BlockingMode) throws(Fault) -> [UInt8] {
+    guard let results = try results(blocking) else { return [] }
     let names = [Self.resultsName] + (results.searched == nil ? [] : [Self.searchedName])
     return names.flatMap { Array($0.bytes) + [0] }
   }
 
-  func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
+  func provenance(_ blocking: BlockingMode) throws(Fault) -> Provenance? {
     var provenance = sorted.file.provenance(view: SortedMailbox.view, sorted.mailbox.fault)
     do throws(Fault) {
-      switch try sorted.search.results(query, part: .untilDone, patience) {
+      switch try sorted.search.results(query, part: .untilDone, blocking) {
       case .success(let results): if results.searched != nil { provenance.state = .estimate }
       case .failure(let mistake):
         provenance.state = .failed
@@ -115,7 +115,7 @@ final class QueryFolder: ViewFolder {
   }
 
   /// A listing of the notice, if there is one, at offset 0, followed by the results.
-  private final class ResultListing: Listing {
+  private final class ResultListing: DirectoryCursor {
     private let folder: QueryFolder
     private let positions: [UInt32]
     private let notice: SearchNotice?
@@ -128,13 +128,13 @@ final class QueryFolder: ViewFolder {
       self.notice = notice
     }
 
-    func entries(after place: Int64, _ patience: Patience) throws(Fault) -> [ListedEntry] {
+    func entries(after place: Int64, _ blocking: BlockingMode) throws(Fault) -> [ListedEntry] {
       if place == 0, let notice {
         return [ListedEntry(name: ListedName(notice.name), inode: notice.inode, kind: .file, next: 1)]
       }
       let first = place - (notice == nil ? 0 : 1)
       guard first >= 0, first < positions.count else { return [] }
-      return try folder.entries(of: positions[Int(first)...].prefix(Self.blockSize), next: place + 1, patience)
+      return try folder.entries(of: positions[Int(first)...].prefix(Self.blockSize), next: place + 1, blocking)
     }
   }
 }

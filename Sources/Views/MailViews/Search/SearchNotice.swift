@@ -2,7 +2,7 @@ internal import Bytes
 internal import Tree
 
 /// `INCOMPLETE - 43 % searched.txt`: says that the listing of a query's results is incomplete, and what to do.
-final class SearchNotice: MadeItem {
+final class SearchNotice: DerivedItem {
   private let sorted: SortedMailbox
   private let percent: Int
   let inode: UInt64
@@ -37,21 +37,21 @@ final class SearchNotice: MadeItem {
   private var text: [UInt8] {
     Array(
       """
-      When this folder was listed, \(percent) % of the messages had been searched: others that belong here may be missing.
-      The rest is being searched. List the folder again (ls, or reload it) to see more; when this file is gone, all is there.
+      When this folder was listed, \(percent) % of the messages had been searched: some results may be missing.
+      The rest is being searched. List the folder again to see more (ls, or reload it), until this file is gone.
       On the command line, "ffmount search ARCHIVE QUERY" waits until all messages have been searched, and
-      "ffmount index --search ARCHIVE" makes ready once and for all what searches are so quick with.
+      "ffmount index --search ARCHIVE" creates the index that makes all later searches fast.
 
       """.utf8)
   }
 
-  func attributes(_ patience: Patience) throws(Fault) -> Attributes {
+  func attributes(_ blocking: BlockingMode) throws(Fault) -> Attributes {
     sorted.file.attributes.view(inode: inode, kind: .file, size: Int64(text.count))
   }
 
-  func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource { ByteArraySource(text) }
+  func open(pinned: Bool, _ blocking: BlockingMode) throws(Fault) -> any ByteSource { ByteArraySource(text) }
 
-  func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
+  func provenance(_ blocking: BlockingMode) throws(Fault) -> Provenance? {
     sorted.file.provenance(view: SortedMailbox.view, nil)
   }
 }

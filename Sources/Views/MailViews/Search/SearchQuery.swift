@@ -67,7 +67,7 @@ private struct QueryReader {
   mutating func query() throws(SearchQuery.ParseError) -> SearchQuery {
     guard !tokens.isEmpty else { throw SearchQuery.ParseError(reason: "the query is empty") }
     let query = try alternatives()
-    if tokens.first == .close { throw SearchQuery.ParseError(reason: "there is a ')' without its '('") }
+    if tokens.first == .close { throw SearchQuery.ParseError(reason: "a ')' without its '('") }
     return query
   }
 
@@ -86,7 +86,7 @@ private struct QueryReader {
       if token == .and {
         tokens.removeFirst()
         if found.isEmpty || [nil, .and, .or, .close].contains(tokens.first) {
-          throw SearchQuery.ParseError(reason: "AND needs something on both sides")
+          throw SearchQuery.ParseError(reason: "AND needs a term on both sides")
         }
         continue
       }
@@ -95,7 +95,7 @@ private struct QueryReader {
     guard !found.isEmpty else {
       throw SearchQuery.ParseError(
         reason: depth > 0
-          ? "there is nothing in a pair of parentheses, or beside an OR" : "OR needs something on both sides")
+          ? "nothing in a pair of parentheses, or beside an OR" : "OR needs a term on both sides")
     }
     return found.count == 1 ? found[0] : .all(found)
   }
@@ -104,13 +104,13 @@ private struct QueryReader {
     switch tokens.popFirst() {
     case .not:
       guard let next = tokens.first, next != .or, next != .close, next != .not, next != .and else {
-        throw SearchQuery.ParseError(reason: "there is nothing behind a '-' or NOT")
+        throw SearchQuery.ParseError(reason: "nothing after a '-' or NOT")
       }
       return .not(try part())
     case .open:
       depth += 1
       let inner = try alternatives()
-      guard tokens.popFirst() == .close else { throw SearchQuery.ParseError(reason: "there is a '(' without its ')'") }
+      guard tokens.popFirst() == .close else { throw SearchQuery.ParseError(reason: "a '(' without its ')'") }
       depth -= 1
       return inner
     case .scope(let field):
@@ -120,7 +120,7 @@ private struct QueryReader {
       scope = outer
       return inner
     case .term(let field, let text, let isQuoted): return try Self.term(field ?? scope, text, isQuoted)
-    case .or, .and, .close, nil: throw SearchQuery.ParseError(reason: "something is missing at the end")
+    case .or, .and, .close, nil: throw SearchQuery.ParseError(reason: "a term is missing at the end")
     }
   }
 
@@ -142,18 +142,18 @@ private struct QueryReader {
     -> SearchQuery
   {
     guard let field else { return try words(text, nil, isQuoted) }
-    guard !text.isEmpty else { throw SearchQuery.ParseError(reason: "there is nothing behind '\(field):'") }
+    guard !text.isEmpty else { throw SearchQuery.ParseError(reason: "nothing after '\(field):'") }
     if let column = columns[field] { return try words(text, column, isQuoted) }
     switch field {
     case "label": return .label(text)
     case "has":
       guard ["attachment", "attachments"].contains(text.lowercased()) else {
-        throw SearchQuery.ParseError(reason: "'has:' knows only has:attachment, not '\(text)'")
+        throw SearchQuery.ParseError(reason: "'has:' takes only has:attachment, not '\(text)'")
       }
       return .hasAttachment
     case "is":
       guard text.lowercased() == "deleted" else {
-        throw SearchQuery.ParseError(reason: "'is:' knows only is:deleted, not '\(text)'")
+        throw SearchQuery.ParseError(reason: "'is:' takes only is:deleted, not '\(text)'")
       }
       return .isDeleted
     case "date": return .all([.since(day: try day(text, field)), .before(day: try day(text, field, isEnd: true))])
@@ -168,14 +168,14 @@ private struct QueryReader {
     -> SearchQuery
   {
     let (words, isStart) = WordText.sought(text)
-    guard !words.isEmpty else { throw SearchQuery.ParseError(reason: "there is no word in '\(text)'") }
+    guard !words.isEmpty else { throw SearchQuery.ParseError(reason: "no word in '\(text)'") }
     if isQuoted { return .words(words, column: column, isStart: isStart) }
     if text.dropLast().contains("*") {
-      throw SearchQuery.ParseError(reason: "a '*' stands at the end of a word, which '\(text)' has elsewhere")
+      throw SearchQuery.ParseError(reason: "a '*' is only allowed at the end of a word, not as in '\(text)'")
     }
     if text.hasPrefix("~") {
       guard words.count == 1, !isStart, !text.hasSuffix("*") else {
-        throw SearchQuery.ParseError(reason: "a '~' stands before one whole word, which '\(text.dropFirst())' is not")
+        throw SearchQuery.ParseError(reason: "a '~' is only allowed before one whole word, not '\(text.dropFirst())'")
       }
       let forms = InflectedWord.forms(of: words[0])
       return forms.count == 1
@@ -220,7 +220,7 @@ private struct QueryReader {
     var rest = text[...]
     while let first = rest.first {
       if tokens.count > SearchQuery.termsAtMost {
-        throw SearchQuery.ParseError(reason: "there are more than \(SearchQuery.termsAtMost) words")
+        throw SearchQuery.ParseError(reason: "more than \(SearchQuery.termsAtMost) words")
       }
       if first.isWhitespace {
         rest.removeFirst()
@@ -245,7 +245,7 @@ private struct QueryReader {
     if behind.isEmpty || behind.first?.isWhitespace ?? true || behind.hasPrefix("//") { return false }
     let known = (Array(columns.keys) + others).sorted().map { "\($0):" }.joined(separator: " ")
     throw SearchQuery.ParseError(
-      reason: "'\(name):' is no prefix; there are \(known), and in quotation marks it is a word")
+      reason: "'\(name):' is not a prefix (use one of \(known), or quotation marks to search for the word)")
   }
 
   private static func token(_ rest: inout Substring) throws(SearchQuery.ParseError) -> Token {

@@ -160,6 +160,6 @@ extension Fault {
   /// EIO, with a reason.
   static let noTextIndex = Fault(
     .unsupported,
-    "its words cannot be kept: neither in a folder of yours nor in one for temporary files (is the disk full?)"
+    "its words cannot be indexed, neither in the cache folder nor in the folder for temporary files (is the disk full?)"
   )
 }

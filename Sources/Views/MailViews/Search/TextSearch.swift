@@ -17,9 +17,9 @@ final class TextSearch: Sendable {
   private let mailbox: any NumberedSource
   private weak let mailboxes: Mailboxes?
   private let progress = Monitor(Progress())
-  private let turn = BlockingLock()
+  private let turn = CancellableLock()
   /// The waiters that keep indexing running.
-  private let audience = Audience(staying: 600)
+  private let audience = WaiterCount(staying: 600)
 
   struct Progress: Sendable {
     /// Whether words are being added.
@@ -98,7 +98,7 @@ final class TextSearch: Sendable {
         return progress.isAdding ? nil : .success(())
       }
       if let isOver { return try isOver.get() }
-      try Interest.check()
+      try CancellationToken.check()
     }
   }
 
@@ -255,7 +255,7 @@ final class TextSearch: Sendable {
       for message in numbered {
         let text: IndexedText
         do throws(Fault) {
-          try Interest.check()
+          try CancellationToken.check()
           text = try mailbox.text(of: message, attached: mailboxes?.attached)
         } catch {
           // The next process continues from the last batch.
@@ -282,7 +282,7 @@ final class TextSearch: Sendable {
       guard let mailboxes, !mailboxes.isEnding, let reach = texts.reach else { throw .ending }
       if reach.isWhole(of: messages) { return nil }
       progress.update { $0.count = reach.count }
-      try Interest.check()
+      try CancellationToken.check()
       _ = usleep(200_000)
     }
   }

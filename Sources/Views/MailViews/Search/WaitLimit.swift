@@ -15,12 +15,12 @@ struct WaitLimit: Sendable {
 
   var hasPassed: Bool { end.map { ContinuousClock.now >= $0 } ?? false }
 
-  /// Returns the result of `body`, which must poll its `Interest`. Returns `nil` if the timeout cancelled it. Rethrows
+  /// Returns the result of `body`, which must poll its `CancellationToken`. Returns `nil` if the timeout cancelled it. Rethrows
   /// the faults of `body`.
   func attempt<Value>(_ body: () throws(Fault) -> Value) throws(Fault) -> Value? {
     guard end != nil else { return try body() }
-    let outer = Interest.current
-    let interest = Interest { !hasPassed && !(outer?.isLost ?? false) }
+    let outer = CancellationToken.current
+    let interest = CancellationToken { !hasPassed && !(outer?.isLost ?? false) }
     let result = interest.run { () -> Result<Value, Fault> in
       do throws(Fault) { return .success(try body()) } catch { return .failure(error) }
     }

@@ -10,7 +10,7 @@ final class LaterFile: ByteSource {
   private let recipe: Recipe
   private let subject: ConversionService.Subject
   private let workers: ConversionService
-  private let made = Mutex<Rendition?>(nil)
+  private let made = Mutex<ConversionResult?>(nil)
 
   init(size: Int64, _ recipe: Recipe, of subject: ConversionService.Subject, _ workers: ConversionService) {
     self.size = size
@@ -19,18 +19,19 @@ final class LaterFile: ByteSource {
     self.workers = workers
   }
 
-  private func bytes(_ patience: Patience) throws(Fault) -> Rendition {
+  private func bytes(_ blocking: BlockingMode) throws(Fault) -> ConversionResult {
     if let known = made.withLock({ $0 }) { return known }
-    if patience == .immediate { throw .later }
+    if blocking == .immediate { throw .later }
     let bytes = try waiting { () throws(Fault) in try workers.open(recipe, of: subject, .blocking) }
     guard bytes.size == size else { throw Fault(.damaged, "expected \(size) bytes attached, found \(bytes.size)") }
     made.withLock { $0 = bytes }
     return bytes
   }
 
-  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ patience: Patience) throws(Fault) -> Int {
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ blocking: BlockingMode) throws(Fault) -> Int
+  {
     guard offset >= 0, offset < size else { return 0 }
-    return unsafe try bytes(patience).read(into: buffer, at: offset, patience)
+    return unsafe try bytes(blocking).read(into: buffer, at: offset, blocking)
   }
 
   func verify() throws(Fault) {

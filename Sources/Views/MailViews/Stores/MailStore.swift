@@ -16,7 +16,7 @@ final class MailStore: PositionedSource {
   let file: SourceState
   private let workers: ConversionService
   private weak let mailboxes: Mailboxes?
-  private let turn = BlockingLock()
+  private let turn = CancellableLock()
   private let state = Mutex(State())
   private let numberer: OrderedNumberer
 
@@ -72,7 +72,7 @@ final class MailStore: PositionedSource {
   private var subject: ConversionService.Subject {
     ConversionService.Subject(
       revision: file.revision, owner: file.source.item.soleOwner(file.attributes), path: { [self] in file.path },
-      open: { [self] (patience) throws(Fault) in try file.open(patience) })
+      open: { [self] (blocking) throws(Fault) in try file.open(blocking) })
   }
 
   private func list() throws(Fault) -> any ByteSource {
@@ -160,19 +160,19 @@ final class MailStore: PositionedSource {
 
   // MARK: Rows
 
-  func count(_ patience: Patience) throws(Fault) -> Int {
-    if patience == .immediate, !state.withLock({ $0.isDone }) { throw .later }
+  func count(_ blocking: BlockingMode) throws(Fault) -> Int {
+    if blocking == .immediate, !state.withLock({ $0.isDone }) { throw .later }
     try advance(to: .max)
     let (count, fault) = state.withLock { ($0.records.count, $0.fault) }
     if let fault, count == 0 || !fault.concernsContent { throw fault }
     return count
   }
 
-  func rows(ofBlock number: Int, _ patience: Patience) throws(Fault) -> [MessageRow] {
+  func rows(ofBlock number: Int, _ blocking: BlockingMode) throws(Fault) -> [MessageRow] {
     guard number >= 0, number < Self.most / MailboxDirectory.blockSize else { return [] }
     let place = Mailboxes.Place(state: file.state, number: number)
     if let rows = mailboxes?.blocks[place] { return rows }
-    if patience == .immediate { throw .later }
+    if blocking == .immediate { throw .later }
     let first = number * MailboxDirectory.blockSize
     try advance(to: first + MailboxDirectory.blockSize)
     let records = state.withLock { Array($0.records.dropFirst(first).prefix(MailboxDirectory.blockSize)) }
@@ -184,7 +184,7 @@ final class MailStore: PositionedSource {
     let list = try list()
     var rows: [MessageRow] = []
     for record in records {
-      try Interest.check()
+      try CancellationToken.check()
       rows.append(try row(at: record, in: list))
     }
     mailboxes?.blocks.insert(rows, for: place, cost: Mailboxes.blockCost)
@@ -228,9 +228,9 @@ final class MailStore: PositionedSource {
   }
 
   func bytes(
-    of message: ShownMessage.Chunk, at position: Int, _ patience: Patience
+    of message: ShownMessage.Chunk, at position: Int, _ blocking: BlockingMode
   ) throws(Fault) -> any ByteSource {
-    if patience == .immediate { throw .later }
+    if blocking == .immediate { throw .later }
     try advance(to: position + 1)
     let record = state.withLock { $0.records.indices.contains(position) ? $0.records[position] : nil }
     guard let record, record == message.start else { throw .stale }
@@ -246,12 +246,12 @@ final class MailStore: PositionedSource {
 
   // MARK: Numbers
 
-  func serial(at position: Int, _ patience: Patience) throws(Fault) -> Int {
-    try numberer.find(patience, { position < $0.count ? $0[position] : nil }, in: self) ?? position + 1
+  func serial(at position: Int, _ blocking: BlockingMode) throws(Fault) -> Int {
+    try numberer.find(blocking, { position < $0.count ? $0[position] : nil }, in: self) ?? position + 1
   }
 
-  func position(ofSerial number: Int, _ patience: Patience) throws(Fault) -> Int? {
-    try numberer.find(patience, { $0.position(of: number) }, in: self)
+  func position(ofSerial number: Int, _ blocking: BlockingMode) throws(Fault) -> Int? {
+    try numberer.find(blocking, { $0.position(of: number) }, in: self)
   }
 
   var wordsPlace: WordsPlace? {

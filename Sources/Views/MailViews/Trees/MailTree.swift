@@ -14,7 +14,7 @@ final class MailTree: MessageSource {
   private let members: [Part]
   private let identity: FolderIdentity?
   private weak let mailboxes: Mailboxes?
-  private let turn = BlockingLock()
+  private let turn = CancellableLock()
   private let made = Mutex<TreeComposition?>(nil)
 
   /// A mailbox of the tree.
@@ -48,9 +48,9 @@ final class MailTree: MessageSource {
   func end() { for part in members { part.source.end() } }
 
   /// Returns the composition. The first call waits until the messages of all mailboxes have been found.
-  private func composition(_ patience: Patience = .blocking) throws(Fault) -> TreeComposition {
+  private func composition(_ blocking: BlockingMode = .blocking) throws(Fault) -> TreeComposition {
     if let made = made.withLock({ $0 }) { return made }
-    if patience == .immediate { throw .later }
+    if blocking == .immediate { throw .later }
     try turn.lock()
     defer { turn.unlock() }
     if let made = made.withLock({ $0 }) { return made }
@@ -61,27 +61,27 @@ final class MailTree: MessageSource {
     return composition
   }
 
-  func count(_ patience: Patience) throws(Fault) -> Int { try composition(patience).count }
+  func count(_ blocking: BlockingMode) throws(Fault) -> Int { try composition(blocking).count }
 
-  func serial(at position: Int, _ patience: Patience) throws(Fault) -> Int {
-    let serials = try composition(patience).serials
+  func serial(at position: Int, _ blocking: BlockingMode) throws(Fault) -> Int {
+    let serials = try composition(blocking).serials
     return position < serials.count ? serials[position] : position + 1
   }
 
-  func position(ofSerial number: Int, _ patience: Patience) throws(Fault) -> Int? {
-    try composition(patience).serials.position(of: number)
+  func position(ofSerial number: Int, _ blocking: BlockingMode) throws(Fault) -> Int? {
+    try composition(blocking).serials.position(of: number)
   }
 
   func parts() throws(Fault) -> [SourcePart] { try composition().parts }
 
-  func rows(ofBlock number: Int, _ patience: Patience) throws(Fault) -> [MessageRow] {
+  func rows(ofBlock number: Int, _ blocking: BlockingMode) throws(Fault) -> [MessageRow] {
     let size = MailboxDirectory.blockSize
     let place = Mailboxes.Place(state: file.state, number: number)
     if let rows = mailboxes?.blocks[place] { return rows }
-    let all = try composition(patience)
+    let all = try composition(blocking)
     let first = number * size
     guard number >= 0, first < all.count else { return [] }
-    if patience == .immediate { throw .later }
+    if blocking == .immediate { throw .later }
     var blocks: [Int: [MessageRow]] = [:]
     var rows: [MessageRow] = []
     rows.reserveCapacity(size)
@@ -117,12 +117,12 @@ final class MailTree: MessageSource {
   }
 
   func bytes(
-    of message: ShownMessage.Chunk, at position: Int, _ patience: Patience
+    of message: ShownMessage.Chunk, at position: Int, _ blocking: BlockingMode
   ) throws(Fault) -> any ByteSource {
-    let all = try composition(patience)
+    let all = try composition(blocking)
     guard position < all.count else { throw .stale }
     let (part, own) = all.place(of: position)
-    return try members[part].source.bytes(of: message, at: own, patience)
+    return try members[part].source.bytes(of: message, at: own, blocking)
   }
 
   func places(of position: Int) -> [String] {

@@ -3,13 +3,13 @@ internal import Mail
 internal import Tree
 
 /// The mailboxes of a directory in one state: the source of its views.
-final class MailTreeFolder: Item, FolderState {
+final class MailTreeFolder: Item, ScannedDirectory {
   private let folder: Source
   let list: MailTreeList
   private let described: Attributes
   /// A hash of everything that is shown of them.
   let state: UInt64
-  private let trees: SeenFolders<MailTreeFolder>
+  private let trees: DirectoryScanCache<MailTreeFolder>
   private let finder: MailTreeList.Finder
   var inode: UInt64 { folder.item.inode }
   var kind: Kind { .folder }
@@ -21,7 +21,7 @@ final class MailTreeFolder: Item, FolderState {
   static let extensions: Set<FileExtension> = ["sbd", "mbox"]
 
   init(
-    _ folder: Source, _ list: MailTreeList, _ finder: MailTreeList.Finder, in trees: SeenFolders<MailTreeFolder>
+    _ folder: Source, _ list: MailTreeList, _ finder: MailTreeList.Finder, in trees: DirectoryScanCache<MailTreeFolder>
   ) {
     self.folder = folder
     self.list = list
@@ -43,7 +43,7 @@ final class MailTreeFolder: Item, FolderState {
     described = list.rights.applied(to: shown)
   }
 
-  func attributes(_ patience: Patience) throws(Fault) -> Attributes { described }
+  func attributes(_ blocking: BlockingMode) throws(Fault) -> Attributes { described }
   /// Returns `nil`, because the mode includes the restrictions of all access lists.
   func accessList() throws(Fault) -> AccessList? { nil }
   func revision(_ attributes: Attributes) -> UInt64 { state }
@@ -53,22 +53,22 @@ final class MailTreeFolder: Item, FolderState {
   /// The directory's identity. Nil if it is not on a disk.
   var identity: FolderIdentity? { (folder.item as? RealFolder)?.identity }
 
-  func checkCurrent(isDoubted: Bool, _ patience: Patience) throws(Fault) {
-    try folder.item.checkCurrent(isDoubted: isDoubted, patience)
+  func checkCurrent(isDoubted: Bool, _ blocking: BlockingMode) throws(Fault) {
+    try folder.item.checkCurrent(isDoubted: isDoubted, blocking)
     if folder.item.isImmutable { return }
     // If another state is already known, this one is stale without another check.
     if let known = trees.last(folder.item), known.state != state { throw .stale }
-    let now = try trees.tree(below: folder, finder, isDoubted: isDoubted, patience)
+    let now = try trees.tree(below: folder, finder, isDoubted: isDoubted, blocking)
     guard now?.state == state else { throw .stale }
   }
 }
 
-extension SeenFolders<MailTreeFolder> {
+extension DirectoryScanCache<MailTreeFolder> {
   /// Returns the mailboxes of a directory in its current state. Returns `nil` if it has none. Blocks on the disk.
   func tree(
-    below folder: Source, _ finder: MailTreeList.Finder, isDoubted: Bool = false, _ patience: Patience
+    below folder: Source, _ finder: MailTreeList.Finder, isDoubted: Bool = false, _ blocking: BlockingMode
   ) throws(Fault) -> MailTreeFolder? {
-    try present(folder.item, isDoubted: isDoubted, patience) { (found, _, _) throws(Fault) in
+    try present(folder.item, isDoubted: isDoubted, blocking) { (found, _, _) throws(Fault) in
       let now = Source(item: found.item, attributes: found.attributes, name: folder.name, folder: folder.folder)
       let list = try MailTreeList(now, finder)
       if list.parts.isEmpty, !folder.isNamed(among: MailTreeFolder.extensions) { return nil }

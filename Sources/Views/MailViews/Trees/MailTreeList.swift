@@ -16,7 +16,7 @@ struct MailTreeList: Sendable {
     /// Nil for a file.
     let files: MessageFiles?
     /// Keeps the directory's cache entry alive.
-    fileprivate let anchor: SeenFolders<MessageFiles>.Known?
+    fileprivate let anchor: DirectoryScanCache<MessageFiles>.Known?
 
     /// Identifies its state.
     var state: UInt64 { files?.state ?? source.state(source.revision) }
@@ -24,7 +24,7 @@ struct MailTreeList: Sendable {
 
   /// The cache and the functions that a walk uses.
   struct Finder: Sendable {
-    let folders: SeenFolders<MessageFiles>
+    let folders: DirectoryScanCache<MessageFiles>
     /// Returns the mailbox that a file is or contains. Returns `nil` for other files.
     let mailbox: @Sendable (Source) throws(Fault) -> Source?
     /// Returns whether a file's name is that of a mailbox.
@@ -88,7 +88,7 @@ struct MailTreeList: Sendable {
       rights.narrow(to: files.list.rights)
     }
     for name in found.mailboxes.sorted(by: Self.isBefore) {
-      try Interest.check()
+      try CancellationToken.check()
       guard let file = try folder.item.child(named: name, .blocking), file.attributes.kind == .file,
         file.attributes.size > 0
       else { continue }
@@ -128,7 +128,7 @@ struct MailTreeList: Sendable {
     let listing = try folder.listing(.blocking)
     var offset: Int64 = 0
     while true {
-      try Interest.check()
+      try CancellationToken.check()
       let entries = try listing.entries(after: offset, .blocking)
       guard let last = entries.last else { return found }
       offset = last.next

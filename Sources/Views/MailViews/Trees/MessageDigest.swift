@@ -35,7 +35,7 @@ enum MessageDigest {
     var body = BodyText()
     var offset = Int64(header.bytes.count)
     while offset < bytes.size {
-      try Interest.check()
+      try CancellationToken.check()
       let block = try bytes.bytes(at: offset, count: Int(min(bytes.size - offset, Int64(readSize))))
       guard !block.isEmpty else { throw Fault(.changed, "expected \(bytes.size) bytes", atByte: offset) }
       digest.add(body.add(block))

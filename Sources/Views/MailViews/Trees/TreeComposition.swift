@@ -47,7 +47,7 @@ struct TreeComposition: Sendable {
       fault = fault ?? member.source.fault
       ids.append(own)
     }
-    let copies = try Twins(members.map(\.source), ids, mailboxes.index).copies
+    let copies = try DuplicateIndex(members.map(\.source), ids, mailboxes.index).copies
     var names = (StableHash(), StableHash(seed: 1))
     var isNamed = true
     for (number, member) in members.enumerated() {
@@ -106,7 +106,7 @@ extension Mailboxes {
     ids.reserveCapacity(count)
     for first in stride(from: 0, to: count, by: MailboxDirectory.blockSize) {
       if isEnding { throw .ending }
-      try Interest.check()
+      try CancellationToken.check()
       for row in try source.rows(ofBlock: first / MailboxDirectory.blockSize, .blocking) {
         ids.append(row.messageID ?? 0)
       }

@@ -18,21 +18,21 @@ final class AttachmentGroupFolder: ViewFolder {
     place = ViewPlace.of(sorting.rawValue, name?.bytes ?? [])
   }
 
-  func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
-    let (list, groups) = try sorted.attachments(by: sorting, patience)
+  func child(named name: FileName, _ blocking: BlockingMode) throws(Fault) -> LookupResult? {
+    let (list, groups) = try sorted.attachments(by: sorting, blocking)
     guard let group = self.name else {
       guard groups.group(named: name.bytes) != nil else { return nil }
       let folder = AttachmentGroupFolder(sorted, sorting, name)
-      return Found(folder, try folder.attributes(patience))
+      return LookupResult(folder, try folder.attributes(blocking))
     }
     guard let number = list.index(named: name), let own = groups.group(named: group.bytes),
       groups.contains(number, in: own)
     else { return nil }
-    return try attachment(number, in: list, patience)
+    return try attachment(number, in: list, blocking)
   }
 
-  func listing(_ patience: Patience) throws(Fault) -> any Listing {
-    let (list, groups) = try sorted.attachments(by: sorting, patience)
+  func listing(_ blocking: BlockingMode) throws(Fault) -> any DirectoryCursor {
+    let (list, groups) = try sorted.attachments(by: sorting, blocking)
     if let name {
       return AttachmentListing(self, list, groups.group(named: name.bytes).map { groups.members($0) } ?? [])
     }

@@ -16,7 +16,7 @@ final class AttachmentSearch: Sendable {
   /// The list's memory.
   private let memory: MemoryShare
   /// The waiters that keep the search running.
-  private let audience = Audience(staying: 0.5)
+  private let audience = WaiterCount(staying: 0.5)
   /// The state of the search while it is paused.
   private let course = Mutex(Course())
 
@@ -53,8 +53,8 @@ final class AttachmentSearch: Sendable {
   }
 
   /// Returns whether any message has an attachment. Waits until one is found or the search ends.
-  func hasAny(_ patience: Patience) throws(Fault) -> Bool {
-    try begin(patience) { $0.hasAny ? true : $0.list.map { $0.count > 0 } }
+  func hasAny(_ blocking: BlockingMode) throws(Fault) -> Bool {
+    try begin(blocking) { $0.hasAny ? true : $0.list.map { $0.count > 0 } }
   }
 
   /// The number of messages searched so far, and those with attachments.
@@ -64,11 +64,11 @@ final class AttachmentSearch: Sendable {
   }
 
   /// Returns all attachments. Waits for the end of the search.
-  func whole(_ patience: Patience = .blocking) throws(Fault) -> AttachmentList { try begin(patience) { $0.list } }
+  func whole(_ blocking: BlockingMode = .blocking) throws(Fault) -> AttachmentList { try begin(blocking) { $0.list } }
 
-  private func begin<Answer>(_ patience: Patience, _ answer: (Progress) -> Answer?) throws(Fault) -> Answer {
+  private func begin<Answer>(_ blocking: BlockingMode, _ answer: (Progress) -> Answer?) throws(Fault) -> Answer {
     if let known = progress.read(answer) { return known }
-    if patience == .immediate { throw .later }
+    if blocking == .immediate { throw .later }
     // A retry may succeed.
     progress.change { if !$0.isRunning { $0.fault = nil } }
     return try audience.waits { () throws(Fault) in
@@ -206,7 +206,7 @@ final class AttachmentSearch: Sendable {
     var isWhole = true
     let (number, start) = first.quotientAndRemainder(dividingBy: MailboxDirectory.blockSize)
     for (index, numbered) in try mailbox.numbered(block: number).dropFirst(start).enumerated() {
-      try Interest.check()
+      try CancellationToken.check()
       guard let position = numbered.position, let message = try mailbox.messageIfReadable(numbered.row, at: position)
       else {
         // The file may become readable later.

@@ -11,29 +11,30 @@ final class AttachmentsFolder: ViewFolder {
 
   init(_ sorted: SortedMailbox) { self.sorted = sorted }
 
-  func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
-    let list = try sorted.attachments.whole(patience)
+  func child(named name: FileName, _ blocking: BlockingMode) throws(Fault) -> LookupResult? {
+    let list = try sorted.attachments.whole(blocking)
     guard let number = list.index(named: name) else { return nil }
-    return try attachment(number, in: list, patience)
+    return try attachment(number, in: list, blocking)
   }
 
-  func listing(_ patience: Patience) throws(Fault) -> any Listing {
-    let list = try sorted.attachments.whole(patience)
+  func listing(_ blocking: BlockingMode) throws(Fault) -> any DirectoryCursor {
+    let list = try sorted.attachments.whole(blocking)
     return AttachmentListing(self, list, 0..<UInt32(list.count))
   }
 }
 
 extension ViewFolder {
   /// Returns the file of an attachment, by its index in the list.
-  func attachment(_ number: Int, in list: AttachmentList, _ patience: Patience) throws(Fault) -> Found {
+  func attachment(_ number: Int, in list: AttachmentList, _ blocking: BlockingMode) throws(Fault) -> LookupResult {
     let (position, place) = list.place(number)
-    let file = MessageFile(try sorted.message(at: position, patience), .attachment(place))
-    return Found(file, try file.attributes(patience))
+    let file = MessageFile(try sorted.message(at: position, blocking), .attachment(place))
+    return LookupResult(file, try file.attributes(blocking))
   }
 }
 
 /// A listing of some attachments of a mailbox.
-final class AttachmentListing<Numbers: RandomAccessCollection & Sendable>: Listing where Numbers.Element == UInt32 {
+final class AttachmentListing<Numbers: RandomAccessCollection & Sendable>: DirectoryCursor
+where Numbers.Element == UInt32 {
   private let folder: any ViewFolder
   private let list: AttachmentList
   /// Indices into the list.
@@ -47,12 +48,12 @@ final class AttachmentListing<Numbers: RandomAccessCollection & Sendable>: Listi
     self.numbers = numbers
   }
 
-  func entries(after place: Int64, _ patience: Patience) throws(Fault) -> [ListedEntry] {
+  func entries(after place: Int64, _ blocking: BlockingMode) throws(Fault) -> [ListedEntry] {
     guard place >= 0, place < numbers.count else { return [] }
     var entries: [ListedEntry] = []
     for number in numbers.dropFirst(Int(place)).prefix(blockSize) {
       let (position, part) = list.place(Int(number))
-      let serial = try folder.sorted.mailbox.serial(at: position, patience)
+      let serial = try folder.sorted.mailbox.serial(at: position, blocking)
       entries.append(
         ListedEntry(
           name: ListedName(FileName(list.name(Int(number)))),

@@ -22,29 +22,29 @@ final class GroupFolder: ViewFolder {
   /// The length of the prefix of a group's name before the names in this directory, in bytes.
   private var depth: Int { path.isEmpty ? 0 : path.count + 1 }
 
-  func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
-    let groups = try sorted.groups(sorting, patience)
+  func child(named name: FileName, _ blocking: BlockingMode) throws(Fault) -> LookupResult? {
+    let groups = try sorted.groups(sorting, blocking)
     if name.count > 0, !name.bytes.contains(0x2f) {
       let inner = path + (path.isEmpty ? [] : [0x2f]) + name.bytes
       if groups.group(named: inner[...]) != nil || !groups.below(inner[...]).isEmpty {
         let folder = GroupFolder(sorted, sorting, inner)
-        return Found(folder, try folder.attributes(patience))
+        return LookupResult(folder, try folder.attributes(blocking))
       }
     }
     guard let number = MessageRow.position(inFolderName: name), let group = groups.group(named: path[...]),
-      let position = try sorted.mailbox.position(ofSerial: number, patience),
+      let position = try sorted.mailbox.position(ofSerial: number, blocking),
       groups.contains(position, in: group)
     else { return nil }
-    return try messageFolder(at: position, named: name, patience)
+    return try messageFolder(at: position, named: name, blocking)
   }
 
-  func listing(_ patience: Patience) throws(Fault) -> any Listing {
-    GroupListing(self, try sorted.groups(sorting, patience))
+  func listing(_ blocking: BlockingMode) throws(Fault) -> any DirectoryCursor {
+    GroupListing(self, try sorted.groups(sorting, blocking))
   }
 
   /// A listing of the subdirectories, then the messages. Offsets below `below.count` are group indices relative to the
   /// first subdirectory.
-  private final class GroupListing: Listing {
+  private final class GroupListing: DirectoryCursor {
     private let folder: GroupFolder
     private let groups: MessageGroups
     private let below: Range<Int>
@@ -60,7 +60,7 @@ final class GroupFolder: ViewFolder {
       members = own.map { groups.members($0) } ?? []
     }
 
-    func entries(after place: Int64, _ patience: Patience) throws(Fault) -> [ListedEntry] {
+    func entries(after place: Int64, _ blocking: BlockingMode) throws(Fault) -> [ListedEntry] {
       guard place >= 0 else { return [] }
       if place < Int64(below.count) {
         var entries: [ListedEntry] = []
@@ -81,7 +81,7 @@ final class GroupFolder: ViewFolder {
       guard start < members.count else { return [] }
       let first = members.startIndex + Int(start)
       return try folder.entries(
-        of: members[first...].prefix(GroupFolder.blockSize), next: place + 1, patience)
+        of: members[first...].prefix(GroupFolder.blockSize), next: place + 1, blocking)
     }
   }
 }

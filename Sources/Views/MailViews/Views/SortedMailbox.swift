@@ -9,7 +9,7 @@ final class SortedMailbox: Sendable {
   let mailbox: any MessageSource
   let attachments: AttachmentSearch
   private let mailboxes: Mailboxes
-  private let turn = BlockingLock()
+  private let turn = CancellableLock()
   /// Nil before the first query.
   private let searches = Mutex<MailboxSearch?>(nil)
   /// The derived values that are cached.
@@ -48,10 +48,10 @@ final class SortedMailbox: Sendable {
 
   /// Returns the messages grouped by one sorting. Waits until all messages have been found. The result is stored in the
   /// index.
-  func groups(_ sorting: Sorting, _ patience: Patience) throws(Fault) -> MessageGroups {
+  func groups(_ sorting: Sorting, _ blocking: BlockingMode) throws(Fault) -> MessageGroups {
     if let groups = known(sorting) { return groups }
-    if patience == .immediate { throw .later }
-    let count = try mailbox.count(patience)
+    if blocking == .immediate { throw .later }
+    let count = try mailbox.count(blocking)
     if sorting == .attachments {
       let groups = MessageGroups(single: try attachments.whole().messages)
       keep(groups, sorting)
@@ -74,13 +74,13 @@ final class SortedMailbox: Sendable {
   /// Returns all attachments, and their indices grouped by one sorting, which is computed on first access. Waits until
   /// all have been found.
   func attachments(
-    by sorting: AttachmentSorting, _ patience: Patience
+    by sorting: AttachmentSorting, _ blocking: BlockingMode
   ) throws(Fault) -> (list: AttachmentList, groups: MessageGroups) {
-    let list = try attachments.whole(patience)
+    let list = try attachments.whole(blocking)
     let place = Mailboxes.Place(state: file.state, number: Int(sorting.rawValue))
     if let groups = mailboxes.known[place]?.groups { return (list, groups) }
-    if patience == .immediate { throw .later }
-    let groups = try sorting.groups(list) { () throws(Fault) in try self.groups(.sender, patience) }
+    if blocking == .immediate { throw .later }
+    let groups = try sorting.groups(list) { () throws(Fault) in try self.groups(.sender, blocking) }
     mailboxes.known.insert(Known(groups: groups), for: place, cost: groups.size)
     return (list, groups)
   }
@@ -121,7 +121,7 @@ final class SortedMailbox: Sendable {
   private func forEachRow(of count: Int, _ body: (MessageRow, _ position: Int) -> Void) throws(Fault) {
     for first in stride(from: 0, to: count, by: MailboxDirectory.blockSize) {
       if mailboxes.isEnding { throw .ending }
-      try Interest.check()
+      try CancellationToken.check()
       let rows = try mailbox.rows(ofBlock: first / MailboxDirectory.blockSize, .blocking)
       for (index, row) in rows.enumerated() { body(row, first + index) }
     }
@@ -184,12 +184,12 @@ final class SortedMailbox: Sendable {
 
   // MARK: Messages
 
-  private func block(_ number: Int, _ patience: Patience) throws(Fault) -> ShownBlock {
+  private func block(_ number: Int, _ blocking: BlockingMode) throws(Fault) -> ShownBlock {
     let place = Mailboxes.Place(state: file.state, number: number)
     if let known = mailboxes.shown[place] { return known }
-    let rows = try mailbox.rows(ofBlock: number, patience)
+    let rows = try mailbox.rows(ofBlock: number, blocking)
     let block = try ShownBlock(rows) { (index) throws(Fault) in
-      try mailbox.serial(at: number * MailboxDirectory.blockSize + index, patience)
+      try mailbox.serial(at: number * MailboxDirectory.blockSize + index, blocking)
     }
     if rows.count == MailboxDirectory.blockSize || mailbox.reach.isDone {
       mailboxes.shown.insert(block, for: place, cost: block.cost)
@@ -198,16 +198,16 @@ final class SortedMailbox: Sendable {
   }
 
   /// Returns the name of a message's directory, and the number in it. Returns `nil` past the last message.
-  func name(at position: Int, _ patience: Patience) throws(Fault) -> (serial: Int, text: ArraySlice<UInt8>)? {
+  func name(at position: Int, _ blocking: BlockingMode) throws(Fault) -> (serial: Int, text: ArraySlice<UInt8>)? {
     let (number, index) = position.quotientAndRemainder(dividingBy: MailboxDirectory.blockSize)
-    let block = try block(number, patience)
+    let block = try block(number, blocking)
     return index < block.count ? (block.serial(index), block.name(index)) : nil
   }
 
   /// Returns the message at a position, which must exist.
-  func message(at position: Int, _ patience: Patience) throws(Fault) -> ShownMessage {
+  func message(at position: Int, _ blocking: BlockingMode) throws(Fault) -> ShownMessage {
     let (number, index) = position.quotientAndRemainder(dividingBy: MailboxDirectory.blockSize)
-    let block = try block(number, patience)
+    let block = try block(number, blocking)
     guard index < block.count else { throw .notFound }
     return ShownMessage(
       file, .mailbox(mailbox, block.stretch(index)), at: position, serial: block.serial(index), view: Self.view,

@@ -3,7 +3,7 @@ internal import Mail
 internal import Tree
 
 /// A directory of `NAME.views/`.
-protocol ViewFolder: MadeItem {
+protocol ViewFolder: DerivedItem {
   var sorted: SortedMailbox { get }
   /// Identifies the directory among the views of this mailbox.
   var place: UInt64 { get }
@@ -16,30 +16,30 @@ extension ViewFolder {
   var identity: UInt64 { place }
   var attributeCost: AttributeCost { .small }
 
-  func attributes(_ patience: Patience) throws(Fault) -> Attributes {
+  func attributes(_ blocking: BlockingMode) throws(Fault) -> Attributes {
     sorted.file.attributes.view(inode: inode, kind: .folder, size: 0)
   }
 
-  func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
+  func provenance(_ blocking: BlockingMode) throws(Fault) -> Provenance? {
     sorted.file.provenance(view: SortedMailbox.view, sorted.mailbox.fault)
   }
 
   /// Returns the directory of the message at a position, if `name` is its name.
-  func messageFolder(at position: Int, named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
-    guard try sorted.name(at: position, patience)?.text == name.bytes else { return nil }
+  func messageFolder(at position: Int, named name: FileName, _ blocking: BlockingMode) throws(Fault) -> LookupResult? {
+    guard try sorted.name(at: position, blocking)?.text == name.bytes else { return nil }
     let folder = MessageFolder(
-      try sorted.message(at: position, patience), at: place, sorted.attachments.shape(at: position))
-    return Found(folder, try folder.attributes(patience))
+      try sorted.message(at: position, blocking), at: place, sorted.attachments.shape(at: position))
+    return LookupResult(folder, try folder.attributes(blocking))
   }
 
   /// Returns entries for the directories of some messages. `next` is the offset after the first.
   func entries(
-    of positions: some Collection<UInt32>, next: Int64, _ patience: Patience
+    of positions: some Collection<UInt32>, next: Int64, _ blocking: BlockingMode
   ) throws(Fault) -> [ListedEntry] {
     var entries: [ListedEntry] = []
     entries.reserveCapacity(positions.count)
     for position in positions {
-      guard let name = try sorted.name(at: Int(position), patience) else { break }
+      guard let name = try sorted.name(at: Int(position), blocking) else { break }
       entries.append(
         ListedEntry(
           name: ListedName(FileName(name.text)),

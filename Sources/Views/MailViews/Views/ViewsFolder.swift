@@ -68,30 +68,30 @@ final class ViewsFolder: ViewFolder {
   }
 
   /// Returns whether the directory is not empty. For attachments, waits only for the first one.
-  private func isThere(_ branch: Branch, _ patience: Patience) throws(Fault) -> Bool {
+  private func isThere(_ branch: Branch, _ blocking: BlockingMode) throws(Fault) -> Bool {
     switch branch {
     case .withAttachments, .attachments, .attachmentType, .attachmentSender, .attachmentYear:
-      try sorted.attachments.hasAny(patience)
-    case .date, .sender, .thread, .search: try sorted.mailbox.count(patience) > 0
-    case .label: try sorted.groups(.label, patience).count > 0
-    case .deleted: try sorted.groups(.deleted, patience).count > 0
+      try sorted.attachments.hasAny(blocking)
+    case .date, .sender, .thread, .search: try sorted.mailbox.count(blocking) > 0
+    case .label: try sorted.groups(.label, blocking).count > 0
+    case .deleted: try sorted.groups(.deleted, blocking).count > 0
     }
   }
 
-  func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
-    guard let branch = Branch.allCases.first(where: { $0.name == name }), try isThere(branch, patience) else {
+  func child(named name: FileName, _ blocking: BlockingMode) throws(Fault) -> LookupResult? {
+    guard let branch = Branch.allCases.first(where: { $0.name == name }), try isThere(branch, blocking) else {
       return nil
     }
     let folder = item(branch)
-    return Found(folder, try folder.attributes(patience))
+    return LookupResult(folder, try folder.attributes(blocking))
   }
 
-  func listing(_ patience: Patience) throws(Fault) -> any Listing {
+  func listing(_ blocking: BlockingMode) throws(Fault) -> any DirectoryCursor {
     sorted.mailbox.tryAgain()
     // Throws here if the file is not a mailbox, instead of listing an empty directory.
-    _ = try sorted.mailbox.rows(ofBlock: 0, patience)
+    _ = try sorted.mailbox.rows(ofBlock: 0, blocking)
     var names: [(name: FileName, inode: UInt64, kind: Kind)] = []
-    for branch in Branch.allCases where try isThere(branch, patience) {
+    for branch in Branch.allCases where try isThere(branch, blocking) {
       names.append((branch.name, item(branch).inode, .folder))
     }
     return ShortListing(names)
@@ -129,9 +129,10 @@ package struct MailboxViewsView: FolderView {
     messages.isListed(besideFileStartingWith: head)
   }
 
-  package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
-    guard let messages = try messages.messages(in: source, patience) else { return nil }
+  package func item(of source: Source, _ request: ViewRequest, _ blocking: BlockingMode) throws(Fault) -> LookupResult?
+  {
+    guard let messages = try messages.messages(in: source, blocking) else { return nil }
     let folder = ViewsFolder(mailboxes.sorted(messages))
-    return Found(folder, try folder.attributes(patience))
+    return LookupResult(folder, try folder.attributes(blocking))
   }
 }

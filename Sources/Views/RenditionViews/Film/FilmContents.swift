@@ -33,21 +33,21 @@ enum FilmContents: FolderContents {
   }
 
   func files(
-    of file: SourceState, _ conversions: Conversions, _ patience: Patience
+    of file: SourceState, _ conversions: Conversions, _ blocking: BlockingMode
   ) throws(Fault) -> FolderFiles {
     switch self {
     case .tracks:
-      let list = try conversions.renditions.open(Conversion.tracks.plainRecipe, of: file.subject, patience)
-      let bytes = try list.bytes(at: 0, count: Int(min(list.size, Self.longestList)), patience)
+      let list = try conversions.renditions.open(Conversion.tracks.plainRecipe, of: file.subject, blocking)
+      let bytes = try list.bytes(at: 0, count: Int(min(list.size, Self.longestList)), blocking)
       guard let tracks = FilmTrack.tracks(String(decoding: bytes, as: UTF8.self)) else {
         throw Fault(.damaged, "its tracks have names that cannot be shown")
       }
       return Self.files(tracks)
     case .frames(let changes):
-      let seconds = try conversions.renditions.count(Conversion.frames.verb, of: file.subject, patience)
+      let seconds = try conversions.renditions.count(Conversion.frames.verb, of: file.subject, blocking)
       return Self.frames(Int(seconds), changes)
     case .segments:
-      return Self.segments(Int(try conversions.renditions.count(Conversion.segment.verb, of: file.subject, patience)))
+      return Self.segments(Int(try conversions.renditions.count(Conversion.segment.verb, of: file.subject, blocking)))
     }
   }
 

@@ -16,14 +16,14 @@ extension FilmView {
   package func stop() { conversions.stop() }
 
   /// Returns the directory. Returns `nil` if the file's format is not supported.
-  func folder(_ source: Source, _ contents: FilmContents, _ patience: Patience) throws(Fault) -> Found? {
+  func folder(_ source: Source, _ contents: FilmContents, _ blocking: BlockingMode) throws(Fault) -> LookupResult? {
     if !source.isConcealed {
-      guard let format = try conversions.format(of: source, patience), conversion.sources.contains(format) else {
+      guard let format = try conversions.format(of: source, blocking), conversion.sources.contains(format) else {
         return nil
       }
     }
     let folder = MadeFolder(SourceState(source), contents, conversions)
-    return Found(folder, try folder.attributes(patience))
+    return LookupResult(folder, try folder.attributes(blocking))
   }
 }
 
@@ -52,12 +52,13 @@ package struct StreamsView: FilmView {
     [
       ViewDescription(
         Self.spelling, listed: Self.listed.extensions, sources: "any film",
-        "its tracks, each as it is, with its subtitles, attached files and cover")
+        "its tracks unchanged, with its subtitles, attached files and cover")
     ]
   }
 
-  package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
-    try folder(source, .tracks, patience)
+  package func item(of source: Source, _ request: ViewRequest, _ blocking: BlockingMode) throws(Fault) -> LookupResult?
+  {
+    try folder(source, .tracks, blocking)
   }
 }
 
@@ -92,9 +93,10 @@ package struct FramesView: FilmView {
     name.dropping(suffix: Self.suffix).map { ViewRequest.all($0.bytes[...], [conversion]) } ?? []
   }
 
-  package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
+  package func item(of source: Source, _ request: ViewRequest, _ blocking: BlockingMode) throws(Fault) -> LookupResult?
+  {
     guard let changes = request.recipe?.arguments.flatMap({ FrameChanges($0[...]) }) else { return nil }
-    return try folder(source, .frames(changes), patience)
+    return try folder(source, .frames(changes), blocking)
   }
 }
 
@@ -121,7 +123,8 @@ package struct SegmentsView: FilmView {
     ]
   }
 
-  package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
-    try folder(source, .segments, patience)
+  package func item(of source: Source, _ request: ViewRequest, _ blocking: BlockingMode) throws(Fault) -> LookupResult?
+  {
+    try folder(source, .segments, blocking)
   }
 }

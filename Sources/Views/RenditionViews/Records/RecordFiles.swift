@@ -25,21 +25,21 @@ final class RecordFiles: Sendable {
   ///   - isOnly: Whether the sheet refers to no other file.
   ///   - others: The sound files of the directory, if it has been listed.
   func sound(
-    _ name: String, isOnly: Bool, _ others: inout SiblingSounds?, _ patience: Patience
+    _ name: String, isOnly: Bool, _ others: inout SiblingSounds?, _ blocking: BlockingMode
   ) throws(Fault) -> RecordSound? {
     guard Self.isSibling(name) else { return nil }
     let folder = sheet.source.folder.item
-    if let exact = try FileGroup.member(named: FileName(name), in: folder, patience) {
+    if let exact = try FileGroup.member(named: FileName(name), in: folder, blocking) {
       return try RecordSound(exact, sheet, isFound: false)
     }
-    if patience == .immediate { throw .later }
-    if let known = found.withLock({ $0[name] }), let file = try FileGroup.member(named: known, in: folder, patience) {
+    if blocking == .immediate { throw .later }
+    if let known = found.withLock({ $0[name] }), let file = try FileGroup.member(named: known, in: folder, blocking) {
       return try RecordSound(file, sheet, isFound: true)
     }
-    let all = if let others { others } else { try SiblingSounds(in: folder, catalogue, patience) }
+    let all = if let others { others } else { try SiblingSounds(in: folder, catalogue, blocking) }
     others = all
     guard let other = all.file(like: name) ?? (isOnly ? all.file(called: sheet.source.name.text) : nil),
-      let file = try FileGroup.member(named: other, in: folder, patience)
+      let file = try FileGroup.member(named: other, in: folder, blocking)
     else { return nil }
     found.withLock { $0[name] = other }
     return try RecordSound(file, sheet, isFound: true)
@@ -61,13 +61,13 @@ struct SiblingSounds {
   private static let mostNames = 100_000
 
   /// Lists the directory. Blocks.
-  init(in folder: any Item, _ catalogue: Catalogue, _ patience: Patience) throws(Fault) {
-    let listing = try folder.listing(patience)
+  init(in folder: any Item, _ catalogue: Catalogue, _ blocking: BlockingMode) throws(Fault) {
+    let listing = try folder.listing(blocking)
     var place: Int64 = 0
     var count = 0
     while count < Self.mostNames {
-      try Interest.check()
-      let entries = try listing.entries(after: place, patience)
+      try CancellationToken.check()
+      let entries = try listing.entries(after: place, blocking)
       guard let last = entries.last else { break }
       place = last.next
       count += entries.count

@@ -6,7 +6,7 @@ internal import Synchronization
 internal import Tree
 
 /// The directory of a record's tracks: `01 Title.flac` and so on.
-final class RecordFolder: MadeItem {
+final class RecordFolder: DerivedItem {
   let file: SourceState
   private let place: RecordSheet.Place
   private let conversions: Conversions
@@ -41,16 +41,16 @@ final class RecordFolder: MadeItem {
     inode = file.inode(Self.mark)
   }
 
-  func attributes(_ patience: Patience) throws(Fault) -> Attributes {
+  func attributes(_ blocking: BlockingMode) throws(Fault) -> Attributes {
     file.attributes.view(inode: inode, kind: .folder, size: 0)
   }
 
   // MARK: The sheet
 
-  private func sheet(_ patience: Patience) throws(Fault) -> RecordSheet {
+  private func sheet(_ blocking: BlockingMode) throws(Fault) -> RecordSheet {
     if let sheet = known.withLock({ $0.sheet }) { return sheet }
     do throws(Fault) {
-      let sheet = RecordSheet(try read(patience))
+      let sheet = RecordSheet(try read(blocking))
       known.withLock { ($0.sheet, $0.fault) = (sheet, nil) }
       return sheet
     } catch {
@@ -59,20 +59,20 @@ final class RecordFolder: MadeItem {
     }
   }
 
-  private func read(_ patience: Patience) throws(Fault) -> CueSheet {
+  private func read(_ blocking: BlockingMode) throws(Fault) -> CueSheet {
     let text: any ByteSource
     switch place {
     case .beside:
-      if patience == .immediate { throw .later }
-      text = try file.open(patience)
+      if blocking == .immediate { throw .later }
+      text = try file.open(blocking)
     case .inside:
-      try conversions.known.load(patience)
-      text = try conversions.renditions.open(Conversion.cueSheet.plainRecipe, of: file.subject, patience)
+      try conversions.known.load(blocking)
+      text = try conversions.renditions.open(Conversion.cueSheet.plainRecipe, of: file.subject, blocking)
     }
     guard text.size <= Int64(CueSheet.longest) else {
       throw Fault(.limit, "is larger than any cue sheet, with \(text.size) bytes")
     }
-    guard let sheet = CueSheet(try text.bytes(at: 0, count: Int(text.size), patience)) else {
+    guard let sheet = CueSheet(try text.bytes(at: 0, count: Int(text.size), blocking)) else {
       throw Fault(.damaged, "is a cue sheet without tracks of sound")
     }
     return sheet
@@ -82,9 +82,9 @@ final class RecordFolder: MadeItem {
 
   /// Returns a track's file. Returns `nil` if the sound file that contains it is missing or not a sound file.
   private func track(
-    _ number: Int, of sheet: RecordSheet, _ others: inout SiblingSounds?, _ patience: Patience
+    _ number: Int, of sheet: RecordSheet, _ others: inout SiblingSounds?, _ blocking: BlockingMode
   ) throws(Fault) -> RenditionFile? {
-    guard let (source, format) = try sound(of: sheet, sheet.sheet.tracks[number].file, &others, patience),
+    guard let (source, format) = try sound(of: sheet, sheet.sheet.tracks[number].file, &others, blocking),
       let recipe = sheet.recipe(number, of: format)
     else { return nil }
     let size = conversions.catalogue.conversion(recipe.verb)?.size ?? .atMostSource
@@ -93,19 +93,19 @@ final class RecordFolder: MadeItem {
   }
 
   private func sound(
-    of sheet: RecordSheet, _ number: Int, _ others: inout SiblingSounds?, _ patience: Patience
+    of sheet: RecordSheet, _ number: Int, _ others: inout SiblingSounds?, _ blocking: BlockingMode
   ) throws(Fault) -> (SourceState, Format)? {
     if place == .inside {
-      return try conversions.format(of: file.source, patience).map { (file, $0) }
+      return try conversions.format(of: file.source, blocking).map { (file, $0) }
     }
     let name = sheet.sheet.files[number]
-    guard let sound = try files.sound(name, isOnly: sheet.sheet.files.count == 1, &others, patience) else {
+    guard let sound = try files.sound(name, isOnly: sheet.sheet.files.count == 1, &others, blocking) else {
       known.withLock { _ = $0.missing.insert(name) }
       return nil
     }
     let source = Source(
-      item: sound, attributes: try sound.attributes(patience), name: sound.name, folder: file.source.folder)
-    guard let format = try conversions.format(of: source, patience), Conversion.cueSheet.sources.contains(format) else {
+      item: sound, attributes: try sound.attributes(blocking), name: sound.name, folder: file.source.folder)
+    guard let format = try conversions.format(of: source, blocking), Conversion.cueSheet.sources.contains(format) else {
       known.withLock { _ = $0.missing.insert(name) }
       return nil
     }
@@ -118,21 +118,21 @@ final class RecordFolder: MadeItem {
     return FileName(Array(sheet.stems[number].bytes) + Array(".\(result?.extensions.first?.text ?? "")".utf8))
   }
 
-  func child(named name: FileName, _ patience: Patience) throws(Fault) -> Found? {
-    let sheet = try sheet(patience)
+  func child(named name: FileName, _ blocking: BlockingMode) throws(Fault) -> LookupResult? {
+    let sheet = try sheet(blocking)
     var others: SiblingSounds?
-    guard let number = sheet.track(named: name), let track = try track(number, of: sheet, &others, patience),
+    guard let number = sheet.track(named: name), let track = try track(number, of: sheet, &others, blocking),
       self.name(number, of: sheet, track) == name
     else { return nil }
-    return Found(track, try track.attributes(patience))
+    return LookupResult(track, try track.attributes(blocking))
   }
 
-  func listing(_ patience: Patience) throws(Fault) -> any Listing {
-    let sheet = try sheet(patience)
+  func listing(_ blocking: BlockingMode) throws(Fault) -> any DirectoryCursor {
+    let sheet = try sheet(blocking)
     var rows: [(name: FileName, inode: UInt64)] = []
     var others: SiblingSounds?
     for number in sheet.stems.indices {
-      guard let track = try track(number, of: sheet, &others, patience) else { continue }
+      guard let track = try track(number, of: sheet, &others, blocking) else { continue }
       rows.append((self.name(number, of: sheet, track), track.inode))
     }
     // An empty listing is reported as a fault.
@@ -148,10 +148,10 @@ final class RecordFolder: MadeItem {
     return Fault(.unsupported, "names \(named), and no such sound is beside it")
   }
 
-  func provenance(_ patience: Patience) throws(Fault) -> Provenance? {
+  func provenance(_ blocking: BlockingMode) throws(Fault) -> Provenance? {
     let (fault, isWhole) = known.withLock { ($0.fault, $0.missing.isEmpty) }
     var provenance = file.provenance(view: Self.view, fault ?? failure)
-    try provenance.adopt(file.source.item.provenance(patience))
+    try provenance.adopt(file.source.item.provenance(blocking))
     if provenance.error == nil, !isWhole { provenance.remark = "\(file.path) \(absence.reason)" }
     return provenance
   }
@@ -161,13 +161,13 @@ final class RecordFolder: MadeItem {
     return conversions.renditions.failure(of: .make(Conversion.cueSheet.plainRecipe), inState: file.revision)
   }
 
-  private final class TrackListing: Listing {
+  private final class TrackListing: DirectoryCursor {
     private let rows: [(name: FileName, inode: UInt64)]
     private static let blockSize = 256
 
     init(_ rows: [(name: FileName, inode: UInt64)]) { self.rows = rows }
 
-    func entries(after place: Int64, _ patience: Patience) throws(Fault) -> [ListedEntry] {
+    func entries(after place: Int64, _ blocking: BlockingMode) throws(Fault) -> [ListedEntry] {
       guard place >= 0, place < rows.count else { return [] }
       return (Int(place)..<min(rows.count, Int(place) + Self.blockSize)).map { index in
         ListedEntry(

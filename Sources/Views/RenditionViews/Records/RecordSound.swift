@@ -37,16 +37,16 @@ final class RecordSound: Item {
     return owner == sheet.source.item.soleOwner(sheet.attributes) ? owner : nil
   }
 
-  func attributes(_ patience: Patience) throws(Fault) -> Attributes { described }
-  func open(pinned: Bool, _ patience: Patience) throws(Fault) -> any ByteSource { try file.open(patience) }
+  func attributes(_ blocking: BlockingMode) throws(Fault) -> Attributes { described }
+  func open(pinned: Bool, _ blocking: BlockingMode) throws(Fault) -> any ByteSource { try file.open(blocking) }
 
   var sourceState: UInt64 { StableHash(seed: file.item.sourceState).adding(sheet.state).value }
 
-  func checkCurrent(isDoubted: Bool, _ patience: Patience) throws(Fault) {
-    try sheet.checkCurrent(isDoubted: isDoubted, patience)
-    try file.item.checkCurrent(isDoubted: isDoubted, patience)
+  func checkCurrent(isDoubted: Bool, _ blocking: BlockingMode) throws(Fault) {
+    try sheet.checkCurrent(isDoubted: isDoubted, blocking)
+    try file.item.checkCurrent(isDoubted: isDoubted, blocking)
     if file.item.isImmutable { return }
-    let now = try FileGroup.member(named: file.name, in: sheet.source.folder.item, patience)
+    let now = try FileGroup.member(named: file.name, in: sheet.source.folder.item, blocking)
     guard let now, now.item.revision(now.attributes) == revision(described) else { throw .stale }
   }
 }

@@ -31,20 +31,21 @@ package struct RecordView: FolderView {
   package func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool { false }
   package func stop() { conversions.stop() }
 
-  package func item(of source: Source, _ request: ViewRequest, _ patience: Patience) throws(Fault) -> Found? {
+  package func item(of source: Source, _ request: ViewRequest, _ blocking: BlockingMode) throws(Fault) -> LookupResult?
+  {
     let isNamed = source.item.knownHead == nil && source.isNamed(among: possibleExtensions)
     var place = RecordSheet.Place.beside
     if !isNamed {
       if source.isConcealed {
         place = .inside
-      } else if let format = try conversions.format(of: source, patience) {
+      } else if let format = try conversions.format(of: source, blocking) {
         guard Conversion.cueSheet.sources.contains(format) else { return nil }
         place = .inside
-      } else if try !CueSheet.isHead(source.head(patience)) {
+      } else if try !CueSheet.isHead(source.head(blocking)) {
         return nil
       }
     }
     let folder = RecordFolder(SourceState(source), place, conversions)
-    return Found(folder, try folder.attributes(patience))
+    return LookupResult(folder, try folder.attributes(blocking))
   }
 }

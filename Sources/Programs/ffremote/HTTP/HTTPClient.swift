@@ -1,0 +1,207 @@
+import Assembly
+import CCurl
+import Glibc
+import Synchronization
+import Threads
+
+/// The HTTP client thread. It runs all requests concurrently and never blocks on one of them.
+@safe final class HTTPClient: @unchecked Sendable {
+  // Sendable: `orders` is a mutex, `lastHeard` is atomic, and libcurl lets any thread wake the waiting one. Everything
+  // else belongs to the thread, or is set before it runs.
+  private let settings: WireSettings
+  private let multi: UnsafeMutableRawPointer
+  private var transfers: [UnsafeMutableRawPointer: Transfer] = unsafe [:]
+  /// Reusable handles for the next requests.
+  private var spare: [UnsafeMutableRawPointer] = unsafe []
+  private var timers: [(at: UInt64, body: @Sendable () -> Void)] = []
+  private let orders = Mutex(Orders())
+  private let thread = ThreadPool(atMost: 1)
+  /// The time at which anything last arrived from the server, in nanoseconds.
+  private let lastHeard = Atomic<UInt64>(0)
+  /// The maximum time without bytes from the server while a response is expected, in nanoseconds.
+  private let silence: UInt64
+  /// The action when the server has been silent for a while: a probe request.
+  private var whenQuiet: @Sendable () -> Void = {}
+
+  private enum Order: Sendable {
+    case start(HTTPExchange, any Receiver, token: String?)
+    case cancel(any Receiver)
+    case resume(any Receiver)
+    case later(at: UInt64, @Sendable () -> Void)
+  }
+
+  private struct Orders: Sendable {
+    var waiting: [Order] = []
+    var isEnding = false
+  }
+
+  /// The silence after which the server is probed, in nanoseconds.
+  private static let quietTime: UInt64 = 5_000_000_000
+  private static let round: UInt64 = 1_000_000_000
+  private static let mostConnections = 64
+  private static let mostKept = 16
+
+  /// - Throws: a refusal if libcurl cannot be used.
+  init(_ settings: WireSettings, silence seconds: Int, whenQuiet: @escaping @Sendable (HTTPClient) -> Void) throws {
+    self.settings = settings
+    silence = UInt64(seconds) * 1_000_000_000
+    _ = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
+    guard let made = unsafe curl_multi_init() else { throw Refusal(.failure, "cannot start: no memory for libcurl") }
+    unsafe multi = unsafe made
+    _ = unsafe ffmount_curl_set_all(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, Self.mostConnections)
+    _ = unsafe ffmount_curl_set_all(multi, CURLMOPT_MAXCONNECTS, Self.mostKept)
+    self.whenQuiet = { [weak self] in if let self { whenQuiet(self) } }
+    thread.submit { [self] in run() }
+  }
+
+  // MARK: Methods for any thread
+
+  /// Sends a request. `receiver` gets the response and must not have another request in progress.
+  func start(_ question: HTTPExchange, token: String?, _ receiver: any Receiver) {
+    add(.start(question, receiver, token: token))
+  }
+
+  /// Cancels a request. Its receiver can still be called until the thread has processed this, and is not told.
+  func cancel(_ receiver: any Receiver) { add(.cancel(receiver)) }
+
+  /// Resumes a request whose receiver returned `later`.
+  func resume(_ receiver: any Receiver) { add(.resume(receiver)) }
+
+  /// Calls `body` on the wire's thread after some time. Never calls it if the wire stops before.
+  func after(milliseconds: Int, _ body: @escaping @Sendable () -> Void) {
+    add(.later(at: Self.now + UInt64(milliseconds) * 1_000_000, body))
+  }
+
+  /// Ends all requests, which get no response, and the thread. Blocks briefly.
+  func stop() {
+    orders.withLock { $0.isEnding = true }
+    _ = unsafe curl_multi_wakeup(multi)
+    thread.stop()
+  }
+
+  private func add(_ order: Order) {
+    let isFirst = orders.withLock { orders in
+      // Receivers no longer wait for a response.
+      if orders.isEnding { return false }
+      orders.waiting.append(order)
+      return orders.waiting.count == 1
+    }
+    if isFirst { _ = unsafe curl_multi_wakeup(multi) }
+  }
+
+  static var now: UInt64 {
+    var time = timespec()
+    _ = unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+  }
+
+  // MARK: The thread
+
+  private func run() {
+    var nextRound = Self.now + Self.round
+    while let orders = takeOrders() {
+      for order in orders { follow(order) }
+      runTimers()
+      var running: Int32 = 0
+      _ = unsafe curl_multi_perform(multi, &running)
+      collect()
+      let now = Self.now
+      if now >= nextRound {
+        nextRound = now + Self.round
+        look(at: now)
+      }
+      if self.orders.withLock({ !$0.waiting.isEmpty || $0.isEnding }) { continue }
+      var until = unsafe transfers.isEmpty ? now + 60 * Self.round : nextRound
+      if let first = timers.map(\.at).min() { until = min(until, first) }
+      var count: Int32 = 0
+      let pause = until > now ? Int32((until - now) / 1_000_000) + 1 : 0
+      _ = unsafe curl_multi_poll(multi, nil, 0, pause, &count)
+    }
+    for transfer in unsafe transfers.values.map({ $0 }) { finish(transfer, .failed("the mount is ending")) }
+    // `multi` exists until the process exits: another thread may be about to wake it.
+  }
+
+  private func takeOrders() -> [Order]? {
+    orders.withLock { orders in
+      defer { orders.waiting = [] }
+      return orders.isEnding ? nil : orders.waiting
+    }
+  }
+
+  private func follow(_ order: Order) {
+    switch order {
+    case .start(let question, let receiver, let token): begin(question, receiver, token)
+    case .cancel(let receiver):
+      if let transfer = transfer(of: receiver) { remove(transfer) }
+    case .resume(let receiver): transfer(of: receiver)?.resume()
+    case .later(let time, let body): timers.append((time, body))
+    }
+  }
+
+  private func transfer(of receiver: any Receiver) -> Transfer? {
+    unsafe transfers.values.first { $0.receiver === receiver }
+  }
+
+  private func begin(_ question: HTTPExchange, _ receiver: any Receiver, _ token: String?) {
+    guard let easy = unsafe spare.popLast() ?? curl_easy_init() else {
+      return receiver.end(.failed("out of memory"))
+    }
+    let transfer = unsafe Transfer(easy, question, receiver, settings, token: token) { [self] in
+      lastHeard.store(Self.now, ordering: .relaxed)
+    }
+    unsafe transfers[easy] = transfer
+    _ = unsafe curl_multi_add_handle(multi, easy)
+  }
+
+  private func collect() {
+    var left: Int32 = 0
+    while let message = unsafe curl_multi_info_read(multi, &left) {
+      guard unsafe message.pointee.msg == CURLMSG_DONE, let easy = unsafe message.pointee.easy_handle,
+        let transfer = unsafe transfers[easy]
+      else { continue }
+      let code = unsafe ffmount_curl_result(message)
+      finish(transfer, transfer.outcome(code))
+    }
+  }
+
+  private func finish(_ transfer: Transfer, _ outcome: Outcome) {
+    remove(transfer)
+    transfer.receiver.end(outcome)
+  }
+
+  private func remove(_ transfer: Transfer) {
+    unsafe transfers[transfer.easy] = nil
+    _ = unsafe curl_multi_remove_handle(multi, transfer.easy)
+    if unsafe spare.count < Self.mostKept {
+      unsafe curl_easy_reset(transfer.easy)
+      unsafe spare.append(transfer.easy)
+    } else {
+      unsafe curl_easy_cleanup(transfer.easy)
+    }
+  }
+
+  private func runTimers() {
+    guard !timers.isEmpty else { return }
+    let now = Self.now
+    let due = timers.filter { $0.at <= now }
+    timers.removeAll { $0.at <= now }
+    for timer in due { timer.body() }
+  }
+
+  /// Ends requests to a server that has been silent for too long. While it works on a slow response, such as a film
+  /// being converted, it answers other requests.
+  private func look(at now: UInt64) {
+    let heard = lastHeard.load(ordering: .relaxed)
+    var isQuiet = false
+    for transfer in unsafe Array(transfers.values) where !transfer.isPaused {
+      if transfer.drips(at: now) {
+        finish(transfer, .lost("the answer is too slow"))
+        continue
+      }
+      let quiet = now - min(now, transfer.heardAt)
+      if quiet > Self.quietTime { isQuiet = true }
+      if quiet > silence, now - min(now, heard) > silence { finish(transfer, .silent) }
+    }
+    if isQuiet { whenQuiet() }
+  }
+}

@@ -1,0 +1,51 @@
+/// A request to the server.
+struct HTTPExchange: Sendable {
+  /// The target, relative to the server's path: `/api/list?path=%2F`.
+  var target: String
+  /// Additional headers, each as `Name: value`.
+  var headers: [String] = []
+  /// The time limit of the whole request, in milliseconds. Nil if it is not limited while the server responds.
+  var limit: Int?
+
+  init(_ target: String, headers: [String] = [], limit: Int? = nil) {
+    self.target = target
+    self.headers = headers
+    self.limit = limit
+  }
+}
+
+/// A receiver of a response as it arrives. All methods are called on the wire's thread, and must not block.
+protocol Receiver: AnyObject, Sendable {
+  /// Receives the header of the response. Returning `false` ends the request.
+  func begin(_ head: AnswerHead) -> Bool
+
+  /// Receives some bytes of the body, which are valid only during the call.
+  func take(_ bytes: UnsafeRawBufferPointer) -> Taking
+
+  /// Receives the outcome of the request. No method is called afterwards.
+  func end(_ outcome: Outcome)
+}
+
+enum Taking {
+  case taken
+  /// The bytes are not accepted yet, and arrive again after `HTTPClient.resume`.
+  case later
+  /// No more bytes are needed.
+  case ended
+}
+
+enum Outcome: Sendable {
+  /// The whole response arrived.
+  case complete
+  /// The receiver ended the request.
+  case stopped
+  /// A connection cannot be made currently, but a later attempt may succeed. The reason is the end of a sentence.
+  case away(String)
+  /// The connection was lost before the end of the response, but another attempt may succeed. The reason is the end of
+  /// a sentence.
+  case lost(String)
+  /// The server has not responded for too long.
+  case silent
+  /// Another attempt would fail as well. The reason is the end of a sentence.
+  case failed(String)
+}

@@ -1,0 +1,199 @@
+import Assembly
+import Bytes
+import FileTrees
+import Files
+import Glibc
+import Index
+import Logging
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+import RenditionViews
+import Tree
+
+/// Serves until it is interrupted.
+struct HTTPServer {
+  private let options: ServeOptions
+  private let isTLS: Bool
+
+  init(_ options: ServeOptions) {
+    self.options = options
+    isTLS = !options.tls.isEmpty
+  }
+
+  /// The number of the process's descriptors reserved for files, workers and the rest.
+  private static let keptDescriptors = 1024
+  private static let mostConnections = 16_384
+  /// The number of threads for the tree, usually and while some are blocked.
+  private static let workers = (usual: min(16, max(4, 2 * System.coreCount)), most: 192)
+  /// The number of threads for searches, usually and while some are blocked.
+  private static let searchers = (usual: 2, most: 32)
+  /// The interval at which idle caches are tidied. Expired entries are kept for at most twice as long.
+  private static let tidyTime = TimeAmount.seconds(1)
+  /// The maximum time for responses to end, in seconds.
+  private static let blocking: UInt32 = 2
+
+  /// Runs the server. Blocks until SIGINT, SIGTERM or SIGHUP arrives.
+  func run() throws {
+    var signals = sigset_t()
+    _ = unsafe sigemptyset(&signals)
+    for signal in [SIGINT, SIGTERM, SIGHUP] { _ = unsafe sigaddset(&signals, signal) }
+    _ = unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
+    let given = try GivenToken.find(options)
+
+    var logger = Logger(label: "ffmount") { _ in TerminalLogHandler() }
+    logger.logLevel = .notice
+    let source = try ShownSource(options.source)
+    let settings = try MountOptions(options.options)
+    settings.passwordFile?.log(by: { [logger] line in logger.warning("\(line)") })
+    let cacheFolder = CacheFolder.path()
+    let index = Index(folder: cacheFolder)
+    let conversions = try Converter.conversions(
+      settings, index: index, cacheFolder: cacheFolder, spools: ShownSource.spoolFolder, logger)
+    let limit = DescriptorPool.processLimit
+    let connections = max(16, min(Self.mostConnections, limit - min(Self.keptDescriptors, limit / 2)))
+    let (tree, _) = try source.tree(
+      settings, index, conversions, reserve: ShownSource.reserve(settings, conversions) + connections)
+
+    let group = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
+    // Behind a proxy, clients are not limited to users of this machine.
+    let isOpen = options.noToken || isLoopback && options.proxy.isEmpty
+    let token = given ?? (isOpen ? nil : Secret.random())
+    let proxies = Proxies(options.proxies)
+    let bench = BlockingExecutor(atMost: Self.workers.usual, evenHeldUp: Self.workers.most)
+    let longBench = BlockingExecutor(atMost: Self.searchers.usual, evenHeldUp: Self.searchers.most)
+    let context = try isTLS ? secureContext() : nil
+    // The port is known after bind(2), and no request is answered before.
+    let listening = try listen(group) {
+      let access = Access(token: token, hosts: HostNames(given: options.name + [options.host]))
+      return Site(tree, of: source, access, behind: proxies, bench, long: longBench, connections: connections) {
+        [logger] line in
+        logger.notice("\(line)")
+      }
+    } secure: {
+      context
+    }
+    group.next().scheduleRepeatedTask(initialDelay: Self.tidyTime, delay: Self.tidyTime) { _ in listening.site.tidy() }
+    StartupMessage(
+      source: source.path, scheme: isTLS ? "https" : "http", host: options.host, port: listening.port, token: token
+    ).show()
+    let announcer = announcer(listening, needsToken: token != nil, logger)
+
+    var signal: Int32 = 0
+    _ = unsafe sigwait(&signals, &signal)
+    listening.site.end()
+    announcer?.end()
+    // The server accepts no more connections, so that load balancers use another one.
+    try? listening.channel.close().wait()
+    drain(listening.site.connections, signal, signals)
+    Self.exit(after: Self.blocking)
+    tree.stop()
+    // The event loops run until the results of jobs have been delivered.
+    bench.stop()
+    longBench.stop()
+    try? group.syncShutdownGracefully()
+    index.finish(within: .seconds(1))
+  }
+
+  /// Returns `nil` if the server is not announced, or not reachable by other machines.
+  private func announcer(_ listening: Listening, needsToken: Bool, _ logger: Logger) -> Announcer? {
+    let address = listening.channel.localAddress
+    let name = listening.site.name
+    guard !options.noBonjour,
+      let announcement = Announcement(of: name, at: address, isTLS: isTLS, needsToken: needsToken)
+    else { return nil }
+    return Announcer(announcement) { [site = listening.site] news in
+      switch news {
+      case .announced(let name): logger.notice("announced in the local network as “\(name)”")
+      case .host(let name): site.access.add(name: name)
+      case .gaveUp(let reason): logger.warning("not announced in the local network: \(reason)")
+      }
+    }
+  }
+
+  /// Lets responses in progress finish after SIGTERM, for as long as the options permit, or until another signal
+  /// arrives.
+  private func drain(_ connections: ConnectionLimit, _ signal: Int32, _ signals: sigset_t) {
+    guard signal == SIGTERM, options.drain > 0 else { return }
+    var signals = signals
+    _ = unsafe sigaddset(&signals, SIGUSR1)
+    _ = unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
+    let here = pthread_self()
+    connections.drain { _ = pthread_kill(here, SIGUSR1) }
+    var limit = Timestamp(seconds: Int64(options.drain), nanoseconds: 0).timespec
+    _ = unsafe sigtimedwait(&signals, nil, &limit)
+  }
+
+  private var isLoopback: Bool {
+    options.host == "localhost" || options.host == "::1" || options.host.hasPrefix("127.")
+  }
+
+  /// Exits the process after `seconds`, regardless of work in progress.
+  private static func exit(after seconds: UInt32) {
+    signal(SIGALRM) { _ in _exit(0) }
+    alarm(seconds)
+  }
+
+  private func secureContext() throws -> NIOSSLContext {
+    do {
+      let chain = try NIOSSLCertificate.fromPEMFile(options.tls[0]).map { NIOSSLCertificateSource.certificate($0) }
+      let key = try NIOSSLPrivateKey(file: options.tls[1], format: .pem)
+      var configuration = TLSConfiguration.makeServerConfiguration(
+        certificateChain: chain, privateKey: .privateKey(key))
+      configuration.minimumTLSVersion = .tlsv12
+      configuration.applicationProtocols = ["http/1.1"]
+      return try NIOSSLContext(configuration: configuration)
+    } catch {
+      throw Refusal(
+        .usage, "--tls: \(options.tls[0]) and \(options.tls[1]) are not a certificate and its key in PEM: \(error)")
+    }
+  }
+
+  private struct Listening {
+    let channel: any Channel
+    let port: Int
+    let site: Site
+  }
+
+  private func listen(
+    _ group: MultiThreadedEventLoopGroup, _ makeSite: () -> Site, secure: () -> NIOSSLContext?
+  ) throws -> Listening {
+    let context = secure()
+    let held = SiteHolder()
+    let isTLS = isTLS
+    let deadlines = Dictionary(
+      uniqueKeysWithValues: group.makeIterator().map { (ObjectIdentifier($0), Deadlines(on: $0)) })
+    let bootstrap = ServerBootstrap(group: group)
+      .serverChannelOption(.backlog, value: 1024)
+      // No connection is accepted before the site exists.
+      .serverChannelOption(.autoRead, value: false)
+      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      .childChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          guard let site = held.site else { throw ChannelError.alreadyClosed }
+          let pipeline = channel.pipeline.syncOperations
+          if let context { try pipeline.addHandler(NIOSSLServerHandler(context: context)) }
+          guard let deadlines = deadlines[ObjectIdentifier(channel.eventLoop)] else { throw ChannelError.eof }
+          try pipeline.addHTTP(Connection(site, isTLS: isTLS, deadlines))
+        }
+      }
+      .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+      .childChannelOption(.maxMessagesPerRead, value: 1)
+      // Each connection keeps such a buffer, and most requests fit.
+      .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 1024))
+      .childChannelOption(.writeBufferWaterMark, value: .init(low: 64 << 10, high: 256 << 10))
+    do {
+      let channel = try bootstrap.bind(host: options.host, port: options.port).wait()
+      let port = channel.localAddress?.port ?? options.port
+      let site = makeSite()
+      held.site = site
+      try channel.setOption(.autoRead, value: true).wait()
+      return Listening(channel: channel, port: port, site: site)
+    } catch {
+      throw Refusal(
+        .failure,
+        "cannot listen on \(options.host), port \(options.port): \(error) (choose another with --host and --port)")
+    }
+  }
+}

@@ -1,0 +1,134 @@
+public import Bytes
+internal import Files
+internal import Glibc
+
+/// A file or directory of a tree, for programs without a mount. Its node lives as long as this object.
+public final class ResolvedPath: Sendable {
+  public let tree: Tree
+  /// The names on the path from the root, with symbolic links resolved.
+  public let names: [FileName]
+  /// The attributes when the item was found.
+  public let attributes: Attributes
+  /// The node ID.
+  public let node: UInt64
+  /// The directory in which the item was found. Its node lives as long. `nil` for the root.
+  private let parent: ResolvedPath?
+
+  /// The maximum number of symbolic links to follow, as in the kernel.
+  private static let linksAtMost = 40
+
+  private init(_ tree: Tree) throws(Fault) {
+    self.tree = tree
+    names = []
+    attributes = try tree.attributes(Tree.root, .blocking).0
+    node = Tree.root
+    parent = nil
+  }
+
+  private init(_ name: FileName, _ entry: Tree.Entry, in parent: ResolvedPath) {
+    tree = parent.tree
+    names = parent.names + [name]
+    attributes = entry.attributes
+    node = entry.node
+    self.parent = parent
+  }
+
+  deinit { if node != Tree.root { tree.forget(node, 1) } }
+
+  /// Resolves a path like `open` in a mount that is a file system of its own. Follows symbolic links, and one in the
+  /// last component if `followsLast`. Links cannot lead outside the tree. Blocks with `BlockingMode.blocking`.
+  ///
+  /// - Parameters:
+  ///   - folder: the start of the path. Defaults to the root.
+  ///   - source: the absolute path of the root, below which the targets of absolute links are resolved.
+  /// - Throws: ENOENT, ENOTDIR, ELOOP, or EACCES for a link that leads out of the tree.
+  public static func find(
+    _ path: [FileName], in tree: Tree, from folder: ResolvedPath? = nil, source: String? = nil,
+    followsLast: Bool = true,
+    _ blocking: BlockingMode
+  ) throws(Fault) -> ResolvedPath {
+    var left = Array(path.reversed())
+    var place = if let folder { folder } else { try ResolvedPath(tree) }
+    var links = 0
+    while let name = left.popLast() {
+      if name == "." { continue }
+      if name == ".." {
+        guard let parent = place.parent else { throw Fault(.system(EACCES), "it leads out of the shown tree") }
+        place = parent
+        continue
+      }
+      let next = try place.child(name, blocking)
+      guard next.attributes.kind == .link, followsLast || !left.isEmpty else {
+        place = next
+        continue
+      }
+      links += 1
+      guard links <= linksAtMost else { throw Fault(.system(ELOOP)) }
+      var target = try tree.linkTarget(next.node, blocking)[...]
+      if target.first == slash {
+        guard let rest = below(source, target) else {
+          throw Fault(.system(EACCES), "its link leads out of the shown tree")
+        }
+        target = rest
+        place = try ResolvedPath(tree)
+      }
+      left += target.split(separator: slash).reversed().map { FileName($0) }
+    }
+    return place
+  }
+
+  private static let slash = UInt8(ascii: "/")
+
+  /// Returns the part of an absolute path below the root. Returns `nil` if the path is not below it.
+  private static func below(_ source: String?, _ target: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+    guard let source, target.starts(with: source.utf8) else { return nil }
+    let rest = target.dropFirst(source.utf8.count)
+    return rest.first == slash || rest.isEmpty || source == "/" ? rest : nil
+  }
+
+  /// Returns the entry of this directory with a name. Does not follow a symbolic link.
+  public func child(_ name: FileName, _ blocking: BlockingMode) throws(Fault) -> ResolvedPath {
+    ResolvedPath(name, try tree.lookUp(name, in: node, blocking), in: self)
+  }
+
+  /// Returns an identifier of the state of the bytes, or of a directory's source, which changes whenever they do.
+  public func version(_ attributes: Attributes) throws(Fault) -> UInt64 {
+    let item = try tree.nodes.node(node).item
+    return StableHash(seed: item.revision(attributes)).adding(item.sourceState).value
+  }
+
+  /// Returns the current attributes. If `isExact`, they contain the exact size, which may require generating the file.
+  public func attributes(isExact: Bool = false, _ blocking: BlockingMode) throws(Fault) -> Attributes {
+    if isExact { try tree.findSize(of: node, .any, blocking) }
+    return try tree.attributes(node, blocking).0
+  }
+
+  /// Returns the creation time. Returns `nil` if the item is not real or the file system does not record it.
+  public func created() throws(Fault) -> Timestamp? {
+    switch try tree.nodes.node(node).item {
+    case let file as RealFile: return try file.status().created
+    case let folder as RealFolder: return try folder.status().created
+    default: return nil
+    }
+  }
+
+  /// Returns the provenance of an item of a view. Returns `nil` for a real file.
+  public func provenance(_ blocking: BlockingMode) throws(Fault) -> Provenance? {
+    try tree.present(tree.nodes.node(node), blocking).provenance(blocking)
+  }
+
+  /// Returns the item as a source of views. The root has the name `ownName`. If the root shows the content of a file,
+  /// returns that file.
+  package func source(ofRootNamed ownName: FileName) throws(Fault) -> Source {
+    let own = try tree.nodes.node(node)
+    if let name = names.last, let parent {
+      return Source(item: own.item, attributes: attributes, name: name, folder: try tree.nodes.node(parent.node))
+    }
+    if let file = own.item as? FileRoot { return try file.source }
+    return Source(
+      item: own.item, attributes: attributes, name: ownName,
+      folder: Node(id: 0, generation: 0, parent: nil, name: "", item: own.item, depth: 0, face: .none))
+  }
+
+  public func open(_ blocking: BlockingMode) throws(Fault) -> Tree.OpenFile { try tree.open(node, blocking) }
+}

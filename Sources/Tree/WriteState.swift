@@ -1,0 +1,75 @@
+internal import Bytes
+internal import Files
+internal import Glibc
+internal import Synchronization
+internal import Threads
+
+/// The additional state of a tree whose real files can be changed.
+final class WriteState: Sendable {
+  /// The owner of a lock and the inode number of the locked file.
+  struct Locker: Hashable {
+    let inode: UInt64
+    let owner: UInt64
+  }
+
+  /// The locks of each owner and file. Each has its own descriptor, so that an owner's locks do not conflict with each
+  /// other.
+  let locks = Mutex<[Locker: HeldLock]>([:])
+  /// The files on which locks of derived files are set, by inode number.
+  let stands = Mutex<[UInt64: WeakLock]>([:])
+
+  /// The descriptors for the next process. `nil` if there will be none.
+  let ledger: OpenLedger?
+
+  init(_ ledger: OpenLedger? = nil) { self.ledger = ledger }
+
+  struct WeakLock: Sendable {
+    weak var lock: HeldLock?
+  }
+
+  /// The owners whose locks were lost with an earlier process. They get EIO until they close the file.
+  let lost = Mutex<Set<Locker>>([])
+
+  /// The numbers of renames that have begun and ended.
+  private let begun = Atomic<UInt64>(0)
+  private let ended = Atomic<UInt64>(0)
+
+  private static let attempts = 200
+  /// The pause between attempts, in microseconds.
+  private static let pause: UInt32 = 1000
+
+  /// Calls `rename`, which renames a file in the source and then moves the nodes.
+  func renaming<Value>(_ rename: () throws(Fault) -> Value) throws(Fault) -> Value {
+    begun.add(1, ordering: .sequentiallyConsistent)
+    defer { ended.add(1, ordering: .sequentiallyConsistent) }
+    return try rename()
+  }
+
+  /// Calls `body`. Retries if a name was not found that a concurrent rename may have been moving.
+  func steady<Value>(_ blocking: BlockingMode, _ body: () throws(Fault) -> Value) throws(Fault) -> Value {
+    var attempt = 1
+    while true {
+      let finished = ended.load(ordering: .sequentiallyConsistent)
+      do throws(Fault) { return try body() } catch {
+        guard error.isAboutName, begun.load(ordering: .sequentiallyConsistent) != finished, attempt < Self.attempts
+        else { throw error }
+        if blocking == .immediate { throw .later }
+      }
+      _ = usleep(Self.pause)
+      attempt += 1
+    }
+  }
+
+  /// Releases the locks of an owner that closes the file. With `only`, releases them only if that is still their
+  /// descriptor.
+  func unlock(_ locker: Locker, only wanted: HeldLock? = nil) {
+    if wanted == nil { _ = lost.withLock { $0.remove(locker) } }
+    let lock = locks.withLock { locks -> HeldLock? in
+      guard let found = locks[locker], wanted == nil || found === wanted else { return nil }
+      locks[locker] = nil
+      return found
+    }
+    // Closed here, outside the mutex.
+    withExtendedLifetime(lock) {}
+  }
+}
