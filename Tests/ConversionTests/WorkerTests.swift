@@ -29,7 +29,7 @@ struct WorkerTests {
   @Test func workerStartedByHandExplainsItself() async throws {
     let result = try await run(Self.program)
     #expect(result.status == 64)
-    #expect(result.errors == "ffconvert converts files for ffmount, which starts it; it is not run by hand.\n")
+    #expect(result.errors == "ffconvert converts files for ffmount, which starts it. It cannot be run by hand.\n")
   }
 
   @Test func extractedPagesMatchTheSource() async throws {

@@ -109,7 +109,7 @@ import Testing
       let full = try await shell("\"$1\" search \"$2\" invoice >/dev/full", MountProcess.binary, archive)
       #expect(full.status == 1 && full.errors.contains("No space left"), "\(full.errors)")
       let none = try await ffmount("search", "/bin/sh", "x")
-      #expect(none.status == 1 && none.errors.contains("no mailbox"), "\(none.errors)")
+      #expect(none.status == 1 && none.errors.contains("not a mailbox"), "\(none.errors)")
       // The words are removed with the rest.
       let status = try await ffmount("cache", "clear", archive)
       #expect(status.text.contains("Forgot"))

@@ -12,7 +12,7 @@ import Tree
 /// `ffmount cache clear [PATH…]`: removes cached data.
 struct CacheCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "cache", abstract: "Manages the indexes and converted files that are kept between mounts.",
+    commandName: "cache", abstract: "Manages the indexes and converted files that are kept.",
     usage: "ffmount cache clear [PATH…]", subcommands: [Clear.self])
 
   struct Clear: ParsableCommand {

@@ -8,7 +8,7 @@ import Glibc
 struct UpgradeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "upgrade",
-    abstract: "Lets the installed version take over a mount, without unmounting it.")
+    abstract: "Lets the installed version take over a mount.")
 
   @Argument(help: "The mountpoint.", completion: .directory)
   var mountpoint: String

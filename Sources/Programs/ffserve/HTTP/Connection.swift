@@ -97,7 +97,7 @@ final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
     complaint =
       error == .headerOverflow
       ? .problem(.requestHeaderFieldsTooLarge, "the request has more than 32 KiB of headers, or more than 100")
-      : .problem(.badRequest, "not an HTTP/1.1 request")
+      : .problem(.badRequest, "not a valid HTTP request")
     if !isBusy { complain(context) }
   }
 
