@@ -34,7 +34,7 @@ final class MessageFolder: DerivedItem {
   }
 
   func listing(_ blocking: BlockingMode) throws(Fault) -> any DirectoryCursor {
-    ShortListing(
+    IndexedCursor(
       try parts(blocking).map { part in
         part == .attachments
           ? (part.name, message.folderInode(part, at: place), .folder)
@@ -128,7 +128,7 @@ final class AttachmentFolder: DerivedItem {
   }
 
   func listing(_ blocking: BlockingMode) throws(Fault) -> any DirectoryCursor {
-    ShortListing(
+    IndexedCursor(
       try message.message(blocking).attachments.enumerated().map { index, attachment in
         (attachment.name, message.inode(MessagePart.attachment(index).number), .file)
       })
@@ -192,22 +192,6 @@ final class MessageFile: DerivedItem {
       let taken = try message.message(blocking)
       try message.checkPromptness(blocking)
       return taken.attachments.indices.contains(index) ? try taken.damage(of: taken.attachments[index]) : nil
-    }
-  }
-}
-
-/// A listing of names known in advance.
-final class ShortListing: DirectoryCursor {
-  private let names: [(name: FileName, inode: UInt64, kind: Kind)]
-  private static let blockSize = 256
-
-  init(_ names: [(name: FileName, inode: UInt64, kind: Kind)]) { self.names = names }
-
-  func entries(after place: Int64, _ blocking: BlockingMode) throws(Fault) -> [ListedEntry] {
-    guard place >= 0, place < names.count else { return [] }
-    return names[Int(place)...].prefix(Self.blockSize).enumerated().map { index, entry in
-      ListedEntry(
-        name: ListedName(entry.name), inode: entry.inode, kind: entry.kind, next: place + Int64(index) + 1)
     }
   }
 }

@@ -4,20 +4,22 @@ internal import Jobs
 internal import Tree
 
 /// The contents of a directory of pages: `001.pdf` and so on, and any selection of pages by name.
-struct PageFiles: FolderContents {
+struct PageFiles: DirectoryContents {
   /// The conversion that counts the pages and creates each.
   let conversion: Conversion
   let suffix: StaticString
+  /// A value that differs between directories with other files.
   let mark: UInt64
   /// Returns the recipe of a selection. Returns `nil` if no file has it.
   let recipe: @Sendable (PageSelection) -> Recipe?
 
   var view: String { "pages" }
-  var question: Job.Work { .count(verb: conversion.verb) }
+  var key: DirectoryKey { DirectoryKey(view, mark) }
+  var job: Job.Work? { .count(verb: conversion.verb) }
 
-  func files(of file: SourceState, _ conversions: Conversions, _ blocking: BlockingMode) throws(Fault) -> FolderFiles {
+  func files(of file: SourceState, _ conversions: Conversions, _ blocking: BlockingMode) throws(Fault) -> DerivedFiles {
     let count = Int(try conversions.renditions.count(conversion.verb, of: file.subject, blocking))
-    return FolderFiles(count: count) {
+    return DerivedFiles(count: count) {
       name($0 + 1, of: count)
     } recipe: {
       selection($0).flatMap { $0.isThere(in: count) ? recipe($0) : nil }

@@ -66,7 +66,7 @@ package struct PagesView: FolderView {
       }
       pages = .copied
     }
-    let folder = MadeFolder(SourceState(source), pages, conversions)
+    let folder = DerivedDirectory(SourceState(source), pages, conversions)
     return LookupResult(folder, try folder.attributes(blocking))
   }
 

@@ -117,7 +117,7 @@ final class ScannedFolder: DerivedItem {
   func listing(_ blocking: BlockingMode) throws(Fault) -> any DirectoryCursor {
     if blocking == .immediate { throw .later }
     let listing = try file.source.item.listing(blocking)
-    var pages: [(name: FileName, inode: UInt64)] = []
+    var pages: [IndexedCursor.Entry] = []
     var place: Int64 = 0
     while true {
       let entries = try listing.entries(after: place, blocking)
@@ -128,27 +128,12 @@ final class ScannedFolder: DerivedItem {
         guard let name = shown(entry.name.fileName), pages.count < Self.most,
           let member = try FileGroup.member(named: entry.name.fileName, in: file.source.item, blocking)
         else { continue }
-        pages.append((name, page(of: member).inode))
+        pages.append((name, page(of: member).inode, .file))
       }
     }
     pages.sort { NaturalOrder.precedes($0.name.bytes, $1.name.bytes) }
-    return PageListing(pages)
+    return IndexedCursor(pages)
   }
 
   func provenance(_ blocking: BlockingMode) throws(Fault) -> Provenance? { file.provenance(view: "pages", nil) }
-
-  private final class PageListing: DirectoryCursor {
-    private let pages: [(name: FileName, inode: UInt64)]
-    private static let blockSize = 256
-
-    init(_ pages: [(name: FileName, inode: UInt64)]) { self.pages = pages }
-
-    func entries(after place: Int64, _ blocking: BlockingMode) throws(Fault) -> [ListedEntry] {
-      guard place >= 0, place < pages.count else { return [] }
-      return (Int(place)..<min(pages.count, Int(place) + Self.blockSize)).map { index in
-        let page = pages[index]
-        return ListedEntry(name: ListedName(page.name), inode: page.inode, kind: .file, next: Int64(index) + 1)
-      }
-    }
-  }
 }

@@ -26,7 +26,7 @@ package struct SheetsView: FolderView {
   {
     let read = source.isConcealed ? source : try conversions.source(source, for: Conversion.sheet, blocking)
     guard let source = read else { return nil }
-    let folder = SheetFolder(SourceState(source), conversions)
+    let folder = DerivedDirectory(SourceState(source), SheetFiles(), conversions)
     return LookupResult(folder, try folder.attributes(blocking))
   }
 }

@@ -54,7 +54,8 @@ package struct TilesView: FolderView {
       else { return nil }
       if conversions.catalogue.conversion(format.name)?.result == format { result = format }
     }
-    let folder = TileFolder(SourceState(source), changes, grid, as: result, conversions)
+    let folder = DerivedDirectory(
+      SourceState(source), TileFiles(changes: changes, grid: grid, result: result), conversions)
     return LookupResult(folder, try folder.attributes(blocking))
   }
 }

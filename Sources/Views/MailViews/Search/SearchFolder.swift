@@ -28,7 +28,7 @@ final class SearchFolder: ViewFolder {
   }
 
   func listing(_ blocking: BlockingMode) throws(Fault) -> any DirectoryCursor {
-    ShortListing(sorted.search.latest.map { ($0, QueryFolder(sorted, $0).inode, .folder) })
+    IndexedCursor(sorted.search.latest.map { ($0, QueryFolder(sorted, $0).inode, .folder) })
   }
 }
 

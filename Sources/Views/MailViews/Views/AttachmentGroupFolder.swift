@@ -36,7 +36,7 @@ final class AttachmentGroupFolder: ViewFolder {
     if let name {
       return AttachmentListing(self, list, groups.group(named: name.bytes).map { groups.members($0) } ?? [])
     }
-    return ShortListing(
+    return IndexedCursor(
       (0..<groups.count).map { group in
         let name = FileName(groups.name(group))
         return (name, AttachmentGroupFolder(sorted, sorting, name).inode, .folder)

@@ -94,7 +94,7 @@ final class ViewsFolder: ViewFolder {
     for branch in Branch.allCases where try isThere(branch, blocking) {
       names.append((branch.name, item(branch).inode, .folder))
     }
-    return ShortListing(names)
+    return IndexedCursor(names)
   }
 }
 

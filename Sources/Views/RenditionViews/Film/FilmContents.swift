@@ -5,7 +5,7 @@ internal import Text
 internal import Tree
 
 /// The contents of directories derived from a film: its tracks, its pictures, or segments for players.
-enum FilmContents: FolderContents {
+enum FilmContents: DirectoryContents {
   case tracks
   case frames(FrameChanges)
   case segments
@@ -18,13 +18,13 @@ enum FilmContents: FolderContents {
     }
   }
 
-  var mark: UInt64 {
+  var key: DirectoryKey {
     var hash = StableHash()
     if case .frames(let changes) = self { hash.combine(changes.description.utf8) }
-    return hash.value
+    return DirectoryKey(view, hash.value)
   }
 
-  var question: Job.Work {
+  var job: Job.Work? {
     switch self {
     case .tracks: .make(Conversion.tracks.plainRecipe)
     case .frames: .count(verb: Conversion.frames.verb)
@@ -34,7 +34,7 @@ enum FilmContents: FolderContents {
 
   func files(
     of file: SourceState, _ conversions: Conversions, _ blocking: BlockingMode
-  ) throws(Fault) -> FolderFiles {
+  ) throws(Fault) -> DerivedFiles {
     switch self {
     case .tracks:
       let list = try conversions.renditions.open(Conversion.tracks.plainRecipe, of: file.subject, blocking)
@@ -53,7 +53,7 @@ enum FilmContents: FolderContents {
 
   private static let longestList: Int64 = 4 << 20
 
-  private static func files(_ tracks: [FilmTrack]) -> FolderFiles {
+  private static func files(_ tracks: [FilmTrack]) -> DerivedFiles {
     var names: [FileName] = []
     var recipes: [FileName: Recipe] = [:]
     for track in tracks {
@@ -71,16 +71,16 @@ enum FilmContents: FolderContents {
     }
     let listed = names
     let made = recipes
-    return FolderFiles(count: listed.count) {
+    return DerivedFiles(count: listed.count) {
       listed[$0]
     } recipe: {
       made[$0]
     }
   }
 
-  private static func frames(_ seconds: Int, _ changes: FrameChanges) -> FolderFiles {
+  private static func frames(_ seconds: Int, _ changes: FrameChanges) -> DerivedFiles {
     let step = Int(changes.interval.milliseconds / 1000)
-    return FolderFiles(count: (seconds + step - 1) / step) {
+    return DerivedFiles(count: (seconds + step - 1) / step) {
       FrameName.name(second: $0 * step)
     } recipe: { name in
       guard let second = FrameName.second(name), second < seconds else { return nil }
@@ -88,9 +88,9 @@ enum FilmContents: FolderContents {
     }
   }
 
-  private static func segments(_ count: Int) -> FolderFiles {
+  private static func segments(_ count: Int) -> DerivedFiles {
     let playlist = FileName(FilmSegment.playlist.utf8)
-    return FolderFiles(count: count + 1) { index in
+    return DerivedFiles(count: count + 1) { index in
       index == 0 ? playlist : FileName(FilmSegment.name(index).utf8)
     } recipe: { name in
       if name == playlist { return Conversion.playlist.plainRecipe }

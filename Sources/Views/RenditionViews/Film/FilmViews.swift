@@ -22,7 +22,7 @@ extension FilmView {
         return nil
       }
     }
-    let folder = MadeFolder(SourceState(source), contents, conversions)
+    let folder = DerivedDirectory(SourceState(source), contents, conversions)
     return LookupResult(folder, try folder.attributes(blocking))
   }
 }

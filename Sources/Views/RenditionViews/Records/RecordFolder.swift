@@ -129,17 +129,17 @@ final class RecordFolder: DerivedItem {
 
   func listing(_ blocking: BlockingMode) throws(Fault) -> any DirectoryCursor {
     let sheet = try sheet(blocking)
-    var rows: [(name: FileName, inode: UInt64)] = []
+    var rows: [IndexedCursor.Entry] = []
     var others: SiblingSounds?
     for number in sheet.stems.indices {
       guard let track = try track(number, of: sheet, &others, blocking) else { continue }
-      rows.append((self.name(number, of: sheet, track), track.inode))
+      rows.append((self.name(number, of: sheet, track), track.inode, .file))
     }
     // An empty listing is reported as a fault.
     let fault = rows.isEmpty ? absence : nil
     known.withLock { $0.fault = fault }
     if let fault { throw fault }
-    return TrackListing(rows)
+    return IndexedCursor(rows)
   }
 
   private var absence: Fault {
@@ -159,20 +159,5 @@ final class RecordFolder: DerivedItem {
   private var failure: Fault? {
     guard place == .inside else { return nil }
     return conversions.renditions.failure(of: .make(Conversion.cueSheet.plainRecipe), inState: file.revision)
-  }
-
-  private final class TrackListing: DirectoryCursor {
-    private let rows: [(name: FileName, inode: UInt64)]
-    private static let blockSize = 256
-
-    init(_ rows: [(name: FileName, inode: UInt64)]) { self.rows = rows }
-
-    func entries(after place: Int64, _ blocking: BlockingMode) throws(Fault) -> [ListedEntry] {
-      guard place >= 0, place < rows.count else { return [] }
-      return (Int(place)..<min(rows.count, Int(place) + Self.blockSize)).map { index in
-        ListedEntry(
-          name: ListedName(rows[index].name), inode: rows[index].inode, kind: .file, next: Int64(index) + 1)
-      }
-    }
   }
 }

@@ -4,22 +4,48 @@ internal import Jobs
 internal import Synchronization
 internal import Tree
 
-/// The determination of a directory's files, which are all derived from one file.
-protocol FolderContents: Sendable {
+/// The content of a directory whose files are all derived from one file.
+protocol DirectoryContents: Sendable {
   /// The value of `user.ffmount.view`.
   var view: String { get }
-  /// A value that differs between directories of a view with different files.
-  var mark: UInt64 { get }
-  /// The job that determines the directory's entries.
-  var question: Job.Work { get }
+  /// The identifiers of the directory among those of one file.
+  var key: DirectoryKey { get }
+  /// The job that determines the directory's entries. `nil` if none is needed.
+  var job: Job.Work? { get }
 
-  /// Requests the files from a worker.
-  func files(of file: SourceState, _ conversions: Conversions, _ blocking: BlockingMode) throws(Fault) -> FolderFiles
+  /// Determines the files.
+  func files(of file: SourceState, _ conversions: Conversions, _ blocking: BlockingMode) throws(Fault) -> DerivedFiles
+}
+
+/// The identifiers of a derived directory. Changing them changes inode numbers.
+struct DirectoryKey: Sendable {
+  /// A constant that avoids collisions with the inode numbers of other views of the file.
+  let family: UInt64
+  /// A value that differs between directories of a family.
+  let part: UInt64
+  let identity: UInt64
+
+  init(family: UInt64, part: UInt64, identity: UInt64) {
+    self.family = family
+    self.part = part
+    self.identity = identity
+  }
+
+  /// The key of a directory of a view whose files depend on `mark`.
+  init(_ view: String, _ mark: UInt64) {
+    var hash = StableHash(seed: Self.pages)
+    hash.combine(view.utf8)
+    identity = hash.adding(mark).value
+    family = Self.pages
+    part = identity
+  }
+
+  private static let pages: UInt64 = 0x7061_6765 << 32
 }
 
 /// The files of such a directory.
-struct FolderFiles: Sendable {
-  /// The number of files in a listing.
+struct DerivedFiles: Sendable {
+  /// The number of listed files.
   let count: Int
   let name: @Sendable (Int) -> FileName
   /// Returns the recipe of the file with a name, listed or not. Returns `nil` if it does not exist.
@@ -29,12 +55,12 @@ struct FolderFiles: Sendable {
   var number: @Sendable (FileName) -> Int? = { _ in nil }
 }
 
-/// A directory of files that are derived from another file: its pages, tracks, pictures, or segments for players.
-final class MadeFolder: DerivedItem {
+/// A directory of files that are derived from another file: its pages, sheets, tracks, pieces, or segments for players.
+final class DerivedDirectory: DerivedItem {
   let file: SourceState
-  private let contents: any FolderContents
+  private let contents: any DirectoryContents
   private let conversions: Conversions
-  private let known = Mutex<FolderFiles?>(nil)
+  private let known = Mutex<DerivedFiles?>(nil)
   /// The index of the file that was opened last.
   private let lastOpened = Atomic<Int>(-1)
 
@@ -43,25 +69,23 @@ final class MadeFolder: DerivedItem {
   var kind: Kind { .folder }
   var listsViews: Bool { false }
 
-  /// A constant that avoids collisions with the inode numbers of other views of the file.
-  private static let mark: UInt64 = 0x7061_6765 << 32
+  /// The number of files that are converted ahead of a sequential reader.
   private static let ahead = 2
 
-  init(_ file: SourceState, _ contents: any FolderContents, _ conversions: Conversions) {
+  init(_ file: SourceState, _ contents: any DirectoryContents, _ conversions: Conversions) {
     self.file = file
     self.contents = contents
     self.conversions = conversions
-    var hash = StableHash(seed: Self.mark)
-    hash.combine(contents.view.utf8)
-    identity = hash.adding(contents.mark).value
-    inode = file.inode(Self.mark, identity)
+    let key = contents.key
+    identity = key.identity
+    inode = file.inode(key.family, key.part)
   }
 
   func attributes(_ blocking: BlockingMode) throws(Fault) -> Attributes {
     file.attributes.view(inode: inode, kind: .folder, size: 0)
   }
 
-  private func files(_ blocking: BlockingMode) throws(Fault) -> FolderFiles {
+  private func files(_ blocking: BlockingMode) throws(Fault) -> DerivedFiles {
     if let known = known.withLock({ $0 }) { return known }
     try conversions.known.load(blocking)
     let files = try contents.files(of: file, conversions, blocking)
@@ -75,7 +99,7 @@ final class MadeFolder: DerivedItem {
     return LookupResult(made, try made.attributes(blocking))
   }
 
-  private func made(_ name: FileName, among files: FolderFiles) -> RenditionFile? {
+  private func made(_ name: FileName, among files: DerivedFiles) -> RenditionFile? {
     guard let recipe = files.recipe(name) else { return nil }
     let size = conversions.catalogue.conversion(recipe.verb)?.size ?? .atMostSource
     return RenditionFile(
@@ -86,7 +110,7 @@ final class MadeFolder: DerivedItem {
   }
 
   /// Begins the conversion of the next files if files are opened in sequence.
-  private func prepare(after number: Int, among files: FolderFiles) {
+  private func prepare(after number: Int, among files: DerivedFiles) {
     guard lastOpened.exchange(number, ordering: .relaxed) == number - 1 else { return }
     for next in number + 1..<max(number + 1, min(files.count, number + 1 + Self.ahead)) {
       guard let recipe = files.recipe(files.name(next)) else { continue }
@@ -94,32 +118,18 @@ final class MadeFolder: DerivedItem {
     }
   }
 
-  func listing(_ blocking: BlockingMode) throws(Fault) -> any DirectoryCursor { FileListing(self, try files(blocking)) }
-
-  func provenance(_ blocking: BlockingMode) throws(Fault) -> Provenance? {
-    var provenance = file.provenance(
-      view: contents.view, conversions.renditions.failure(of: contents.question, inState: file.revision))
-    try provenance.adopt(file.source.item.provenance(blocking))
-    return provenance
+  func listing(_ blocking: BlockingMode) throws(Fault) -> any DirectoryCursor {
+    let files = try files(blocking)
+    return IndexedCursor(count: files.count) { [self] index in
+      let name = files.name(index)
+      return made(name, among: files).map { (name, $0.inode, .file) }
+    }
   }
 
-  private final class FileListing: DirectoryCursor {
-    private let folder: MadeFolder
-    private let files: FolderFiles
-    private static let blockSize = 256
-
-    init(_ folder: MadeFolder, _ files: FolderFiles) {
-      self.folder = folder
-      self.files = files
-    }
-
-    func entries(after place: Int64, _ blocking: BlockingMode) throws(Fault) -> [ListedEntry] {
-      guard place >= 0, place < files.count else { return [] }
-      return (Int(place)..<min(files.count, Int(place) + Self.blockSize)).compactMap { index in
-        let name = files.name(index)
-        guard let made = folder.made(name, among: files) else { return nil }
-        return ListedEntry(name: ListedName(name), inode: made.inode, kind: .file, next: Int64(index) + 1)
-      }
-    }
+  func provenance(_ blocking: BlockingMode) throws(Fault) -> Provenance? {
+    let failure = contents.job.flatMap { conversions.renditions.failure(of: $0, inState: file.revision) }
+    var provenance = file.provenance(view: contents.view, failure)
+    try provenance.adopt(file.source.item.provenance(blocking))
+    return provenance
   }
 }
