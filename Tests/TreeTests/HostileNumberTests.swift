@@ -156,7 +156,7 @@ private final class LyingFolder: Item {
     return LookupResult(file, try file.attributes(blocking))
   }
 
-  func listing(_ blocking: BlockingMode) throws(Fault) -> any DirectoryCursor { ShortListing([("f", 2, .file)]) }
+  func listing(_ blocking: BlockingMode) throws(Fault) -> any DirectoryCursor { IndexedCursor([("f", 2, .file)]) }
 }
 
 private final class LyingFile: Item {

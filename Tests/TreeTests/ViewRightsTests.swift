@@ -70,7 +70,7 @@ import Testing
     }
     func listing(_ blocking: BlockingMode) throws(Fault) -> any DirectoryCursor {
       note()
-      return ShortListing(members.map { ($0.name, $0.thing.inode, $0.thing.kind) })
+      return IndexedCursor(members.map { ($0.name, $0.thing.inode, $0.thing.kind) })
     }
     func revision(_ attributes: Attributes) -> UInt64 { inode }
   }
