@@ -347,3 +347,21 @@ let package = Package(
     tests("MountTests", []),
   ]
 )
+
+// The scripts build all programs in one go, by FFMOUNT_PROGRAMS: `all` leaves out tests and their programs, `local` also
+// the server and the client, which a mount does not need.
+if let choice = Context.environment["FFMOUNT_PROGRAMS"] {
+  var omitted: Set = [
+    "TestSupport", "Fuzzing", "CFuzzer", "CJbig2Dec", "fuzz", "Rotation", "ffrotate", "findpages", "librarybench",
+    "libraryleaks", "largest-attachments", "pdf-thumbnails", "MailReading", "ZipReading", "ContentReading",
+  ]
+  if choice == "local" {
+    omitted.formUnion(["ffserve", "ffremote", "ServerAnswers", "CAvahi", "CQRCode", "CCurl"])
+    package.dependencies.removeAll { dependency in
+      guard case .sourceControl(_, let location, _) = dependency.kind else { return false }
+      return location.hasSuffix("swift-nio") || location.hasSuffix("swift-nio-ssl")
+    }
+  }
+  package.targets.removeAll { $0.type == .test || omitted.contains($0.name) }
+  package.products.removeAll { omitted.contains($0.name) }
+}

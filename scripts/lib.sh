@@ -30,14 +30,13 @@ as_root() {
     fi
 }
 
-# Builds the release programs and sets $release to their folder.
+# Builds the release programs and sets $release to their folder: all, or those of a mount if $1 is `local`. One build, since
+# the chain of modules of ffmount occupies one core only.
 build_release() {
-    local program options=(-c release --static-swift-stdlib --package-path "$root")
+    local options=(-c release --static-swift-stdlib --package-path "$root")
     need_swift
-    for program in "${programs[@]}"; do
-        swift build "${options[@]}" --product "$program" >&2
-    done
-    release=$(swift build "${options[@]}" --show-bin-path)
+    FFMOUNT_PROGRAMS=${1:-all} swift build "${options[@]}" >&2
+    release=$(FFMOUNT_PROGRAMS=${1:-all} swift build "${options[@]}" --show-bin-path)
 }
 
 # Appends to the array $build what makes `swift build` use the sanitizer $1, which may need a file in the folder $2.
