@@ -306,20 +306,20 @@ let package = Package(
     .executableTarget(
       name: "fuzz", dependencies: ["Fuzzing", "CFuzzer"], path: "Tests/Fuzz", swiftSettings: strict),
     // A family of conversions of the tests' own, and its worker program.
-    .target(name: "Rotation", dependencies: ["Catalogue"], path: "Tests/Rotation", swiftSettings: strict),
+    .target(name: "Rotation", dependencies: ["Catalogue"], path: "Tests/Programs/Rotation", swiftSettings: strict),
     .executableTarget(
-      name: "ffrotate", dependencies: ["Catalogue", "Rotation", "WorkerKit"], path: "Tests/RotateWorker",
+      name: "ffrotate", dependencies: ["Catalogue", "Rotation", "WorkerKit"], path: "Tests/Programs/RotateWorker",
       swiftSettings: strict),
     // For `scripts/bench pages`.
     .executableTarget(
-      name: "findpages", dependencies: ["Catalogue", "WorkerKit", "Pixels", "Scanning"], path: "Tests/FindPages",
+      name: "findpages", dependencies: ["Catalogue", "WorkerKit", "Pixels", "Scanning"], path: "Tests/Programs/FindPages",
       swiftSettings: strict),
     // For `scripts/bench library`.
     .executableTarget(
-      name: "librarybench", dependencies: ["FileTrees", system], path: "Tests/LibraryBench", swiftSettings: strict),
+      name: "librarybench", dependencies: ["FileTrees", system], path: "Tests/Programs/LibraryBench", swiftSettings: strict),
     // For `scripts/sanitize leaks`.
     .executableTarget(
-      name: "libraryleaks", dependencies: ["FileTrees", "CPosix", system], path: "Tests/LibraryLeaks",
+      name: "libraryleaks", dependencies: ["FileTrees", "CPosix", system], path: "Tests/Programs/LibraryLeaks",
       swiftSettings: strict),
     tests("BytesTests", ["Bytes", "Threads", "Text", "Files"]),
     tests(

@@ -45,7 +45,7 @@ build_sanitized() {
     build+=(--sanitize "$1")
     [ "$1" = thread ] || return 0
     # See the comment in the file.
-    clang -c -O1 -fPIC "$root/Tests/Sanitizers/mutex.c" -o "$2/mutex.o"
+    clang -c -O1 -fPIC "$root/Tests/Programs/Sanitizers/mutex.c" -o "$2/mutex.o"
     build+=(-Xlinker "$2/mutex.o")
     for method in 9_lockSlowyys6UInt32VF 12_tryLockSlowSbyF 11_unlockSlowyyF; do
         build+=(-Xlinker "--wrap=\$s15Synchronization12_MutexHandleV$method")
