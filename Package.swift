@@ -312,11 +312,12 @@ let package = Package(
       swiftSettings: strict),
     // For `scripts/bench pages`.
     .executableTarget(
-      name: "findpages", dependencies: ["Catalogue", "WorkerKit", "Pixels", "Scanning"], path: "Tests/Programs/FindPages",
-      swiftSettings: strict),
+      name: "findpages", dependencies: ["Catalogue", "WorkerKit", "Pixels", "Scanning"],
+      path: "Tests/Programs/FindPages", swiftSettings: strict),
     // For `scripts/bench library`.
     .executableTarget(
-      name: "librarybench", dependencies: ["FileTrees", system], path: "Tests/Programs/LibraryBench", swiftSettings: strict),
+      name: "librarybench", dependencies: ["FileTrees", system], path: "Tests/Programs/LibraryBench",
+      swiftSettings: strict),
     // For `scripts/sanitize leaks`.
     .executableTarget(
       name: "libraryleaks", dependencies: ["FileTrees", "CPosix", system], path: "Tests/Programs/LibraryLeaks",

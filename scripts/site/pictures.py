@@ -17,10 +17,10 @@ LAYERS = ["Programs", "Assembly", "Library", "Mount", "Views", "Tree", "Converte
 READ = [
     ("Mount/FuseLink/RequestLoop.swift", "run", "takes the request from the kernel"),
     ("Mount/Mount/MountedTree+Files.swift", "read", "uses the kernel's splice if the bytes are stored in a file"),
-    ("Mount/Mount/MountedTree+Answering.swift", "answer", "tries without blocking; replies, or parks the request"),
-    ("Base/Codecs/UnpackedSource.swift", "read", "returns cached bytes, or throws Fault.later"),
+    ("Mount/Mount/MountedTree.swift", "answer", "tries without blocking; replies, or parks the request"),
+    ("Base/Codecs/Unpacking/UnpackedSource.swift", "read", "returns cached bytes, or throws Fault.later"),
     ("Base/Threads/ThreadPool.swift", "submit", "repeats a parked request where it may block"),
-    ("Base/Codecs/UnpackedSource+Decoding.swift", "decode", "decodes a block from the nearest restart point"),
+    ("Base/Codecs/Unpacking/UnpackedSource+Decoding.swift", "decode", "decodes a block from the nearest restart point"),
     ("Base/Files/FileSource.swift", "read", "reads the compressed bytes from the source"),
 ]
 STYLE = "<style>text{font:14px sans-serif;fill:#1a1a1a}.small{font-size:11px;fill:#444}.name{font-weight:600}" \

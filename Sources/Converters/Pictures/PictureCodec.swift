@@ -1,4 +1,7 @@
 internal import CAVCodec
+internal import Catalogue
+internal import Glibc
+public import WorkerKit
 
 /// The simpler picture formats that libavcodec reads and writes, with one picture per file, entirely in memory.
 public enum PictureCodec: Sendable {
@@ -46,5 +49,55 @@ public enum PictureCodec: Sendable {
       [AV_PIX_FMT_GRAY16BE, AV_PIX_FMT_YA16BE, AV_PIX_FMT_RGB48BE, AV_PIX_FMT_RGBA64BE][layout.bands - 1]
     default: layout.format
     }
+  }
+}
+
+extension PictureCodec {
+  /// Returns a file of these pixels. Information that the format cannot store is left out.
+  public func file(of pixels: PixelBlock) throws(JobFailure) -> [UInt8] {
+    var frame = try pixels.frame()
+    let stored = stored(pixels.layout)
+    if frame.format != stored { frame = try frame.converted(to: stored) }
+    let context = try CodecContext(writing: self, frame)
+    return try context.packet(of: frame)
+  }
+}
+
+extension PictureCodec {
+  /// Decodes a file.
+  ///
+  /// - Throws: `damaged` if the file violates the format's rules, `limit` if the pixels exceed `PixelBlock.limit`
+  ///   bytes.
+  public func pixels(of file: UnsafeRawBufferPointer) throws(JobFailure) -> PixelBlock {
+    let context = try CodecContext(reading: self)
+    let frame = try CodecFrame()
+    // The FITS decoder expects the bytes after the first card, which contains the signature.
+    try unsafe context.send(self == .fits ? UnsafeRawBufferPointer(rebasing: file.dropFirst(80)) : file)
+    let code = unsafe avcodec_receive_frame(context.pointer, frame.pointer)
+    guard code == 0 else { throw Self.failure(code) }
+    let isWhole = unsafe frame.pointer.pointee.flags & AV_FRAME_FLAG_CORRUPT == 0
+    guard isWhole, unsafe frame.pointer.pointee.decode_error_flags == 0 else {
+      throw JobFailure(.damaged, "cannot be decoded", saying: CodecWords.take())
+    }
+    return try PixelBlock(frame)
+  }
+
+  /// Decodes a file in memory.
+  public func pixels(of file: [UInt8]) throws(JobFailure) -> PixelBlock {
+    let result = unsafe file.withUnsafeBytes { bytes in
+      Result { () throws(JobFailure) in try unsafe pixels(of: bytes) }
+    }
+    return try result.get()
+  }
+
+  static func failure(_ code: Int32) -> JobFailure {
+    let words = CodecWords.take()
+    if code == -ENOMEM { return JobFailure.noMemory(saying: words) }
+    // The library reports this for all sizes beyond its own limits.
+    if words.hasPrefix("Picture size") { return JobFailure(.limit, "has too many pixels", saying: words) }
+    if words.contains("nsupported") || words.contains("not implemented") || words.contains("not supported") {
+      return JobFailure(.unsupported, "is of an unknown kind", saying: words)
+    }
+    return JobFailure(.damaged, "cannot be decoded", saying: words)
   }
 }

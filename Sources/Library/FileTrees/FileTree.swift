@@ -1,4 +1,5 @@
-internal import Bytes
+internal import AllViews
+package import Bytes
 internal import Glibc
 internal import Index
 internal import RenditionViews
@@ -128,5 +129,140 @@ extension FilePath {
   init(_ names: [FileName]) {
     let bytes = names.map(\.bytes).joined(separator: [UInt8(ascii: "/")])
     unsafe self.init(platformString: bytes.map { CChar(bitPattern: $0) } + [0])
+  }
+}
+
+extension FileTree {
+  /// Work in progress on one file.
+  public struct Activity: Sendable, Hashable {
+    /// A kind of work.
+    public enum Work: Sendable, Hashable {
+      /// The file is converted.
+      case converting
+      /// The messages of a mailbox are located.
+      case findingMessages
+      /// The words of messages are indexed, for searches.
+      case indexingWords
+    }
+
+    /// The kind of work.
+    public let work: Work
+    /// The path of the file, from the root.
+    public let path: FilePath
+    /// The completed fraction, from 0 to 1. `nil` if it is unknown.
+    public let fraction: Double?
+    /// The completed part, in bytes. `nil` for a conversion.
+    public let bytes: Int64?
+    /// The size of the file, in bytes. `nil` for a conversion.
+    public let size: Int64?
+  }
+
+  /// The work in progress, requested or ahead of requests. Does not block.
+  public var activities: [Activity] {
+    tree.work.activities.map { activity in
+      let work: Activity.Work
+      switch activity.kind {
+      case .converting: work = .converting
+      case .messages: work = .findingMessages
+      case .words: work = .indexingWords
+      }
+      let fraction = activity.progress.map { done, size in
+        size > 0 ? min(1, max(0, Double(done) / Double(size))) : 0
+      }
+      let bytes = work == .converting ? nil : activity.progress
+      return Activity(
+        work: work, path: FilePath(activity.path), fraction: fraction, bytes: bytes?.done, size: bytes?.size)
+    }
+  }
+}
+
+extension FileTree {
+  /// A view of a file or directory.
+  public struct ViewName: Sendable, Hashable {
+    /// The kind of view, such as `contents`.
+    public let view: String
+    /// The path of the view, from the root.
+    public let path: FilePath
+    /// The type of the item.
+    public let kind: Kind
+    /// Whether listings show the view.
+    public let isListed: Bool
+
+    /// The last name of the path, unchanged.
+    package var fileName: FileName { path.names.last ?? "" }
+  }
+
+  /// Returns the views of a file or directory, those shown by listings first. Names with modifiers are not included.
+  ///
+  /// Reads the first bytes of the file, and makes nothing.
+  ///
+  /// - Throws: `notFound`, and the errors of reading the file.
+  public func views(of path: FilePath) async throws(FileTreeError) -> [ViewName] {
+    try await run(path) { [self] () throws(Fault) in try viewNames(of: place(path)) }
+  }
+
+  /// Returns the views of an item that has been found. Blocks.
+  package func viewNames(of place: ResolvedPath) throws(Fault) -> [ViewName] {
+    guard let name = place.names.last else { return [] }
+    let names = Array(place.names.dropLast())
+    let folder = try self.place(names)
+    var found: [ViewName] = []
+    for candidate in tree.views.candidates(of: name, place.attributes.kind) {
+      guard let view = try unlessDelayed({ () throws(Fault) in try folder.child(candidate.name, .blocking) }),
+        let provenance = try unlessDelayed({ () throws(Fault) in try view.provenance(.blocking) }) ?? nil
+      else { continue }
+      found.append(
+        ViewName(
+          view: provenance.view, path: FilePath(names + [candidate.name]), kind: Kind(view.attributes.kind),
+          isListed: candidate.isListed))
+    }
+    return found
+  }
+}
+
+extension FileTree {
+  /// Creates a symbolic link.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the link.
+  ///   - destination: The recorded path, relative to the link's directory or absolute. It does not have to exist. A path
+  ///   outside the tree can be recorded, but is not followed.
+  /// - Throws: `alreadyExists`, `missingParent`, `readOnlyView`, `permissionDenied`, `noSpace`, `nameTooLong`.
+  public func createSymbolicLink(_ path: FilePath, to destination: FilePath) async throws(FileTreeError) {
+    guard !destination.isEmpty else { throw .invalid(path, "a link cannot have an empty destination") }
+    try await change(path) { [self] () throws(Fault) in
+      let (folder, name) = try parent(of: path.names)
+      let target = unsafe destination.withPlatformString { unsafe FileName($0) }
+      let entry = try tree.makeLink(name, to: target, in: folder.node, by: Self.maker)
+      tree.forget(entry.node, 1)
+    }
+  }
+
+  /// Returns the recorded path of a symbolic link.
+  ///
+  /// - Throws: `notFound`; `system` with `.invalidArgument` for other items.
+  public func destination(ofSymbolicLink path: FilePath) async throws(FileTreeError) -> FilePath {
+    try await run(path) { [self] () throws(Fault) in
+      let place = try place(path, followsLast: false)
+      let target = try tree.linkTarget(place.node, .blocking)
+      return unsafe FilePath(platformString: target.map { CChar(bitPattern: $0) } + [0])
+    }
+  }
+
+  /// Adds a name to a real file. The file is removed with its last name.
+  ///
+  /// - Parameters:
+  ///   - path: The new name.
+  ///   - existing: The file. A symbolic link is not followed.
+  /// - Throws: `notFound`, `alreadyExists`, `missingParent`, `readOnlyView`, `permissionDenied`, `isADirectory`;
+  ///   `system` with `.improperLink` if the directory is on another file system.
+  public func createHardLink(_ path: FilePath, to existing: FilePath) async throws(FileTreeError) {
+    try await change(existing, and: path) { [self] () throws(Fault) in
+      let place = try place(existing, followsLast: false)
+      if place.attributes.kind == .folder { throw .isFolder }
+      let (folder, name) = try parent(of: path.names)
+      let entry = try tree.link(place.node, to: name, in: folder.node)
+      tree.forget(entry.node, 1)
+    }
   }
 }

@@ -2,7 +2,11 @@ import Assembly
 import Bytes
 import FileTrees
 import Files
+import FuseLink
 import Glibc
+import Logging
+import RenditionViews
+import Tree
 
 /// A validated source, mountpoint and options. Errors are reported before anything is done.
 struct MountPlan {
@@ -56,4 +60,69 @@ struct MountPlan {
       throw Refusal(.mountpointUnusable, "cannot mount on \(given): the source \(source) is inside it (\(advice))")
     }
   }
+}
+
+/// A supervised mount.
+extension MountPlan {
+  /// Mounts with a supervisor process, which restarts this program with `arguments` whenever it dies. In the
+  /// foreground, this process becomes the supervisor.
+  func runKept(inForeground: Bool, _ arguments: [String]) throws {
+    func become(report: Int32?) throws {
+      try Supervision.become(
+        report: report, memory: largestMemory, unmounts: options.unmountsIfGivenUp, arguments)
+    }
+    if inForeground { return try become(report: nil) }
+    if let lack = Converter.lack(options) { Terminal.logError(lack) }
+    if let warning = options.writingWarning { Terminal.logError("warning: \(warning)") }
+    try Background.start(reportingTo: { report in try become(report: report) })
+  }
+
+  /// Serves as a process started by the supervisor. Blocks.
+  func run(keptBy keeping: Supervision, inForeground: Bool) throws {
+    try Background.reporting(to: keeping.report) { ready in
+      try serve(isDebugging: false, logsToTerminal: inForeground, keeping) {
+        ready()
+        keeping.tell(.answering)
+      }
+    }
+  }
+
+  /// The maximum memory of a process, in bytes: twice the limit of its caches and more, for work, leaks, and memory
+  /// retained by allocators.
+  private var largestMemory: Int64 { 2 * Int64(options.memory) + 256 << 20 }
+
+  func legacy(_ keeping: Supervision, _ slots: RequestSlots) -> Handover {
+    Handover(ordinal: keeping.ordinal, connection: keeping.connection, slots: slots) { connection in
+      keeping.tell(.mounted, connection)
+    } unmount: { [mountpoint] in
+      _ = Fusermount.detach(mountpoint)
+    }
+  }
+
+  /// The reason that `ffmount why` gives for files that ended processes.
+  static let refusal = "it has ended ffmount twice, and is not tried again in this mount"
+
+  /// Logs what ended the previous process, and records this one's end if it fails. Throws if processes keep ending
+  /// outside of requests: the supervisor then refuses all requests, or the mount has been unmounted.
+  func checkTraps(_ slots: RequestSlots, _ ledger: PersistentNodeTable?, _ keeping: Supervision?, _ logger: Logger)
+    throws
+  {
+    for trap in slots.traps {
+      let work = trap.node == 0 ? "in the background" : "on \(ledger?.path(of: trap.node) ?? "a removed file")"
+      let moment = "\(max(0, time(nil) - trap.seconds)) s ago"
+      logger.error("\(mountpoint): the previous process ended \(moment) by signal \(trap.signal), during work \(work)")
+    }
+    guard slots.idleTraps < Self.mostIdleTraps else {
+      if let keeping, keeping.canRefuse {
+        keeping.tell(.failing)
+      } else {
+        _ = Fusermount.detach(mountpoint)
+      }
+      throw Refusal(.failure, "\(mountpoint): its processes keep ending (use -f to see why)")
+    }
+    slots.recordTraps()
+  }
+
+  /// The maximum number of ends outside of requests within a minute.
+  private static let mostIdleTraps = 10
 }

@@ -200,3 +200,51 @@ final class Mailbox: Sendable {
     }
   }
 }
+
+/// Conformance of a mailbox, whose messages are numbered by position.
+extension Mailbox: PositionedSource {
+  func isQuoted(at position: Int) -> Bool { true }
+  var losesMessages: Bool { false }
+
+  func bytes(
+    of message: ShownMessage.Chunk, at position: Int, _ blocking: BlockingMode
+  ) throws(Fault) -> any ByteSource {
+    try bytes(from: message.start, size: message.size, blocking)
+  }
+
+  func end() { end(with: .ending) }
+
+  /// The index location of the words. The state is the content's hash if that is known, and otherwise the file's state.
+  var wordsPlace: WordsPlace? {
+    place.map { place in
+      let proof = hash?.packed
+      return WordsPlace(source: place.source, state: proof ?? place.state, proof: proof ?? [])
+    }
+  }
+}
+
+/// Recognition of mailboxes that have grown by appending.
+extension Mailbox {
+  /// The hash of the whole file. Nil until all messages have been found.
+  var hash: MailboxDirectory.Hash? { progress.read { $0.directory.isWhole ? $0.directory.hash : nil } }
+
+  /// Returns whether this mailbox has grown by appending only, from a state with a packed hash and `count` messages.
+  /// Reads the file up to its earlier size. Blocks.
+  func hasGrown(from packed: [UInt8], _ count: Int) throws(Fault) -> Bool {
+    let hasGrown = try unlessDelayed { () throws(Fault) in
+      // If the last earlier message ends past the earlier size, that message itself has grown.
+      guard let hash = MailboxDirectory.Hash(packed: packed), let now = self.hash, hash.size < now.size,
+        try count < self.count(.blocking), let last = try row(at: count - 1, .blocking), last.end <= hash.size
+      else { return false }
+      return try isStart(hash, of: open().bytes)
+    }
+    return hasGrown ?? false
+  }
+
+  /// Returns whether the start of the file is unchanged. Blocks.
+  private func isStart(_ hash: MailboxDirectory.Hash, of bytes: any ByteSource) throws(Fault) -> Bool {
+    let hashed = HashedSource(bytes)
+    try hashed.reach(hash.size)
+    return hashed.hash == hash
+  }
+}

@@ -7,6 +7,7 @@ import Glibc
 import Index
 import Jobs
 import MailViews
+import Synchronization
 import Tree
 
 /// `ffmount index PATH…`: indexes the messages of mailboxes ahead of time.
@@ -176,5 +177,77 @@ enum IndexFolder {
         .failure, "cannot open the index: no cache folder (set XDG_CACHE_HOME to an absolute path)")
     }
     return Index(folder: folder)
+  }
+}
+
+extension IndexCommand {
+  /// Returns `nil` if attachments are not read.
+  func attachmentReader(_ place: RealPlace, _ index: Index) throws -> AttachmentReader? {
+    guard attachmentText || ocr else { return nil }
+    if let jobs, !(1...256).contains(jobs) { throw Refusal(.usage, "--jobs \(jobs): expected 1 to 256") }
+    // The work may take hours, and yields to other processes.
+    _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness)
+    let usual = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+    return try AttachmentReader(place, ocr ? .recognition : .text, index, jobs: jobs ?? usual)
+  }
+
+  private static var niceness: Int32 { 10 }
+
+  /// Extracts the text of the attachments in a mailbox, and shows the progress.
+  func read(
+    _ path: String, _ found: Indexing.Search, _ indexing: Indexing, _ reader: AttachmentReader
+  ) throws(Fault) {
+    var messages: [FileName] = []
+    try indexing.forEachMessageWithFiles(of: found) { messages.append($0) }
+    if messages.isEmpty { return }
+    let line = ProgressLine("attachments of \(path)", size: Int64(messages.count), of: "messages", done: "read")
+    let progress = Mutex((done: 0, line: line))
+    reader.convert(messages, in: found.way) { faults in
+      progress.withLock { progress in
+        progress.done += 1
+        progress.line.show(files: progress.done)
+        if faults.isEmpty { return }
+        progress.line.clear()
+        for (name, fault) in faults { Terminal.logError("\(path): no text of \(name): \(describe(fault))") }
+      }
+    }
+    progress.withLock { $0.line.finish(files: $0.done) }
+  }
+}
+
+extension IndexCommand {
+  /// Makes the conversions that a mount of a directory would list. Returns the number of failures.
+  func convert(_ path: String, _ index: Index) throws -> Int {
+    let place = try RealPlace(path)
+    guard place.name == nil else {
+      throw Refusal(.usage, "cannot make the conversions of \(path): not a folder (give the folder it is in)")
+    }
+    let tree: Tree
+    do { tree = try place.tree(index) } catch let refusal as Refusal {
+      throw Refusal(refusal.status, "cannot make the conversions of \(path): \(refusal.sentence)")
+    }
+    defer { tree.stop() }
+    let work = ConvertingAhead(tree)
+    do throws(Fault) {
+      return try make(path, work, ProgressLine(path, size: Int64(work.count())))
+    } catch { throw Refusal(.failure, "cannot make the conversions of \(path): \(describe(error))") }
+  }
+
+  private func make(_ path: String, _ work: ConvertingAhead, _ line: ProgressLine) throws(Fault) -> Int {
+    let progress = Mutex((done: 0, failed: 0, line: line))
+    try work.forEach(atATime: max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))) { file, fault in
+      progress.withLock { progress in
+        progress.done += 1
+        progress.line.show(files: progress.done)
+        guard let fault else { return }
+        progress.failed += 1
+        progress.line.clear()
+        Terminal.logError("cannot convert \(path)/\(file.path): \(describe(fault))")
+      }
+    }
+    return progress.withLock { progress in
+      progress.line.finish(files: progress.done - progress.failed)
+      return progress.failed
+    }
   }
 }

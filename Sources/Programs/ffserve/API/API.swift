@@ -1,5 +1,10 @@
+import Assembly
 import Bytes
+import FileTrees
+import Glibc
+import NIOCore
 import NIOHTTP1
+import Text
 import Tree
 
 /// The API of Browsey, and the additional calls of the page.
@@ -46,4 +51,192 @@ struct API: Sendable {
 
   /// The calls that start at the root if no path is given.
   private static let rooted: Set = ["list", "search", "zip", "stat"]
+}
+
+extension API {
+  /// Handles `/api/views`: the views of a file or directory. Reads its first bytes, but makes no conversion. Blocks.
+  func views(_ path: TreePath) throws(Fault) -> Response {
+    let base = Array(path.names.dropLast())
+    let found = try site.library.viewNames(of: site.place(path)).map { view in
+      let own = TreePath(names: base + [view.fileName])
+      let kind: ItemKind = view.kind == .directory ? .directory : view.kind == .file ? .file : .other
+      return ViewsAnswer.View(
+        name: view.fileName.text, path: own.text, type: kind, view: view.view,
+        mimeType: kind == .file ? MediaType.of(view.fileName) : nil, isListed: view.isListed,
+        encodedPath: own.bytes.span.isUTF8 ? nil : own.encoded)
+    }
+    return .json(ViewsAnswer(path: path.text, views: found))
+  }
+}
+
+extension API {
+  /// Handles `/api/zip`: a directory as a ZIP archive that is made as it is sent.
+  func zip(_ path: TreePath, _ request: HTTPRequest) throws(Fault) -> Response {
+    let place = try site.place(path)
+    guard place.attributes.kind == .folder else {
+      return .problem(.badRequest, "it is a file (ask /api/file)", instance: path.encoded)
+    }
+    let method: ZipRecords.Method
+    switch request.query.text("method") {
+    case nil, "deflated": method = .deflated
+    case "stored": method = .stored
+    default: return .problem(.badRequest, "the parameter method is neither deflated nor stored")
+    }
+    let name = path.names.last ?? FileName(site.name == "/" ? "root" : site.name)
+    let headers: [(name: String, value: String)] = [
+      ("Content-Type", "application/zip"), ("Cache-Control", "no-store"),
+      ("Content-Disposition", FileAnswer.disposition(name.appending(".zip"), isAttachment: true)),
+    ]
+    if request.method == .HEAD { return Response(.ok, headers: headers, .unknown) }
+    return Response(.ok, headers: headers, .stream(try ZipStream(place, named: name, method)))
+  }
+}
+
+extension API {
+  private static let usualHits = 200
+  private static let mostHits = 1000
+  private static let limits = SearchRows.Limits(messages: .seconds(10), names: .seconds(5))
+
+  /// Handles `/api/search`. In a mailbox or directory of mail, finds the messages that match a query. In a directory,
+  /// then finds the names at any depth that contain all its words. Blocks.
+  func search(_ path: TreePath, _ request: HTTPRequest) throws(Fault) -> Response {
+    guard let query = request.query.text("q"), !query.isEmpty, query.utf8.count <= 200 else {
+      return .problem(.badRequest, "the parameter q is missing, or longer than 200 bytes")
+    }
+    let limit = min(Self.mostHits, max(1, request.query.text("limit").flatMap { Int($0) } ?? Self.usualHits))
+    var rows = SearchRows(site.library, path.names, query, within: Self.limits)
+    var hits: [SearchAnswer.Hit] = []
+    var isCut = false
+    do throws(Fault) {
+      while !isCut, let found = try rows.next() {
+        hits += found.prefix(limit - hits.count).map { hit($0) }
+        isCut = hits.count == limit
+      }
+    } catch {
+      guard error.kind == .system(ENOTDIR) else { throw error }
+      return .problem(.badRequest, "it is neither a folder nor a mailbox", instance: path.encoded)
+    }
+    return .json(SearchAnswer(query: query, path: path.text, results: hits, isComplete: rows.isComplete && !isCut))
+  }
+
+  private func hit(_ entry: FileTree.Entry) -> SearchAnswer.Hit {
+    let own = TreePath(names: entry.names)
+    let kind: ItemKind = entry.kind == .directory ? .directory : entry.kind == .file ? .file : .other
+    return SearchAnswer.Hit(
+      name: entry.fileName.text, path: own.text, type: kind,
+      fileExtension: kind == .directory ? nil : entry.fileName.shownExtension, absolutePath: site.absolute(own),
+      encodedPath: own.bytes.span.isUTF8 ? nil : own.encoded)
+  }
+}
+
+/// The target of a symbolic link, in a form that JSON can represent.
+struct LinkText: Sendable {
+  /// The target for display. Bytes that are not UTF-8 are shown as U+FFFD.
+  let text: String
+  /// The percent-encoded target, if it is not UTF-8.
+  let encoded: String?
+  /// The modification time of the link itself, as ISO 8601 in UTC.
+  let modified: String
+
+  init(_ target: [UInt8], _ attributes: Attributes) {
+    modified = HTTPDate.iso(attributes.modified)
+    text = String(decoding: target, as: UTF8.self)
+    encoded = target.span.isUTF8 ? nil : Percent.encoded(target, keepingSlash: true)
+  }
+}
+
+extension API {
+  /// Returns the target of a link in `folder`, as in a mount of the tree. An absolute target in the source is made
+  /// relative to the directory, since the source's path exists nowhere else. Returns `nil` if it cannot be read.
+  func linkText(of link: ResolvedPath?, in folder: TreePath) -> LinkText? {
+    guard let link, let target = try? site.tree.linkTarget(link.node, .blocking), !target.isEmpty else { return nil }
+    let attributes = link.attributes
+    let slash = UInt8(ascii: "/")
+    guard target.first == slash, site.source.path != "/", target.starts(with: site.source.path.utf8) else {
+      return LinkText(target, attributes)
+    }
+    let rest = target.dropFirst(site.source.path.utf8.count)
+    guard rest.isEmpty || rest.first == slash else { return LinkText(target, attributes) }
+    let up = folder.names.isEmpty ? Array("./".utf8) : folder.names.flatMap { _ in Array("../".utf8) }
+    return LinkText(up + rest.drop { $0 == slash }, attributes)
+  }
+
+  /// Returns the kind of a special file. Returns `nil` for files, directories and links.
+  static func special(_ kind: Kind) -> String? {
+    switch kind {
+    case .file, .folder, .link: nil
+    case .fifo: "fifo"
+    case .socket: "socket"
+    case .characterDevice: "characterDevice"
+    case .blockDevice: "blockDevice"
+    }
+  }
+
+  /// Returns the response with an entity tag of its bytes, or 304 if the client has it.
+  func tagged(_ response: Response, _ request: HTTPRequest) -> Response {
+    guard case .buffer(let bytes) = response.body else { return response }
+    var hash = StableHash()
+    unsafe bytes.withUnsafeReadableBytes { unsafe hash.combine(long: RawSpan(_unsafeBytes: $0)) }
+    let tag = "\"" + String(hash.value, radix: 36) + "\""
+    guard request.header("if-none-match") == tag else { return response.with("ETag", tag) }
+    return Response(.notModified, headers: response.headers + [("ETag", tag)])
+  }
+}
+
+extension API {
+  /// The maximum size of a text in a response, in bytes.
+  private static let mostText = 1 << 20
+
+  /// Handles `/api/view`: a file for the page to show.
+  func view(_ path: TreePath) throws(Fault) -> Response {
+    let place = try site.place(path)
+    guard place.attributes.kind == .file, let name = path.names.last else {
+      return .problem(.badRequest, "it is a folder (ask /api/list)", instance: path.encoded)
+    }
+    let type = MediaType.of(name)
+    let size = place.attributes.isPreliminary ? nil : place.attributes.size
+    var answer = ViewAnswer(
+      path: path.text, name: name.text, type: .binary, mimeType: type ?? MediaType.unknown, size: size,
+      url: "/api/file?path=" + Percent.encoded(path.bytes))
+    if let type, type.hasPrefix("image/"), type != "image/svg+xml" {
+      answer.type = .image
+      // Does not convert a file only to determine the picture's size.
+      if !place.attributes.isPreliminary {
+        let head = try head(of: place, 64 << 10)
+        answer.dimensions = ImageSize.of(head).map { .init(width: $0.width, height: $0.height) }
+      }
+      return .json(answer)
+    }
+    let language = SourceLanguage.of(name)
+    guard language != nil || type == nil || type?.hasPrefix("text/") ?? false else { return .json(answer) }
+    let head = try head(of: place, Self.mostText + 1)
+    if language == nil, !Self.isText(head) { return .json(answer) }
+    let isCut = head.count > Self.mostText
+    answer.type = language == "markdown" ? .markdown : .text
+    answer.content = FileTree.TextEncoding.detected.text(of: head.prefix(Self.mostText), isCut: isCut)
+    answer.isCut = isCut
+    answer.language = language ?? "plain"
+    return .json(answer)
+  }
+
+  private func head(of place: ResolvedPath, _ count: Int) throws(Fault) -> [UInt8] {
+    let file = try place.open(.blocking)
+    return try file.reading(.blocking) { (source) throws(Fault) in
+      var bytes = [UInt8](repeating: 0, count: source.hasKnownSize ? Int(min(Int64(count), source.size)) : count)
+      var fault: Fault?
+      let got = unsafe bytes.withUnsafeMutableBytes { room -> Int in
+        do throws(Fault) { return unsafe try source.read(into: room, at: 0, .blocking) } catch {
+          fault = error
+          return 0
+        }
+      }
+      if let fault { throw fault }
+      return Array(bytes.prefix(got))
+    }
+  }
+
+  /// Returns whether the bytes look like text: no control characters except white space and escape.
+  private static func isText(_ bytes: [UInt8]) -> Bool {
+    !bytes.prefix(4096).contains { $0 < 0x20 && ![0x09, 0x0a, 0x0c, 0x0d, 0x1b].contains($0) }
+  }
 }
