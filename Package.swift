@@ -18,7 +18,7 @@ let strict: [SwiftSetting] = [
 /// Loops over millions of pixels, which take minutes without the optimiser.
 let optimised: [SwiftSetting] = [.unsafeFlags(["-O"], .when(configuration: .debug))]
 
-/// A module on one of the floors, the folders of `Sources`, or a floor by itself. Imports go downwards only: `scripts/check-imports`
+/// A module on one of the floors, the folders of `Sources`, or a floor by itself. Imports go downwards only: `scripts/check imports`
 /// says which floor may import which.
 func module(
   _ name: String, in floor: String = "", _ dependencies: [Target.Dependency] = [], _ more: [SwiftSetting] = []
@@ -318,7 +318,7 @@ let package = Package(
     .executableTarget(
       name: "librarybench", dependencies: ["FileTrees", system], path: "Tests/Programs/LibraryBench",
       swiftSettings: strict),
-    // For `scripts/sanitize leaks`.
+    // For `scripts/check sanitize leaks`.
     .executableTarget(
       name: "libraryleaks", dependencies: ["FileTrees", "CPosix", system], path: "Tests/Programs/LibraryLeaks",
       swiftSettings: strict),

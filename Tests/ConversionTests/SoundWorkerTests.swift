@@ -22,7 +22,7 @@ struct SoundWorkerTests {
     print(try await Self.script("check_sounds.py", TestExtent.isFull ? ["all"] : []))
   }
 
-  /// No sound loses its end, whatever clock its container has; all by `scripts/check-lengths all`.
+  /// No sound loses its end, whatever clock its container has; all by `scripts/check lengths all`.
   @Test func soundLengthsMatchFFmpeg() async throws {
     print(try await Self.script("check_lengths.py", TestExtent.isFull ? ["all"] : []))
   }

@@ -9,7 +9,7 @@ import Testing
 
   @Test(.enabled(if: MountScratch.has("mandoc"), "needs mandoc"))
   func manualIsCompleteAndMatchesTheProgram() async throws {
-    let checked = try await run(MountScratch.package + "/scripts/manual", "--check", MountProcess.binary)
+    let checked = try await run(MountScratch.package + "/scripts/checks/manual", "--check", MountProcess.binary)
     #expect(checked.text == "" && checked.status == 0, "\(checked.text)\(checked.errors)")
     let said = try await run(MountProcess.binary, "formats")
     for word in ["`NAME.contents/`", "`NAME.pages/`", "`NAME.as-html`", "`1600px`", "`*.heic`"] {

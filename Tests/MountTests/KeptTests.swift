@@ -30,7 +30,7 @@ struct KeptTests {
     let words =
       TestExtent.isFull
       ? [] : ["--kills", "40", "--traps", "2", "--terms", "1", "--readers", "9", "--family", "sample", "--no-samba"]
-    let program = MountScratch.package + "/scripts/check-kept"
+    let program = MountScratch.package + "/scripts/checks/kept"
     let result = try await MountChild([MountScratch.python, program, "--binary", MountProcess.binary] + words)
       .wait(atMost: TestExtent.isFull ? 900 : 100)
     #expect(result.status == 0, "\(result.text.suffix(6000)) \(result.errors.suffix(2000))")

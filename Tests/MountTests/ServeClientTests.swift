@@ -77,7 +77,7 @@ import Testing
   /// Byte for byte, with names that are hard on them.
   @Test(arguments: ["curl", "wget", "rclone", "cadaver"])
   func clientsDownloadCompleteTrees(_ client: String) async throws {
-    let check = MountScratch.package + "/scripts/check-clients"
+    let check = MountScratch.package + "/scripts/checks/clients"
     let result = try await run(check, "--ffserve", Self.program, "--only", client)
     if result.text.contains(": skipped: ") { try Test.cancel("\(skipped(result.text))") }
     #expect(result.status == 0 && result.lines.count == 1, "\(result.text)")

@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  /// Short forms of works of `scripts/check-writing`, which makes more of them.
+  /// Short forms of works of `scripts/check writing`, which makes more of them.
   @Test(arguments: ["two_names", "modelled", "delivered", "saved", "grown"])
   func longWriteRunsBehaveLikeAPlainDirectory(_ work: String) async throws {
     try await withScratch { scratch in
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  /// The last of 50,000 changes costs what the first did: `scripts/soak` makes more.
+  /// The last of 50,000 changes costs what the first did: `scripts/check soak` makes more.
   @Test func costPerChangeStaysConstant() async throws {
     try await withScratch { scratch in
       let said = try await script("soak.py", MountProcess.binary, scratch.path, "50000", limit: 120)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """failing.py SOURCE MOUNT RULES BACKING: MOUNT shows SOURCE, a file system that shows BACKING and fails as the file RULES says
-(scripts/writing/failing.c). Each operation that fails below fails above with the same error, leaves what SOURCE leaves, and works
+(scripts/checks/writingcheck/failing.c). Each operation that fails below fails above with the same error, leaves what SOURCE leaves, and works
 when the fault is over; and while some of all operations fail, nothing is told to be done that is not."""
 
 import errno

@@ -720,7 +720,7 @@ def programs(source, mount):
     return fail
 
 
-# Short forms of what scripts/check-writing does for longer; the modules import from this one.
+# Short forms of what scripts/check writing does for longer; the modules import from this one.
 
 
 def two_names(source, mount):

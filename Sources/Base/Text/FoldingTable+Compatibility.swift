@@ -1,4 +1,4 @@
-// Made by scripts/make-folding from version 14.0.0 of Unicode's data.
+// Made by scripts/make/folding from version 14.0.0 of Unicode's data.
 
 extension FoldingTable {
   /// The compatibility decompositions (NFKD), in lower case and without marks: the first code point of a run, and its

@@ -2,7 +2,7 @@ import CPosix
 import FileTrees
 import SystemPackage
 
-/// `libraryleaks FOLDER ROUNDS [keep]`, for `scripts/sanitize leaks`: in each round opens the folder as a tree, uses what a
+/// `libraryleaks FOLDER ROUNDS [keep]`, for `scripts/check sanitize leaks`: in each round opens the folder as a tree, uses what a
 /// tree can do, and gives it up; prints the bytes that are allocated in the end. With `keep` the trees are not given up.
 @main
 struct LibraryLeaks {

@@ -1,6 +1,6 @@
 import FileTrees
 
-/// Uses all that the library has for changing files. It is compiled and run by `scripts/check-outside` alone, which looks at the
+/// Uses all that the library has for changing files. It is compiled and run by `scripts/check outside` alone, which looks at the
 /// files afterwards.
 enum ChangeFiles {
   static func run() async throws {

@@ -1,7 +1,7 @@
 internal import Glibc
 import Testing
 
-/// Defects that `scripts/sanitize` has to find, to show that it would find others. They pass as tests.
+/// Defects that `scripts/check sanitize` has to find, to show that it would find others. They pass as tests.
 @Suite(.enabled(if: unsafe getenv("FFMOUNT_PLANTED") != nil))
 struct PlantedTests {
   fileprivate nonisolated(unsafe) static var count = 0

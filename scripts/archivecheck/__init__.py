@@ -1,1 +1,0 @@
-"""What scripts/check-archives compares, and with what."""

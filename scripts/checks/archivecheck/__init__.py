@@ -1,0 +1,1 @@
+"""What scripts/check archives compares, and with what."""
