@@ -33,7 +33,7 @@ as_root() {
 # Builds the release programs and sets $release to their folder: all, or those of a mount if $1 is `local`. One build, since
 # the chain of modules of ffmount occupies one core only.
 build_release() {
-    local options=(-c release --static-swift-stdlib --package-path "$root")
+    local options=(-c release --static-swift-stdlib -debug-info-format none --package-path "$root")
     need_swift
     FFMOUNT_PROGRAMS=${1:-all} swift build "${options[@]}" >&2
     release=$(FFMOUNT_PROGRAMS=${1:-all} swift build "${options[@]}" --show-bin-path)

@@ -54,8 +54,8 @@ public struct Attributes: Sendable {
 /// An element of the tree: a real file, an entry of an archive, a view.
 ///
 /// Items are cheap to create. The views beside them are added by `Tree`. An item implements only what it supports. All
-/// methods are thread-safe. Methods with a `BlockingMode` parameter throw `Fault.later` instead of blocking an immediate
-/// caller.
+/// methods are thread-safe. Methods with a `BlockingMode` parameter throw `Fault.later` instead of blocking an
+/// immediate caller.
 public protocol Item: AnyObject, Sendable {
   /// The inode number. Unique to the item, and stable across mounts of an unchanged source.
   var inode: UInt64 { get }
@@ -113,7 +113,7 @@ public protocol Item: AnyObject, Sendable {
   /// may differ are read and verified.
   func openAgain(_ blocking: BlockingMode) throws(Fault) -> any ByteSource
 
-  /// Whether `content` identifies recorded properties of the bytes, not the bytes themselves.
+  /// Whether `content` identifies recorded properties of the bytes, such as a size and CRC, not the bytes themselves.
   var claimsItsContent: Bool { get }
 
   /// Returns an identifier of this state of the item's bytes, which changes whenever they do.
@@ -214,7 +214,8 @@ public protocol DirectoryCursor: AnyObject, Sendable {
   /// Returns some entries after the offset `place`, which is 0 or an entry's `next`. Empty at the end.
   func entries(after place: Int64, _ blocking: BlockingMode) throws(Fault) -> [ListedEntry]
 
-  /// Whether a listing continues to its end in the state in which it started, since names move when the source changes.
+  /// Whether a listing continues in the state in which it started when the source changes. True if a change can move
+  /// entries to other offsets.
   var outlivesChanges: Bool { get }
 }
 
@@ -222,6 +223,7 @@ extension DirectoryCursor {
   public var outlivesChanges: Bool { false }
 }
 
+/// An entry of a directory listing.
 public struct ListedEntry: Sendable {
   public let name: ListedName
   public let inode: UInt64

@@ -8,9 +8,9 @@ internal import Threads
 /// The kernel checks permissions against attributes that it has cached for up to half a second. Before each reply that
 /// depends on a permission, the tree therefore checks the caller against the file's current attributes.
 extension Tree {
-  /// Throws EACCES unless `caller` has the permissions `wanted` (4 read, 2 write, 1 execute or search) on a node's item.
-  /// `item` is in the current state of its source. In a view, the caller must also be able to enter the outermost view.
-  /// A `nil` `caller` has all permissions.
+  /// Throws EACCES unless `caller` has the permissions `wanted` (4 read, 2 write, 1 execute or search) on a node's
+  /// item. `item` is in the current state of its source. In a view, the caller must also be able to enter the outermost
+  /// view. A `nil` `caller` has all permissions.
   func check(
     _ wanted: UInt16, _ node: Node, _ item: any Item, for caller: Credentials?, _ blocking: BlockingMode
   ) throws(Fault) {
@@ -104,8 +104,8 @@ extension Tree {
     return true
   }
 
-  /// Returns whether `caller` has the permissions `wanted` (4 read, 1 search) on an item. A `nil` `caller` means that no
-  /// other user sees the mount.
+  /// Returns whether `caller` has the permissions `wanted` (4 read, 1 search) on an item. A `nil` `caller` means that
+  /// no other user sees the mount.
   func may(_ wanted: UInt16, _ item: any Item, _ attributes: Attributes, _ caller: Credentials?) throws(Fault) -> Bool {
     guard let caller else { return true }
     return caller.may(wanted, overrides.applied(to: AccessAttributes(attributes)), try shownList(of: item))

@@ -141,7 +141,7 @@ extension Tree {
     return try free(shown, of: name, in: folder, blocking)
   }
 
-  /// Returns the views of a name whose own names do not exist yet.
+  /// Returns the views of `name` whose own names are short enough and not taken by an entry of the directory.
   private func free(
     _ shown: [any View], of name: FileName, in folder: Node, _ blocking: BlockingMode
   ) throws(Fault) -> [ListedView] {

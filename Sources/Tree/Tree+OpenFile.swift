@@ -22,7 +22,7 @@ extension Tree {
     /// Checksums of bytes read from a file that is identified only by recorded properties, such as the size and CRC of
     /// an entry.
     private let given: Mutex<GivenBytes>?
-    /// Whether the size that the kernel was told is a permanent estimate.
+    /// Whether the size in the kernel's cache may stay an estimate while the file is open.
     public let hasOpenEnd: Bool
     /// Whether the kernel's cached pages are still valid.
     public let keepsCache: Bool

@@ -7,8 +7,8 @@ internal import Threads
 /// The content of a mount: real files, and beside each its views.
 ///
 /// Independent of FUSE: nodes are numbers, failures are `Fault`s. All methods are thread-safe. With
-/// `BlockingMode.immediate`, a method waits only for the underlying file system. It throws `Fault.later` if it would block
-/// otherwise.
+/// `BlockingMode.immediate`, a method waits only for the underlying file system. It throws `Fault.later` if it would
+/// block otherwise.
 public final class Tree: Sendable {
   package let views: Views
   let overrides: Overrides
@@ -224,7 +224,7 @@ public final class Tree: Sendable {
   /// Records that the kernel has requested a node's attributes since it was opened.
   public func noteRefreshed(_ id: UInt64) { (try? nodes.node(id))?.toldSize.noteRefresh() }
 
-  /// Records that a thread is about to be told a file's exact size. Must be called before the reply.
+  /// Records that the reply to a thread contains a file's exact size. Must be called before the reply.
   public func noteExactSize(of id: UInt64, toldTo thread: Int32) {
     (try? nodes.node(id))?.toldSize.noteExact(for: thread)
   }

@@ -32,7 +32,7 @@ public final class RunningCheck<Sum: RunningSum & ~Copyable>: Sendable {
   private static var longestGap: Int64 { 4 << 20 }
   private static var blockSize: Int { 256 << 10 }
 
-  /// Creates a check. `isPassed` tells whether the source was verified before. `passed` is called when it is verified.
+  /// Creates a check. `isPassed` is whether the source was verified before. `passed` is called when it is verified.
   public init(
     of source: any ByteSource, _ sum: consuming sending Sum, isPassed: Bool = false,
     passed: @escaping @Sendable () -> Void = {}

@@ -157,7 +157,7 @@ extension ConversionService {
     return !found.isEmpty
   }
 
-  /// The source of a job.
+  /// The source of a job, and the passwords that open it.
   struct InHand {
     let bytes: any ByteSource
     let revision: UInt64
@@ -183,6 +183,7 @@ extension ConversionService {
     String(text.unicodeScalars.prefix(300).map { $0.properties.isPatternWhitespace ? " " : Character($0) })
   }
 
+  /// The failure of a job, and its reason for reports.
   struct Failed: Error {
     let fault: Fault
     /// The problem, as the end of a sentence that starts with the file's name.

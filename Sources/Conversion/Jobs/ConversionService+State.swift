@@ -36,6 +36,7 @@ extension ConversionService {
     }
   }
 
+  /// A result in use.
   struct Made {
     weak var rendition: ConversionResult?
   }
@@ -56,6 +57,7 @@ extension ConversionService {
     }
   }
 
+  /// The failure of a job, returned by later requests while it is valid.
   struct Failure {
     let fault: Fault
     /// Whether the same state of the file will always fail. If not, the failure is valid only until all waiters have

@@ -85,7 +85,7 @@ public final class ConversionService: Sendable {
     turns.stop()
   }
 
-  // MARK: Asking
+  // MARK: Requests
 
   /// Opens the result of a conversion. Throws `pending` while it is being made.
   public func open(_ recipe: Recipe, of subject: Subject, _ blocking: BlockingMode) throws(Fault) -> ConversionResult {
@@ -196,8 +196,10 @@ public final class ConversionService: Sendable {
 
   // MARK: Jobs
 
+  /// The outcome of a job.
   enum Outcome {
-    /// A number, the file if one was made, a remark, and whether the file is cached.
+    /// The size of the result or another number, such as that of pages; the file if one was made; a remark; and whether
+    /// the file is cached.
     case made(Int64, ConversionResult?, remark: String, isKept: Bool)
     case failed(Fault, isLasting: Bool)
     /// The job was cancelled, or the file has changed. The next request starts a new job.

@@ -5,8 +5,8 @@ package import Index
 internal import Synchronization
 internal import Threads
 
-/// The sizes of results and numbers of pages, by state of the source. They come from this mount and, through the index,
-/// from earlier ones.
+/// The known sizes of results and numbers of pages, by state of the source. They were determined in this mount or, if
+/// the index has them, in earlier ones.
 ///
 /// All records of the index are loaded at the first query, so that listings of very many files do not query it for
 /// each.

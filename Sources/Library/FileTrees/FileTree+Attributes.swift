@@ -99,8 +99,8 @@ extension FileTree {
   /// Returns the attributes of a file or directory.
   ///
   /// - Parameters:
-  ///   - exactSize: Whether a file with an estimated size is made to determine the size. This may take as long as reading
-  ///   the file.
+  ///   - exactSize: Whether a file with an estimated size is made to determine the size. This may take as long as
+  ///     reading the file.
   ///   - followsLinks: Whether a symbolic link in the last component is followed.
   /// - Throws: `notFound`, and the errors of reading the parent directories.
   public func attributes(

@@ -100,7 +100,7 @@ extension FileTree {
   /// RENAME_NOREPLACE of <linux/fs.h>.
   private static let withoutReplacing: UInt32 = 1
 
-  // MARK: For all changes
+  // MARK: Helpers of all changes
 
   static let maker = Tree.CreationContext(caller: nil, umask: 0)
 

@@ -73,6 +73,7 @@ extension FileTree {
   }
 }
 
+/// The entries of a directory, in batches.
 struct EntryRows: Producer {
   private let tree: FileTree
   private let path: FilePath

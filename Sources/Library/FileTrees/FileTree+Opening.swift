@@ -255,7 +255,7 @@ extension FileTree {
       }
     }
 
-    // MARK: All calls
+    // MARK: Running calls
 
     /// Runs `body` with the open file on a thread of the tree.
     private func use<Value: Sendable>(

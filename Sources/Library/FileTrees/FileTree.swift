@@ -93,7 +93,7 @@ public final class FileTree: Sendable {
     }
   }
 
-  // MARK: For all that is asked of it
+  // MARK: Running calls
 
   /// Runs blocking work on a thread of the tree.
   func run<Value: Sendable>(
@@ -225,8 +225,8 @@ extension FileTree {
   ///
   /// - Parameters:
   ///   - path: The path of the link.
-  ///   - destination: The recorded path, relative to the link's directory or absolute. It does not have to exist. A path
-  ///   outside the tree can be recorded, but is not followed.
+  ///   - destination: The recorded path, relative to the link's directory or absolute. It does not have to exist. A
+  ///     path outside the tree can be recorded, but is not followed.
   /// - Throws: `alreadyExists`, `missingParent`, `readOnlyView`, `permissionDenied`, `noSpace`, `nameTooLong`.
   public func createSymbolicLink(_ path: FilePath, to destination: FilePath) async throws(FileTreeError) {
     guard !destination.isEmpty else { throw .invalid(path, "a link cannot have an empty destination") }

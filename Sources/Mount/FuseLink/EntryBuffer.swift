@@ -2,8 +2,8 @@ public import CFuse3
 
 /// The reply to one readdir or readdirplus.
 ///
-/// Independent of a request, so that the request can be abandoned while the reply is built. libfuse 3 takes a request
-/// but does not use it.
+/// Independent of a request, so that the request can be abandoned while the reply is built. The functions of libfuse 3
+/// that encode entries take a request but do not use it.
 @safe public struct EntryBuffer: ~Copyable {
   private let memory: UnsafeMutableRawBufferPointer
   private var count = 0

@@ -4,7 +4,7 @@ internal import Synchronization
 /// The numbers by which the kernel identifies open files and directories.
 ///
 /// A handle is the address of an object, with the ordinal of its process in the upper bits. The next process cannot use
-/// that address. It reopens the file and stores it here under the same number.
+/// that address. It reopens the file and stores its own object under the same number.
 @safe final class Handles: Sendable {
   /// The position of the ordinal, in bits. Addresses have 47 bits.
   private static let shift: UInt64 = 48

@@ -1,7 +1,7 @@
 internal import CFuse3
 internal import Glibc
 
-/// The kernel's INIT request, the first of a mount.
+/// The handler of INIT, the kernel's first request of a mount.
 @safe struct InitExchange {
   private let session: OpaquePointer
   private let legacy: Handover?
@@ -35,8 +35,8 @@ internal import Glibc
     _ = fcntl(wire, F_SETFD, FD_CLOEXEC)
     var answer = [UInt8](repeating: 0, count: 4096)
     let count = unsafe recv(ends[1], &answer, answer.count, Int32(MSG_DONTWAIT))
-    // struct fuse_out_header, 16 bytes; struct fuse_init_out: u32 major, minor, max_readahead, flags, …, at 32 bytes u32
-    // flags2, max_stack_depth.
+    // struct fuse_out_header, 16 bytes; struct fuse_init_out: u32 major, minor, max_readahead, flags, …, at 32 bytes
+    // u32 flags2, max_stack_depth.
     guard count > 0 else { return }
     let parallelFolders: UInt32 = 1 << 18
     if count >= 32 { answer[30] |= UInt8(parallelFolders >> 16) }

@@ -58,7 +58,7 @@ public final class KernelNotifier: Sendable {
     _ = waitpid(process.child, nil, WNOHANG)
   }
 
-  // MARK: The helper
+  // MARK: Helper process
 
   /// Runs the helper and does not return, if this process was started as one. Otherwise, does nothing.
   public static func serveAsHelper(_ arguments: [String]) {

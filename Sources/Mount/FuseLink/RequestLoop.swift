@@ -37,6 +37,7 @@ internal import Threads
   let watchdogWakes: UnsafeMutablePointer<pthread_cond_t>
   let isEnding = Atomic<Bool>(false)
 
+  /// A thread that receives requests.
   final class Reader: Sendable {
     let thread = pthread_self()
     /// The unique number of the request being answered. 0 if none.

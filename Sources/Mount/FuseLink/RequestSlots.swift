@@ -12,6 +12,7 @@ public final class RequestSlots: Sendable {
   /// The size of a slot, in bytes. libfuse needs a page of headers and 1 MiB.
   private static let size = 4096 + 1 << 20 + 4096
   private static let count: Int32 = 8192
+  /// The offsets in the memory, in bytes.
   private enum Place {
     static let version = 0
     /// The length of the kernel's INIT request, followed by the request.
@@ -54,7 +55,7 @@ public final class RequestSlots: Sendable {
   /// The number of processes that trapped in the last minute in work that was not part of a request.
   public let idleTraps: Int
 
-  /// A trap that ended a process.
+  /// A trap (fatal signal) that ended a process.
   public struct Trap: Sendable {
     /// The node of the request in progress. 0 if there was none.
     public let node: UInt64
@@ -204,8 +205,8 @@ public final class RequestSlots: Sendable {
 
   // MARK: Requests that end processes
 
-  /// Returns whether more than the permitted number of processes have died with an inherited request. Counts the last
-  /// one.
+  /// Records that the previous process has died with an inherited request. Returns whether more than the permitted
+  /// number of processes have.
   func hasSeenTooMuch(_ slot: Int32) -> Bool {
     let deaths = memory.load(Self.deaths(slot), as: UInt64.self) + weight
     memory.store(deaths, at: Self.deaths(slot))

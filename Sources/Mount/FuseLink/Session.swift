@@ -7,7 +7,7 @@ internal import Synchronization
 @safe public final class Session: @unchecked Sendable {
   // Sendable: libfuse's session may be ended and sent notifications from any thread.
 
-  /// An object that keeps the file system alive while C code holds a pointer.
+  /// The object behind libfuse's user pointer. Keeps the file system alive while C code has that pointer.
   final class Anchor: Sendable {
     let fileSystem: any FileSystem
     let handles: Handles
@@ -97,7 +97,7 @@ internal import Synchronization
     public let isClean: Bool
   }
 
-  /// The action for a mount that is not used.
+  /// The time after which an unused mount is unmounted, and the function that unmounts it.
   public struct Idleness: Sendable {
     /// The required time without requests, in whole seconds.
     let time: Duration

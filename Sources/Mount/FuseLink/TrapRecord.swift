@@ -1,7 +1,7 @@
 internal import CPosix
 internal import Glibc
 
-/// The recorded traps that have ended this mount's processes.
+/// The record of the traps (fatal signals) that have ended this mount's processes.
 @safe struct TrapRecord {
   private let record: UnsafeMutablePointer<ffmount_traps>
   /// The number of traps after which an operation is refused.

@@ -9,7 +9,7 @@ internal import Synchronization
 /// process's earlier requests.
 final class ExactSizePolicy: Sendable {
   private struct Habit {
-    /// The program that listed a directory. `nil` if none did.
+    /// The program that the process ran when it listed a directory. `nil` if it has not listed any.
     var lister: String?
     /// Whether the process opened a file after requesting a size.
     var opens = false

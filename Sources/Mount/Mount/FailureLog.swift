@@ -3,7 +3,7 @@ internal import Logging
 internal import Synchronization
 internal import Tree
 
-/// A log of failures. Each line contains the file, the offset and the expected value.
+/// A log of failures: one line for each file and fault.
 final class FailureLog: Sendable {
   private let logger: Logger
   /// The lines already logged, so that a program that retries causes only one.

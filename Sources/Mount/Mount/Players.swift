@@ -1,4 +1,4 @@
-/// The programs that play sound and film, or create thumbnails of films for a file manager.
+/// The programs that can read a film while it is being generated: players, thumbnailers and indexers.
 ///
 /// A film that is being generated can be read long before its size is known. Players start with the available bytes and
 /// read until there are no more. All other programs may rely on the size that they get after opening a file, and wait

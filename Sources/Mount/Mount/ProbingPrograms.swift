@@ -1,5 +1,5 @@
-/// Programs that record a file's size before they open it and then write exactly that many bytes. With an estimate, the
-/// archived file would end in zeros.
+/// The programs that record a file's size before they open it and then write exactly that many bytes, such as cpio.
+/// They get exact sizes. With an estimate, the archived file would end in zeros.
 enum ProbingPrograms {
   /// The names of the executables.
   private static let names: Set<String> = [

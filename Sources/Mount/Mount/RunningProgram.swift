@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The programs that calling processes run.
+/// A lookup of the programs that calling processes run.
 enum RunningProgram {
   /// Returns the name of the program's executable, without its directory. Returns `nil` if the thread is 0, which means
   /// unknown. Reads /proc.

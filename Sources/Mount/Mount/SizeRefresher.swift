@@ -8,10 +8,10 @@ internal import Threads
 /// A helper process that makes the kernel refresh a file's size before the file is read.
 ///
 /// The kernel caches the size from the last stat, which is an estimate for a file that has not been generated yet. Some
-/// operations (sendfile(2), splice(2), mmap(2)) stop there without an error. Only statx(2) with AT_STATX_FORCE_SYNC on
-/// the path refreshes it for all of them. The reply to `open` is therefore delayed until that is done. A thread of the
-/// daemon cannot do this. A thread that waits for its own mount inside the kernel cannot be killed and blocks the
-/// unmount.
+/// operations (sendfile(2), splice(2), mmap(2)) stop at that size without an error. Only statx(2) with
+/// AT_STATX_FORCE_SYNC on the path refreshes it for all of them. The reply to `open` is therefore delayed until that is
+/// done. A thread of the daemon cannot do this. A thread that waits for its own mount inside the kernel cannot be
+/// killed and blocks the unmount.
 final class SizeRefresher: Sendable {
   private let mountpoint: [UInt8]
   private let state = Mutex(State())
@@ -104,7 +104,7 @@ private enum WitnessMessage {
   static func token(of bytes: [UInt8]) -> UInt64 { UInt64(littleEndianBytes: bytes) }
 }
 
-// MARK: The helper's side
+// MARK: Helper process
 
 extension SizeRefresher {
   /// The helper's name, which is its entire command line.

@@ -11,8 +11,9 @@ internal import Tree
 /// stop at the last known size. Files that stay open are therefore watched, or polled if the source's file system does
 /// not report changes. A file that is soon closed is only recorded.
 ///
-/// Only changes of the bytes count. If a name was removed through the mount, the kernel might request the attributes
-/// before it reads the reply to the removal. It would then count the removed link twice.
+/// Watches report only changes of the bytes. Otherwise, the removal of a name through the mount would make the kernel
+/// request the attributes, perhaps before it reads the reply to the removal. It would then count the removed link
+/// twice.
 final class SourceFollower: Sendable {
   private struct Watched {
     var files: [WeakFile]

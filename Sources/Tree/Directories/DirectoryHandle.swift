@@ -28,7 +28,7 @@ public final class DirectoryHandle: Sendable {
   public var folder: UInt64 { UInt64(node.id) }
   /// Whether the kernel may cache the whole listing until it is invalidated.
   public var isImmutable: Bool { node.item.isImmutable }
-  /// Whether the kernel's cached listing is this one.
+  /// Whether the kernel's cached listing is still valid.
   public let keepsCache: Bool
   public var attributeCost: AttributeCost { node.item.attributeCost }
   var realFolder: RealFolder? { node.item as? RealFolder }
@@ -252,11 +252,11 @@ public final class DirectoryHandle: Sendable {
     state.blocks = []
   }
 
-  /// The position at which a listing continues: after an entry of the earlier listing.
+  /// The position in a new listing that follows an entry of the earlier one.
   private struct Continuation {
-    /// The index of that entry.
+    /// The index of the entry in the earlier listing.
     var entry: Int
-    /// The entries after it in its block, and the offsets before and after the block.
+    /// The entries after it in its block of the new listing, and the offsets before and after the block.
     var rest: ArraySlice<ListedEntry>
     var start: Int64
     var place: Int64

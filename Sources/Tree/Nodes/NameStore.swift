@@ -2,8 +2,8 @@ internal import Bytes
 internal import Files
 internal import Synchronization
 
-/// The names of a `PersistentNodeTable`, each preceded by its length. Free memory is not recorded: each process determines it
-/// from the names in use.
+/// The names of a `PersistentNodeTable`, each preceded by its length. Free memory is not recorded: each process
+/// determines it from the names in use.
 final class NameStore: Sendable {
   /// The capacity, in bytes. The reference of a name has 32 bits and counts units.
   static let capacity = 4 << 30

@@ -10,7 +10,7 @@ internal import Synchronization
 package final class Node: Sendable {
   let id: UInt32
   /// A number that no other node of the mount ever has. Identifies the node in state that may outlive the kernel's
-  /// interest in it, such as open files until their release is read. The ID, in contrast, is soon reused.
+  /// references to it, such as open files until their release is read. The ID, in contrast, is soon reused.
   let generation: UInt64
   private let position: Position<Node>
   /// The directory in which it was looked up. `nil` for the root.
@@ -28,10 +28,11 @@ package final class Node: Sendable {
   let cachedRevision = Atomic<UInt64>(0)
   let toldSize = ToldSize()
   let opened = OpenFiles()
-  /// A hash of the owner, permissions and ctime of a real directory that the kernel knows, in a shared mount. 0 if
+  /// A hash of the owner, permissions and ctime of a real directory that the kernel has cached, in a shared mount. 0 if
   /// unknown.
   let toldState = Atomic<UInt64>(0)
 
+  /// A name of a node in a directory.
   struct Name: Sendable, Hashable {
     let folder: Node
     let name: FileName
@@ -43,6 +44,7 @@ package final class Node: Sendable {
     }
   }
 
+  /// The current item, and its properties when it was looked up.
   private struct Held {
     var item: any Item
     var identity: ItemIdentity

@@ -2,8 +2,8 @@ internal import Bytes
 
 /// Nodes that an earlier process gave to the kernel.
 extension NodeTable.State {
-  /// Adopts the nodes of the ledger. Each is looked up when it is first used. O(n) in the IDs ever used.
-  /// Nodes that the kernel has forgotten are kept only if `keepingForgotten`.
+  /// Adopts the nodes of `ledger`. Each is looked up when it is first used. O(n) in the IDs ever used. Nodes that the
+  /// kernel has forgotten are retained only if `keepingForgotten`.
   mutating func inherit(keepingForgotten: Bool) {
     guard let ledger else { return }
     let end = Int(max(2, ledger.end))

@@ -4,9 +4,10 @@ internal import Synchronization
 /// The nodes to which the kernel has references.
 ///
 /// The kernel counts its lookups and returns them with FORGET. A node lives while its count is above zero, or longer if
-/// an NFS server may have a handle of it. All state is under one lock. While it is held, real files are told of new
-/// names, and no other method of an item is called: see `ItemIdentity`.
+/// an NFS server may have a handle of it. All state is under one lock. While it is held, new names are recorded in real
+/// files and directories, and no other method of an item is called: see `ItemIdentity`.
 final class NodeTable: Sendable {
+  /// A node ID, and the node that has it, if any.
   struct Slot {
     var node: Node?
     var lookups: UInt64 = 0
@@ -138,6 +139,7 @@ final class NodeTable: Sendable {
     return node
   }
 
+  /// The state of a node ID.
   enum Known {
     case present(Node)
     /// A node that an earlier process gave to the kernel and this process has not looked up.

@@ -37,6 +37,7 @@ public final class PersistentNodeTable: Sendable {
 
   /// The format version. Other versions are not read.
   private static let version: UInt64 = 3
+  /// Offsets in the header, in bytes.
   private enum Head {
     static let version = 0
     static let generation = 8

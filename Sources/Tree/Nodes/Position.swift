@@ -17,7 +17,7 @@ struct Position<Folder: AnyObject & Sendable>: ~Copyable, Sendable {
   var folder: Folder? { isMoved.load(ordering: .acquiring) ? value.folder : first.folder }
   var name: FileName { isMoved.load(ordering: .acquiring) ? value.name : first.name }
 
-  /// Changes the directory and name. Only `NodeTable.move` calls this, with its lock held.
+  /// Changes the directory and name. Only `NodeTable` causes this, through `Node.move`, with its lock held.
   func move(to folder: Folder, _ name: FileName) {
     moved.withLock { $0 = (folder, name) }
     isMoved.store(true, ordering: .releasing)

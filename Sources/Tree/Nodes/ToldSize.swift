@@ -1,13 +1,13 @@
 internal import Synchronization
 
-/// The state of the file size that the kernel knows. The size is an estimate until the file has been generated.
+/// The state of a derived file's size in the kernel's cache. The size is an estimate until the file has been generated.
 ///
-/// When a thread that was told the exact size opens the file, the kernel has processed that reply and reads with that
-/// size. Until then, the size must be refreshed before `open` returns: see `Tree.OpenFile.changesAttributes`.
+/// If the thread that received the exact size opens the file, the kernel has processed the reply and reads with that
+/// size. Otherwise, the size must be refreshed before `open` returns: see `Tree.OpenFile.changesAttributes`.
 struct ToldSize: ~Copyable {
-  /// Whether the kernel was told an estimate that no exact size is known to have replaced.
+  /// Whether the kernel has received an estimate that no exact size is known to have replaced.
   private let isEstimate = Atomic<Bool>(false)
-  /// The thread that was last told the exact size. 0 if none.
+  /// The thread whose request was last answered with the exact size. 0 if none.
   private let exactFor = Atomic<Int32>(0)
 
   /// The value of `exactFor` during an invalidation. The kernel drops replies that arrive while its attributes are
@@ -30,7 +30,7 @@ struct ToldSize: ~Copyable {
   /// Records an invalidation. Must be called before the kernel's attributes are invalidated.
   func noteInvalidation() { exactFor.store(Self.invalidated, ordering: .relaxed) }
 
-  /// Records a refresh. Must be called after the kernel has asked again and was told the exact size.
+  /// Records a refresh. Must be called after the kernel has requested the size again and received the exact one.
   func noteRefresh() {
     isEstimate.store(false, ordering: .relaxed)
     exactFor.store(0, ordering: .relaxed)

@@ -2,10 +2,13 @@ internal import Bytes
 internal import Files
 internal import Glibc
 
-/// A descriptor through which a file's locks are set. They end with it.
+/// The descriptor through which one owner's locks of a file are set. The locks end when it is closed.
+///
+/// Also represents the unnamed file on which the locks of a derived file are set.
 final class HeldLock: Sendable {
   private let descriptor: Descriptor
-  /// Whether the open file description is also that of an open file, beyond which the locks would persist.
+  /// Whether the descriptor is a duplicate of an open file's. Closing it then does not end the locks, so they are
+  /// removed explicitly.
   private let isShared: Bool
   /// The record for the next process. `nil` if there will be none.
   let entry: OpenLedger.Entry?

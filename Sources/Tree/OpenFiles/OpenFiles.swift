@@ -2,7 +2,7 @@ internal import Bytes
 internal import Files
 internal import Synchronization
 
-/// A real file whose state is known while it is open, regardless of its names.
+/// The bytes of an open real file. Its status and descriptor stay available when its names are removed.
 protocol OpenRealFile: ByteSource {
   func status() throws(Fault) -> FileStatus
   func withDescriptor<Result>(_ body: (Int32) throws(Fault) -> Result) throws(Fault) -> Result

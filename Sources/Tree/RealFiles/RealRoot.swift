@@ -32,8 +32,8 @@ public final class RealRoot: Sendable {
   /// Creates the root of a tree from the open directory `descriptor`.
   ///
   /// - Parameters:
-  ///   - path: an absolute path without symbolic links. Another directory at this path replaces the root if that is
-  ///     removed. `nil` if none does.
+  ///   - path: an absolute path without symbolic links. If the root is removed, another directory at this path replaces
+  ///     it. `nil` to prevent that.
   ///   - name: identifies the file system if its device number differs between machines and mounts. `nil` to use the
   ///     device number.
   public init(

@@ -6,7 +6,7 @@ package struct FileGroup: Sendable {
     package let name: FileName
     package let item: any Item
     package let attributes: Attributes
-    /// The directories on the path of symbolic links to the file.
+    /// The directories that symbolic links traverse on the way to the file.
     let passed: [LookupResult]
 
     package init(name: FileName, item: any Item, attributes: Attributes, passed: [LookupResult] = []) {

@@ -1,7 +1,8 @@
 package import Bytes
 internal import Synchronization
 
-/// The views of files without an extension, chosen by their first bytes and cached by the file's state.
+/// A cache of the views of files without an extension. The views are chosen by a file's first bytes and cached by its
+/// revision.
 final class SniffedFiles: Sendable {
   private let views = Mutex<[UInt64: [Int]]>([:])
 

@@ -3,7 +3,7 @@ internal import Files
 internal import Glibc
 internal import Synchronization
 
-/// The source file of a view, in one state.
+/// The source of a view, in one state. Can check whether that is still the current state.
 package final class SourceState: Sendable {
   package let source: Source
   /// The identifier of the file's bytes.
@@ -71,7 +71,8 @@ package final class SourceState: Sendable {
   }
 }
 
-/// The objects that views have created for files, by file, location and state. Holds weak references.
+/// A table of the objects that a view has created for its sources, by state, location and access attributes. Its
+/// references are weak.
 package final class SourceTable<Value: AnyObject & Sendable>: Sendable {
   private struct Key: Hashable {
     let state: UInt64

@@ -22,7 +22,7 @@ package final class Indexing: Sendable {
   /// Stops the running searches. Their results so far are kept.
   package func stop() { mailboxes.stop() }
 
-  /// A running search for the messages of a mailbox.
+  /// A search for the messages of a mailbox or directory, with its progress.
   package final class Search: Sendable {
     let mailbox: any MessageSource
 

@@ -6,7 +6,7 @@ internal import Threads
 internal import Tree
 internal import Unpacking
 
-/// A file, in one state, that is or should be a mailbox.
+/// A file, in one state, that is a mailbox or named like one.
 ///
 /// A background search finds its messages sequentially, from the first access on. A request for a message waits only
 /// until that message is found. Without requests the search pauses, and the next one resumes it. Results are stored in
@@ -68,7 +68,8 @@ final class Mailbox: Sendable {
     self.mailboxes = mailboxes
   }
 
-  /// The fault that ended the search before the file's end, or that of the compressed file it is in. Nil if there is none.
+  /// The fault that ended the search before the file's end, or that of the compressed file it is in. Nil if there is
+  /// none.
   var fault: Fault? {
     let (fault, packed) = progress.read { ($0.fault, $0.opened?.packed) }
     return fault ?? packed?.damage
@@ -201,7 +202,7 @@ final class Mailbox: Sendable {
   }
 }
 
-/// Conformance of a mailbox, whose messages are numbered by position.
+/// Conformance of a mailbox, whose messages have their positions as index numbers.
 extension Mailbox: PositionedSource {
   func isQuoted(at position: Int) -> Bool { true }
   var losesMessages: Bool { false }

@@ -2,7 +2,7 @@ internal import Bytes
 internal import Index
 internal import Tree
 
-/// The offsets of the blocks of messages found so far in a mailbox.
+/// The block index of a mailbox: the offsets of the blocks of messages found so far.
 struct MailboxDirectory: Sendable, Equatable {
   /// A hash of the start of the file, by which an unchanged start is recognized.
   struct Hash: Sendable, Equatable {
@@ -25,7 +25,7 @@ struct MailboxDirectory: Sendable, Equatable {
   /// The hash of at least all bytes from which the blocks were derived.
   var hash = Hash()
 
-  /// The directory without its last block, which may have been truncated at the file's end.
+  /// The block index without its last block, which may have been truncated at the file's end.
   var withoutLast: MailboxDirectory {
     var shorter = self
     shorter.isWhole = false
@@ -34,7 +34,7 @@ struct MailboxDirectory: Sendable, Equatable {
     return shorter
   }
 
-  /// The directory up to where the search resumes: without the last block if that is partial.
+  /// The block index up to the offset at which the search resumes: without the last block if that is partial.
   var withoutRest: MailboxDirectory { count % Self.blockSize == 0 ? self : withoutLast }
 }
 

@@ -3,7 +3,7 @@ internal import Mail
 internal import Synchronization
 internal import Tree
 
-/// The directory of the messages of a mailbox or mail folder, in the source's order.
+/// `NAME.messages/`: the directories of the messages of a mailbox or mail folder, in the source's order.
 final class MailboxFolder: DerivedItem {
   private let mailbox: any MessageSource
   private let messages: MessageTable

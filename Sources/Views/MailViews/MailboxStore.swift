@@ -3,18 +3,18 @@ package import Index
 internal import Mail
 internal import Tree
 
-/// The index records of a mailbox: its `MailboxDirectory` and its messages' rows.
+/// The index records of a mailbox: its block index (`MailboxDirectory`) and its messages' rows.
 ///
 /// The source is the file's device and inode alone, because results for an earlier state still apply where the bytes
-/// are unchanged. The directory's record identifies the state. It is stored together with the blocks that it adds, so
-/// that after a crash the directory is valid as far as it goes.
+/// are unchanged. The record of the block index identifies the state. It is stored together with the blocks that it
+/// adds, so that after a crash it is valid as far as it goes.
 package struct MailboxStore: Sendable {
   let index: Index
   private let identity: ByteIdentity
   /// Identifies the state of the file: its size and the times of the last change.
   let state: [UInt8]
 
-  /// Incremented whenever the format of rows or directories changes.
+  /// Incremented whenever the format of rows or block indexes changes.
   package static let kind = IndexKind(number: 2, version: 4)
   private static let directoryKey: [UInt8] = [0]
   /// The key of the file's path, which is stored for display.
@@ -34,7 +34,7 @@ package struct MailboxStore: Sendable {
   /// Sorts directly after `directoryKey`, so that one query reads both.
   private static func numbersKey(_ block: Int) -> [UInt8] { directoryKey + [UInt8](bigEndian: UInt64(block)) }
 
-  /// A stored directory.
+  /// A stored block index.
   struct Stored {
     let directory: MailboxDirectory
     /// Whether it describes the file's current state.
@@ -70,7 +70,7 @@ package struct MailboxStore: Sendable {
       directory: directory, isOfPresent: value.prefix(state.count).elementsEqual(state), numbers: numbers)
   }
 
-  /// Stores blocks and the directory that includes them atomically. Returns whether they are stored.
+  /// Stores blocks and the block index that includes them atomically. Returns whether they are stored.
   func store(
     _ blocks: [MailboxBlock], numberedBy id: [UInt8], _ directory: MailboxDirectory, path: String?
   ) -> Bool {

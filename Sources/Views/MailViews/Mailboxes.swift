@@ -6,9 +6,9 @@ internal import Synchronization
 package import Threads
 internal import Tree
 
-/// The mailboxes in use, and their shared state.
+/// The mailboxes in use, with the caches and thread pools that they share.
 package final class Mailboxes: Sendable {
-  /// The cache key of a block of a mailbox, or of one of its messages.
+  /// A cache key: the state of a file, and the number of a block, a message or a sorting.
   struct Place: Hashable, Sendable {
     /// The file's state.
     let state: UInt64
@@ -168,7 +168,7 @@ package final class Mailboxes: Sendable {
     sorted.value(of: messages.file.source) { _ in SortedMailbox(messages, in: self) }
   }
 
-  /// Keeps a mailbox's derived state.
+  /// Retains a mailbox's derived state while it is one of the most recently used.
   func keep(_ mailbox: SortedMailbox) {
     keptSorted.withLock { kept in
       if isEnding { return }

@@ -65,7 +65,7 @@ final class MessageFolder: DerivedItem {
   }
 }
 
-/// The parts of a message's directory.
+/// The directory of a message and the items in it.
 enum MessagePart: Hashable, Sendable {
   case folder
   case bytes

@@ -1,7 +1,7 @@
 internal import Mail
 internal import Tree
 
-/// The optional parts of a message's directory.
+/// The optional items that a message's directory has: `body.html` and `attachments`.
 struct MessageShape: OptionSet, Sendable {
   let rawValue: UInt8
 

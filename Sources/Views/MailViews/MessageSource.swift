@@ -6,9 +6,9 @@ internal import Tree
 /// An ordered collection of messages, in one state of its source: a mailbox, or a directory of message files.
 ///
 /// A message has a position in this state, from 0. Data that is expensive to derive, such as its words, is stored under
-/// a number that the message keeps in later states. In a mailbox, which only grows at its end, that is the position. In
-/// a directory, where messages are added and removed anywhere, it is a separate number. Numbers of removed messages are
-/// not reused.
+/// an index number that the message keeps in later states. In a mailbox, which only grows at its end, that is the
+/// position. In a directory, where messages are added and removed anywhere, it is a separate number. Index numbers of
+/// removed messages are not reused. The serial number in a message's name is assigned independently: see `NumberBook`.
 ///
 /// All methods are thread-safe. Methods that take a `BlockingMode` throw `Fault.later` instead of blocking if it is
 /// `immediate`. The others block.
@@ -57,7 +57,7 @@ protocol MessageSource: AnyObject, Sendable {
   func places(of position: Int) -> [String]
 }
 
-/// A source whose messages keep their numbers, under which data derived from each message is stored in the index.
+/// A source whose messages have index numbers, under which data derived from each message is stored in the index.
 protocol NumberedSource: MessageSource {
   /// The index location of the words. Nil without an index.
   var wordsPlace: WordsPlace? { get }
@@ -87,7 +87,7 @@ struct WordsPlace {
   let proof: [UInt8]
 }
 
-/// A message with a lasting number.
+/// A message with its index number.
 struct NumberedMessage {
   let row: MessageRow
   /// Nil if the message has been removed.

@@ -2,7 +2,7 @@ internal import Bytes
 internal import Mail
 internal import Tree
 
-/// A source whose messages are numbered by position: a file with a `.messages` directory.
+/// A source whose messages have their positions as index numbers: a file with a `.messages` directory.
 protocol PositionedSource: NumberedSource {}
 
 extension PositionedSource {

@@ -33,7 +33,7 @@ final class ShownMessage: Sendable {
   let file: SourceState
   /// The value of `user.ffmount.view`.
   let view: String
-  /// The position in the file, from 0.
+  /// The message's position among those of the file, from 0.
   let position: Int
   /// The number in its name, from 1.
   private let serial: Int

@@ -17,7 +17,8 @@ final class CachedBlock: Sendable {
   }
 }
 
-/// A cache that all decoded sources share: an LRU cache of blocks, bounded in bytes, and the store of restart points.
+/// The LRU cache of blocks that all decoded sources share, bounded in bytes. Also contains their spools and the store
+/// of restart points.
 public final class BlockCache: Sendable {
   struct Key: Hashable {
     var source: ObjectIdentifier

@@ -1,6 +1,7 @@
 internal import Bytes
 
-/// A decoder and its position in the compressed bytes.
+/// A sequential reader of the decoded bytes of a compressed stream, with the decoder and its position in the compressed
+/// bytes. `DeflateStream` is the counterpart for Deflate.
 struct DecodedStream: Sendable {
   private let source: any ByteSource
   private let compression: Compression

@@ -11,6 +11,7 @@ protocol StreamDecoder: AnyObject, Sendable {
   ) throws(Fault) -> StreamProgress
 }
 
+/// The result of one call of a decoder: the numbers of consumed and produced bytes.
 struct StreamProgress: Sendable {
   var consumed = 0
   var produced = 0
@@ -18,7 +19,7 @@ struct StreamProgress: Sendable {
   var isFinished = false
 }
 
-/// The compression methods of entries other than Deflate.
+/// A compression method of archive entries other than Deflate.
 public enum Compression: Sendable {
   case deflate64
   case bzip2

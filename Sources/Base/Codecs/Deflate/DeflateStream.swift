@@ -1,6 +1,7 @@
 internal import Bytes
 
-/// A decoder and its position in the compressed bytes.
+/// A sequential reader of the decoded bytes of a Deflate stream, with the decoder and its position in the compressed
+/// bytes.
 struct DeflateStream: ~Copyable, Sendable {
   var inflater: Inflater
   /// The offset of the next compressed byte that the decoder needs.

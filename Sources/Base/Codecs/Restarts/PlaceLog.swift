@@ -1,8 +1,8 @@
 internal import Bytes
 internal import Synchronization
 
-/// The stored restart points of one compressed file. They are written in batches during the first pass and read back
-/// one by one.
+/// The stored restart points of one compressed file, for `UnpackedSource`. They are written in batches during the first
+/// pass and read back one by one.
 final class PlaceLog: Sendable {
   private let store: any RestartStore
   private let stream: ByteIdentity
@@ -76,7 +76,7 @@ final class PlaceLog: Sendable {
   }
 }
 
-/// The end of a decompressed file.
+/// The result of the first pass over a compressed file.
 struct UnpackedEnd: Sendable, Equatable {
   /// The decoded size in bytes.
   var size: Int64

@@ -31,7 +31,8 @@ public struct StoredRestartPoint: Sendable {
   public static var version: UInt64 { RestartPoint.imageVersion }
 }
 
-/// The stored restart points of one stream. They are written in batches during the first pass and read back one by one.
+/// The stored restart points of one Deflate stream, for `InflatedSource`. They are written in batches during the first
+/// pass and read back one by one.
 final class RestartLog: Sendable {
   private let store: any RestartStore
   private let stream: ByteIdentity

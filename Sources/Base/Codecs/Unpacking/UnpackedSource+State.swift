@@ -23,7 +23,7 @@ extension UnpackedSource {
     var spooled: Set<Int64> = []
   }
 
-  /// A decoder and its position.
+  /// A decoder and its position in the decoded bytes. Several decoders serve readers at different offsets.
   final class Cursor: @unchecked Sendable {
     // Sendable: used by one thread at a time.
     var unpacker: any Unpacker

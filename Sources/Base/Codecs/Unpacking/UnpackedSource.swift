@@ -10,7 +10,7 @@ internal import Threads
 /// first pass is needed only once. The decoded bytes of long parts are kept in a spool.
 ///
 /// The size is known after the first pass, or before it if the file records its parts. If it does not, the content ends
-/// before bytes that cannot be decoded, and `fault` tells why.
+/// before bytes that cannot be decoded, and `fault` is the reason.
 ///
 /// Bytes of a part that does not match its checksum are not readable, unless `showsDamage`. A part with a known end and
 /// of up to `longestPart` bytes is checked before any of its bytes are returned. A longer part is checked while it is

@@ -1,6 +1,7 @@
 internal import Bytes
 
-/// A decoder of a compressed file that starts at a restart point.
+/// A decoder of a compressed file, which consists of one or more parts: gzip or lzip members, frames, blocks. It starts
+/// at a restart point.
 ///
 /// Not thread-safe, but may move between threads from call to call.
 protocol Unpacker: AnyObject {
@@ -30,7 +31,8 @@ extension Unpacker {
   var isCut: Bool { false }
 }
 
-/// A restart point: a position in a compressed file from which it can be decoded.
+/// A restart point in a compressed file: a position from which it can be decoded. Within a gzip member, it includes the
+/// image of a `RestartPoint`.
 struct UnpackingPlace: Sendable {
   /// The offset of the next decoded byte.
   var output: Int64
@@ -78,7 +80,7 @@ extension UnpackingPlace {
   }
 }
 
-/// The compressed bytes of a file that is decoded sequentially.
+/// A buffered reader of a compressed file's bytes, with its position.
 ///
 /// Not thread-safe.
 @safe final class PackedInput {

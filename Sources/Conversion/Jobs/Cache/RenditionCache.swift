@@ -191,14 +191,16 @@ public final class RenditionCache: Sendable {
 ///
 /// A build lock is a lock of one byte of the file `turns`, whose offset depends on the result's name. Such locks work
 /// between machines on NFS, end with their process, and leave nothing behind. They are advisory: without locks, or if a
-/// process keeps one too long, a result is made twice and the first is used by all.
+/// process holds one too long, a result is made twice and the first is used by all.
 extension RenditionCache {
+  /// A build lock, which its release ends.
   final class BuildLock: Sendable {
     private let descriptor: Descriptor
 
     fileprivate init(_ descriptor: consuming Descriptor) { self.descriptor = descriptor }
   }
 
+  /// The outcome of an attempt to acquire a build lock.
   enum TurnAttempt {
     /// The result may be made now. The lock is `nil` if locks are unavailable or the result exists.
     case granted(BuildLock?)

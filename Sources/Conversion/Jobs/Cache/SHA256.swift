@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// A collision-resistant digest.
+/// SHA-256, a collision-resistant digest.
 enum SHA256 {
   /// Returns the digest, which has 32 bytes.
   static func digest(_ bytes: [UInt8]) -> [UInt8] {

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// A task's request for the build lock of a result. For one thread at a time.
+/// A task's request for the build lock of a result, and then the lock. Used by one thread at a time.
 final class TurnRequest: Sendable {
   private enum State {
     case new
@@ -11,7 +11,7 @@ final class TurnRequest: Sendable {
 
   private let state = Mutex(State.new)
 
-  /// The maximum time to wait for a lock. A process that keeps it longer may hang.
+  /// The maximum time to wait for a lock. A process that has it for longer may hang.
   private static let longestWait = Duration.seconds(120)
 
   /// Returns whether the result may be made now. Blocks only for the disk.

@@ -134,7 +134,7 @@ public final class ConversionPool: Sendable {
     threads.stop()
   }
 
-  // MARK: A worker's life
+  // MARK: Worker threads
 
   private func serve() {
     let worker = Worker(options) { [weak self] line in self?.log(line) }

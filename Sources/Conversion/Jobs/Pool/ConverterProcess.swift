@@ -81,7 +81,7 @@ final class ConverterProcess: Sendable {
     consuming func takeOurs() -> Descriptor { ours }
   }
 
-  // MARK: A job
+  // MARK: Jobs
 
   /// Runs one job, whose output is written to `output`. Returns `nil` if the process ended, or stopped taking jobs,
   /// before it took this one. `watch` is called with the progress. Blocks. After an error, and after `nil`, the process
@@ -201,7 +201,7 @@ final class ConverterProcess: Sendable {
     return line.reduce(0) { (0x30...0x39).contains($1) ? ($0 &* 10 &+ Int64($1 &- 0x30)) & 0xFF_FFFF_FFFF : $0 }
   }
 
-  // MARK: The end
+  // MARK: Termination
 
   /// Kills the process. Can be called from any thread. A concurrent `perform` fails.
   func kill() {

@@ -2,7 +2,7 @@ internal import Files
 internal import Glibc
 internal import Synchronization
 
-/// The lines of a worker's standard error.
+/// A reader of a worker's standard error, which logs each line.
 final class ErrorLines: Sendable {
   let descriptor: Descriptor
   private let log: @Sendable (String) -> Void

@@ -2,8 +2,9 @@ internal import Catalogue
 internal import Files
 internal import Synchronization
 
-/// A worker of the pool, with a process for each program that it has jobs for. A process is started when needed. It is
-/// replaced when it fails, after many jobs, and before a job on another user's file.
+/// A worker of the pool: runs one job at a time, in a separate process for each converter program. A process is started
+/// when needed. It is replaced when it fails, after many jobs, if it uses too much memory, and before a job on another
+/// user's file.
 final class Worker: Sendable {
   private let options: ConversionPool.Options
   private let log: @Sendable (String) -> Void
@@ -23,7 +24,7 @@ final class Worker: Sendable {
     var jobs = 0
   }
 
-  /// The maximum memory of a process between two jobs, in bytes. The process itself keeps to half of it.
+  /// The maximum memory of a process between two jobs, in bytes. The process itself limits its memory to half of it.
   private static let keptMemory: Int64 = 512 << 20
   /// The factor by which a process can exceed its number of jobs if it has the next job's document open.
   private static let grace = 8

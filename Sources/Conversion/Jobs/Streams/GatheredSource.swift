@@ -2,7 +2,8 @@ public import Bytes
 public import Files
 internal import Synchronization
 
-/// A source of which other conversions have to make some bytes first. Its identity is known before.
+/// A source whose bytes are composed of several files, some of which have to be converted first. Its identity is known
+/// before that.
 public protocol GatheredSource: ByteSource {
   /// Returns the bytes that are passed to a worker. Throws `pending` while some are being made. Blocks.
   func gather() throws(Fault) -> any ByteSource

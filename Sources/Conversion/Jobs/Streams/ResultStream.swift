@@ -2,7 +2,8 @@ internal import Bytes
 internal import Files
 internal import Synchronization
 
-/// A result that can be read before it is complete, with its readers and waiters.
+/// The readers and waiters of a result that can be read before it is complete. Creates the `GrowingRendition` when the
+/// first bytes are available.
 final class ResultStream: Sendable {
   /// The part of a result that a caller waits for.
   enum Want: Sendable {

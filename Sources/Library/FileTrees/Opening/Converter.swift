@@ -5,7 +5,7 @@ package import Jobs
 package import RenditionViews
 internal import Threads
 
-/// Locates the worker programs and configures conversions.
+/// A locator of the worker programs, which also configures conversions.
 package enum Converter {
   /// Returns the path of a worker program. Returns `nil` if it does not exist or cannot work here.
   private static func path(of program: String, orIn folders: [String]) -> String? {

@@ -20,7 +20,7 @@ package struct TreeSettings: Sendable {
   package var zip = ZipOptions()
   /// The number of workers. `nil` for one per processor.
   package var workers: Int?
-  /// The path of the converter. `nil` for the one beside this program.
+  /// The path of a program that runs all conversions. `nil` for the installed worker programs.
   package var converter: String?
   /// Additional directories of worker programs.
   package var programFolders: [String] = []

@@ -7,7 +7,7 @@ package import RenditionViews
 internal import Threads
 package import Tree
 
-/// The directory or file whose tree is shown.
+/// The directory or file from which a tree is created.
 package struct TreeSource: Sendable {
   /// The absolute path, with symbolic links resolved.
   package let path: String

@@ -50,7 +50,7 @@ final class ChangeQueue: Sendable {
     state.withLock { $0.above = number }
   }
 
-  // MARK: Notices
+  // MARK: Recording notifications
 
   func take(_ notices: [FolderNotice]) {
     var resumed: [(CheckedContinuation<Outcome, Never>, Outcome)] = []
@@ -115,7 +115,7 @@ final class ChangeQueue: Sendable {
     state.changes.append(change)
   }
 
-  // MARK: Taking
+  // MARK: Reading changes
 
   private static func next(_ state: inout State) -> Outcome? {
     guard state.taken < state.changes.count else {

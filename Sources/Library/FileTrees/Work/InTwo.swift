@@ -20,6 +20,7 @@ func inTwo<Element: Sendable>(
   return try first.get() + second.get()
 }
 
+/// The second half of the elements, which the first thread to claim it makes.
 private final class SecondHalf<Element: Sendable>: Sendable {
   private let taken = Atomic<Bool>(false)
   let made = Monitor<Result<[Element], Fault>?>(nil)

@@ -20,7 +20,8 @@ protocol ScannedDirectory: AnyObject, Sendable {
 /// or permissions change, the kernel may report it at once. Otherwise the change is found when all files are checked
 /// again, from time to time.
 final class DirectoryScanCache<Value: ScannedDirectory>: Sendable {
-  /// The cache entry of a directory, which one thread at a time scans. The cache keeps it while it is referenced.
+  /// The cache entry of a directory, which one thread at a time scans. It stays in the cache while it is referenced or
+  /// one of the most recently used.
   final class Known: Sendable {
     let key: UInt64
     fileprivate let turn = CancellableLock()
@@ -60,14 +61,14 @@ final class DirectoryScanCache<Value: ScannedDirectory>: Sendable {
   /// a check of all files.
   private static var shortestTrust: UInt64 { 1_000_000_000 }
   private static var trust: UInt64 { 50 }
-  /// The maximum age of a check that resolves a doubt, in nanoseconds.
+  /// The maximum age of the last check of all files with `isDoubted`, in nanoseconds.
   private static var recently: UInt64 { 1_000_000 }
-  /// The time without checks after a check of the times: a multiple of its duration, and the maximum in nanoseconds. No
-  /// program notices.
+  /// The time without checks after a check of the times: a multiple of its duration, and the maximum in nanoseconds.
+  /// Too short to be noticed by a program.
   private static var rest: UInt64 { 20 }
   private static var longestRest: UInt64 { 3_000_000 }
 
-  /// Returns the cache entry of a directory, which is kept while it is referenced.
+  /// Returns the cache entry of a directory. The caller keeps it in the cache by referencing it.
   func entry(_ folder: any Item) -> Known {
     let key = Self.key(folder)
     return state.withLock { state in

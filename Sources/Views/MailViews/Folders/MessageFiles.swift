@@ -2,7 +2,7 @@ internal import Bytes
 internal import Mail
 internal import Tree
 
-/// The message files of a directory in one state: the source of its views.
+/// A directory of message files, in one state, as the source of its views.
 ///
 /// `DirectoryScanCache` determines whether it is still the current state.
 final class MessageFiles: Item, ScannedDirectory {

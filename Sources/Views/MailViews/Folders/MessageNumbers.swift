@@ -2,7 +2,8 @@ internal import Bytes
 internal import Mail
 internal import Tree
 
-/// The numbers of a directory's messages, which they keep while the directory changes.
+/// The index numbers of a directory's messages, under which data derived from each message is stored. Messages keep
+/// them while the directory changes. They differ from the numbers in names: see `NumberBook`.
 ///
 /// Each number is assigned once. A removed message loses its number for good: if its file returns, it gets another one,
 /// because nothing was derived from it meanwhile. When most numbers are of removed messages, all are assigned anew, in

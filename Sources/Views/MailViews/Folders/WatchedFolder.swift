@@ -2,14 +2,15 @@ internal import Bytes
 internal import Files
 internal import Tree
 
-/// A directory that was read, with its times at that point. Added, removed and renamed entries change them.
+/// The state of a directory when it was read, to detect changes. Added, removed and renamed entries change the
+/// directory's times. Changes of its files are detected by a watch, if the kernel reports them.
 struct WatchedFolder: Sendable {
   let item: any Item
   /// The mtime and the ctime.
   let times: [Timestamp]
   /// Whether any later change shows in the times.
   private(set) var isSettled = false
-  /// The changes of its files. Nil if they are not watched.
+  /// The watch of its files. Nil if they are not watched.
   private let watch: ChangeWatch?
 
   /// Records the times. Must be called before the directory is read.

@@ -1,6 +1,7 @@
 internal import Bytes
 
-/// The known messages and their numbers, each of which is taken once.
+/// The messages with known serial numbers. Each number can be taken once, by a message of the current state with an
+/// equal key.
 ///
 /// Messages with equal keys take their numbers in order. Taking a number by key takes amortized constant time.
 struct KnownNumbers {
@@ -77,7 +78,7 @@ struct KnownNumbers {
     return entries[place].number
   }
 
-  /// Takes the number of a message with this key.
+  /// Takes the first free number of a message with this key.
   mutating func take(exact key: UInt64) -> UInt32? {
     // As long as none has been removed, messages follow each other as before.
     if exact == nil, next < entries.count, !entries[next].isTaken, entries[next].key.exact == key {
@@ -91,7 +92,7 @@ struct KnownNumbers {
     return exact?.first(key) { entries[$0].isTaken }.map { take(at: $0) }
   }
 
-  /// Takes the number of a message with this key that is not taken.
+  /// Takes the first free number of a message with this key.
   mutating func take(likely key: UInt64) -> UInt32? {
     if likely == nil {
       var made = Chains(expecting: entries.count)

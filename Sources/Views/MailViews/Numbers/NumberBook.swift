@@ -2,7 +2,8 @@ internal import Bytes
 internal import Mail
 internal import Tree
 
-/// Assigns numbers to the messages of a mailbox or directory, which they keep when others change.
+/// The assignment of serial numbers to the messages of a mailbox or directory. These are the numbers in the messages'
+/// names. A message keeps its number when others change.
 ///
 /// A message gets its number when it is first found. Numbers are assigned in order and not reused, even after their
 /// messages are removed. A message that returns, as all do when a mailbox is rewritten, gets its number again. A number

@@ -2,7 +2,7 @@ internal import Bytes
 package import Index
 internal import Tree
 
-/// The index records of the numbers of one mailbox's or directory's messages.
+/// The index records of the serial numbers of one mailbox's or directory's messages.
 ///
 /// The records belong to its path, so that they survive its replacement by another file. They are stored by number, in
 /// blocks, with the messages' keys.

@@ -4,7 +4,7 @@ internal import Synchronization
 internal import Threads
 internal import Tree
 
-/// Numbers the messages of a source in order, block by block, as far as requested.
+/// Assigns serial numbers to the messages of a source in order, block by block, as far as requested.
 final class OrderedNumberer: Sendable {
   private let store: NumberStore?
   /// Held while messages are numbered.

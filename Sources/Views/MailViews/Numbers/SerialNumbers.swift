@@ -1,6 +1,6 @@
 internal import Bytes
 
-/// The numbers in the names of a source's messages, by position. They are unique and start at 1.
+/// The serial numbers of a source's messages, by position. They appear in names, are unique, and start at 1.
 ///
 /// Numbers that equal their position plus 1, as in an archive that only grows, take no memory.
 struct SerialNumbers: Sendable, Equatable {

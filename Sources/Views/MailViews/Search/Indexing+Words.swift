@@ -52,7 +52,7 @@ extension Indexing {
     package var size: Int64
   }
 
-  /// A mailbox whose words are being indexed.
+  /// The indexing of a mailbox's words, with its progress.
   package final class Words: BackgroundWork {
     private let sorted: SortedMailbox
 

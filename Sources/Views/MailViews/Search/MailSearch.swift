@@ -2,7 +2,7 @@ package import Bytes
 internal import Mail
 package import Tree
 
-/// A search of the messages of a mailbox or a directory, without the path of a view.
+/// A search of the messages of a mailbox or a directory, which is given itself and not as the path of a view.
 package struct MailSearch: Sendable {
   private let sorted: SortedMailbox
 

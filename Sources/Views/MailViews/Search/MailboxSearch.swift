@@ -52,7 +52,8 @@ final class MailboxSearch: Sendable {
   /// Returns the results of a query: complete, or as far as available at the timeout. Missing words are added in the
   /// background meanwhile.
   ///
-  /// `part` says when a cached partial result is sufficient. Blocks. Throws an interrupted fault if cancelled.
+  /// `part` is the condition under which a cached partial result is sufficient. Blocks. Throws an interrupted fault if
+  /// cancelled.
   func results(_ query: FileName, part: Part, _ blocking: BlockingMode) throws(Fault) -> Outcome {
     if let known = known[query] {
       switch known.outcome {

@@ -7,9 +7,9 @@ internal import Tree
 
 /// A mailbox's words, which are added to a text index in the background from the first search on, and queried there.
 ///
-/// After a partial result, indexing continues for a while, because the rest will be wanted. It pauses once all waiters
-/// have left or that time has passed, and the next query resumes it. If words cannot be stored, they go into an unnamed
-/// file.
+/// After a partial result, indexing continues for a while, because the next query will probably need the rest. It
+/// pauses once all waiters have left or that time has passed, and the next query resumes it. If words cannot be stored,
+/// they go into an unnamed file.
 ///
 /// Indexed words survive a crash, and the next process continues from there. While one process adds words, others wait
 /// for it and search the words indexed so far.

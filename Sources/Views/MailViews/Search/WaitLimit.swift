@@ -15,8 +15,8 @@ struct WaitLimit: Sendable {
 
   var hasPassed: Bool { end.map { ContinuousClock.now >= $0 } ?? false }
 
-  /// Returns the result of `body`, which must poll its `CancellationToken`. Returns `nil` if the timeout cancelled it. Rethrows
-  /// the faults of `body`.
+  /// Returns the result of `body`, which must poll its `CancellationToken`. Returns `nil` if the timeout cancelled it.
+  /// Rethrows the faults of `body`.
   func attempt<Value>(_ body: () throws(Fault) -> Value) throws(Fault) -> Value? {
     guard end != nil else { return try body() }
     let outer = CancellationToken.current

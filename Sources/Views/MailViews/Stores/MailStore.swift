@@ -206,7 +206,7 @@ final class MailStore: PositionedSource {
     return row
   }
 
-  /// The number of bytes of the text that distinguish a message from others.
+  /// The number of bytes of the text by which a message is distinguished from others.
   private static let told: Int64 = 2048
 
   /// A message in the list.

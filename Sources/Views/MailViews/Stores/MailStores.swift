@@ -3,7 +3,7 @@ internal import Catalogue
 package import Jobs
 internal import Tree
 
-/// The reader of Outlook files that contain folders of messages.
+/// The service that reads Outlook files with folders of messages (`.pst`, `.ost`), by means of workers.
 package struct MailStores: Sendable {
   let workers: ConversionService
 

@@ -43,6 +43,7 @@ struct DuplicateIndex {
     }
   }
 
+  /// The hash of a message's ID and the digest of its content.
   private struct Digest: Hashable {
     let id: UInt64
     let bytes: [UInt8]

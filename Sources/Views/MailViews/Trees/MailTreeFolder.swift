@@ -2,19 +2,19 @@ internal import Bytes
 internal import Mail
 internal import Tree
 
-/// The mailboxes of a directory in one state: the source of its views.
+/// A directory with mailboxes in it or below it, in one state, as the source of its views.
 final class MailTreeFolder: Item, ScannedDirectory {
   private let folder: Source
   let list: MailTreeList
   private let described: Attributes
-  /// A hash of everything that is shown of them.
+  /// A hash of everything that is shown of the mailboxes.
   let state: UInt64
   private let trees: DirectoryScanCache<MailTreeFolder>
   private let finder: MailTreeList.Finder
   var inode: UInt64 { folder.item.inode }
   var kind: Kind { .folder }
   var sourceState: UInt64 { folder.item.sourceState }
-  // As with `MessageFiles`.
+  // As in `MessageFiles`.
   var isImmutable: Bool { true }
 
   /// The extensions of Thunderbird's and Apple Mail's directories, which are trees even without messages.

@@ -2,7 +2,8 @@ internal import Bytes
 internal import Mail
 internal import Tree
 
-/// The compact form of a block of messages for the views. Listing one sender's messages needs a few of every block.
+/// The names, serial numbers and extents of a block of messages, cached for the views. Listing one sender's messages
+/// needs a few of every block.
 struct ShownBlock: Sendable {
   /// The directories' names, concatenated, and their end offsets.
   private let names: [UInt8]

@@ -1,7 +1,7 @@
 internal import Bytes
 internal import Mail
 
-/// Sorts a mailbox's messages into threads in one pass, by keeping the name of every subject.
+/// Groups a mailbox's messages by thread in one pass over them. The names of all subjects are in memory.
 struct ThreadsBuilder {
   private var finder: ThreadFinder
   private var names = NameList()
