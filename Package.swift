@@ -18,12 +18,12 @@ let strict: [SwiftSetting] = [
 /// Loops over millions of pixels, which take minutes without the optimiser.
 let optimised: [SwiftSetting] = [.unsafeFlags(["-O"], .when(configuration: .debug))]
 
-/// A module on one of the floors, the folders of `Sources`, or a floor by itself. Imports go downwards only: `scripts/check imports`
-/// says which floor may import which.
+/// A module in one of the layers, the folders of `Sources`, or a layer by itself. Imports go downwards only: `scripts/check imports`
+/// says which layer may import which.
 func module(
-  _ name: String, in floor: String = "", _ dependencies: [Target.Dependency] = [], _ more: [SwiftSetting] = []
+  _ name: String, in layer: String = "", _ dependencies: [Target.Dependency] = [], _ more: [SwiftSetting] = []
 ) -> Target {
-  .target(name: name, dependencies: dependencies, path: "Sources/\(floor)/\(name)", swiftSettings: strict + more)
+  .target(name: name, dependencies: dependencies, path: "Sources/\(layer)/\(name)", swiftSettings: strict + more)
 }
 
 /// - Parameter symbols: of its own, which libraries use instead of those of other libraries.

@@ -12,7 +12,7 @@ extension Tree.OpenFile {
     let file = try lockable()
     let locker = WriteState.Locker(inode: node.inode, owner: owner)
     try checkLost(locker)
-    let descriptor: HeldLock
+    let descriptor: LockDescriptor
     if let own = tree.writing?.locks.withLock({ $0[locker] }) {
       descriptor = own
     } else {
@@ -66,13 +66,13 @@ extension Tree.OpenFile {
     if let stand = stand.withLock({ $0?.file }) { return stand }
     // The descriptor of an earlier process's locks, if any.
     let before = writing.locks.withLock { locks in locks.first { $0.key.inode == node.inode }?.value }
-    let fresh: HeldLock
+    let fresh: LockDescriptor
     if let before {
-      fresh = HeldLock(try FileChanges.open(before.raw, flags: O_RDWR))
+      fresh = LockDescriptor(try FileChanges.open(before.raw, flags: O_RDWR))
     } else {
-      fresh = HeldLock(try FileLock.unnamedFile())
+      fresh = LockDescriptor(try FileLock.unnamedFile())
     }
-    let base = writing.stands.withLock { stands -> HeldLock in
+    let base = writing.stands.withLock { stands -> LockDescriptor in
       if stands.count.isMultiple(of: 256) { stands = stands.filter { $0.value.lock != nil } }
       let base = stands[node.inode]?.lock ?? fresh
       stands[node.inode] = WriteState.WeakLock(lock: base)
@@ -92,18 +92,18 @@ extension OpenFileDescription {
   /// this file, which permits the locks that the kernel requests. If the file's mode permits neither, duplicates the
   /// descriptor. The locks of processes that share its open file description are then not distinguished. `record`
   /// records the descriptor.
-  fileprivate func lock(_ record: (Int32) -> OpenLedger.Entry?) throws(Fault) -> HeldLock {
+  fileprivate func lock(_ record: (Int32) -> OpenLedger.Entry?) throws(Fault) -> LockDescriptor {
     for flags in [O_RDWR, fcntl(raw, F_GETFL) & O_ACCMODE] {
       do throws(Fault) {
         let opened = try FileChanges.open(raw, flags: flags)
         let entry = record(opened.raw)
-        return HeldLock(opened, entry)
+        return LockDescriptor(opened, entry)
       } catch {
         guard [.system(EACCES), .system(EROFS), .system(ETXTBSY)].contains(error.kind) else { throw error }
       }
     }
     let own = try FileChanges.duplicate(raw)
     let entry = record(own.raw)
-    return HeldLock(own, entry, isShared: true)
+    return LockDescriptor(own, entry, isShared: true)
   }
 }

@@ -35,7 +35,7 @@ extension Tree {
         entry.remove()
         continue
       }
-      let lock = HeldLock(Descriptor(owning: record.file), entry)
+      let lock = LockDescriptor(Descriptor(owning: record.file), entry)
       let locker = WriteState.Locker(inode: record.inode, owner: record.owner)
       writing.locks.withLock { $0[locker] = lock }
       files[record.number]?.held?.lockers.withLock { $0[locker] = WriteState.WeakLock(lock: lock) }

@@ -15,13 +15,13 @@ extension Tree {
     /// The real file in a writable mount. `nil` for any other file.
     let held: OpenFileDescription?
     /// The file on which locks are set if this file is not real, and the descriptor from which it was opened.
-    let stand = Mutex<(file: OpenFileDescription, base: HeldLock)?>(nil)
+    let stand = Mutex<(file: OpenFileDescription, base: LockDescriptor)?>(nil)
     private let current: Mutex<any ByteSource>
     /// Whether the kernel reads and writes the backing file directly.
     let isLent = Atomic<Bool>(false)
     /// Checksums of bytes read from a file that is identified only by recorded properties, such as the size and CRC of
     /// an entry.
-    private let given: Mutex<GivenBytes>?
+    private let given: Mutex<DeliveredChecksums>?
     /// Whether the size in the kernel's cache may stay an estimate while the file is open.
     public let hasOpenEnd: Bool
     /// Whether the kernel's cached pages are still valid.
@@ -42,7 +42,7 @@ extension Tree {
       self.held = held
       self.keepsCache = keepsCache
       current = Mutex(source)
-      given = node.item.claimsItsContent ? Mutex(GivenBytes()) : nil
+      given = node.item.claimsItsContent ? Mutex(DeliveredChecksums()) : nil
       hasOpenEnd = !source.hasKnownSize || node.face.isConcealed
       self.changesAttributes = changesAttributes
       real = node.identity.content == nil ? source as? any OpenRealFile : nil
@@ -112,7 +112,7 @@ extension Tree {
       _ bytes: UnsafeRawBufferPointer, at offset: Int64, of source: any ByteSource, _ blocking: BlockingMode
     ) throws(Fault) {
       guard given != nil, unsafe !bytes.isEmpty else { return }
-      let part = unsafe GivenBytes.Part(bytes, at: offset)
+      let part = unsafe DeliveredChecksums.Part(bytes, at: offset)
       given?.withLock { $0.add(part) }
       let present = self.source
       if present !== source { try part.check(present, blocking) }

@@ -19,7 +19,7 @@ public final class Tree: Sendable {
   /// The maximum number of forgotten nodes that are kept. Each takes about 400 bytes.
   private static let keptForgotten = 1 << 20
   let nodes: NodeTable
-  let sniffed = SniffedFiles()
+  let sniffed = SniffedViewCache()
   /// The state for changes. `nil` if real files cannot be changed.
   let writing: WriteState?
 

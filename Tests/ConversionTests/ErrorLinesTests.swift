@@ -12,7 +12,7 @@ import Testing
     try #require(unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
     let writer = Descriptor(owning: ends[1])
     let told = Mutex<[String]>([])
-    let lines = ErrorLines(Descriptor(owning: ends[0])) { line in told.withLock { $0.append(line) } }
+    let lines = ErrorLogger(Descriptor(owning: ends[0])) { line in told.withLock { $0.append(line) } }
     let text = Array((String(repeating: "x", count: 20_000) + "\na\u{1b}b\tc\n\nhalf").utf8)
     #expect(unsafe text.withUnsafeBytes { unsafe write(writer.raw, $0.baseAddress, $0.count) } == text.count)
     lines.read()

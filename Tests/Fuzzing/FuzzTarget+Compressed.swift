@@ -7,7 +7,7 @@ extension FuzzTarget {
   public static let compressed = FuzzTarget(name: "compressed") {
     CompressedSeeds.all
   } complaints: { bytes in
-    let packing = Packing(startingWith: bytes.prefix(Packing.headSize)) ?? .brotli
+    let packing = CompressedFormat(startingWith: bytes.prefix(CompressedFormat.headSize)) ?? .brotli
     let spool = bytes.count % 3
     func content() -> UnpackedSource {
       UnpackedSource(

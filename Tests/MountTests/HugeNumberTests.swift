@@ -87,7 +87,8 @@ import Testing
   /// A short run of `scripts/check batter`; others may wait longer here, because tests run in parallel.
   @Test func mountSurvivesAbuse() async throws {
     let result = try await MountChild([
-      MountScratch.python, MountScratch.package + "/scripts/checks/batter", TestExtent.isFull ? "2000" : "40", "--binary",
+      MountScratch.python, MountScratch.package + "/scripts/checks/batter", TestExtent.isFull ? "2000" : "40",
+      "--binary",
       MountProcess.binary, "--limit", "30", "--wait", "60", "--convert", "0.02", "--made",
     ]).wait(atMost: TestExtent.isFull ? 1500 : 200)
     #expect(result.status == 0 && result.text.contains("0 failures"), "\(result.text) \(result.errors)")

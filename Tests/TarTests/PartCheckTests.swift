@@ -30,7 +30,7 @@ import Testing
     _ bytes: [UInt8], _ store: PlaceStore? = nil, limit: Int64 = 1 << 30, showsDamage: Bool = false
   ) throws -> UnpackedSource {
     UnpackedSource(
-      of: CountingSource(bytes), try #require(Packing(startingWith: bytes[...])), limit: limit,
+      of: CountingSource(bytes), try #require(CompressedFormat(startingWith: bytes[...])), limit: limit,
       showsDamage: showsDamage, cache: BlockCache(capacity: 1 << 20, restarts: store))
   }
 

@@ -29,7 +29,7 @@ import Testing
 
   @Test func compressionFormatsAreDetectedAndDecoded() throws {
     for (name, bytes) in CompressedSeeds.named {
-      let packing = Packing(startingWith: bytes[...]) ?? .brotli
+      let packing = CompressedFormat(startingWith: bytes[...]) ?? .brotli
       #expect("\(packing)" == name)
       let source = UnpackedSource(of: ByteArraySource(bytes), packing, cache: BlockCache(capacity: 1 << 20))
       #expect(try source.readThrough() == CompressedSeeds.plain, "\(name)")
@@ -42,7 +42,7 @@ import Testing
   func unpackedBytesAreReadInAnyOrder(file: Int) throws {
     let (plain, files) = try #require(Self.made)
     let bytes = files[file]
-    let packing = try #require(Packing(startingWith: bytes[...]))
+    let packing = try #require(CompressedFormat(startingWith: bytes[...]))
     for spool in [Int.max, 2 << 20, 0] {
       let source = UnpackedSource(
         of: ByteArraySource(bytes), packing, cache: BlockCache(capacity: 1 << 20),
@@ -63,7 +63,8 @@ import Testing
     let (plain, files) = try #require(Self.made)
     let half = Array(files[file].prefix(files[file].count / 2))
     let source = UnpackedSource(
-      of: ByteArraySource(half), try #require(Packing(startingWith: half[...])), cache: BlockCache(capacity: 1 << 20))
+      of: ByteArraySource(half), try #require(CompressedFormat(startingWith: half[...])),
+      cache: BlockCache(capacity: 1 << 20))
     let all = try source.readThrough()
     #expect(all.count > plain.count / 8 && all == Array(plain.prefix(all.count)), "\(Self.names[file])")
     #expect(source.fault?.kind == .damaged && source.size == Int64(all.count))
@@ -72,7 +73,7 @@ import Testing
   @Test(.enabled("needs python3, xz and zstd") { made != nil }, arguments: [0, 1])
   func restartPointsAreReusedByTheNextProcess(file: Int) throws {
     let (plain, files) = try #require(Self.made)
-    let packing = try #require(Packing(startingWith: files[file][...]))
+    let packing = try #require(CompressedFormat(startingWith: files[file][...]))
     let store = PlaceStore()
     let first = CountingSource(files[file])
     do {

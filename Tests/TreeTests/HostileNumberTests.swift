@@ -105,21 +105,21 @@ import Unpacking
   }
 
   @Test func mailboxDirectoryNumbersAreValidated() {
-    var directory = MailboxDirectory()
+    var directory = BlockIndex()
     directory.blocks = [5]
     directory.count = 1
     directory.end = 100
     directory.hash.size = 100
-    #expect(MailboxDirectory(packed: directory.packed[...]) == directory)
+    #expect(BlockIndex(packed: directory.packed[...]) == directory)
     for count in 0..<directory.packed.count {
-      #expect(MailboxDirectory(packed: directory.packed.prefix(count)) == nil, "\(count) bytes")
+      #expect(BlockIndex(packed: directory.packed.prefix(count)) == nil, "\(count) bytes")
     }
     for end in [-1, Int64.min, .max, Bounds.largestSize + 1] {
       var odd = directory
       odd.end = end
       odd.hash.size = max(end, 100)
-      #expect(MailboxDirectory(packed: odd.packed[...]) == nil)
-      #expect(MailboxDirectory.Hash(packed: MailboxDirectory.Hash(size: end, value: 1).packed) == nil)
+      #expect(BlockIndex(packed: odd.packed[...]) == nil)
+      #expect(BlockIndex.Hash(packed: BlockIndex.Hash(size: end, value: 1).packed) == nil)
     }
   }
 

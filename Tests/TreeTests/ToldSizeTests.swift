@@ -4,7 +4,7 @@ import Testing
 
 /// A reference to one: `#expect` takes only what can be copied.
 private final class Told {
-  private let size = ToldSize()
+  private let size = KernelSizeState()
 
   func noteEstimate() { size.noteEstimate() }
   func noteExact(for thread: Int32) { size.noteExact(for: thread) }

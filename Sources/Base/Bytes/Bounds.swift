@@ -9,7 +9,7 @@
 /// | source files of views | `Source` for displayed attributes, `Item.content` for the bytes |
 /// | a view's size | `Attributes.view` |
 /// | archives | `CentralHeader`, `EndOfCentralDirectory` |
-/// | the index | `IndexFile`'s rows, `TextFile.Content`; in its values `MailboxDirectory`, `MessageRow`, `ResultSizes`, `RestartPoint` |
+/// | the index | `IndexFile`'s rows, `TextFile.Content`; in its values `BlockIndex`, `MessageRow`, `ResultSizes`, `DeflateRestartPoint` |
 /// | workers, and jobs for them | `JobAnswer`, `Job` |
 /// | the command line | `MountOptions` |
 /// | a reader | `ByteSource.read` accepts any offset; `ByteRange` bounds the numbers that it adds to one |

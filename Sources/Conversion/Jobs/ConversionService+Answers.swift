@@ -11,7 +11,7 @@ extension ConversionService {
     _ verb: String, in bytes: any ByteSource, inState revision: UInt64, _ task: ConversionTask, _ worker: Worker
   ) -> Outcome {
     attempt { () throws(Failed) in
-      var subject = InHand(bytes: bytes, revision: revision, passwords: passwords.found(for: revision))
+      var subject = JobSource(bytes: bytes, revision: revision, passwords: passwords.found(for: revision))
       subject.opener = pool.conversion(verb)?.opener ?? subject.opener
       var answer = try perform(.count(verb: verb), subject, task, worker, output: nil, limit: 0)
       if case .failed(.locked, _) = answer, try unlock(&subject, task, worker) {
@@ -34,7 +34,7 @@ extension ConversionService {
   ) -> Outcome {
     attempt { () throws(Failed) in
       switch try perform(
-        .measure(recipe), InHand(bytes: bytes, revision: revision), task, worker, output: nil, limit: 0)
+        .measure(recipe), JobSource(bytes: bytes, revision: revision), task, worker, output: nil, limit: 0)
       {
       case .done(let size, let remark):
         return .made(size, nil, remark: remark == JobAnswer.inOrder ? remark : "", isKept: false)
@@ -54,7 +54,7 @@ extension ConversionService {
       do throws(Fault) { output = try TemporaryFile.inMemory() } catch { throw Failed(error) }
       let answer = try output.withDescriptor(failing: Failed.init) { (raw) throws(Failed) in
         try perform(
-          .part(recipe, range), InHand(bytes: bytes, revision: revision), task, worker, output: raw,
+          .part(recipe, range), JobSource(bytes: bytes, revision: revision), task, worker, output: raw,
           limit: Int64(range.count))
       }
       if case .failed(let failure, let reason) = answer { throw Failed(failure, reason) }

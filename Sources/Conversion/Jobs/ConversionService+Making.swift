@@ -15,9 +15,9 @@ extension ConversionService {
   /// complete. Blocks.
   func make(
     _ recipe: Recipe, of bytes: any ByteSource, inState revision: UInt64, _ task: ConversionTask, _ worker: Worker,
-    turn: TurnRequest? = nil, growing: (TemporaryFile, Int64) -> Void = { _, _ in }
+    turn: BuildLockRequest? = nil, growing: (TemporaryFile, Int64) -> Void = { _, _ in }
   ) -> Outcome {
-    var subject = InHand(bytes: bytes, revision: revision, passwords: passwords.found(for: revision))
+    var subject = JobSource(bytes: bytes, revision: revision, passwords: passwords.found(for: revision))
     let conversion = pool.conversion(recipe)
     subject.isBundle = conversion?.naming == .folder
     subject.opener = conversion?.opener ?? subject.opener
@@ -43,7 +43,7 @@ extension ConversionService {
   }
 
   private func make(
-    _ recipe: Recipe, _ subject: InHand, _ task: ConversionTask, _ worker: Worker,
+    _ recipe: Recipe, _ subject: JobSource, _ task: ConversionTask, _ worker: Worker,
     _ growing: (TemporaryFile, Int64) -> Void
   ) throws(Failed) -> Outcome {
     var subject = subject
@@ -94,7 +94,7 @@ extension ConversionService {
   private func isWhole(_ recipe: Recipe) -> Bool { (pool.conversion(recipe)?.making ?? .whole) == .whole }
 
   private func made(
-    _ recipe: Recipe, _ subject: InHand, _ output: TemporaryFile, size: Int64, remark: String, isKept: Bool
+    _ recipe: Recipe, _ subject: JobSource, _ output: TemporaryFile, size: Int64, remark: String, isKept: Bool
   ) -> Outcome {
     let name = isKept ? name(recipe, of: subject.bytes, inState: subject.revision) : nil
     let identity = subject.bytes.identity?.converted(by: recipe)
@@ -113,7 +113,7 @@ extension ConversionService {
 
   /// Copies a file that cannot be converted. The copy is the result.
   private func copy(
-    _ subject: InHand, _ recipe: Recipe, because failed: Failed, _ task: ConversionTask
+    _ subject: JobSource, _ recipe: Recipe, because failed: Failed, _ task: ConversionTask
   ) throws(Failed) -> Outcome {
     // With another password or limit, the result would be different.
     let isKept = failed.fault.kind == .damaged
@@ -134,7 +134,7 @@ extension ConversionService {
   }
 
   /// Searches for a file's passwords, unless that has been done before. Returns whether any were found. Blocks.
-  func unlock(_ file: inout InHand, _ task: ConversionTask, _ worker: Worker) throws(Failed) -> Bool {
+  func unlock(_ file: inout JobSource, _ task: ConversionTask, _ worker: Worker) throws(Failed) -> Bool {
     if passwords.areNone || file.passwords != nil { return false }
     let subject = file
     let (holder, start) = try input(subject.bytes, task)
@@ -158,7 +158,7 @@ extension ConversionService {
   }
 
   /// The source of a job, and the passwords that open it.
-  struct InHand {
+  struct JobSource {
     let bytes: any ByteSource
     let revision: UInt64
     /// The passwords that open the source. `nil` if they have not been searched for.
@@ -236,7 +236,7 @@ extension ConversionService {
 
   /// Runs a job on a file's bytes, and verifies afterwards that these have not changed. Blocks.
   func perform(
-    _ work: Job.Work, _ subject: InHand, _ task: ConversionTask, _ worker: Worker, output: Int32?, limit: Int64,
+    _ work: Job.Work, _ subject: JobSource, _ task: ConversionTask, _ worker: Worker, output: Int32?, limit: Int64,
     watch: (Int64) -> Void = { _ in }
   ) throws(Failed) -> JobAnswer.Outcome {
     let bytes = subject.bytes

@@ -46,7 +46,7 @@ extension ConversionService {
     guess: Int64 = 0
   ) -> Fault {
     let key = Key(revision: subject.revision, work: .make(recipe))
-    let turn = TurnRequest()
+    let turn = BuildLockRequest()
     return begin(key, bytes, subject, wants: wants) { [pool] end in
       guard pool.conversion(recipe)?.making ?? .whole != .whole else { return nil }
       return ResultStream(

@@ -46,7 +46,7 @@ public final class ConversionService: Sendable {
   let pool: ConversionPool
   let cache: RenditionCache?
   /// Tasks that wait for another mount to make the same result.
-  private let turns = TurnQueue()
+  private let turns = BuildLockQueue()
   /// The directory for unnamed files.
   let spools: String
   let notes: any ConversionNotes
@@ -205,7 +205,7 @@ public final class ConversionService: Sendable {
     /// The job was cancelled, or the file has changed. The next request starts a new job.
     case dropped
     /// Another mount is making the same result. The task has to run again afterwards.
-    case waits(TurnRequest)
+    case waits(BuildLockRequest)
   }
 
   /// Returns the `pending` fault of the job in progress on `bytes`, or of a new one. Returns a known failure instead if

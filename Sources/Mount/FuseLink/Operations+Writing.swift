@@ -45,7 +45,7 @@ extension Operations {
       guard let request = unsafe request, let status = unsafe status else { return }
       let handle = unsafe info.flatMap { unsafe Operations.handle(request, $0) }
       unsafe Operations.writable(request)?.setAttributes(
-        Request(request), node, AttributeWish(status.pointee, changes: changes), of: handle)
+        Request(request), node, RequestedAttributes(status.pointee, changes: changes), of: handle)
     }
     unsafe table.access = { request, node, wanted in
       guard let request = unsafe request else { return }

@@ -69,7 +69,7 @@ internal import Synchronization
       return isMounted.withLock { $0 = true }
     }
     // The mount helper writes the reason of a failure to these streams.
-    let streams = BorrowedStreams()
+    let streams = RedirectedOutput()
     let status = unsafe fuse_session_mount(raw, path)
     let said = streams?.giveBack()
     guard status == 0 else { throw Failure(reason: said ?? LibfuseLog.last ?? "mount failed") }

@@ -15,7 +15,7 @@ public protocol WritableFileSystem: FileSystem {
   func sync(_ request: consuming Request, _ handle: AnyObject, onlyData: Bool)
   /// Answers SETATTR.
   func setAttributes(
-    _ request: consuming Request, _ node: UInt64, _ wish: AttributeWish, of handle: AnyObject?)
+    _ request: consuming Request, _ node: UInt64, _ wish: RequestedAttributes, of handle: AnyObject?)
   /// Answers MKDIR.
   func makeFolder(_ request: consuming Request, _ name: UnsafePointer<CChar>, in folder: UInt64, mode: UInt32)
   /// Answers MKNOD.

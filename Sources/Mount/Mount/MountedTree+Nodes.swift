@@ -90,7 +90,7 @@ extension MountedTree {
         if let known { return known }
         let wants = sizeHabits.wantsExactSize(process)
         let effort: Tree.SizeEffort =
-          if ProbingPrograms.runs(process) { .any } else if wants, !players.run(process) { .making } else { .look }
+          if ExactSizePrograms.runs(process) { .any } else if wants, !players.run(process) { .making } else { .look }
         known = effort
         return effort
       }

@@ -95,7 +95,7 @@ extension MountedTree: WritableFileSystem {
   }
 
   public func setAttributes(
-    _ request: consuming Request, _ node: UInt64, _ wish: AttributeWish, of handle: AnyObject?
+    _ request: consuming Request, _ node: UInt64, _ wish: RequestedAttributes, of handle: AnyObject?
   ) {
     let (tree, caller, file) = (tree, caller(request), handle as? Tree.OpenFile)
     let wanted = Tree.AttributeChanges(wish)
@@ -173,7 +173,7 @@ extension FileLock {
 }
 
 extension Tree.AttributeChanges {
-  fileprivate init(_ wish: AttributeWish) {
+  fileprivate init(_ wish: RequestedAttributes) {
     self.init()
     (permissions, owner, group, size) = (wish.permissions, wish.owner, wish.group, wish.size)
     (accessed, modified) = (wish.accessed.map { Timestamp($0) }, wish.modified.map { Timestamp($0) })
@@ -181,7 +181,7 @@ extension Tree.AttributeChanges {
 }
 
 extension Timestamp {
-  fileprivate init(_ time: AttributeWish.Time) {
+  fileprivate init(_ time: RequestedAttributes.Time) {
     switch time {
     // UTIME_NOW of <sys/stat.h>.
     case .now: self.init(seconds: 0, nanoseconds: (1 << 30) - 1)

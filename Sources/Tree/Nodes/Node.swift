@@ -26,7 +26,7 @@ package final class Node: Sendable {
   let depth: Int
   /// The revision of the kernel's cached pages or directory entries, as far as known. 0 if there are none.
   let cachedRevision = Atomic<UInt64>(0)
-  let toldSize = ToldSize()
+  let toldSize = KernelSizeState()
   let opened = OpenFiles()
   /// A hash of the owner, permissions and ctime of a real directory that the kernel has cached, in a shared mount. 0 if
   /// unknown.

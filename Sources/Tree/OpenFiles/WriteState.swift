@@ -14,7 +14,7 @@ final class WriteState: Sendable {
 
   /// The locks of each owner and file. Each has its own descriptor, so that an owner's locks do not conflict with each
   /// other.
-  let locks = Mutex<[Locker: HeldLock]>([:])
+  let locks = Mutex<[Locker: LockDescriptor]>([:])
   /// The files on which locks of derived files are set, by inode number.
   let stands = Mutex<[UInt64: WeakLock]>([:])
 
@@ -24,7 +24,7 @@ final class WriteState: Sendable {
   init(_ ledger: OpenLedger? = nil) { self.ledger = ledger }
 
   struct WeakLock: Sendable {
-    weak var lock: HeldLock?
+    weak var lock: LockDescriptor?
   }
 
   /// The owners whose locks were lost with an earlier process. They get EIO until they close the file.
@@ -62,9 +62,9 @@ final class WriteState: Sendable {
 
   /// Releases the locks of an owner that closes the file. With `only`, releases them only if that is still their
   /// descriptor.
-  func unlock(_ locker: Locker, only wanted: HeldLock? = nil) {
+  func unlock(_ locker: Locker, only wanted: LockDescriptor? = nil) {
     if wanted == nil { _ = lost.withLock { $0.remove(locker) } }
-    let lock = locks.withLock { locks -> HeldLock? in
+    let lock = locks.withLock { locks -> LockDescriptor? in
       guard let found = locks[locker], wanted == nil || found === wanted else { return nil }
       locks[locker] = nil
       return found

@@ -196,7 +196,7 @@ public struct Source: Sendable {
   package func head(_ blocking: BlockingMode) throws(Fault) -> ArraySlice<UInt8> {
     if isConcealed { throw Fault(.system(EACCES)) }
     if let head = item.knownHead { return head[...] }
-    return try item.open(pinned: false, blocking).head(SniffedFiles.headSize, blocking)
+    return try item.open(pinned: false, blocking).head(SniffedViewCache.headSize, blocking)
   }
 
   /// Opens the file's bytes and determines their size. Reads throw if the file changes afterwards.

@@ -48,7 +48,7 @@ extension Views {
     let messages = MessagesView(
       listing: services.listing, mailboxes, services.unpacking, stores: services.mailWorkers.map { MailStores($0) })
     return [
-      messages, MailboxViewsView(besides: messages, mailboxes),
+      messages, MailViewsView(besides: messages, mailboxes),
       MessageView(listing: services.listing, mailboxes.messages, outlook: services.conversions?.outlook),
       FolderMessagesView(besides: messages, mailboxes),
       FolderMailView(listing: services.listing, besides: messages, mailboxes),

@@ -14,7 +14,7 @@ internal import Zip
 enum ArchiveFormat: Equatable {
   case zip
   case tar
-  case packed(Packing)
+  case packed(CompressedFormat)
   /// Calendars or cards.
   case cards
   /// A format that a worker lists.
@@ -26,7 +26,7 @@ enum ArchiveFormat: Equatable {
 
   /// Detects the format by the first bytes, or by the name for a format without a signature. The default is ZIP.
   init(startingWith head: ArraySlice<UInt8>, named name: FileName) {
-    if let packing = Packing(startingWith: head) {
+    if let packing = CompressedFormat(startingWith: head) {
       self = .packed(packing)
     } else if TarArchive.isStart(head) || name.fileExtension == "tar" && Self.isEmptyTar(head) {
       self = .tar

@@ -20,7 +20,7 @@ package struct ContentsView: FolderView {
   /// The extensions of files commonly regarded as archives or as compressed.
   private static let usual: Set<FileExtension> = Set(zips + ["tar", "cbt"] + packed)
   private static let zips: [FileExtension] = ["zip", "cbz", "zipx"]
-  private static let packed = Packing.allCases.flatMap(\.extensions).map(\.own)
+  private static let packed = CompressedFormat.allCases.flatMap(\.extensions).map(\.own)
   /// The extensions of ZIPs commonly regarded as something else.
   private static let byName: Set<FileExtension> = [
     "jar", "war", "ear", "aar", "apk", "ipa", "whl", "egg", "xpi", "crx", "nupkg", "vsix", "kmz", "epub",

@@ -70,5 +70,5 @@ enum ListedFormat {
   private static let discStart: Int64 = 32768
 
   /// Returns whether the worker reads archives with this compression.
-  static func isInside(_ packing: Packing) -> Bool { packing != .brotli }
+  static func isInside(_ packing: CompressedFormat) -> Bool { packing != .brotli }
 }

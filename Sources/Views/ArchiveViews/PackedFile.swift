@@ -55,7 +55,7 @@ final class PackedFile: OpenedArchive {
 private enum SafeInnerName {
   /// Returns the content's name, a path component that is never empty.
   static func name(of file: FileName) -> [UInt8] {
-    let inner = Array(Packing.innerName(of: file).bytes)
+    let inner = Array(CompressedFormat.innerName(of: file).bytes)
     return inner.isEmpty ? [0x3f] : inner
   }
 }

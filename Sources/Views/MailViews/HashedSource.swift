@@ -6,18 +6,18 @@ internal import Tree
 /// Hashes a source while it is read sequentially; ranges that the reader skips are read for the hash.
 final class HashedSource: ByteSource {
   private let source: any ByteSource
-  private let state: Mutex<MailboxDirectory.Hash>
+  private let state: Mutex<BlockIndex.Hash>
 
   private static let readSize = 192 << 10
 
   /// Continues a hash of the source's start.
-  init(_ source: any ByteSource, from hash: MailboxDirectory.Hash = .init()) {
+  init(_ source: any ByteSource, from hash: BlockIndex.Hash = .init()) {
     self.source = source
     state = Mutex(hash)
   }
 
   /// The hash of the bytes up to the offset reached.
-  var hash: MailboxDirectory.Hash { state.withLock { $0 } }
+  var hash: BlockIndex.Hash { state.withLock { $0 } }
 
   var size: Int64 { source.size }
   var identity: ByteIdentity? { source.identity }
@@ -47,7 +47,7 @@ final class HashedSource: ByteSource {
       guard known >= 0, known < bytes.count else { return }
       var sum = CRC32(continuing: state.value)
       unsafe sum.update(UnsafeRawBufferPointer(rebasing: bytes[Int(known)...]))
-      state = MailboxDirectory.Hash(size: offset + Int64(bytes.count), value: sum.value)
+      state = BlockIndex.Hash(size: offset + Int64(bytes.count), value: sum.value)
     }
   }
 

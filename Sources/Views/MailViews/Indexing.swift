@@ -62,8 +62,8 @@ package final class Indexing: Sendable {
 
   private func search(folder source: Source) throws(Fault) -> Search? {
     guard let folder = try mailboxes.ownMessages(in: source) else { return nil }
-    for first in stride(from: 0, to: try folder.count(.blocking), by: MailboxDirectory.blockSize) {
-      _ = try folder.rows(ofBlock: first / MailboxDirectory.blockSize, .blocking)
+    for first in stride(from: 0, to: try folder.count(.blocking), by: BlockIndex.blockSize) {
+      _ = try folder.rows(ofBlock: first / BlockIndex.blockSize, .blocking)
     }
     return Search(folder)
   }

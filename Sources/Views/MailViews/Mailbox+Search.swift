@@ -25,7 +25,7 @@ extension Mailbox {
       known.map { known in
         known.isOfPresent && (given.count == known.directory.blocks.count || numbers == nil)
       } ?? false
-    let directory = isPresent ? known?.directory ?? MailboxDirectory() : MailboxDirectory()
+    let directory = isPresent ? known?.directory ?? BlockIndex() : BlockIndex()
     try bytes.verify()
     let opened = Opened(
       bytes: bytes, path: (bytes as? FileSource)?.path, store: store, earlier: isPresent ? nil : known?.directory,
@@ -84,7 +84,7 @@ extension Mailbox {
 
   /// Publishes the results so far. A partial block is published together with the end of the search: a reader that goes
   /// past it must see what ended the search.
-  func publish(_ directory: MailboxDirectory, _ numbers: SerialNumbers, endingWith fault: Fault? = nil) {
+  func publish(_ directory: BlockIndex, _ numbers: SerialNumbers, endingWith fault: Fault? = nil) {
     progress.update { progress in
       progress.directory = directory
       progress.numbers = numbers

@@ -26,7 +26,7 @@ final class Mailbox: Sendable {
   struct Progress: PausableProgress {
     /// Nil before the first access.
     var opened: Opened?
-    var directory = MailboxDirectory()
+    var directory = BlockIndex()
     /// The numbers of the messages found.
     var numbers = SerialNumbers()
     var isDone = false
@@ -42,7 +42,7 @@ final class Mailbox: Sendable {
     let path: String?
     let store: MailboxStore?
     /// The results for another state of the file. Most of them may still apply.
-    let earlier: MailboxDirectory?
+    let earlier: BlockIndex?
     /// The index location of the numbers.
     let numbers: NumberStore?
 
@@ -92,8 +92,8 @@ final class Mailbox: Sendable {
     let found = try wait(opened) { progress -> Result<(start: Int64, count: Int)?, Fault>? in
       let directory = progress.directory
       if number < directory.blocks.count {
-        let rest = directory.count - number * MailboxDirectory.blockSize
-        return .success((directory.blocks[number], min(rest, MailboxDirectory.blockSize)))
+        let rest = directory.count - number * BlockIndex.blockSize
+        return .success((directory.blocks[number], min(rest, BlockIndex.blockSize)))
       }
       guard progress.isDone else { return nil }
       return progress.fault.map { .failure($0) } ?? .success(nil)
@@ -115,7 +115,7 @@ final class Mailbox: Sendable {
   /// was interrupted.
   private func known(_ place: Mailboxes.Place) -> [MessageRow]? {
     guard let known = mailboxes?.blocks[place] else { return nil }
-    return known.count == MailboxDirectory.blockSize || progress.read { $0.isDone } ? known : nil
+    return known.count == BlockIndex.blockSize || progress.read { $0.isDone } ? known : nil
   }
 
   private static func rows(of bytes: any ByteSource, from start: Int64, count: Int) throws(Fault) -> [MessageRow] {
@@ -227,14 +227,14 @@ extension Mailbox: PositionedSource {
 /// Recognition of mailboxes that have grown by appending.
 extension Mailbox {
   /// The hash of the whole file. Nil until all messages have been found.
-  var hash: MailboxDirectory.Hash? { progress.read { $0.directory.isWhole ? $0.directory.hash : nil } }
+  var hash: BlockIndex.Hash? { progress.read { $0.directory.isWhole ? $0.directory.hash : nil } }
 
   /// Returns whether this mailbox has grown by appending only, from a state with a packed hash and `count` messages.
   /// Reads the file up to its earlier size. Blocks.
   func hasGrown(from packed: [UInt8], _ count: Int) throws(Fault) -> Bool {
     let hasGrown = try unlessDelayed { () throws(Fault) in
       // If the last earlier message ends past the earlier size, that message itself has grown.
-      guard let hash = MailboxDirectory.Hash(packed: packed), let now = self.hash, hash.size < now.size,
+      guard let hash = BlockIndex.Hash(packed: packed), let now = self.hash, hash.size < now.size,
         try count < self.count(.blocking), let last = try row(at: count - 1, .blocking), last.end <= hash.size
       else { return false }
       return try isStart(hash, of: open().bytes)
@@ -243,7 +243,7 @@ extension Mailbox {
   }
 
   /// Returns whether the start of the file is unchanged. Blocks.
-  private func isStart(_ hash: MailboxDirectory.Hash, of bytes: any ByteSource) throws(Fault) -> Bool {
+  private func isStart(_ hash: BlockIndex.Hash, of bytes: any ByteSource) throws(Fault) -> Bool {
     let hashed = HashedSource(bytes)
     try hashed.reach(hash.size)
     return hashed.hash == hash

@@ -20,7 +20,7 @@ struct MailboxBlock: Sendable {
     let numbers = stride(from: bytes.startIndex, to: bytes.endIndex, by: 4).map {
       UInt32(littleEndianBytes: bytes[$0...])
     }
-    guard numbers.allSatisfy({ $0 > 0 && $0 < UInt32(Int32.max) - UInt32(MailboxDirectory.blockSize) }) else {
+    guard numbers.allSatisfy({ $0 > 0 && $0 < UInt32(Int32.max) - UInt32(BlockIndex.blockSize) }) else {
       return nil
     }
     return numbers.count == count ? numbers : (0..<UInt32(count)).map { numbers[0] + $0 }

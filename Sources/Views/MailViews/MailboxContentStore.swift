@@ -15,7 +15,7 @@ struct MailboxContentStore: Sendable {
     self.state = state
   }
 
-  init(_ store: MailboxStore, of hash: MailboxDirectory.Hash) {
+  init(_ store: MailboxStore, of hash: BlockIndex.Hash) {
     index = store.index
     source = store.source
     state = hash.packed

@@ -75,7 +75,7 @@ final class MailboxFolder: DerivedItem {
 
     func entries(after place: Int64, _ blocking: BlockingMode) throws(Fault) -> [ListedEntry] {
       guard place >= 0 else { return [] }
-      let (block, start) = Int(place).quotientAndRemainder(dividingBy: MailboxDirectory.blockSize)
+      let (block, start) = Int(place).quotientAndRemainder(dividingBy: BlockIndex.blockSize)
       let rows = try folder.mailbox.rows(ofBlock: block, blocking)
       guard start < rows.count else {
         try folder.mailbox.checkEnd()

@@ -13,7 +13,7 @@ struct MailboxScan {
   private let opened: Mailbox.Opened
   /// The file's bytes. Reading them updates the hash and `Mailbox.readUpTo`.
   private let bytes: HashedSource
-  private var directory: MailboxDirectory
+  private var directory: BlockIndex
   private var batch: RowBatch
   private var book: NumberBook
   /// Messages of the earlier state after the blocks that were taken over, by the offset of their separators.
@@ -47,7 +47,7 @@ struct MailboxScan {
     do throws(Fault) {
       while let row = try scanner.next() {
         rows.append(row)
-        guard rows.count == MailboxDirectory.blockSize else { continue }
+        guard rows.count == BlockIndex.blockSize else { continue }
         add(rows)
         rows.removeAll(keepingCapacity: true)
         if batch.isDue {
@@ -88,16 +88,16 @@ struct MailboxScan {
 
   /// Takes over the blocks of another state of the file, up to the first that differs in this one. Publishes them to
   /// waiters as they are verified.
-  private mutating func takeOver(_ earlier: MailboxDirectory, from store: MailboxStore) throws(Fault) {
+  private mutating func takeOver(_ earlier: BlockIndex, from store: MailboxStore) throws(Fault) {
     var known = directory.blocks.count
     // Verified blocks that have not been taken over.
     var verified: [(rows: [MessageRow], numbers: [UInt32]?)] = []
     while known < earlier.blocks.count {
-      let count = min(MailboxDirectory.blockSize, earlier.count - known * MailboxDirectory.blockSize)
+      let count = min(BlockIndex.blockSize, earlier.count - known * BlockIndex.blockSize)
       let next = known + 1 < earlier.blocks.count ? earlier.blocks[known + 1] : earlier.end
       guard let found = store.numberedRows(of: known, count: count, givenBy: book.id),
         found.rows.first?.separator == earlier.blocks[known], found.rows.last?.end == next,
-        try SummedRows.areThere(found.rows, in: bytes)
+        try RowChecksums.areThere(found.rows, in: bytes)
       else { break }
       known += 1
       verified.append(found)
@@ -109,7 +109,7 @@ struct MailboxScan {
       guard sure > directory.blocks.count else { continue }
       let first = directory.blocks.count
       directory.blocks = Array(earlier.blocks[..<sure])
-      directory.count = sure * MailboxDirectory.blockSize
+      directory.count = sure * BlockIndex.blockSize
       directory.end = earlier.blocks[sure]
       directory.hash = bytes.hash
       take(verified.prefix(sure - first), from: first, in: store)

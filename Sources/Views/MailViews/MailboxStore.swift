@@ -3,7 +3,7 @@ package import Index
 internal import Mail
 internal import Tree
 
-/// The index records of a mailbox: its block index (`MailboxDirectory`) and its messages' rows.
+/// The index records of a mailbox: its block index (`BlockIndex`) and its messages' rows.
 ///
 /// The source is the file's device and inode alone, because results for an earlier state still apply where the bytes
 /// are unchanged. The record of the block index identifies the state. It is stored together with the blocks that it
@@ -36,7 +36,7 @@ package struct MailboxStore: Sendable {
 
   /// A stored block index.
   struct Stored {
-    let directory: MailboxDirectory
+    let directory: BlockIndex
     /// Whether it describes the file's current state.
     let isOfPresent: Bool
     fileprivate let numbers: [[UInt8]]
@@ -48,7 +48,7 @@ package struct MailboxStore: Sendable {
       for value in numbers {
         let block = blocks.count
         guard block < directory.blocks.count, value.starts(with: id) else { break }
-        let count = min(MailboxDirectory.blockSize, directory.count - block * MailboxDirectory.blockSize)
+        let count = min(BlockIndex.blockSize, directory.count - block * BlockIndex.blockSize)
         guard let numbers = MailboxBlock.numbers(value.dropFirst(id.count), count: count) else { break }
         blocks.append(numbers)
       }
@@ -59,7 +59,7 @@ package struct MailboxStore: Sendable {
   func directory() -> Stored? {
     let records = index.records(of: source, Self.kind, from: Self.directoryKey, through: Self.numbersKey(.max))
     guard let value = records.first?.value, records.first?.key == Self.directoryKey, value.count > state.count,
-      let directory = MailboxDirectory(packed: value[state.count...])
+      let directory = BlockIndex(packed: value[state.count...])
     else { return nil }
     var numbers: [[UInt8]] = []
     for record in records.dropFirst() {
@@ -72,7 +72,7 @@ package struct MailboxStore: Sendable {
 
   /// Stores blocks and the block index that includes them atomically. Returns whether they are stored.
   func store(
-    _ blocks: [MailboxBlock], numberedBy id: [UInt8], _ directory: MailboxDirectory, path: String?
+    _ blocks: [MailboxBlock], numberedBy id: [UInt8], _ directory: BlockIndex, path: String?
   ) -> Bool {
     var records = [IndexRecord(key: Self.directoryKey, value: state + directory.packed)]
     if let path { records.append(IndexRecord(key: Self.pathKey, value: Array(path.utf8))) }
@@ -123,7 +123,7 @@ package struct MailboxStore: Sendable {
   /// record is not a mailbox.
   static func summary(of content: IndexedSource, in index: Index) -> (String?, Int?, Int64?)? {
     guard content.kind == kind.number, let value = index.value(of: content.source, kind, directoryKey),
-      value.count > stateSize, let directory = MailboxDirectory(packed: value[stateSize...])
+      value.count > stateSize, let directory = BlockIndex(packed: value[stateSize...])
     else { return nil }
     let path = index.value(of: content.source, kind, pathKey).map { String(decoding: $0, as: UTF8.self) }
     return (path, directory.count, size(inState: value[...]))

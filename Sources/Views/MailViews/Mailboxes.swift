@@ -76,7 +76,7 @@ package final class Mailboxes: Sendable {
   /// The capacity of `blocks`, in bytes: sixteen blocks of typical size.
   private static let roomForBlocks = 16 * blockCost
   /// The size of a typical block, in bytes.
-  static let blockCost = MailboxDirectory.blockSize * 400
+  static let blockCost = BlockIndex.blockSize * 400
 
   package init(
     index: Index?, yieldsToReaders: Bool = true, attached: AttachedTexts? = nil,

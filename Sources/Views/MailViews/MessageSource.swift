@@ -30,7 +30,7 @@ protocol MessageSource: AnyObject, Sendable {
   /// The index location of data derived from all messages. Nil without an index, or until all messages have been found.
   var store: MailboxContentStore? { get }
 
-  /// Returns the messages of a block of `MailboxDirectory.blockSize`, or none past the last block.
+  /// Returns the messages of a block of `BlockIndex.blockSize`, or none past the last block.
   func rows(ofBlock number: Int, _ blocking: BlockingMode) throws(Fault) -> [MessageRow]
   /// Returns the number in the name of the message at a position, which must exist. It stays the same when other
   /// messages are added or removed.
@@ -70,7 +70,7 @@ protocol NumberedSource: MessageSource {
   func number(at position: Int) throws(Fault) -> Int
   /// Returns one more than the highest number of a message.
   func numbers() throws(Fault) -> Int
-  /// Returns the messages with the numbers of a block of `MailboxDirectory.blockSize`.
+  /// Returns the messages with the numbers of a block of `BlockIndex.blockSize`.
   func numbered(block: Int) throws(Fault) -> [NumberedMessage]
   /// The positions, by number. `UInt32.max` stands for a removed message. Nil if each position equals its number.
   var positionsOfNumbers: [UInt32]? { get }
@@ -99,8 +99,8 @@ struct NumberedMessage {
 extension MessageSource {
   /// Returns the message at a position, from 0. Returns `nil` past the last one.
   func row(at position: Int, _ blocking: BlockingMode) throws(Fault) -> MessageRow? {
-    let rows = try rows(ofBlock: position / MailboxDirectory.blockSize, blocking)
-    let place = position % MailboxDirectory.blockSize
+    let rows = try rows(ofBlock: position / BlockIndex.blockSize, blocking)
+    let place = position % BlockIndex.blockSize
     if place < rows.count { return rows[place] }
     try checkEnd()
     return nil

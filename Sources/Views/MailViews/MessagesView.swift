@@ -45,7 +45,7 @@ package struct MessagesView: FolderView {
     self.unpacking = unpacking
   }
 
-  private static let packed = Packing.allCases.flatMap(\.extensions).filter { $0.inside.isEmpty }.map(\.own)
+  private static let packed = CompressedFormat.allCases.flatMap(\.extensions).filter { $0.inside.isEmpty }.map(\.own)
 
   package func isListed(beside file: FileName) -> Bool {
     guard let fileExtension = file.fileExtension else { return false }
@@ -57,7 +57,7 @@ package struct MessagesView: FolderView {
   /// archives.
   private func isPackedMailbox(_ file: FileName) -> Bool {
     guard let fileExtension = file.fileExtension, Self.packed.contains(fileExtension) else { return false }
-    let inner = Packing.innerName(of: file)
+    let inner = CompressedFormat.innerName(of: file)
     guard let kind = inner.fileExtension else { return false }
     return Self.usual.contains(kind) || kind == "txt" && MailboxScanner.isArchiveName(inner.bytes)
   }
@@ -93,7 +93,7 @@ package struct MessagesView: FolderView {
     if listsUnnamed, isPackedMailbox(source.name) { return try unpacking.inside(of: source, blocking) ?? source }
     let head = try source.head(blocking)
     if MailboxScanner.isMailbox(startingWith: head) { return source }
-    guard Packing(startingWith: head) != nil, let inside = try unpacking.inside(of: source, blocking) else {
+    guard CompressedFormat(startingWith: head) != nil, let inside = try unpacking.inside(of: source, blocking) else {
       return nil
     }
     return try MailboxScanner.isMailbox(startingWith: inside.head(blocking)) ? inside : nil

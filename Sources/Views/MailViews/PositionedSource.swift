@@ -11,7 +11,7 @@ extension PositionedSource {
   func numbers() throws(Fault) -> Int { try count(.blocking) }
 
   func numbered(block: Int) throws(Fault) -> [NumberedMessage] {
-    let first = block * MailboxDirectory.blockSize
+    let first = block * BlockIndex.blockSize
     return try rows(ofBlock: block, .blocking).enumerated().map {
       NumberedMessage(row: $1, position: first + $0, end: $1.end)
     }

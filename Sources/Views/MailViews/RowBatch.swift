@@ -31,7 +31,7 @@ struct RowBatch {
   /// Numbers the blocks, writes them if `isKept`, and returns them. `hints` are messages of an earlier state, by the
   /// offset of their separators.
   mutating func flush(
-    _ directory: MailboxDirectory, _ book: inout NumberBook, _ hints: [Int64: NumberedRow], isKept: Bool = true
+    _ directory: BlockIndex, _ book: inout NumberBook, _ hints: [Int64: NumberedRow], isKept: Bool = true
   ) -> [MailboxBlock] {
     for index in blocks.indices { blocks[index].numbers = book.number(blocks[index].rows, hints) }
     // Blocks after a missing batch would be useless.

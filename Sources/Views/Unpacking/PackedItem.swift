@@ -5,7 +5,7 @@ internal import Tree
 /// The content of a compressed file, for views of that content. The item is not in the tree itself.
 final class PackedItem: Item {
   private let source: Source
-  private let packing: Packing
+  private let packing: CompressedFormat
   private let unpacking: Unpacking
   /// The attributes, with an estimated size.
   let described: Attributes
@@ -14,7 +14,7 @@ final class PackedItem: Item {
   // The item represents the state that it was created from, which `checkCurrent` compares.
   var isImmutable: Bool { true }
 
-  init(_ source: Source, _ packing: Packing, _ unpacking: Unpacking) {
+  init(_ source: Source, _ packing: CompressedFormat, _ unpacking: Unpacking) {
     self.source = source
     self.packing = packing
     self.unpacking = unpacking

@@ -38,7 +38,7 @@ package struct Unpacking: Sendable {
   }
 
   /// Returns the content of a compressed file.
-  package func content(of bytes: any ByteSource, _ packing: Packing) -> UnpackedSource {
+  package func content(of bytes: any ByteSource, _ packing: CompressedFormat) -> UnpackedSource {
     let (allowed, isAny) = bytes.size.multipliedReportingOverflow(by: largestRatio)
     let limit = min(largestSize, isAny ? .max : max(allowed, Self.ratioMatters))
     return UnpackedSource(of: bytes, packing, limit: limit, showsDamage: showsDamage, cache: decoded, spool: spool)
@@ -52,9 +52,9 @@ package struct Unpacking: Sendable {
     return Source(item: item, attributes: item.described, name: source.name, folder: source.folder)
   }
 
-  private func packing(of source: Source, _ blocking: BlockingMode) throws(Fault) -> Packing? {
+  private func packing(of source: Source, _ blocking: BlockingMode) throws(Fault) -> CompressedFormat? {
     let head = try source.head(blocking)
-    if let packing = Packing(startingWith: head) { return packing }
+    if let packing = CompressedFormat(startingWith: head) { return packing }
     return source.name.fileExtension == "br" ? .brotli : nil
   }
 }

@@ -60,12 +60,12 @@ extension StreamProgress {
   }
 }
 
-extension Packing {
+extension CompressedFormat {
   /// Creates a decoder of one stream, for formats whose streams are decoded whole. `head` is the start of the stream.
   func makeDecoder(startingWith head: [UInt8]) throws(Fault) -> any StreamDecoder {
     switch self {
     case .zstd: try ZstdDecoder()
-    case .lz4: head.starts(with: OlderLZ4Decoder.mark) ? OlderLZ4Decoder() : try LZ4Decoder()
+    case .lz4: head.starts(with: LegacyLZ4Decoder.mark) ? LegacyLZ4Decoder() : try LZ4Decoder()
     case .lzip: LzipDecoder()
     case .lzma: try LZMAFileDecoder()
     case .compress: CompressDecoder()

@@ -13,7 +13,7 @@ struct DeflateStream: ~Copyable, Sendable {
     self.inputOffset = inputOffset
   }
 
-  var restartPoint: RestartPoint { inflater.restartPoint(inputOffset: inputOffset) }
+  var restartPoint: DeflateRestartPoint { inflater.restartPoint(inputOffset: inputOffset) }
 
   /// Returns the next `count` bytes of output, fewer only at the stream's end.
   mutating func next(_ count: Int, from source: any ByteSource, inputSize: Int) throws(Fault) -> [UInt8] {

@@ -43,7 +43,7 @@ public final class InflatedSource: ByteSource {
     var next: Int64 = 0
     var crc = CRC32()
     /// The restart points, by the block that starts there. Every `spacing`-th point is kept.
-    var points: [Int64: RestartPoint] = [:]
+    var points: [Int64: DeflateRestartPoint] = [:]
     var spacing: Int64 = 1
     var cost = 0
     var fault: Fault?
@@ -146,7 +146,7 @@ public final class InflatedSource: ByteSource {
 
   private struct Start {
     var index: Int64
-    var point: RestartPoint
+    var point: DeflateRestartPoint
     var isStored = false
   }
 
@@ -155,7 +155,7 @@ public final class InflatedSource: ByteSource {
   private func startingPoint(for index: Int64) throws(Fault) -> Start? {
     try passTurn.lock()
     defer { passTurn.unlock() }
-    let (next, noted) = frontier.withLock { frontier -> (Int64, (index: Int64, point: RestartPoint?)) in
+    let (next, noted) = frontier.withLock { frontier -> (Int64, (index: Int64, point: DeflateRestartPoint?)) in
       let start = index / frontier.spacing * frontier.spacing
       return (frontier.next, (start, frontier.points[start]))
     }
@@ -248,7 +248,7 @@ public final class InflatedSource: ByteSource {
 extension InflatedSource.Frontier {
   /// Records and returns the restart point at the start of block `index`. Returns `nil` if the point is not to be kept.
   /// Beyond the budget, every other point is dropped.
-  fileprivate mutating func note(at index: Int64, atMost limit: Int) -> RestartPoint? {
+  fileprivate mutating func note(at index: Int64, atMost limit: Int) -> DeflateRestartPoint? {
     guard index % spacing == 0, let point = stream?.restartPoint else { return nil }
     points[index] = point
     cost += point.cost

@@ -87,7 +87,7 @@ public func inflate(_ stream: UnsafeRawBufferPointer, toSize size: Int) throws(F
 }
 
 /// A point at which a Deflate stream can be resumed: the decoder's state between two bytes of output.
-struct RestartPoint: Sendable {
+struct DeflateRestartPoint: Sendable {
   /// The offset of the next compressed byte that the decoder needs.
   let inputOffset: Int64
   /// The decoder's registers and Huffman tables, then the window of the last 32 KiB of output.
@@ -106,18 +106,18 @@ extension Inflater {
   }
 
   /// Returns the current state. `inputOffset` is the offset of the first unconsumed byte.
-  func restartPoint(inputOffset: Int64) -> RestartPoint {
+  func restartPoint(inputOffset: Int64) -> DeflateRestartPoint {
     // The pointers belong to the last call.
     unsafe state.pointee.next_in = nil
     unsafe state.pointee.avail_in = 0
     unsafe state.pointee.next_out = nil
     unsafe state.pointee.avail_out = 0
     let count = unsafe Inflater.memorySizes.lowerBound + Int(state.pointee.tmp_out_valid)
-    return RestartPoint(
+    return DeflateRestartPoint(
       inputOffset: inputOffset, memory: unsafe Array(UnsafeRawBufferPointer(start: state, count: count)))
   }
 
-  init(at point: RestartPoint) {
+  init(at point: DeflateRestartPoint) {
     unsafe state = .allocate(capacity: 1)
     unsafe isal_inflate_init(state)
     unsafe point.memory.withUnsafeBytes { memory in

@@ -28,7 +28,7 @@ public struct StoredRestartPoint: Sendable {
   }
 
   /// The current version. Points of another version must not be returned. The first access takes some microseconds.
-  public static var version: UInt64 { RestartPoint.imageVersion }
+  public static var version: UInt64 { DeflateRestartPoint.imageVersion }
 }
 
 /// The stored restart points of one Deflate stream, for `InflatedSource`. They are written in batches during the first
@@ -41,9 +41,9 @@ final class RestartLog: Sendable {
 
   private struct State {
     /// The recorded points that have not been passed to the store.
-    var batch: [(place: Int64, point: RestartPoint)] = []
+    var batch: [(place: Int64, point: DeflateRestartPoint)] = []
     /// The points read last, the latest at the end.
-    var loaded: [(place: Int64, point: RestartPoint)] = []
+    var loaded: [(place: Int64, point: DeflateRestartPoint)] = []
     /// Whether a point led to damage. No more points are then read.
     var isDistrusted = false
   }
@@ -69,10 +69,10 @@ final class RestartLog: Sendable {
 
   /// Records the point at the start of a block. Does not call `make` if the store has the point. Does not wait for the
   /// store.
-  func note(at place: Int64, _ make: () -> RestartPoint?) {
+  func note(at place: Int64, _ make: () -> DeflateRestartPoint?) {
     if let last = recorded.place.withLockIfAvailable({ $0 }) ?? nil, place <= last { return }
     guard let point = make() else { return }
-    let batch = state.withLock { state -> [(place: Int64, point: RestartPoint)] in
+    let batch = state.withLock { state -> [(place: Int64, point: DeflateRestartPoint)] in
       guard !state.isDistrusted else { return [] }
       state.batch.append((place, point))
       return state.batch.count < Self.batchSize ? [] : take(&state.batch)
@@ -83,12 +83,14 @@ final class RestartLog: Sendable {
   /// Stores the remaining points at the end of the stream.
   func finish() { handOver(state.withLock { take(&$0.batch) }) }
 
-  private func take(_ batch: inout [(place: Int64, point: RestartPoint)]) -> [(place: Int64, point: RestartPoint)] {
+  private func take(_ batch: inout [(place: Int64, point: DeflateRestartPoint)]) -> [(
+    place: Int64, point: DeflateRestartPoint
+  )] {
     defer { batch = [] }
     return batch
   }
 
-  private func handOver(_ batch: [(place: Int64, point: RestartPoint)]) {
+  private func handOver(_ batch: [(place: Int64, point: DeflateRestartPoint)]) {
     guard !batch.isEmpty else { return }
     store.note(of: stream, cost: batch.reduce(0) { $0 + $1.point.cost }) { [store, stream, recorded] in
       let last = recorded.place.withLock { place in
@@ -103,8 +105,8 @@ final class RestartLog: Sendable {
   }
 
   /// Returns the last point within a range. Blocks on the disk.
-  func last(in places: ClosedRange<Int64>) -> (place: Int64, point: RestartPoint)? {
-    let (isDistrusted, known) = state.withLock { state -> (Bool, (place: Int64, point: RestartPoint)?) in
+  func last(in places: ClosedRange<Int64>) -> (place: Int64, point: DeflateRestartPoint)? {
+    let (isDistrusted, known) = state.withLock { state -> (Bool, (place: Int64, point: DeflateRestartPoint)?) in
       guard let index = state.loaded.firstIndex(where: { $0.place == places.upperBound }) else {
         return (state.isDistrusted, nil)
       }
@@ -115,7 +117,7 @@ final class RestartLog: Sendable {
     if isDistrusted { return nil }
     if let known { return known }
     guard let stored = store.last(of: stream, in: places), places.contains(stored.place),
-      let point = RestartPoint(image: stored.image), point.inputOffset <= streamSize
+      let point = DeflateRestartPoint(image: stored.image), point.inputOffset <= streamSize
     else { return nil }
     state.withLock { state in
       if state.loaded.count >= Self.loadedAtMost { state.loaded.removeFirst() }

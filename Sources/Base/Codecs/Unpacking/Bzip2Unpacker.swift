@@ -38,15 +38,15 @@ final class Bzip2Unpacker: Unpacker {
   private static let fewest = 3
   private static let checksumLength: Int64 = 32
 
-  init(_ source: any ByteSource, from place: UnpackingPlace) {
+  init(_ source: any ByteSource, from place: FileRestartPoint) {
     bits = BitFile(source)
     position = place.input
   }
 
   var isBetweenParts: Bool { taken == block.count }
 
-  func place(at output: Int64) -> UnpackingPlace? {
-    isBetweenParts && !isAtEnd ? UnpackingPlace(output: output, input: position) : nil
+  func place(at output: Int64) -> FileRestartPoint? {
+    isBetweenParts && !isAtEnd ? FileRestartPoint(output: output, input: position) : nil
   }
 
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(Fault) -> Int {

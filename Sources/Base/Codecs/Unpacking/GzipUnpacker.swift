@@ -28,23 +28,25 @@ final class GzipUnpacker: Unpacker {
   private static let longestHeader = 96 << 10
 
   /// Opens a file at a restart point. Throws if there is not enough memory.
-  init(_ source: any ByteSource, from place: UnpackingPlace) throws(Fault) {
+  init(_ source: any ByteSource, from place: FileRestartPoint) throws(Fault) {
     input = PackedInput(source, at: place.input)
     isFirst = place.input == 0
     guard let inflation = place.inflation else { return }
     // The image was validated when it was read.
-    guard let point = RestartPoint(image: inflation.image) else { throw Fault(.limit, "no memory for a gzip decoder") }
+    guard let point = DeflateRestartPoint(image: inflation.image) else {
+      throw Fault(.limit, "no memory for a gzip decoder")
+    }
     member = Member(Inflater(at: point), crc: CRC32(continuing: inflation.crc), size: inflation.size)
   }
 
   var isBetweenParts: Bool { member == nil }
 
-  func place(at output: Int64) -> UnpackingPlace? {
+  func place(at output: Int64) -> FileRestartPoint? {
     if isAtEnd || isPastData { return nil }
-    guard let member else { return UnpackingPlace(output: output, input: input.offset) }
+    guard let member else { return FileRestartPoint(output: output, input: input.offset) }
     guard let image = member.inflater.restartPoint(inputOffset: input.offset).image else { return nil }
-    let inflation = UnpackingPlace.Inflation(image: image, crc: member.crc.value, size: member.size)
-    return UnpackingPlace(output: output, input: input.offset, inflation: inflation)
+    let inflation = FileRestartPoint.Inflation(image: image, crc: member.crc.value, size: member.size)
+    return FileRestartPoint(output: output, input: input.offset, inflation: inflation)
   }
 
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(Fault) -> Int {

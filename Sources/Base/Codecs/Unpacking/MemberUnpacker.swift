@@ -3,7 +3,7 @@ internal import Bytes
 /// Decodes a file of one or more independently compressed streams: frames of Zstandard and LZ4, members of lzip,
 /// streams of xz. Other bytes after the last stream are ignored.
 final class MemberUnpacker: Unpacker {
-  private let packing: Packing
+  private let packing: CompressedFormat
   private let input: PackedInput
   private var decoder: (any StreamDecoder)?
   private var isFirst: Bool
@@ -14,7 +14,7 @@ final class MemberUnpacker: Unpacker {
   /// The fault of a member whose content is intact. Thrown after all bytes have been decoded.
   private var memberFault: Fault?
 
-  init(_ source: any ByteSource, _ packing: Packing, from place: UnpackingPlace) {
+  init(_ source: any ByteSource, _ packing: CompressedFormat, from place: FileRestartPoint) {
     self.packing = packing
     input = PackedInput(source, at: place.input)
     isFirst = place.input == 0
@@ -22,8 +22,8 @@ final class MemberUnpacker: Unpacker {
 
   var isBetweenParts: Bool { decoder == nil }
 
-  func place(at output: Int64) -> UnpackingPlace? {
-    isBetweenParts && !isAtEnd ? UnpackingPlace(output: output, input: input.offset) : nil
+  func place(at output: Int64) -> FileRestartPoint? {
+    isBetweenParts && !isAtEnd ? FileRestartPoint(output: output, input: input.offset) : nil
   }
 
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(Fault) -> Int {
@@ -65,7 +65,7 @@ final class MemberUnpacker: Unpacker {
   /// Starts the next stream. Returns false if there is none.
   private func startMember() throws(Fault) -> Bool {
     if packing == .xz, !isFirst { try skipPadding() }
-    let head = try input.peek(Packing.headSize)
+    let head = try input.peek(CompressedFormat.headSize)
     // Formats without a mark have a single stream.
     guard isFirst || packing.isJoined && packing.starts(with: head[...]) else {
       // Any bytes may follow the members, except those of a damaged member.
@@ -97,7 +97,7 @@ final class MemberUnpacker: Unpacker {
   }
 }
 
-extension Packing {
+extension CompressedFormat {
   /// The format's name, for messages.
   var name: String {
     switch self {

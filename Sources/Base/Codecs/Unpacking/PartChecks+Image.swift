@@ -34,7 +34,7 @@ extension PartChecks {
   }
 }
 
-extension UnpackedEnd {
+extension FirstPassResult {
   var image: [UInt8] {
     let size = [UInt8](littleEndian: UInt64(bitPattern: size))
     return size + (fault.map { [1] + $0.image } ?? [0]) + checks.image

@@ -97,7 +97,7 @@ extension PartChecks.Damage {
   }
 }
 
-extension Packing {
+extension CompressedFormat {
   /// Whether files of the format usually have checksums.
   fileprivate var hasChecksum: Bool {
     switch self {

@@ -185,7 +185,7 @@ extension UnpackedSource {
 
   /// Records that a part is damaged.
   func fail(_ part: Range<Int64>, _ fault: Fault) {
-    let known = state.withLock { state -> UnpackedEnd? in
+    let known = state.withLock { state -> FirstPassResult? in
       let before = state.checks.damages
       var fault = fault
       if fault.offset == nil, packing != .bzip2 { fault.offset = state.place(before: part.lowerBound).input }
@@ -217,13 +217,13 @@ extension UnpackedSource {
 
   /// Records the end. Called when a decoder has reached the end of the file, or damage.
   private func end(_ cursor: Cursor, _ fault: Fault?) throws(Fault) {
-    let found = UnpackedEnd(size: cursor.position, fault: fault)
+    let found = FirstPassResult(size: cursor.position, fault: fault)
     if let fault, fault.kind == .damaged, !cursor.unpacker.isCut {
       fail(cursor.partStart..<max(cursor.partStart, cursor.position), fault)
     }
-    let (known, all, isTold) = state.withLock { state -> (UnpackedEnd?, UnpackedEnd, Bool) in
+    let (known, all, isTold) = state.withLock { state -> (FirstPassResult?, FirstPassResult, Bool) in
       if state.end == nil { (state.end, state.reach) = (found, found.size) }
-      return (state.end, UnpackedEnd(size: found.size, fault: fault, checks: state.checks), state.table != nil)
+      return (state.end, FirstPassResult(size: found.size, fault: fault, checks: state.checks), state.table != nil)
     }
     if known == found {
       let isWhole = !isTold || all.checks.firstOpen(in: 0..<found.size) == nil
@@ -240,7 +240,7 @@ extension UnpackedSource {
 
   /// Returns the decoder with the shortest distance to an offset.
   private func cursor(for offset: Int64) throws(Fault) -> Cursor {
-    let (idle, place, table) = state.withLock { state -> (Cursor?, UnpackingPlace, UnpackingTable?) in
+    let (idle, place, table) = state.withLock { state -> (Cursor?, FileRestartPoint, UnpackingTable?) in
       let place = state.place(before: offset)
       let best = state.idle.indices.filter { state.idle[$0].position <= offset }
         .max { state.idle[$0].position < state.idle[$1].position }
@@ -265,11 +265,11 @@ extension UnpackedSource {
     }
   }
 
-  private func makeCursor(at place: UnpackingPlace, _ table: UnpackingTable?) throws(Fault) -> Cursor {
+  private func makeCursor(at place: FileRestartPoint, _ table: UnpackingTable?) throws(Fault) -> Cursor {
     Cursor(try makeUnpacker(at: place, table), at: place)
   }
 
-  private func makeUnpacker(at place: UnpackingPlace, _ table: UnpackingTable?) throws(Fault) -> any Unpacker {
+  private func makeUnpacker(at place: FileRestartPoint, _ table: UnpackingTable?) throws(Fault) -> any Unpacker {
     switch packing {
     case .gzip: try GzipUnpacker(compressed, from: place)
     case .bzip2: Bzip2Unpacker(compressed, from: place)
@@ -285,7 +285,7 @@ extension UnpackedSource {
 
   /// Takes the decoder that has advanced farthest in a part from the part's start, or creates one.
   func cursor(in part: Range<Int64>) throws(Fault) -> Cursor {
-    let (idle, place, table) = state.withLock { state -> (Cursor?, UnpackingPlace, UnpackingTable?) in
+    let (idle, place, table) = state.withLock { state -> (Cursor?, FileRestartPoint, UnpackingTable?) in
       let best = state.idle.indices.filter { state.idle[$0].partStart == part.lowerBound }
         .max { state.idle[$0].position < state.idle[$1].position }
       return (best.map { state.idle.remove(at: $0) }, state.place(before: part.lowerBound), state.table)

@@ -5,7 +5,7 @@ extension UnpackedSource {
     var isLoaded = false
     var table: UnpackingTable?
     /// The restart points in the file's order. The first is the start of the file.
-    var places: [UnpackingPlace] = [.start]
+    var places: [FileRestartPoint] = [.start]
     /// The minimum distance of restart points within a gzip member, in bytes of output.
     var spacing = UnpackedSource.length
     /// The output offset of the last stored restart point within a gzip member.
@@ -13,7 +13,7 @@ extension UnpackedSource {
     var cost = 0
     /// The output offset up to which restart points are recorded.
     var reach: Int64 = 0
-    var end: UnpackedEnd?
+    var end: FirstPassResult?
     var checks = PartChecks()
     /// The idle decoders, the one used last at the end.
     var idle: [Cursor] = []
@@ -38,7 +38,7 @@ extension UnpackedSource {
     /// The offset of the last restart point.
     var placed: Int64
 
-    init(_ unpacker: any Unpacker, at place: UnpackingPlace) {
+    init(_ unpacker: any Unpacker, at place: FileRestartPoint) {
       self.unpacker = unpacker
       position = place.output
       partStart = max(0, place.output - (place.inflation?.size ?? 0))
@@ -48,7 +48,7 @@ extension UnpackedSource {
 }
 
 extension UnpackedSource.State {
-  func place(before offset: Int64) -> UnpackingPlace {
+  func place(before offset: Int64) -> FileRestartPoint {
     places[max(0, places.partitionIndex { $0.output <= offset } - 1)]
   }
 
@@ -98,7 +98,7 @@ extension UnpackedSource.State {
   }
 
   /// Records a restart point. Beyond the budget, the distance of the points is doubled.
-  mutating func note(_ place: UnpackingPlace, atMost limit: Int) {
+  mutating func note(_ place: FileRestartPoint, atMost limit: Int) {
     places.insert(place, at: places.partitionIndex { $0.output <= place.output })
     cost += place.cost
     while cost > limit, places.count > 2 {

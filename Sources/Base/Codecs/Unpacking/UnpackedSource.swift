@@ -17,9 +17,9 @@ internal import Threads
 /// decoded.
 public final class UnpackedSource: ByteSource {
   let compressed: any ByteSource
-  let packing: Packing
+  let packing: CompressedFormat
   let stretches: BlockTable
-  let log: PlaceLog?
+  let log: FileRestartLog?
   let makeSpool: SpoolMaker
   /// The maximum size of the content that is read, in bytes.
   let limit: Int64
@@ -49,7 +49,7 @@ public final class UnpackedSource: ByteSource {
 
   /// Creates a source. The size of `compressed` must be known. Content beyond `limit` bytes is not read.
   public init(
-    of compressed: any ByteSource, _ packing: Packing, limit: Int64 = Bounds.largestSize,
+    of compressed: any ByteSource, _ packing: CompressedFormat, limit: Int64 = Bounds.largestSize,
     showsDamage: Bool = false, cache: BlockCache, spool: @escaping SpoolMaker = { nil }
   ) {
     self.limit = limit
@@ -59,14 +59,16 @@ public final class UnpackedSource: ByteSource {
     makeSpool = spool
     stretches = BlockTable(size: Bounds.largestSize, cache)
     if let store = cache.restarts, let identity = compressed.identity {
-      log = PlaceLog(store, of: Self.identity(of: identity, packing, false))
+      log = FileRestartLog(store, of: Self.identity(of: identity, packing, false))
     } else {
       log = nil
     }
   }
 
   /// Returns the identity of the content. Results derived with `showsDamage` are not shared with other readers.
-  private static func identity(of compressed: ByteIdentity, _ packing: Packing, _ showsDamage: Bool) -> ByteIdentity {
+  private static func identity(of compressed: ByteIdentity, _ packing: CompressedFormat, _ showsDamage: Bool)
+    -> ByteIdentity
+  {
     compressed.adding(.unpack, UInt64(packing.rawValue), showsDamage ? 1 : 0)
   }
 
@@ -116,10 +118,10 @@ public final class UnpackedSource: ByteSource {
       state.isLoaded = true
       if let table {
         (state.places, state.reach) = (table.places, table.size)
-        (state.table, state.end) = (table, bounded(UnpackedEnd(size: table.size)))
+        (state.table, state.end) = (table, bounded(FirstPassResult(size: table.size)))
         if let stored, stored.size == table.size { state.checks = stored.checks }
       } else if let end {
-        (state.reach, state.end) = (end.size, bounded(UnpackedEnd(size: end.size, fault: end.fault)))
+        (state.reach, state.end) = (end.size, bounded(FirstPassResult(size: end.size, fault: end.fault)))
         state.checks = end.checks
       } else if let last {
         state.places.append(last)
@@ -132,12 +134,12 @@ public final class UnpackedSource: ByteSource {
 
   /// Returns a restart point if the first pass can be resumed there. Returns `nil` if other gzip members precede it,
   /// because their checks are unknown.
-  private func resumable(_ place: UnpackingPlace) -> UnpackingPlace? {
+  private func resumable(_ place: FileRestartPoint) -> FileRestartPoint? {
     packing != .gzip || place.inflation?.size == place.output ? place : nil
   }
 
-  private func bounded(_ end: UnpackedEnd) -> UnpackedEnd {
-    end.size <= limit ? end : UnpackedEnd(size: limit, fault: beyondLimit)
+  private func bounded(_ end: FirstPassResult) -> FirstPassResult {
+    end.size <= limit ? end : FirstPassResult(size: limit, fault: beyondLimit)
   }
 
   var beyondLimit: Fault {

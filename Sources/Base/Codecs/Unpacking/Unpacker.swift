@@ -23,7 +23,7 @@ protocol Unpacker: AnyObject {
 
   /// Returns the restart point of the next byte, which is at `output`. Returns `nil` if decoding cannot be resumed
   /// there.
-  func place(at output: Int64) -> UnpackingPlace?
+  func place(at output: Int64) -> FileRestartPoint?
 }
 
 extension Unpacker {
@@ -32,8 +32,8 @@ extension Unpacker {
 }
 
 /// A restart point in a compressed file: a position from which it can be decoded. Within a gzip member, it includes the
-/// image of a `RestartPoint`.
-struct UnpackingPlace: Sendable {
+/// image of a `DeflateRestartPoint`.
+struct FileRestartPoint: Sendable {
   /// The offset of the next decoded byte.
   var output: Int64
   /// The offset of the next compressed byte. For bzip2, in bits.
@@ -43,7 +43,7 @@ struct UnpackingPlace: Sendable {
 
   /// The decoder state in the middle of a gzip member.
   struct Inflation: Sendable {
-    /// The image of a `RestartPoint`. It takes a third of the point's memory.
+    /// The image of a `DeflateRestartPoint`. It takes a third of the point's memory.
     var image: [UInt8]
     /// The CRC-32 of the member's output so far.
     var crc: UInt32
@@ -53,10 +53,10 @@ struct UnpackingPlace: Sendable {
   /// The memory that the point takes, in bytes.
   var cost: Int { 64 + (inflation?.image.count ?? 0) }
 
-  static let start = UnpackingPlace(output: 0, input: 0)
+  static let start = FileRestartPoint(output: 0, input: 0)
 }
 
-extension UnpackingPlace {
+extension FileRestartPoint {
   /// The serialized form, for other processes.
   var image: [UInt8] {
     guard let inflation else { return [UInt8](littleEndian: UInt64(bitPattern: input)) }
@@ -73,7 +73,7 @@ extension UnpackingPlace {
     guard image.count > 8 else { return }
     guard image.count > 24 else { return nil }
     let point = Array(image[24...])
-    guard RestartPoint(image: point) != nil else { return nil }
+    guard DeflateRestartPoint(image: point) != nil else { return nil }
     let size = Int64(bitPattern: UInt64(littleEndianBytes: image[16..<24]))
     guard Bounds.holds(size) else { return nil }
     inflation = Inflation(image: point, crc: UInt32(littleEndianBytes: image[8..<12]), size: size)

@@ -4,19 +4,19 @@ internal import Bytes
 /// needs no decoding.
 struct UnpackingTable: Sendable {
   /// The starts of the parts in the file's order. The first is the start of the file.
-  var places: [UnpackingPlace]
+  var places: [FileRestartPoint]
   /// The size of the decoded file, in bytes.
   var size: Int64
   /// The blocks of an xz file. Nil for other formats.
   var blocks: XZBlocks?
 
   /// Reads the table. Returns `nil` if the file has none or is damaged. Blocks.
-  static func read(_ source: any ByteSource, _ packing: Packing) throws(Fault) -> UnpackingTable? {
+  static func read(_ source: any ByteSource, _ packing: CompressedFormat) throws(Fault) -> UnpackingTable? {
     do throws(Fault) {
       switch packing {
       case .xz:
         guard let blocks = try XZBlocks(source) else { return nil }
-        let places = blocks.blocks.map { UnpackingPlace(output: $0.output, input: $0.input) }
+        let places = blocks.blocks.map { FileRestartPoint(output: $0.output, input: $0.input) }
         return UnpackingTable(places: places.isEmpty ? [.start] : places, size: blocks.size, blocks: blocks)
       case .lzip: return try lzip(source)
       case .zstd: return try zstd(source)
@@ -30,11 +30,11 @@ struct UnpackingTable: Sendable {
 
   /// Creates a table from the sizes of the parts. Returns `nil` if they are impossible.
   private init?(_ parts: [(input: Int64, output: Int64)], start: Int64 = 0) {
-    var (places, place): ([UnpackingPlace], UnpackingPlace) = ([], UnpackingPlace(output: 0, input: start))
+    var (places, place): ([FileRestartPoint], FileRestartPoint) = ([], FileRestartPoint(output: 0, input: start))
     for part in parts {
       places.append(place)
       guard Bounds.holds(part.input), Bounds.holds(part.output) else { return nil }
-      place = UnpackingPlace(output: place.output + part.output, input: place.input + part.input)
+      place = FileRestartPoint(output: place.output + part.output, input: place.input + part.input)
       guard Bounds.holds(place.output) else { return nil }
     }
     guard !places.isEmpty else { return nil }
@@ -42,7 +42,7 @@ struct UnpackingTable: Sendable {
     size = place.output
   }
 
-  private init(places: [UnpackingPlace], size: Int64, blocks: XZBlocks?) {
+  private init(places: [FileRestartPoint], size: Int64, blocks: XZBlocks?) {
     (self.places, self.size, self.blocks) = (places, size, blocks)
   }
 

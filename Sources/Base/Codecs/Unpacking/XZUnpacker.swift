@@ -93,7 +93,7 @@ struct XZBlocks: Sendable {
 
   private static let mostFilters = 5
 
-  init(_ source: any ByteSource, _ blocks: XZBlocks, from place: UnpackingPlace) {
+  init(_ source: any ByteSource, _ blocks: XZBlocks, from place: FileRestartPoint) {
     self.blocks = blocks
     next = blocks.blocks.partitionIndex { $0.output < place.output }
     input = PackedInput(source, at: 0)
@@ -114,7 +114,7 @@ struct XZBlocks: Sendable {
   var isBetweenParts: Bool { decoder == nil }
 
   /// Returns `nil`. The index has all restart points.
-  func place(at output: Int64) -> UnpackingPlace? { nil }
+  func place(at output: Int64) -> FileRestartPoint? { nil }
 
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(Fault) -> Int {
     if decoder == nil {

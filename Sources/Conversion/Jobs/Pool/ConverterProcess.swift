@@ -12,7 +12,7 @@ internal import Synchronization
 final class ConverterProcess: Sendable {
   private let socket: Descriptor
   /// The standard error of the process.
-  private let errors: ErrorLines
+  private let errors: ErrorLogger
   /// /proc/PID/status. Reading fails if it could not be opened.
   private let status: Descriptor
   private let process: pid_t
@@ -58,7 +58,7 @@ final class ConverterProcess: Sendable {
       throw .absent(code)
     }
     socket = jobs.takeOurs()
-    errors = ErrorLines(lines.takeOurs(), log)
+    errors = ErrorLogger(lines.takeOurs(), log)
     child = Mutex(process)
     status = Descriptor(owning: unsafe open("/proc/\(process)/status", O_RDONLY | O_CLOEXEC))
   }

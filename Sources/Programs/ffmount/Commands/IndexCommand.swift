@@ -227,13 +227,13 @@ extension IndexCommand {
       throw Refusal(refusal.status, "cannot make the conversions of \(path): \(refusal.sentence)")
     }
     defer { tree.stop() }
-    let work = ConvertingAhead(tree)
+    let work = BatchConversion(tree)
     do throws(Fault) {
       return try make(path, work, ProgressLine(path, size: Int64(work.count())))
     } catch { throw Refusal(.failure, "cannot make the conversions of \(path): \(describe(error))") }
   }
 
-  private func make(_ path: String, _ work: ConvertingAhead, _ line: ProgressLine) throws(Fault) -> Int {
+  private func make(_ path: String, _ work: BatchConversion, _ line: ProgressLine) throws(Fault) -> Int {
     let progress = Mutex((done: 0, failed: 0, line: line))
     try work.forEach(atATime: max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))) { file, fault in
       progress.withLock { progress in

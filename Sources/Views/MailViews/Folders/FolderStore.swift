@@ -57,7 +57,7 @@ package struct FolderStore: Sendable {
     for (block, record) in records.enumerated() {
       guard record.key == Self.identities(block), record.value.starts(with: epoch) else { break }
       MailFile.Identity.read(record.value[Self.epochSize...], to: &identities)
-      if identities.count != (block + 1) * MailboxDirectory.blockSize { break }
+      if identities.count != (block + 1) * BlockIndex.blockSize { break }
     }
     // Records of an earlier epoch may follow.
     guard UInt64(identities.count) == count else { return nil }
@@ -65,7 +65,7 @@ package struct FolderStore: Sendable {
   }
 
   private func store(_ numbers: MessageNumbers, of messages: Int, path: String) -> Bool {
-    let size = MailboxDirectory.blockSize
+    let size = BlockIndex.blockSize
     let count = numbers.identities.count
     var records = [
       IndexRecord(
@@ -91,7 +91,7 @@ package struct FolderStore: Sendable {
     let span = unsafe value.span.bytes
     var reader = ByteReader(span.extracting(epoch.count..<value.count))
     do throws(Fault) {
-      while reader.position < value.count - epoch.count, rows.count < MailboxDirectory.blockSize {
+      while reader.position < value.count - epoch.count, rows.count < BlockIndex.blockSize {
         rows.append(try MessageRow(reading: &reader))
       }
     } catch { return [] }

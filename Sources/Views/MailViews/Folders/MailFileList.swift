@@ -12,11 +12,11 @@ internal import Tree
 /// a Maildir, where names are not reused, only files with new names are checked.
 struct MailFileList: Sendable {
   private(set) var files: [MailFile] = []
-  private(set) var places: [WatchedFolder] = []
+  private(set) var places: [DirectoryStamp] = []
   /// The path prefixes of the file names, by directory.
   let names: [String]
   /// The directory itself.
-  private var folder: WatchedFolder
+  private var folder: DirectoryStamp
   /// The rights to read all of them.
   private(set) var rights: CommonRights
   /// A hash of the files' ctimes.
@@ -103,13 +103,13 @@ struct MailFileList: Sendable {
     let folders: [FileName] = isMaildir ? ["new", "cur"].filter { parts[$0] != nil } : []
     names = isMaildir ? folders.map { $0.text + "/" } : [""]
     let holders = isMaildir ? folders.compactMap { parts[$0] } : [found]
-    folder = try WatchedFolder(found.item)
+    folder = try DirectoryStamp(found.item)
     // Reading all files also requires permission to list and search their directories.
     rights = CommonRights(found.attributes, try found.item.accessList(), wanted: 5)
     for holder in holders {
       if isMaildir { rights.narrow(to: CommonRights(holder.attributes, try holder.item.accessList(), wanted: 5)) }
       let known = earlier?.places.first { $0.item.inode == holder.item.inode }
-      places.append(try WatchedFolder(known?.item ?? holder.item, notesFiles: true))
+      places.append(try DirectoryStamp(known?.item ?? holder.item, notesFiles: true))
     }
     if let earlier { shares = earlier.shares }
   }

@@ -129,7 +129,7 @@ final class MailFolder: NumberedSource {
 
   func numbered(block: Int) throws(Fault) -> [NumberedMessage] {
     let known = try numbering()
-    let first = block * MailboxDirectory.blockSize
+    let first = block * BlockIndex.blockSize
     return try rows(ofNumbers: block, known).prefix(max(0, known.count - first)).enumerated().map { index, row in
       let number = first + index
       let position = known.numbers.positions[number]
@@ -156,7 +156,7 @@ final class MailFolder: NumberedSource {
   // MARK: Rows
 
   func rows(ofBlock number: Int, _ blocking: BlockingMode) throws(Fault) -> [MessageRow] {
-    let size = MailboxDirectory.blockSize
+    let size = BlockIndex.blockSize
     let first = number * size
     guard number >= 0, first < files.files.count else { return [] }
     let place = Mailboxes.Place(state: file.state, number: number)
@@ -193,8 +193,8 @@ final class MailFolder: NumberedSource {
 
   /// Returns the rows of a block of numbers. Rows that are not stored are read from the files.
   private func rows(ofNumbers block: Int, _ known: Known) throws(Fault) -> [MessageRow] {
-    let first = block * MailboxDirectory.blockSize
-    let end = min(known.numbers.identities.count, first + MailboxDirectory.blockSize)
+    let first = block * BlockIndex.blockSize
+    let end = min(known.numbers.identities.count, first + BlockIndex.blockSize)
     // The end of the numbers that all processes share.
     let common = known.store == nil ? max(first, min(end, known.numbers.firstAdded)) : end
     let place = Mailboxes.Place(state: UInt64(bigEndianBytes: known.numbers.epoch), number: block)

@@ -60,7 +60,7 @@ package struct FolderMailView: FolderView {
   private let messages: MessagesView
   private let mailboxes: Mailboxes
 
-  package static let suffix = MailboxViewsView.suffix
+  package static let suffix = MailViewsView.suffix
 
   package var descriptions: [ViewDescription] {
     [
@@ -84,7 +84,7 @@ package struct FolderMailView: FolderView {
   package func item(of source: Source, _ request: ViewRequest, _ blocking: BlockingMode) throws(Fault) -> LookupResult?
   {
     try mailboxes.item(of: source, messages, (ViewPlace.folders, 0), blocking) { [mailboxes] folder in
-      ViewsFolder(mailboxes.sorted(folder))
+      MailViewsRoot(mailboxes.sorted(folder))
     }
   }
 }

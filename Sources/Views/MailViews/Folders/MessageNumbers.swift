@@ -34,7 +34,7 @@ struct MessageNumbers: Sendable {
     identities = files.map(\.identity)
     numbers = Array(0..<UInt32(files.count))
     positions = numbers
-    changed = Set(0..<(files.count + MailboxDirectory.blockSize - 1) / MailboxDirectory.blockSize)
+    changed = Set(0..<(files.count + BlockIndex.blockSize - 1) / BlockIndex.blockSize)
   }
 
   /// Uses the stored numbers, and assigns new ones to files that have none. Returns `nil` if all should be assigned
@@ -63,12 +63,12 @@ struct MessageNumbers: Sendable {
       numbers.append(UInt32(number))
       positions.append(UInt32(position))
       identities.append(file.identity)
-      changed.insert(number / MailboxDirectory.blockSize)
+      changed.insert(number / BlockIndex.blockSize)
     }
     for number in stored.indices where positions[number] == Self.none && stored[number] != nil {
       identities[number] = nil
       takesAny = true
-      changed.insert(number / MailboxDirectory.blockSize)
+      changed.insert(number / BlockIndex.blockSize)
     }
     if identities.count > 2 * files.count + Self.mostGone { return nil }
   }

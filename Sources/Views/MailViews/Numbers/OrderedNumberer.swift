@@ -28,7 +28,7 @@ final class OrderedNumberer: Sendable {
     defer { self.book.withLock { [book] in $0 = book } }
     while true {
       if let found = answer(book.given) { return found }
-      let (block, start) = book.given.count.quotientAndRemainder(dividingBy: MailboxDirectory.blockSize)
+      let (block, start) = book.given.count.quotientAndRemainder(dividingBy: BlockIndex.blockSize)
       let rows = try source.rows(ofBlock: block, .blocking).dropFirst(start)
       if rows.isEmpty {
         try source.checkEnd()

@@ -57,7 +57,7 @@ extension Indexing {
     let count = try mailbox.count(.blocking)
     var position = 0
     while position < count {
-      let (block, start) = position.quotientAndRemainder(dividingBy: MailboxDirectory.blockSize)
+      let (block, start) = position.quotientAndRemainder(dividingBy: BlockIndex.blockSize)
       let rows = try mailbox.rows(ofBlock: block, .blocking).dropFirst(start)
       if rows.isEmpty { return }
       for row in rows {

@@ -19,14 +19,14 @@ struct HeaderSearch {
   }
 
   /// The number of messages per batch.
-  private static let messagesAtATime = 16 * MailboxDirectory.blockSize
+  private static let messagesAtATime = 16 * BlockIndex.blockSize
 
   /// Searches the messages from `first` up to `end`, until the timeout. Blocks.
   func hits(from first: Int, to end: Int, within limit: WaitLimit) throws(Fault) -> Hits {
     var hits = Hits(reach: first)
     while hits.reach < end {
       let start = hits.reach
-      let behind = min(end, start - start % MailboxDirectory.blockSize + Self.messagesAtATime)
+      let behind = min(end, start - start % BlockIndex.blockSize + Self.messagesAtATime)
       guard let texts = try limit.attempt({ () throws(Fault) in try headers(of: start..<behind) }) else { break }
       guard let index = TextIndex(temporary: ()), index.add(texts, behind: 0, isLast: true) else {
         throw .noTextIndex
@@ -45,7 +45,7 @@ struct HeaderSearch {
     texts.reserveCapacity(positions.count)
     while texts.count < positions.count {
       let (block, index) = (positions.lowerBound + texts.count).quotientAndRemainder(
-        dividingBy: MailboxDirectory.blockSize)
+        dividingBy: BlockIndex.blockSize)
       let rows = try mailbox.rows(ofBlock: block, .blocking).dropFirst(index).prefix(positions.count - texts.count)
       // The mailbox has changed.
       if rows.isEmpty { throw .stale }

@@ -4,7 +4,7 @@ internal import Mail
 internal import Tree
 
 /// `NAME.views/search/`: has a directory for every query, and lists the latest ones.
-final class SearchFolder: ViewFolder {
+final class SearchFolder: MailViewDirectory {
   let sorted: SortedMailbox
   let place = ViewPlace.of(0x73, [])
   var isImmutable: Bool { false }
@@ -33,7 +33,7 @@ final class SearchFolder: ViewFolder {
 }
 
 /// `NAME.views/search/QUERY/`: the messages that match a query, newest first, after a notice if some may be missing.
-final class QueryFolder: ViewFolder {
+final class QueryFolder: MailViewDirectory {
   let sorted: SortedMailbox
   private let query: FileName
   let place: UInt64

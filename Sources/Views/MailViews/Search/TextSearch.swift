@@ -249,7 +249,7 @@ final class TextSearch: Sendable {
       return true
     }
     while added + batch.count < messages {
-      let (block, start) = (added + batch.count).quotientAndRemainder(dividingBy: MailboxDirectory.blockSize)
+      let (block, start) = (added + batch.count).quotientAndRemainder(dividingBy: BlockIndex.blockSize)
       let numbered = try mailbox.numbered(block: block).dropFirst(start)
       if numbered.isEmpty { return false }
       for message in numbered {

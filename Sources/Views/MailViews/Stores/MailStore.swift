@@ -169,13 +169,13 @@ final class MailStore: PositionedSource {
   }
 
   func rows(ofBlock number: Int, _ blocking: BlockingMode) throws(Fault) -> [MessageRow] {
-    guard number >= 0, number < Self.most / MailboxDirectory.blockSize else { return [] }
+    guard number >= 0, number < Self.most / BlockIndex.blockSize else { return [] }
     let place = Mailboxes.Place(state: file.state, number: number)
     if let rows = mailboxes?.blocks[place] { return rows }
     if blocking == .immediate { throw .later }
-    let first = number * MailboxDirectory.blockSize
-    try advance(to: first + MailboxDirectory.blockSize)
-    let records = state.withLock { Array($0.records.dropFirst(first).prefix(MailboxDirectory.blockSize)) }
+    let first = number * BlockIndex.blockSize
+    try advance(to: first + BlockIndex.blockSize)
+    let records = state.withLock { Array($0.records.dropFirst(first).prefix(BlockIndex.blockSize)) }
     if records.isEmpty {
       // A file that is not a mail store is reported here.
       if first == 0 { try checkEnd() }

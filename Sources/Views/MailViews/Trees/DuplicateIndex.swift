@@ -30,7 +30,7 @@ struct DuplicateIndex {
     var originals: [Digest: Place] = [:]
     for (part, ids) in ids.enumerated() {
       let doubtful = ids.indices.filter { ids[$0] != 0 && owners[ids[$0]] != nil }
-      let digests = try TwinStore(sources[part], index).digests(of: doubtful)
+      let digests = try DigestStore(sources[part], index).digests(of: doubtful)
       var own: [Digest: Place] = [:]
       for (position, digest) in zip(doubtful, digests) {
         guard let digest else { continue }
@@ -51,7 +51,7 @@ struct DuplicateIndex {
 }
 
 /// The index records of the digests of messages that may have copies, by the messages' numbers.
-struct TwinStore {
+struct DigestStore {
   private let source: any NumberedSource
   private let place: MailboxContentStore?
 
@@ -70,7 +70,7 @@ struct TwinStore {
 
   /// Returns the digests of the messages at ascending positions, `nil` for those that cannot be read. Blocks.
   func digests(of positions: [Int]) throws(Fault) -> [[UInt8]?] {
-    let size = MailboxDirectory.blockSize
+    let size = BlockIndex.blockSize
     var digests: [[UInt8]?] = []
     digests.reserveCapacity(positions.count)
     var block: (number: Int, entries: [UInt16: (mark: UInt64, digest: [UInt8])], isChanged: Bool)?

@@ -36,7 +36,7 @@ struct MailLabel: Sendable {
   func mailbox(_ name: FileName) -> MailLabel {
     var label = self
     if isInAppleMailbox, name == "mbox" { return label }
-    let inner = Packing.innerName(of: name)
+    let inner = CompressedFormat.innerName(of: name)
     label.parts.append(inner.fileExtension == "mbox" || inner.fileExtension == "mbx" ? Self.stem(inner) : inner.text)
     return label
   }

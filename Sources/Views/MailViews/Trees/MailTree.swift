@@ -75,7 +75,7 @@ final class MailTree: MessageSource {
   func parts() throws(Fault) -> [SourcePart] { try composition().parts }
 
   func rows(ofBlock number: Int, _ blocking: BlockingMode) throws(Fault) -> [MessageRow] {
-    let size = MailboxDirectory.blockSize
+    let size = BlockIndex.blockSize
     let place = Mailboxes.Place(state: file.state, number: number)
     if let rows = mailboxes?.blocks[place] { return rows }
     let all = try composition(blocking)

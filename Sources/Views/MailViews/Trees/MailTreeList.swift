@@ -32,7 +32,7 @@ struct MailTreeList: Sendable {
   }
 
   private(set) var parts: [Part] = []
-  private(set) var folders: [WatchedFolder] = []
+  private(set) var folders: [DirectoryStamp] = []
   /// The rights to read all of it.
   private(set) var rights: CommonRights
   private let finder: Finder
@@ -78,7 +78,7 @@ struct MailTreeList: Sendable {
   }
 
   private mutating func visit(_ folder: Source, _ label: MailLabel, depth: Int) throws(Fault) {
-    var watched = try WatchedFolder(folder.item)
+    var watched = try DirectoryStamp(folder.item)
     let before = Timestamp.now
     let found = try names(in: folder.item)
     let node = folder.asFolder

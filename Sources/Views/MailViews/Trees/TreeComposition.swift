@@ -104,10 +104,10 @@ extension Mailboxes {
     let count = try source.count(.blocking)
     var ids: [UInt64] = []
     ids.reserveCapacity(count)
-    for first in stride(from: 0, to: count, by: MailboxDirectory.blockSize) {
+    for first in stride(from: 0, to: count, by: BlockIndex.blockSize) {
       if isEnding { throw .ending }
       try CancellationToken.check()
-      for row in try source.rows(ofBlock: first / MailboxDirectory.blockSize, .blocking) {
+      for row in try source.rows(ofBlock: first / BlockIndex.blockSize, .blocking) {
         ids.append(row.messageID ?? 0)
       }
     }

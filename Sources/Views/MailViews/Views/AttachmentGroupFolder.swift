@@ -2,7 +2,7 @@ internal import Bytes
 internal import Tree
 
 /// `NAME.views/by-attachment-type/` and the like: directories of attachments, named as in `attachments/`.
-final class AttachmentGroupFolder: ViewFolder {
+final class AttachmentGroupFolder: MailViewDirectory {
   let sorted: SortedMailbox
   private let sorting: AttachmentSorting
   /// The name of the group. Nil for the directory of the sorting itself.

@@ -107,16 +107,16 @@ final class AttachmentSearch: Sendable {
       }
       course.isLoaded = true
       // A partial block is continued.
-      if course.looked.isMultiple(of: MailboxDirectory.blockSize) { course.batch = [] }
+      if course.looked.isMultiple(of: BlockIndex.blockSize) { course.batch = [] }
     }
     while course.looked < numbers {
       let (found, isWhole) = try look(from: course.looked, in: mailbox)
-      if course.looked.isMultiple(of: MailboxDirectory.blockSize) {
+      if course.looked.isMultiple(of: BlockIndex.blockSize) {
         course.batch.append(found)
       } else {
         course.batch[course.batch.count - 1].add(found)
       }
-      let first = course.looked / MailboxDirectory.blockSize - course.batch.count + 1
+      let first = course.looked / BlockIndex.blockSize - course.batch.count + 1
       note(found, mailbox, positions, &course)
       course.isKept = course.isKept && isWhole
       guard course.batch.count == AttachmentStore.batchSize || course.looked >= numbers else { continue }
@@ -204,7 +204,7 @@ final class AttachmentSearch: Sendable {
   ) throws(Fault) -> (AttachmentStore.Block, isWhole: Bool) {
     var block = AttachmentStore.Block()
     var isWhole = true
-    let (number, start) = first.quotientAndRemainder(dividingBy: MailboxDirectory.blockSize)
+    let (number, start) = first.quotientAndRemainder(dividingBy: BlockIndex.blockSize)
     for (index, numbered) in try mailbox.numbered(block: number).dropFirst(start).enumerated() {
       try CancellationToken.check()
       guard let position = numbered.position, let message = try mailbox.messageIfReadable(numbered.row, at: position)

@@ -69,11 +69,11 @@ package struct AttachmentStore: Sendable {
       guard record.key == Self.key(blocks.count), record.value.starts(with: state), value.count >= 2 else { break }
       let count = Int(bigEndianBytes: value.prefix(2))
       let shapes = value.dropFirst(2).prefix(count)
-      guard shapes.count == count, count <= MailboxDirectory.blockSize,
+      guard shapes.count == count, count <= BlockIndex.blockSize,
         let entries = AttachmentList.Entry.entries(in: value.dropFirst(2 + count))
       else { break }
       blocks.append(Block(shapes: shapes.map { MessageShape(rawValue: $0) }, entries: entries))
-      if count < MailboxDirectory.blockSize { break }
+      if count < BlockIndex.blockSize { break }
     }
     return blocks
   }

@@ -3,7 +3,7 @@ internal import Mail
 internal import Tree
 
 /// `NAME.views/attachments/`: the attachments of all messages.
-final class AttachmentsFolder: ViewFolder {
+final class AttachmentsFolder: MailViewDirectory {
   let sorted: SortedMailbox
   let place = ViewPlace.of(0x66, [])
   /// Sizes are known only after decoding.
@@ -23,7 +23,7 @@ final class AttachmentsFolder: ViewFolder {
   }
 }
 
-extension ViewFolder {
+extension MailViewDirectory {
   /// Returns the file of an attachment, by its index in the list.
   func attachment(_ number: Int, in list: AttachmentList, _ blocking: BlockingMode) throws(Fault) -> LookupResult {
     let (position, place) = list.place(number)
@@ -35,14 +35,14 @@ extension ViewFolder {
 /// A listing of some attachments of a mailbox.
 final class AttachmentListing<Numbers: RandomAccessCollection & Sendable>: DirectoryCursor
 where Numbers.Element == UInt32 {
-  private let folder: any ViewFolder
+  private let folder: any MailViewDirectory
   private let list: AttachmentList
   /// Indices into the list.
   private let numbers: Numbers
 
   private var blockSize: Int { 256 }
 
-  init(_ folder: any ViewFolder, _ list: AttachmentList, _ numbers: Numbers) {
+  init(_ folder: any MailViewDirectory, _ list: AttachmentList, _ numbers: Numbers) {
     self.folder = folder
     self.list = list
     self.numbers = numbers

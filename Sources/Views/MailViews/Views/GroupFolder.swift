@@ -3,7 +3,7 @@ internal import Mail
 internal import Tree
 
 /// A directory of `NAME.views/` by date, sender, thread or label: subdirectories, and the directories of messages.
-final class GroupFolder: ViewFolder {
+final class GroupFolder: MailViewDirectory {
   let sorted: SortedMailbox
   private let sorting: Sorting
   /// The path below the directory of the sorting. Empty for that directory.

@@ -119,10 +119,10 @@ final class SortedMailbox: Sendable {
 
   /// Calls `body` with each message, in file order.
   private func forEachRow(of count: Int, _ body: (MessageRow, _ position: Int) -> Void) throws(Fault) {
-    for first in stride(from: 0, to: count, by: MailboxDirectory.blockSize) {
+    for first in stride(from: 0, to: count, by: BlockIndex.blockSize) {
       if mailboxes.isEnding { throw .ending }
       try CancellationToken.check()
-      let rows = try mailbox.rows(ofBlock: first / MailboxDirectory.blockSize, .blocking)
+      let rows = try mailbox.rows(ofBlock: first / BlockIndex.blockSize, .blocking)
       for (index, row) in rows.enumerated() { body(row, first + index) }
     }
   }
@@ -189,9 +189,9 @@ final class SortedMailbox: Sendable {
     if let known = mailboxes.shown[place] { return known }
     let rows = try mailbox.rows(ofBlock: number, blocking)
     let block = try ShownBlock(rows) { (index) throws(Fault) in
-      try mailbox.serial(at: number * MailboxDirectory.blockSize + index, blocking)
+      try mailbox.serial(at: number * BlockIndex.blockSize + index, blocking)
     }
-    if rows.count == MailboxDirectory.blockSize || mailbox.reach.isDone {
+    if rows.count == BlockIndex.blockSize || mailbox.reach.isDone {
       mailboxes.shown.insert(block, for: place, cost: block.cost)
     }
     return block
@@ -199,14 +199,14 @@ final class SortedMailbox: Sendable {
 
   /// Returns the name of a message's directory, and the number in it. Returns `nil` past the last message.
   func name(at position: Int, _ blocking: BlockingMode) throws(Fault) -> (serial: Int, text: ArraySlice<UInt8>)? {
-    let (number, index) = position.quotientAndRemainder(dividingBy: MailboxDirectory.blockSize)
+    let (number, index) = position.quotientAndRemainder(dividingBy: BlockIndex.blockSize)
     let block = try block(number, blocking)
     return index < block.count ? (block.serial(index), block.name(index)) : nil
   }
 
   /// Returns the message at a position, which must exist.
   func message(at position: Int, _ blocking: BlockingMode) throws(Fault) -> ShownMessage {
-    let (number, index) = position.quotientAndRemainder(dividingBy: MailboxDirectory.blockSize)
+    let (number, index) = position.quotientAndRemainder(dividingBy: BlockIndex.blockSize)
     let block = try block(number, blocking)
     guard index < block.count else { throw .notFound }
     return ShownMessage(

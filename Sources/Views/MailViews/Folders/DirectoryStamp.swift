@@ -4,7 +4,7 @@ internal import Tree
 
 /// The state of a directory when it was read, to detect changes. Added, removed and renamed entries change the
 /// directory's times. Changes of its files are detected by a watch, if the kernel reports them.
-struct WatchedFolder: Sendable {
+struct DirectoryStamp: Sendable {
   let item: any Item
   /// The mtime and the ctime.
   let times: [Timestamp]

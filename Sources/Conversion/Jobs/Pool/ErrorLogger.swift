@@ -3,7 +3,7 @@ internal import Glibc
 internal import Synchronization
 
 /// A reader of a worker's standard error, which logs each line.
-final class ErrorLines: Sendable {
+final class ErrorLogger: Sendable {
   let descriptor: Descriptor
   private let log: @Sendable (String) -> Void
   private let state = Mutex<(line: [UInt8], isOpen: Bool)>(([], true))

@@ -3,7 +3,7 @@ internal import CLz4
 
 /// Decodes a file of LZ4's older format ("legacy frame" of lz4_Frame_format.md). Such a file consists of blocks of up
 /// to 8 MiB, each after its compressed size.
-@safe final class OlderLZ4Decoder: StreamDecoder, @unchecked Sendable {
+@safe final class LegacyLZ4Decoder: StreamDecoder, @unchecked Sendable {
   // Sendable: used by one thread at a time, like any decoder.
   private var isBehindMark = false
   /// The compressed bytes of the current block read so far.
@@ -41,7 +41,7 @@ internal import CLz4
       if blockSize == 0 {
         // The stream ends with the file, or where another stream starts.
         let head = unsafe Array(rest.prefix(4))
-        guard head.count == 4, !Packing.lz4.starts(with: head[...]) else {
+        guard head.count == 4, !CompressedFormat.lz4.starts(with: head[...]) else {
           progress.isFinished = input.count == 0 || head.count == 4
           return progress
         }

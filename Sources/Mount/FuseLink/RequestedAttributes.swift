@@ -2,7 +2,7 @@ internal import CFuse3
 internal import Glibc
 
 /// The changes that SETATTR requests. `nil` leaves an attribute unchanged.
-public struct AttributeWish: Sendable {
+public struct RequestedAttributes: Sendable {
   public enum Time: Sendable {
     /// The current time of the clock of the process that makes the change.
     case now

@@ -5,7 +5,7 @@ internal import Glibc
 /// The descriptor through which one owner's locks of a file are set. The locks end when it is closed.
 ///
 /// Also represents the unnamed file on which the locks of a derived file are set.
-final class HeldLock: Sendable {
+final class LockDescriptor: Sendable {
   private let descriptor: Descriptor
   /// Whether the descriptor is a duplicate of an open file's. Closing it then does not end the locks, so they are
   /// removed explicitly.

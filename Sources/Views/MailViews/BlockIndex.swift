@@ -3,7 +3,7 @@ internal import Index
 internal import Tree
 
 /// The block index of a mailbox: the offsets of the blocks of messages found so far.
-struct MailboxDirectory: Sendable, Equatable {
+struct BlockIndex: Sendable, Equatable {
   /// A hash of the start of the file, by which an unchanged start is recognized.
   struct Hash: Sendable, Equatable {
     /// The length of the hashed start of the file, in bytes.
@@ -26,7 +26,7 @@ struct MailboxDirectory: Sendable, Equatable {
   var hash = Hash()
 
   /// The block index without its last block, which may have been truncated at the file's end.
-  var withoutLast: MailboxDirectory {
+  var withoutLast: BlockIndex {
     var shorter = self
     shorter.isWhole = false
     shorter.end = shorter.blocks.popLast() ?? 0
@@ -35,10 +35,10 @@ struct MailboxDirectory: Sendable, Equatable {
   }
 
   /// The block index up to the offset at which the search resumes: without the last block if that is partial.
-  var withoutRest: MailboxDirectory { count % Self.blockSize == 0 ? self : withoutLast }
+  var withoutRest: BlockIndex { count % Self.blockSize == 0 ? self : withoutLast }
 }
 
-extension MailboxDirectory.Hash {
+extension BlockIndex.Hash {
   /// The serialized form for the index.
   var packed: [UInt8] { [UInt8](bigEndian: [UInt64(bitPattern: size), UInt64(value)]) }
 
@@ -51,7 +51,7 @@ extension MailboxDirectory.Hash {
   }
 }
 
-extension MailboxDirectory {
+extension BlockIndex {
   /// The serialized form for the index: 64-bit words, little-endian.
   var packed: [UInt8] {
     var words = [UInt64(bitPattern: end), isWhole ? 1 : 0, UInt64(count)]

@@ -3,13 +3,13 @@ internal import Mail
 internal import Tree
 
 /// A directory of `NAME.views/`.
-protocol ViewFolder: DerivedItem {
+protocol MailViewDirectory: DerivedItem {
   var sorted: SortedMailbox { get }
   /// Identifies the directory among the views of this mailbox.
   var place: UInt64 { get }
 }
 
-extension ViewFolder {
+extension MailViewDirectory {
   var inode: UInt64 { sorted.file.inode(ViewPlace.folders ^ place) }
   var kind: Kind { .folder }
   var file: SourceState { sorted.file }

@@ -3,7 +3,7 @@ internal import Threads
 
 /// A batch conversion of all files that a tree lists with an estimated size. Afterwards, all sizes are known and all
 /// results exist.
-public final class ConvertingAhead: Sendable {
+public final class BatchConversion: Sendable {
   private let tree: Tree
 
   /// A listed file with an estimated size.

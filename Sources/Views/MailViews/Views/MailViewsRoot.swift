@@ -3,7 +3,7 @@ internal import Mail
 package import Tree
 
 /// `NAME.views/`: one directory for each sorting of a mailbox's messages that is not empty.
-final class ViewsFolder: ViewFolder {
+final class MailViewsRoot: MailViewDirectory {
   let sorted: SortedMailbox
   let place: UInt64 = 0
 
@@ -61,7 +61,7 @@ final class ViewsFolder: ViewFolder {
     }
   }
 
-  private func item(_ branch: Branch) -> any ViewFolder {
+  private func item(_ branch: Branch) -> any MailViewDirectory {
     if let sorting = branch.sorting { return GroupFolder(sorted, sorting) }
     if let sorting = branch.attachmentSorting { return AttachmentGroupFolder(sorted, sorting) }
     return branch == .search ? SearchFolder(sorted) : AttachmentsFolder(sorted)
@@ -99,7 +99,7 @@ final class ViewsFolder: ViewFolder {
 }
 
 /// `NAME.views/`: the messages of a mailbox, sorted.
-package struct MailboxViewsView: FolderView {
+package struct MailViewsView: FolderView {
   package let name = SortedMailbox.view
   private let messages: MessagesView
   private let mailboxes: Mailboxes
@@ -132,7 +132,7 @@ package struct MailboxViewsView: FolderView {
   package func item(of source: Source, _ request: ViewRequest, _ blocking: BlockingMode) throws(Fault) -> LookupResult?
   {
     guard let messages = try messages.messages(in: source, blocking) else { return nil }
-    let folder = ViewsFolder(mailboxes.sorted(messages))
+    let folder = MailViewsRoot(mailboxes.sorted(messages))
     return LookupResult(folder, try folder.attributes(blocking))
   }
 }

@@ -7,7 +7,7 @@ internal import CZstd
 /// The image is ISA-L's own memory, so it is valid only for one version of the library on one kind of machine.
 /// `imageVersion` identifies these. The store has to detect changed bytes; even so, every index in the image is checked
 /// before use.
-extension RestartPoint {
+extension DeflateRestartPoint {
   /// The size of the header, in bytes: the input offset, the memory's size and its CRC-32.
   ///
   /// The memory follows. It is compressed by Zstandard, which does not detect flipped bits itself.
@@ -23,7 +23,7 @@ extension RestartPoint {
       let count = unsafe ZSTD_compress(buffer.baseAddress, buffer.count, memory, memory.count, 1)
       guard ZSTD_isError(count) == 0 else { return nil }
       var image: [UInt8] = []
-      image.reserveCapacity(RestartPoint.headerSize + count)
+      image.reserveCapacity(DeflateRestartPoint.headerSize + count)
       image += header
       unsafe image.append(contentsOf: buffer.prefix(count))
       return image
@@ -56,7 +56,7 @@ extension RestartPoint {
   }
 }
 
-extension RestartPoint {
+extension DeflateRestartPoint {
   /// The version of this code and of the library in use. Includes the decoder's tables for one short stream.
   static let imageVersion: UInt64 = {
     var hash = StableHash()

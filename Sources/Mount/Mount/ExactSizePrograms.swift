@@ -1,6 +1,6 @@
 /// The programs that record a file's size before they open it and then write exactly that many bytes, such as cpio.
 /// They get exact sizes. With an estimate, the archived file would end in zeros.
-enum ProbingPrograms {
+enum ExactSizePrograms {
   /// The names of the executables.
   private static let names: Set<String> = [
     "afio", "bsdcpio", "bsdtar", "cpio", "genisoimage", "mkisofs", "mksquashfs", "pax", "star", "xorriso", "xorrisofs",

@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// A cache of the views of files without an extension. The views are chosen by a file's first bytes and cached by its
 /// revision.
-final class SniffedFiles: Sendable {
+final class SniffedViewCache: Sendable {
   private let views = Mutex<[UInt64: [Int]]>([:])
 
   /// The number of bytes that every view needs to recognize its sources.

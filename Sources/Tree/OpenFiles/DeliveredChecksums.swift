@@ -2,7 +2,7 @@ internal import Bytes
 
 /// Checksums of the bytes that readers of an open file received. When reading continues in another state of the source,
 /// the bytes must be the same. Otherwise, the reader would get a mixture.
-struct GivenBytes: Sendable {
+struct DeliveredChecksums: Sendable {
   struct Part: Sendable {
     private let offset: Int64
     private let count: Int

@@ -4,7 +4,7 @@ internal import Synchronization
 ///
 /// If the thread that received the exact size opens the file, the kernel has processed the reply and reads with that
 /// size. Otherwise, the size must be refreshed before `open` returns: see `Tree.OpenFile.changesAttributes`.
-struct ToldSize: ~Copyable {
+struct KernelSizeState: ~Copyable {
   /// Whether the kernel has received an estimate that no exact size is known to have replaced.
   private let isEstimate = Atomic<Bool>(false)
   /// The thread whose request was last answered with the exact size. 0 if none.

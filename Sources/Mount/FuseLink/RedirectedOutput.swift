@@ -5,7 +5,7 @@ internal import Glibc
 ///
 /// The helper's output becomes the reason of a failure. The helper may also outlive its start. A caller that waits for
 /// the end of these streams, as a shell does for `$(…)`, would otherwise wait for the helper to exit.
-struct BorrowedStreams: ~Copyable {
+struct RedirectedOutput: ~Copyable {
   private let memory: Int32
   private let output: Int32
   private let errors: Int32

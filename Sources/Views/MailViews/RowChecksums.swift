@@ -4,7 +4,7 @@ internal import Mail
 internal import Tree
 
 /// Recognizes messages that are unchanged in another state of their file, by checksum.
-enum SummedRows {
+enum RowChecksums {
   /// The size of one read, in bytes. The bytes are still in the processor's cache when they are summed.
   private static let readSize: Int64 = 192 << 10
 

@@ -5,9 +5,9 @@ internal import Threads
 /// A queue of tasks that wait for build locks without a thread each.
 ///
 /// Unlocking on another machine causes no event, so requests are repeated, first after 5 ms and later every 200 ms.
-final class TurnQueue: Sendable {
+final class BuildLockQueue: Sendable {
   private struct Waiter: Sendable {
-    let request: TurnRequest
+    let request: BuildLockRequest
     let isWanted: @Sendable () -> Bool
     let resume: @Sendable () -> Void
   }
@@ -27,7 +27,8 @@ final class TurnQueue: Sendable {
 
   /// Calls `resume` once: when the request is granted, when `isWanted` returns false, or when the queue stops.
   func wait(
-    _ request: TurnRequest, while isWanted: @escaping @Sendable () -> Bool, _ resume: @escaping @Sendable () -> Void
+    _ request: BuildLockRequest, while isWanted: @escaping @Sendable () -> Bool,
+    _ resume: @escaping @Sendable () -> Void
   ) {
     let (isTaken, mustStart) = state.withLock { state -> (Bool, Bool) in
       guard !state.isStopped else { return (false, false) }

@@ -3,12 +3,12 @@ internal import Synchronization
 
 /// The stored restart points of one compressed file, for `UnpackedSource`. They are written in batches during the first
 /// pass and read back one by one.
-final class PlaceLog: Sendable {
+final class FileRestartLog: Sendable {
   private let store: any RestartStore
   private let stream: ByteIdentity
-  private let batch = Mutex<[UnpackingPlace]>([])
+  private let batch = Mutex<[FileRestartPoint]>([])
   /// The points read last from the store.
-  private let loaded = Mutex<[UnpackingPlace]>([])
+  private let loaded = Mutex<[FileRestartPoint]>([])
 
   private static let batchSize = 16
   private static let loadedAtMost = 4
@@ -23,8 +23,8 @@ final class PlaceLog: Sendable {
   deinit { handOver(batch.withLock { $0 }) }
 
   /// Adds a restart point. Does not wait for the store.
-  func note(_ place: UnpackingPlace) {
-    let full = batch.withLock { batch -> [UnpackingPlace] in
+  func note(_ place: FileRestartPoint) {
+    let full = batch.withLock { batch -> [FileRestartPoint] in
       batch.append(place)
       guard batch.count >= Self.batchSize else { return [] }
       defer { batch = [] }
@@ -33,7 +33,7 @@ final class PlaceLog: Sendable {
     handOver(full)
   }
 
-  private func handOver(_ places: [UnpackingPlace]) {
+  private func handOver(_ places: [FileRestartPoint]) {
     guard !places.isEmpty else { return }
     store.note(of: stream, cost: places.reduce(0) { $0 + $1.cost }) {
       places.map { StoredRestartPoint(place: $0.output, image: $0.image) }
@@ -41,7 +41,7 @@ final class PlaceLog: Sendable {
   }
 
   /// Stores the decoded size, the reason for an early end, and the results of the parts' checksums.
-  func finish(_ end: UnpackedEnd) {
+  func finish(_ end: FirstPassResult) {
     handOver(
       batch.withLock { batch in
         defer { batch = [] }
@@ -51,16 +51,16 @@ final class PlaceLog: Sendable {
   }
 
   /// Returns the end that `finish` has stored. Returns `nil` if there is none. Blocks on the disk.
-  func end() -> UnpackedEnd? {
+  func end() -> FirstPassResult? {
     guard let stored = store.last(of: stream, in: Self.endPlace...Self.endPlace) else { return nil }
-    return UnpackedEnd(image: stored.image)
+    return FirstPassResult(image: stored.image)
   }
 
   /// Returns the last restart point within a range. Blocks on the disk.
-  func last(in range: ClosedRange<Int64>) -> UnpackingPlace? {
+  func last(in range: ClosedRange<Int64>) -> FileRestartPoint? {
     guard let stored = store.last(of: stream, in: range), range.contains(stored.place) else { return nil }
     if let known = loaded.withLock({ $0.first { $0.output == stored.place } }) { return known }
-    guard let place = UnpackingPlace(output: stored.place, image: stored.image) else { return nil }
+    guard let place = FileRestartPoint(output: stored.place, image: stored.image) else { return nil }
     loaded.withLock { loaded in
       if loaded.count >= Self.loadedAtMost { loaded.removeFirst() }
       loaded.append(place)
@@ -77,7 +77,7 @@ final class PlaceLog: Sendable {
 }
 
 /// The result of the first pass over a compressed file.
-struct UnpackedEnd: Sendable, Equatable {
+struct FirstPassResult: Sendable, Equatable {
   /// The decoded size in bytes.
   var size: Int64
   /// The reason for an early end. Nil if the file ends where it should.

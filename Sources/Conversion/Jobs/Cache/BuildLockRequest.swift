@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// A task's request for the build lock of a result, and then the lock. Used by one thread at a time.
-final class TurnRequest: Sendable {
+final class BuildLockRequest: Sendable {
   private enum State {
     case new
     case waits(since: ContinuousClock.Instant, RenditionCache, RenditionName)

@@ -1,7 +1,7 @@
 public import Bytes
 
 /// The compression format of a whole file.
-public enum Packing: UInt8, Sendable, CaseIterable {
+public enum CompressedFormat: UInt8, Sendable, CaseIterable {
   case gzip = 1
   case bzip2
   case xz
@@ -73,7 +73,7 @@ public enum Packing: UInt8, Sendable, CaseIterable {
     case .xz: head.starts(with: [0xfd, 0x37, 0x7a, 0x58, 0x5a, 0])
     case .zstd: head.starts(with: [0x28, 0xb5, 0x2f, 0xfd]) || Self.isSkippable(head)
     case .lz4:
-      head.starts(with: [0x04, 0x22, 0x4d, 0x18]) || head.starts(with: OlderLZ4Decoder.mark) || Self.isSkippable(head)
+      head.starts(with: [0x04, 0x22, 0x4d, 0x18]) || head.starts(with: LegacyLZ4Decoder.mark) || Self.isSkippable(head)
     case .lzip: head.starts(with: Array("LZIP".utf8)) && head.dropFirst(4).first.map { $0 <= 1 } ?? false
     case .lzma: startsLZMA(head)
     case .compress: head.starts(with: [0x1f, 0x9d])
