@@ -22,7 +22,7 @@ final class SourceFollower: Sendable {
     /// The state that the kernel knows or is about to learn.
     var revision: UInt64
 
-    var open: Tree.OpenFile? { files.lazy.compactMap(\.file).first }
+    var open: Tree.OpenFile? { files.firstNonNil { $0.file } }
   }
 
   private struct WeakFile: Sendable {

@@ -41,7 +41,7 @@ public final class ConversionPool: Sendable {
     }
 
     func program(for work: Job.Work) -> String {
-      catalogue.conversion(work.verb)?.programs.lazy.compactMap { programs[$0] }.first ?? program
+      catalogue.conversion(work.verb)?.programs.firstNonNil { programs[$0] } ?? program
     }
   }
 

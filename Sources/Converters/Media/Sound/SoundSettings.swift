@@ -1,3 +1,4 @@
+internal import Bytes
 internal import CFFmpeg
 internal import Catalogue
 internal import WorkerKit
@@ -22,7 +23,7 @@ internal import WorkerKit
     _ target: SoundTarget, for source: SoundFacts, _ changes: SoundChanges
   ) throws(JobFailure) {
     guard
-      let encoder = unsafe target.encoders.lazy.compactMap({ unsafe avcodec_find_encoder_by_name($0) }).first
+      let encoder = unsafe target.encoders.firstNonNil({ unsafe avcodec_find_encoder_by_name($0) })
     else {
       throw JobFailure(.unsupported, "cannot be coded this way by the installed FFmpeg")
     }

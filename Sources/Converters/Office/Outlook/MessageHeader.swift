@@ -1,3 +1,4 @@
+internal import Bytes
 internal import Text
 internal import WorkerKit
 
@@ -31,7 +32,7 @@ struct MessageHeader {
       add(name, addresses.joined(separator: ",\n "))
     }
     add("Subject", try properties.text(0x0037).map(Self.encoded))
-    add("Date", [0x0039, 0x0e06, 0x3007, 0x3008].lazy.compactMap(properties.time).first.flatMap(OutlookDate.text))
+    add("Date", [0x0039, 0x0e06, 0x3007, 0x3008].firstNonNil(properties.time).flatMap(OutlookDate.text))
     add("Message-ID", try properties.text(0x1035).flatMap(Self.plain))
     add("In-Reply-To", try properties.text(0x1042).flatMap(Self.plain))
     add("References", try properties.text(0x1039).flatMap(Self.plain))

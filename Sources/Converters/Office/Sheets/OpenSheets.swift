@@ -1,3 +1,4 @@
+internal import Bytes
 internal import Catalogue
 internal import WorkerKit
 
@@ -94,7 +95,7 @@ struct OpenSheets: Spreadsheet {
   /// Returns the value in a cell's attributes, for cells without a paragraph that shows it (19.385).
   private static func value(of cell: Element) -> String {
     let kinds = ["string-value", "value", "date-value", "time-value", "boolean-value"]
-    return kinds.lazy.compactMap { cell["office:" + $0] }.first ?? ""
+    return kinds.firstNonNil { cell["office:" + $0] } ?? ""
   }
 
   /// Returns a cell's paragraphs, one a line. Returns `nil` if it has none.

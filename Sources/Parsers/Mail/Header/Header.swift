@@ -1,3 +1,5 @@
+internal import Bytes
+
 /// The header section of a message or a part (RFC 5322 §2.2, RFC 6532): its fields in order, with unmodified values.
 ///
 /// Tolerant: lines end with LF, CRLF or CR, spaces may precede the colon, lines that are not fields are skipped. At
@@ -48,7 +50,7 @@ public struct Header: Sendable {
   private func findCharset() -> ArraySlice<UInt8>? {
     if let said = ContentType.charset(of: first("content-type")) { return said }
     let names: [StaticString] = ["subject", "from", "sender"]
-    return names.lazy.compactMap { first($0).flatMap { EncodedWords.charset(in: $0.span) } }.first
+    return names.firstNonNil { first($0).flatMap { EncodedWords.charset(in: $0.span) } }
   }
 
   /// Returns the offset of the body that follows the section at the start of `section`, in bytes. Returns `nil` if the

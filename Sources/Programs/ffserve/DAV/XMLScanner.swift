@@ -1,3 +1,5 @@
+import Bytes
+
 /// A scanner of the elements of a small XML document with namespaces. It checks that the document is well-formed, and
 /// skips text and attributes. A document type, which can declare entities, is refused: no client needs one here.
 struct XMLScanner {
@@ -101,7 +103,7 @@ struct XMLScanner {
       throw Malformed()
     }
     let prefix = parts.count == 2 ? String(parts[0]) : ""
-    let space = open.reversed().lazy.compactMap { $0.spaces[prefix] }.first
+    let space = open.reversed().firstNonNil { $0.spaces[prefix] }
     guard let space = space ?? (prefix.isEmpty ? "" : nil) else { throw Malformed() }
     return .start(space: space, name: String(parts[parts.count - 1]))
   }

@@ -9,7 +9,7 @@ package struct MailSearch: Sendable {
   /// Creates a search of the messages that these views show. Blocks. Returns `nil` if the file is not a mailbox, or the
   /// directory has none in or below it.
   package init?(_ source: Source, in views: Views) throws(Fault) {
-    guard let view = views.all.lazy.compactMap({ $0 as? FolderMessagesView }).first,
+    guard let view = views.all.firstNonNil({ $0 as? FolderMessagesView }),
       let sorted = try view.sorted(source)
     else { return nil }
     self.sorted = sorted

@@ -32,7 +32,7 @@ final class MailTree: MessageSource {
     self.mailboxes = mailboxes
   }
 
-  var fault: Fault? { made.withLock { $0?.fault } ?? members.lazy.compactMap { $0.source.fault }.first }
+  var fault: Fault? { made.withLock { $0?.fault } ?? members.firstNonNil { $0.source.fault } }
   var losesMessages: Bool { members.contains { $0.source.losesMessages } }
   var isSearched: Bool { members.contains { $0.source.isSearched } }
   var isKept: Bool { members.allSatisfy { $0.source.isKept } }
