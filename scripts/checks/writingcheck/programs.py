@@ -343,7 +343,7 @@ def rsync(run: Run) -> str:
 
     def change(folder: Path) -> None:
         files = [path for path in folder.rglob("f*") if path.is_file() and not path.is_symlink()]
-        for path in chance.sample(files, 60):
+        for path in chance.sample(files, min(60, len(files) // 3)):
             kind = chance.randrange(4)
             if kind == 0:
                 path.unlink()

@@ -70,14 +70,15 @@ def pjdfstest(run: Run) -> str:
         for line in said.splitlines():
             if line.startswith(str(tests)):
                 test = line.removeprefix(f"{tests}/").split(" ")[0]
-            elif match := re.match(r"(not ok|ok) (\d+)", line):
+            elif (match := re.match(r"(not ok|ok) (\d+)", line)) and "# TODO" not in line:
                 found[f"{test} {match[2]}"] = match[1]
         return found
 
     bare = results(run.folder / "bare")
     with run.mount() as mount:
         inner = results(mount / "work")
-    wrong = sorted(test for test in bare.keys() | inner.keys() if bare.get(test) != inner.get(test))
+    # Some tests are skipped by the type of the file system.
+    wrong = sorted(test for test in bare.keys() & inner.keys() if bare[test] != inner[test])
     passed = sum(result == "ok" for result in bare.values())
     if wrong or not passed:
         raise Wrong(f"of {len(bare)} tests {len(wrong)} end otherwise: {wrong[:40]}")
