@@ -19,7 +19,7 @@ import Testing
   /// A new view must be entered here with its sources. A view with several sources takes its rights from
   /// `CommonRights`.
   private static let table: [String: Sources] = [
-    "ContentsView": .oneFileOrItsParts, "MessagesView": .oneFile, "MailboxViewsView": .oneFile, "MessageView": .oneFile,
+    "ContentsView": .oneFileOrItsParts, "MessagesView": .oneFile, "MailViewsView": .oneFile, "MessageView": .oneFile,
     "TableView": .oneFile, "PagesView": .oneFile, "CompressedView": .oneFile, "RenditionView": .oneFile,
     "WholeView": .oneFile, "FolderDocumentView": .manyFiles, "ScannedFolderView": .oneFile, "TilesView": .oneFile,
     "SheetsView": .oneFile, "FolderMessagesView": .manyFiles, "FolderMailView": .manyFiles,
