@@ -65,6 +65,15 @@ import Testing
     #expect(throws: Fault.self) { try items(text) }
   }
 
+  /// A response can end at any byte, also where a number is expected.
+  @Test func truncatedResponsesThrow() throws {
+    let whole = #"{"x":-1,"items":[{"size":12,"name":"a","type":"file","estimate":-3,"y":[1,{"z":null}]}]}"#
+    #expect(try items(whole).count == 1)
+    for count in 0..<whole.utf8.count {
+      #expect(throws: Fault.self) { try items(String(whole.prefix(count))) }
+    }
+  }
+
   @Test func jsonDepthIsBounded() {
     for deep in ["{\"a\":", "["] {
       let text = "{\"a\":" + String(repeating: deep, count: 100_000)

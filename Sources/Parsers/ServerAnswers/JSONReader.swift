@@ -63,15 +63,15 @@ package struct JSONReader {
     if try null() { return nil }
     skipBlanks()
     let start = place
-    if byte == UInt8(ascii: "-") { place += 1 }
+    let isNegative = byte == UInt8(ascii: "-")
+    if isNegative { place += 1 }
     var value: Int64? = 0
     while let digit = byte, digit >= 0x30, digit <= 0x39 {
       // 18 digits always fit.
       value = place - start < 18 ? value.map { $0 * 10 + Int64(digit - 0x30) } : nil
       place += 1
     }
-    guard place > start + (bytes[start] == UInt8(ascii: "-") ? 1 : 0) else { throw expected("a number") }
-    let isNegative = bytes[start] == UInt8(ascii: "-")
+    guard place > start + (isNegative ? 1 : 0) else { throw expected("a number") }
     // A fraction or an exponent.
     while let more = byte, "+-.0123456789Ee".utf8.contains(more) {
       value = nil
