@@ -3,7 +3,7 @@ internal import Synchronization
 internal import Threads
 
 /// A checksum over all bytes of a source, such as a CRC, to be compared with a recorded one.
-public protocol RunningSum: ~Copyable, Sendable {
+public protocol RunningSum: ~Copyable {
   mutating func update(_ bytes: UnsafeRawBufferPointer)
 
   /// Returns the mismatch, once all bytes are added. Returns `nil` if the checksum matches. May be called only once.

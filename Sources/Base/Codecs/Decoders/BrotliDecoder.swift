@@ -2,8 +2,7 @@ internal import Bytes
 internal import CBrotli
 
 /// Decodes a Brotli stream (RFC 7932) with libbrotlidec. Takes as much memory as the stream's window, up to 16 MiB.
-@safe final class BrotliDecoder: StreamDecoder, @unchecked Sendable {
-  // Sendable: the state is owned by this object.
+@safe final class BrotliDecoder: StreamDecoder {
   private let state: OpaquePointer
 
   init() throws(Fault) {

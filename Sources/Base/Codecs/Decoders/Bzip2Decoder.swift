@@ -2,8 +2,8 @@ internal import Bytes
 internal import CBzip2
 
 /// Decodes one bzip2 stream with libbz2. Takes about 4 MB of memory.
-@safe final class Bzip2Decoder: StreamDecoder, @unchecked Sendable {
-  // Sendable: the memory is owned by this object. The library keeps the address of its stream.
+@safe final class Bzip2Decoder: StreamDecoder {
+  // The library keeps the address of its stream.
   private let stream: UnsafeMutablePointer<bz_stream>
 
   init() throws(Fault) {

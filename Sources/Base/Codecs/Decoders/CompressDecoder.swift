@@ -1,8 +1,7 @@
 internal import Bytes
 
 /// Decodes the output of compress(1): LZW with codes of 9 to 16 bits.
-@safe final class CompressDecoder: StreamDecoder, @unchecked Sendable {
-  // Sendable: used by one thread at a time, like any decoder.
+@safe final class CompressDecoder: StreamDecoder {
   private var largestWidth = 0
   private var isBlockMode = false
   private var width = 9

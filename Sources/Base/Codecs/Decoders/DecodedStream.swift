@@ -2,7 +2,7 @@ internal import Bytes
 
 /// A sequential reader of the decoded bytes of a compressed stream, with the decoder and its position in the compressed
 /// bytes. `DeflateStream` is the counterpart for Deflate.
-struct DecodedStream: Sendable {
+struct DecodedStream {
   private let source: any ByteSource
   private let compression: Compression
   private let size: Int64

@@ -2,8 +2,7 @@ internal import Bytes
 internal import CLz4
 
 /// Decodes one LZ4 frame with liblz4.
-@safe final class LZ4Decoder: StreamDecoder, @unchecked Sendable {
-  // Sendable: the context is owned by this object.
+@safe final class LZ4Decoder: StreamDecoder {
   private let context: OpaquePointer
 
   init() throws(Fault) {

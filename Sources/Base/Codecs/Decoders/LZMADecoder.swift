@@ -18,8 +18,7 @@ final class XZDecoder: StreamDecoder {
 
 /// Decodes an LZMA stream in ZIP's format (APPNOTE 5.8): two bytes of version, two bytes for the size of the
 /// properties, the properties, the stream.
-@safe final class LZMADecoder: StreamDecoder, @unchecked Sendable {
-  // Sendable: used by one thread at a time, like any decoder.
+@safe final class LZMADecoder: StreamDecoder {
   private var stream: LZMAStream?
   private let size: Int64
   private let endsWithMark: Bool

@@ -17,8 +17,7 @@ final class LZMAFileDecoder: StreamDecoder {
 }
 
 /// Decodes one member of a lzip file: six bytes of header, an LZMA stream with an end mark, its CRC and sizes.
-@safe final class LzipDecoder: StreamDecoder, @unchecked Sendable {
-  // Sendable: used by one thread at a time, like any decoder.
+@safe final class LzipDecoder: StreamDecoder {
   private var stream: LZMAStream?
   private var isPastData = false
   private var crc = CRC32()

@@ -2,8 +2,8 @@ internal import Bytes
 internal import CLzma
 
 /// A liblzma decoder, initialized by its owner.
-@safe struct LZMAStream: ~Copyable, @unchecked Sendable {
-  // Sendable: the memory is owned by this value. The library does not keep its address, but it must not be copied.
+@safe struct LZMAStream: ~Copyable {
+  // The library does not keep its address, but it must not be copied.
   private let stream: UnsafeMutablePointer<lzma_stream>
 
   init(_ setUp: (UnsafeMutablePointer<lzma_stream>) -> lzma_ret) throws(Fault) {

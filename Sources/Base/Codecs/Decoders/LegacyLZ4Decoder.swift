@@ -3,8 +3,7 @@ internal import CLz4
 
 /// Decodes a file of LZ4's older format ("legacy frame" of lz4_Frame_format.md). Such a file consists of blocks of up
 /// to 8 MiB, each after its compressed size.
-@safe final class LegacyLZ4Decoder: StreamDecoder, @unchecked Sendable {
-  // Sendable: used by one thread at a time, like any decoder.
+@safe final class LegacyLZ4Decoder: StreamDecoder {
   private var isBehindMark = false
   /// The compressed bytes of the current block read so far.
   private var block: [UInt8] = []

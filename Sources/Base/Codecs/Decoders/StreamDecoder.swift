@@ -3,7 +3,7 @@ internal import Bytes
 /// An incremental decoder of a compressed stream.
 ///
 /// Not thread-safe, but may move between threads from call to call.
-protocol StreamDecoder: AnyObject, Sendable {
+protocol StreamDecoder: AnyObject {
   /// Decodes from `input` into `output` until either is used up or the stream ends. Input that is not consumed must be
   /// passed again, followed by more. Throws when the data are damaged or exceed a limit.
   func decode(

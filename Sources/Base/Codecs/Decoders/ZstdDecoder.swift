@@ -2,8 +2,7 @@ internal import Bytes
 internal import CZstd
 
 /// Decodes one Zstandard frame (RFC 8878) with libzstd. Takes as much memory as the frame's window, up to a limit.
-@safe final class ZstdDecoder: StreamDecoder, @unchecked Sendable {
-  // Sendable: the context is owned by this object.
+@safe final class ZstdDecoder: StreamDecoder {
   private let context: OpaquePointer
 
   init() throws(Fault) {

@@ -3,8 +3,7 @@ internal import Bytes
 /// Decodes Deflate64 (ZIP's method 9).
 ///
 /// The format is Deflate (RFC 1951) with a window of 64 KiB, matches of up to 65,538 bytes and two more distance codes.
-@safe final class Deflate64Decoder: StreamDecoder, @unchecked Sendable {
-  // Sendable: used by one thread at a time, like any decoder.
+@safe final class Deflate64Decoder: StreamDecoder {
   private var stream = Deflate64Stream()
 
   func decode(

@@ -2,7 +2,7 @@ internal import Bytes
 
 /// A sequential reader of the decoded bytes of a Deflate stream, with the decoder and its position in the compressed
 /// bytes.
-struct DeflateStream: ~Copyable, Sendable {
+struct DeflateStream: ~Copyable {
   var inflater: Inflater
   /// The offset of the next compressed byte that the decoder needs.
   var inputOffset: Int64

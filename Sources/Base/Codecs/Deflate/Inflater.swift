@@ -4,8 +4,7 @@ internal import CIsal
 /// A Deflate (RFC 1951) decoder that can stop at any byte of its output and be resumed there later.
 ///
 /// Uses ISA-L. Not thread-safe.
-@safe struct Inflater: ~Copyable, @unchecked Sendable {
-  // Sendable: the memory is owned by this value.
+@safe struct Inflater: ~Copyable {
   let state: UnsafeMutablePointer<inflate_state>
 
   init() {

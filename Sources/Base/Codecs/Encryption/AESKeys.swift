@@ -91,8 +91,7 @@ public struct AESKeys: Sendable {
 }
 
 /// Incremental HMAC-SHA1. Not thread-safe.
-@safe struct HMACSHA1: ~Copyable, @unchecked Sendable {
-  // Sendable: the context is owned by this value.
+@safe struct HMACSHA1: ~Copyable {
   private let context: OpaquePointer
 
   init(key: [UInt8]) throws(Fault) {
