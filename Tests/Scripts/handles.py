@@ -97,7 +97,8 @@ def keeper():
 
 def restarted():
     """Kills the process that serves the mount, and waits for the next one."""
-    children = f"/proc/{keeper()}/task/{keeper()}/children"
+    pid = keeper()
+    children = f"/proc/{pid}/task/{pid}/children"
     with open(children) as file:
         before = file.read()
     os.kill(int(before), signal.SIGKILL)

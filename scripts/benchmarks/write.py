@@ -246,7 +246,7 @@ def run(base: Path, binary: Path, small: bool, only: list[str] | None, rounds: i
                 for row, command in reading.items():
                     for one in [name, "read-only"] if name == "ffmount" else [name]:
                         measure(one, {row: command})
-                measure(name, removing, age=False)
+                measure(name, removing)
                 shutil.rmtree(source)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)

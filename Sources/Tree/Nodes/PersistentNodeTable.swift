@@ -100,7 +100,7 @@ public final class PersistentNodeTable: Sendable {
   /// The first ID that was never used.
   var end: UInt32 { UInt32(memory.load(Head.end, as: UInt64.self)) }
 
-  /// The IDs to which the kernel has references, without the root. O(n) in the IDs ever used.
+  /// The IDs of the recorded nodes, without the root. O(n) in the IDs ever used.
   var ids: [UInt32] { (2..<max(2, end)).filter { field(Field.lookups, of: $0) > 0 } }
 
   subscript(id: UInt32) -> Record? {
@@ -122,7 +122,7 @@ public final class PersistentNodeTable: Sendable {
       isConcealed: flags & Flag.concealed != 0, isNameless: flags & Flag.nameless != 0)
   }
 
-  /// Returns the generation of a node to which the kernel has references.
+  /// Returns the generation of a recorded node. Returns `nil` if there is none.
   public func generation(of id: UInt64) -> UInt64? {
     if id == 1 { return 0 }
     guard id >= 2, id < UInt64(end), field(Field.lookups, of: UInt32(id)) > 0 else { return nil }

@@ -13,8 +13,15 @@ protocol DirectoryContents: Sendable {
   /// The job that determines the directory's entries. `nil` if none is needed.
   var job: Job.Work? { get }
 
+  /// Returns whether a file can have this name, without determining the files: a lookup of another name starts no job.
+  func mayHave(_ name: FileName) -> Bool
+
   /// Determines the files.
   func files(of file: SourceState, _ conversions: Conversions, _ blocking: BlockingMode) throws(Fault) -> DerivedFiles
+}
+
+extension DirectoryContents {
+  func mayHave(_ name: FileName) -> Bool { true }
 }
 
 /// The identifiers of a derived directory. Changing them changes inode numbers.
@@ -24,13 +31,9 @@ struct DirectoryKey: Sendable {
   /// A value that differs between directories of a family.
   let part: UInt64
   let identity: UInt64
+}
 
-  init(family: UInt64, part: UInt64, identity: UInt64) {
-    self.family = family
-    self.part = part
-    self.identity = identity
-  }
-
+extension DirectoryKey {
   /// The key of a directory of a view whose files depend on `mark`.
   init(_ view: String, _ mark: UInt64) {
     var hash = StableHash(seed: Self.pages)
@@ -94,8 +97,7 @@ final class DerivedDirectory: DerivedItem {
   }
 
   func child(named name: FileName, _ blocking: BlockingMode) throws(Fault) -> LookupResult? {
-    let files = try files(blocking)
-    guard let made = made(name, among: files) else { return nil }
+    guard contents.mayHave(name), let made = made(name, among: try files(blocking)) else { return nil }
     return LookupResult(made, try made.attributes(blocking))
   }
 

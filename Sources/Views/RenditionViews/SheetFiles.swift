@@ -15,6 +15,8 @@ struct SheetFiles: DirectoryContents {
   /// The maximum number of sheets that are shown, and the maximum size of their list, in bytes.
   private static let most = (sheets: 65_536, list: 8 << 20)
 
+  func mayHave(_ name: FileName) -> Bool { name.bytes.suffix(Self.ending.count).elementsEqual(Self.ending) }
+
   func files(of file: SourceState, _ conversions: Conversions, _ blocking: BlockingMode) throws(Fault) -> DerivedFiles {
     let list = try conversions.renditions.open(.sheets, of: file.subject, blocking)
     let names = Self.names(try list.bytes(at: 0, count: Int(min(list.size, Int64(Self.most.list))), blocking))

@@ -343,12 +343,15 @@ def rsync(run: Run) -> str:
 
     def change(folder: Path) -> None:
         files = [path for path in folder.rglob("f*") if path.is_file() and not path.is_symlink()]
-        for path in chance.sample(files, min(60, len(files) // 3)):
+        for path in chance.sample(files, 60):
             kind = chance.randrange(4)
+            # As many files stay, whatever the number of rounds.
+            first = path.name.rpartition("-")[2]
             if kind == 0:
                 path.unlink()
+                path.with_name(f"f{rounds}new-{first}").write_bytes(chance.randbytes(4096))
             elif kind == 1:
-                path.rename(path.with_name("moved" + path.name + str(rounds)))
+                path.rename(path.with_name(f"f{rounds}-{first}"))
             else:
                 path.chmod(0o644)
                 with path.open("r+b") as file:
