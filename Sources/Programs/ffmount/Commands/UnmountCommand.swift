@@ -35,7 +35,10 @@ struct UnmountCommand: ParsableCommand {
         let users = MountUsers.of(entry.mountpoint)
         let who = users.isEmpty ? "a program" : users.joined(separator: ", ")
         let end = users.count > 1 ? "them" : "it"
-        throw refusal(given, "in use by \(who) (end \(end), or type: ffmount -u -z \(ShellWord.quoted(given)))")
+        throw refusal(
+          given,
+          "in use by \(who), for an open file or as working folder "
+            + "(end \(end), or type: ffmount -u -z \(ShellWord.quoted(given)))")
       case .other(let reason): throw refusal(given, reason)
       }
     }
