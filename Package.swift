@@ -15,15 +15,15 @@ let strict: [SwiftSetting] = [
   .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release)),
 ]
 
-/// Loops over millions of pixels, which take minutes without the optimiser.
-let optimised: [SwiftSetting] = [.unsafeFlags(["-O"], .when(configuration: .debug))]
+/// The optimiser with assertions, for debug builds: the tests spend most of their time in the code under test.
+let optimised: [SwiftSetting] = [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))]
 
 /// A module in one of the layers, the folders of `Sources`, or a layer by itself. Imports go downwards only: `scripts/check imports`
 /// says which layer may import which.
 func module(
-  _ name: String, in layer: String = "", _ dependencies: [Target.Dependency] = [], _ more: [SwiftSetting] = []
+  _ name: String, in layer: String = "", _ dependencies: [Target.Dependency] = []
 ) -> Target {
-  .target(name: name, dependencies: dependencies, path: "Sources/\(layer)/\(name)", swiftSettings: strict + more)
+  .target(name: name, dependencies: dependencies, path: "Sources/\(layer)/\(name)", swiftSettings: strict + optimised)
 }
 
 /// - Parameter symbols: of its own, which libraries use instead of those of other libraries.
@@ -33,7 +33,7 @@ func program(
 ) -> Target {
   .executableTarget(
     name: name, dependencies: dependencies, path: "Sources/Programs/\(name)",
-    resources: files.map { .embedInCode($0) }, swiftSettings: strict,
+    resources: files.map { .embedInCode($0) }, swiftSettings: strict + optimised,
     linkerSettings: symbols.map { .unsafeFlags(["-Xlinker", "--export-dynamic-symbol=\($0)"]) })
 }
 
@@ -221,7 +221,7 @@ let package = Package(
     module(
       "Rendering", in: "Converters",
       ["Text", "Catalogue", "WorkerKit", "Pixels", "Documents", "CPoppler", "CPopplerText"]),
-    module("Scanning", in: "Converters", ["Catalogue", "WorkerKit", "Pixels", "CLeptonica"], optimised),
+    module("Scanning", in: "Converters", ["Catalogue", "WorkerKit", "Pixels", "CLeptonica"]),
     module(
       "Images", in: "Converters",
       ["Bytes", "Catalogue", "WorkerKit", "Pixels", "Pictures", "CVips", "CHeif", "CTiff", "CLibRaw"]),

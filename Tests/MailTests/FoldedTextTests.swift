@@ -17,6 +17,7 @@ import Text
     ["שלום", "שָׁלוֹם"], ["tieng viet", "Tiếng Việt", "tie\u{302}\u{301}ng vie\u{323}\u{302}t"],
     ["ijsselmeer", "Ĳsselmeer", "ĳsselmeer"], ["kg", "㎏", "ＫＧ"], ["x2", "x²"], ["no", "№"], ["\u{8c48}", "\u{f900}"],
     ["naive", "naïve", "nai\u{308}ve"], ["a1", "a\u{200d}1", "a\u{fe0f}1\u{20e3}"],
+    ["ท\u{e4d}\u{e32}", "ทำ"], ["\u{e99}\u{ecd}\u{eb2}", "ນຳ"],
   ]
 
   @Test(arguments: spellings) func equivalentSpellingsFoldToOneForm(_ spellings: [String]) {
@@ -42,6 +43,7 @@ import Text
       let once = FoldedText.folded(String(scalar)).unicodeScalars
       for other in [
         String(once), scalar.properties.lowercaseMapping, scalar.properties.uppercaseMapping,
+        String(scalar).decomposedStringWithCompatibilityMapping,
       ] where !FoldedText.folded(other).unicodeScalars.elementsEqual(once) {
         Issue.record("U+\(String(value, radix: 16)) is \(String(once)), but \(other) is \(FoldedText.folded(other))")
       }

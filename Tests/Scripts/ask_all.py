@@ -1,7 +1,7 @@
 """ask_all.py MOUNT SECONDS [SEED [SHARE [VIEWS]]]: asks everything there is to ask of what lies in a mount's first folder.
 
 Attributes, listings, extended attributes, reads at odd places, and views by name with odd modifiers, some of them within
-folders; or VIEWS alone, with spaces between them. Of the conversions, SHARE are read (1: all of them). Prints how often what was answered, as JSON; a failure is an
+folders; or VIEWS alone, with spaces between them. The SECONDS are divided among the files. Of the conversions, SHARE are read (1: all of them). Prints how often what was answered, as JSON; a failure is an
 answer.
 """
 import collections
@@ -36,12 +36,16 @@ def main(mountpoint: str, limit: str, seed: str = "1", share: str = "1", views: 
             for view in views.split():
                 walker.ask(f"{mountpoint}/{name}{view}", 3)
         return print(json.dumps(walker.counts))
-    for name in walker.listed(mountpoint):
+    names = walker.listed(mountpoint)
+    end = walker.end
+    for index, name in enumerate(names):
+        # Each file gets its share of the time that is left, and at least some: the last ones are asked, too.
+        walker.end = time.monotonic() + max(0.02, (end - time.monotonic()) / (len(names) - index))
         walker.ask(f"{mountpoint}/{name}", 0)
-        for view in VIEWS:
-            walker.ask(f"{mountpoint}/{name}{view}", 1)
-        for view in STEM_VIEWS:
-            walker.ask(f"{mountpoint}/{name.partition('.')[0]}{view}", 1)
+        asked = [name + view for view in VIEWS] + [name.partition(".")[0] + view for view in STEM_VIEWS]
+        walker.numbers.shuffle(asked)
+        for view in asked:
+            walker.ask(f"{mountpoint}/{view}", 1)
     print(json.dumps(walker.counts))
 
 

@@ -30,8 +30,8 @@ final class TextFile: Sendable {
   private let writer: BoundedConnection
   private let reader: BoundedConnection
 
-  /// The version of the tables, incremented when they change.
-  private static let schemaVersion: Int64 = 5
+  /// The version of the tables and of the folding of their words, incremented when either changes.
+  private static let schemaVersion: Int64 = 6
 
   private static var schema: String {
     """

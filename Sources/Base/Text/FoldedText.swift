@@ -54,14 +54,13 @@ public enum FoldedText {
 
 /// Appends folded characters. Composes the syllables of Hangul and the voiced kana, as they are usually written.
 private struct FoldedWriter {
-  /// The table. Created for the first text that is not ASCII, because that takes longer than the start of a process.
-  private lazy var table = FoldingTable.shared
+  private lazy var table = FoldingTable()
   /// The last character and its offset, if it may be composed with the next one.
   private var open: (scalar: UInt32, start: Int)?
 
   /// Appends a character with these bytes.
   mutating func append(_ scalar: UInt32, _ bytes: Span<UInt8>, to result: inout [UInt8]) {
-    guard let folded = table[scalar] else {
+    guard let folded = table.replacement(of: scalar) else {
       if !compose(scalar, &result) {
         for index in bytes.indices { result.append(bytes[index]) }
         note(scalar, bytes.count, result.count)
