@@ -97,7 +97,7 @@ struct FoldingBlock: Sendable {
       let texts = rest.dropFirst(hasTexts ? 2 : 1)
       let runs = hasTexts ? texts.split(separator: " ") : texts.indices.map { texts[$0...$0] }
       for (index, text) in runs.enumerated() {
-        table[start + UInt32(index)] = String(String.UnicodeScalarView(text.map { $0 == "_" ? " " : $0 }))
+        table[start + UInt32(index)] = String(String.UnicodeScalarView(text.map { $0 == "␣" ? " " : $0 }))
       }
     }
     return table
