@@ -15,15 +15,16 @@ let strict: [SwiftSetting] = [
   .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release)),
 ]
 
-/// The optimiser with assertions, for debug builds: the tests spend most of their time in the code under test.
+/// The optimiser with assertions in debug builds, for loops over millions of bytes or pixels, in which tests would spend
+/// most of their time.
 let optimised: [SwiftSetting] = [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))]
 
 /// A module in one of the layers, the folders of `Sources`, or a layer by itself. Imports go downwards only: `scripts/check imports`
 /// says which layer may import which.
 func module(
-  _ name: String, in layer: String = "", _ dependencies: [Target.Dependency] = []
+  _ name: String, in layer: String = "", _ dependencies: [Target.Dependency] = [], _ more: [SwiftSetting] = []
 ) -> Target {
-  .target(name: name, dependencies: dependencies, path: "Sources/\(layer)/\(name)", swiftSettings: strict + optimised)
+  .target(name: name, dependencies: dependencies, path: "Sources/\(layer)/\(name)", swiftSettings: strict + more)
 }
 
 /// - Parameter symbols: of its own, which libraries use instead of those of other libraries.
@@ -33,7 +34,7 @@ func program(
 ) -> Target {
   .executableTarget(
     name: name, dependencies: dependencies, path: "Sources/Programs/\(name)",
-    resources: files.map { .embedInCode($0) }, swiftSettings: strict + optimised,
+    resources: files.map { .embedInCode($0) }, swiftSettings: strict,
     linkerSettings: symbols.map { .unsafeFlags(["-Xlinker", "--export-dynamic-symbol=\($0)"]) })
 }
 
@@ -190,10 +191,10 @@ let package = Package(
     module("Tree", ["Bytes", "Threads", "Files", "Index", "Catalogue"]),
 
     // Parsers: bytes in, values out.
-    module("Entries", in: "Parsers", ["Bytes", "Text", "Threads"]),
-    module("Zip", in: "Parsers", ["Bytes", "Codecs", "Entries", "Text", "Threads"]),
-    module("Tar", in: "Parsers", ["Bytes", "Entries", "Threads"]),
-    module("Mail", in: "Parsers", ["Bytes", "Text", "Codecs"]),
+    module("Entries", in: "Parsers", ["Bytes", "Text", "Threads"], optimised),
+    module("Zip", in: "Parsers", ["Bytes", "Codecs", "Entries", "Text", "Threads"], optimised),
+    module("Tar", in: "Parsers", ["Bytes", "Entries", "Threads"], optimised),
+    module("Mail", in: "Parsers", ["Bytes", "Text", "Codecs"], optimised),
     module("Tables", in: "Parsers", ["Bytes", "Text", "Threads", "Cards"]),
     module("Cards", in: "Parsers", ["Bytes", "Text"]),
     module("Cue", in: "Parsers", ["Text"]),
@@ -215,13 +216,13 @@ let package = Package(
     module("WorkerKit", in: "Converters", ["Catalogue", "Sandbox", "CPosix"]),
     module(
       "SandboxTrial", in: "Converters", ["Bytes", "Files", "Catalogue", "WorkerKit", "Sandbox", "CPosix"]),
-    module("Pixels", in: "Converters", ["CJpeg", "CDeflate"]),
+    module("Pixels", in: "Converters", ["CJpeg", "CDeflate"], optimised),
     module(
       "Documents", in: "Converters", ["Bytes", "Catalogue", "WorkerKit", "Pixels", "CQpdf", "CQpdfKey", "COpenSSL"]),
     module(
       "Rendering", in: "Converters",
       ["Text", "Catalogue", "WorkerKit", "Pixels", "Documents", "CPoppler", "CPopplerText"]),
-    module("Scanning", in: "Converters", ["Catalogue", "WorkerKit", "Pixels", "CLeptonica"]),
+    module("Scanning", in: "Converters", ["Catalogue", "WorkerKit", "Pixels", "CLeptonica"], optimised),
     module(
       "Images", in: "Converters",
       ["Bytes", "Catalogue", "WorkerKit", "Pixels", "Pictures", "CVips", "CHeif", "CTiff", "CLibRaw"]),
@@ -240,13 +241,13 @@ let package = Package(
       ]),
 
     // Base: what all build on.
-    module("Bytes", in: "Base"),
+    module("Bytes", in: "Base", [], optimised),
     module("Threads", in: "Base", ["Bytes", "CPosix"]),
     module("Files", in: "Base", ["Bytes", "Threads", "CPosix"]),
-    module("Text", in: "Base"),
+    module("Text", in: "Base", [], optimised),
     module(
       "Codecs", in: "Base",
-      ["Bytes", "Threads", "CIsal", "CBzip2", "CLzma", "CZstd", "CLz4", "CBrotli", "COpenSSL"]),
+      ["Bytes", "Threads", "CIsal", "CBzip2", "CLzma", "CZstd", "CLz4", "CBrotli", "COpenSSL"], optimised),
     module("Index", in: "Base", ["Bytes", "Threads", "Files", "CSQLite"]),
 
     // Libraries: doors to C.
