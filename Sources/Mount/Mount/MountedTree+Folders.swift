@@ -11,7 +11,7 @@ extension MountedTree {
     answer(request, node) { (blocking) throws(Fault) in
       try tree.openFolder(node, for: caller, blocking)
     } _: { request, reader in
-      request.reply(handle: reader, .init(keepsCache: reader.keepsCache, cachesListing: reader.isImmutable))
+      request.reply(handle: reader, .init(keepsCache: reader.keepsCache, cachesListing: reader.isCacheable))
     }
   }
 

@@ -26,8 +26,9 @@ public final class DirectoryHandle: Sendable {
   private let state: Mutex<State>
   /// The directory's node ID.
   public var folder: UInt64 { UInt64(node.id) }
-  /// Whether the kernel may cache the whole listing until it is invalidated.
-  public var isImmutable: Bool { node.item.isImmutable }
+  /// Whether the kernel may cache the whole listing until it is invalidated. False in a mount for several users, where
+  /// the kernel would list names of a source that has become private to a process that has the directory open.
+  public var isCacheable: Bool { node.item.isImmutable && !tree.isShared }
   /// Whether the kernel's cached listing is still valid.
   public let keepsCache: Bool
   public var attributeCost: AttributeCost { node.item.attributeCost }
