@@ -178,7 +178,7 @@ import Testing
         #expect(
           found.lines == [
             ". 1234 4321 750", "file 1234 4321 640", "folder 1234 4321 750", "link 1234 4321 777",
-            "folder/a.zip.contents 1234 4321 550", "folder/a.zip.contents/in 1234 4321 750",
+            "folder/a.zip.contents 1234 4321 750", "folder/a.zip.contents/in 1234 4321 750",
           ])
       }
     }

@@ -47,6 +47,9 @@ struct OrdinaryUserTests {
       ls inbox.mbox.views/search/from:anna\\ invoice
       for f in photo.heic.as-jpeg photo.heic.50px.as-png report.pdf.pages/2.pdf report.compressed.pdf report.pdf.as-jpeg
       do cp $f ../; file -b ../${f##*/} | cut -d, -f1; done
+      # Copies are edited, replaced and removed.
+      cp photo.heic.as-jpeg ../; cp a.zip.contents/folder/in.txt ../copy/folder/; echo more >> ../mails/*7*Invoice/body.txt
+      rm -rf ../copy ../mails; ls .. | grep -cx "copy\\|mails" || true
       ! touch new 2>&1; stat -c "%U" a.zip.contents/run photo.heic.as-jpeg | sort -u | grep -cx "$(id -un)"
       '
     ffmount search files/inbox.mbox invoice | cut -f 1,3,4
@@ -106,6 +109,7 @@ struct OrdinaryUserTests {
           PDF document
           PDF document
           JPEG image data
+          0
           touch: cannot touch 'new': Read-only file system
           1
           inbox.mbox.messages/000007 2024-05-03 Anna - Invoice\tAnna\tInvoice

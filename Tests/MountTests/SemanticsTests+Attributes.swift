@@ -25,9 +25,9 @@ extension SemanticsTests {
       _ = try await run("touch", "-d", "@1000000000.123456789", $0.source + "/a.zip")
     },
     SemanticsExample(
-      "A view's owner and permission bits are its source's, less what a read-only file cannot have",
+      "A view's owner and permission bits are its source's, with x where a folder can be read",
       "stat -c '%n %a' *; [ $(stat -c %u:%g a.zip.contents/in.txt) = $(stat -c %u:%g $S/a.zip) ] && echo owner",
-      "a.zip 640\na.zip.contents 550\nb.zip 666\nb.zip.contents 555\nowner\n"
+      "a.zip 640\na.zip.contents 750\nb.zip 666\nb.zip.contents 777\nowner\n"
     ) {
       try $0.write("a.zip", inside)
       try $0.write("b.zip", inside)

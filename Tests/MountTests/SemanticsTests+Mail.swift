@@ -189,7 +189,7 @@ extension SemanticsTests {
     ) { try $0.write("d/inbox.mbox", one) },
     SemanticsExample(
       "A view's owner and permission bits are its source's: mail",
-      "stat -c %a inbox.mbox.messages inbox.mbox.messages/* inbox.mbox.messages/*/message.eml", "550\n550\n440\n"
+      "stat -c %a inbox.mbox.messages inbox.mbox.messages/* inbox.mbox.messages/*/message.eml", "750\n750\n640\n"
     ) {
       try $0.write("inbox.mbox", one)
       _ = try await shell("chmod 640 \"$1/inbox.mbox\"", $0.source)

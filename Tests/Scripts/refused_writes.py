@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """refused_writes.py MOUNT FILE FOLDER: every kind of write below MOUNT must fail with EROFS; names are relative."""
 
+import ctypes
 import errno
 import os
 import sys
@@ -48,7 +49,11 @@ for what, attempt in ATTEMPTS.items():
         # Linux reports EOPNOTSUPP if the file system does not support unnamed files; either error is accepted.
         if error.errno != errno.EROFS and not (what == "unnamed file" and error.errno == errno.EOPNOTSUPP):
             failures.append(f"{what}: {error}")
-if os.access(file, os.W_OK) or os.access(folder, os.W_OK):
-    failures.append("access(W_OK): granted")
+libc = ctypes.CDLL(None, use_errno=True)
+for path in file, folder:
+    if libc.access(path.encode(), os.W_OK) == 0:
+        failures.append(f"access({path}, W_OK): granted")
+    elif ctypes.get_errno() != errno.EROFS:
+        failures.append(f"access({path}, W_OK): {os.strerror(ctypes.get_errno())}")
 print("\n".join(failures))
 sys.exit(1 if failures else 0)

@@ -2,6 +2,7 @@
 """written.py NAME SOURCE MOUNT: does the same things in the mount, whose source is SOURCE, and in a bare folder; what each
 says, and what is there afterwards, must be the same. NAME is a function below."""
 
+import ctypes
 import errno
 import fcntl
 import mmap
@@ -576,6 +577,10 @@ def views(source, mount):
         except OSError as error:
             if error.errno != errno.EROFS and not (os.getuid() and error.errno in (errno.EACCES, errno.EPERM)):
                 fail.append(f"{what}: {error}")
+    libc = ctypes.CDLL(None, use_errno=True)
+    for name in ("v.zip.contents", "v.zip.contents/in"):
+        if libc.access(at(name).encode(), os.W_OK) == 0 or ctypes.get_errno() != errno.EROFS:
+            fail.append(f"access to {name}: {os.strerror(ctypes.get_errno())}")
     for attempt in (
         lambda: os.setxattr(at("v.zip"), "user.ffmount.view", b"x"),
         lambda: os.mkdir(at("v.zip.contents")),

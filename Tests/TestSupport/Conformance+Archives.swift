@@ -92,15 +92,19 @@ extension Conformance {
 
   /// The stat(2) and getxattr(2) results of views and their contents.
   static let attributes: [ConformanceCase] = [
-    ConformanceCase("a view has its source's owner, time and rights to read") { source in
+    ConformanceCase("a view has its source's owner, time and permissions") { source in
       try source.write("a.zip", ZipFixture(ZipFixtureEntry("in", "x")).bytes(), mode: 0o640)
+      try source.write("run.csv", Array("a,b\n".utf8), mode: 0o755)
+      try source.write("read.csv", Array("a,b\n".utf8), mode: 0o444)
       _ = source.setOwner("a.zip", 1234, 5678)
       try source.setModified("a.zip", Timestamp(seconds: 1_111_111_111, nanoseconds: 222_222_222))
     } check: { mount in
       let real = try mount.source.status("a.zip")
       let view = try mount.tree.stat("a.zip.contents")
       try same(view.kind, .folder, "the kind")
-      try same(view.permissions, 0o550, "the mode")
+      try same(view.permissions, 0o750, "the mode")
+      try same(try mount.tree.stat("run.csv.as-txt").permissions, 0o644, "a file's mode")
+      try same(try mount.tree.stat("read.csv.as-txt").permissions, 0o444, "a protected file's mode")
       try same(view.owner, real.owner, "the owner")
       try same(view.group, real.group, "the group")
       try same(view.modified, real.modified, "the time")

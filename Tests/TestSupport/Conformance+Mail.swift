@@ -188,7 +188,7 @@ extension Conformance {
         "what is attached to it")
     },
 
-    ConformanceCase("what is in a message has its date and its archive's owner and rights") { source in
+    ConformanceCase("what is in a message has its date and its archive's owner and permissions") { source in
       try source.write(
         "inbox.mbox", Array((mail("x", multipart("mixed", file("f"))) + separator + "X-None: x\n\nx\n").utf8),
         mode: 0o640)
@@ -196,8 +196,8 @@ extension Conformance {
       let archive = try mount.tree.stat("inbox.mbox")
       let message = folder(1, "x")
       for (path, mode) in [
-        (message, 0o550), (message.slash("message.eml"), 0o440), (message.slash("attachments"), 0o550),
-        (message.slash("attachments/f"), 0o440),
+        (message, 0o750), (message.slash("message.eml"), 0o640), (message.slash("attachments"), 0o750),
+        (message.slash("attachments/f"), 0o640),
       ] {
         let found = try mount.tree.stat(path)
         try same(found.modified, Timestamp(seconds: 1_714_730_400), "the date of \(path.text)")

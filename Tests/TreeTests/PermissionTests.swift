@@ -267,8 +267,8 @@ import Threads
         views: Views(listing: ViewListing(), depth: 4, conversions: conversions, memory: MemoryBudget()), isShared: true
       )
       let found = try tree.lookUp("mix.merged.pdf", in: Tree.root, for: Self.stranger, .blocking)
-      #expect(found.attributes.permissions == 0o400 && found.attributes.owner == geteuid())
-      #expect(try tree.attributes(found.node, for: Self.stranger, .blocking).0.permissions == 0o400)
+      #expect(found.attributes.permissions == 0o600 && found.attributes.owner == geteuid())
+      #expect(try tree.attributes(found.node, for: Self.stranger, .blocking).0.permissions == 0o600)
       sizes.insert(found.attributes.size)
       #expect(Self.code { _ = try tree.open(found.node, by: Self.stranger, .blocking) } != 0)
     }

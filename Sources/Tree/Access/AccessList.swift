@@ -56,11 +56,12 @@ public struct AccessList: Sendable, Equatable {
     }
   }
 
-  /// Returns the list of an item derived from the file. It grants only read, which for a directory includes search.
+  /// Returns the list of an item derived from the file. It grants read and write, as the mode does. For a directory,
+  /// read includes search.
   package func view(_ kind: Kind) -> AccessList {
     changed { _, permissions in
-      let reading = permissions & 4
-      return kind == .folder ? reading | reading >> 2 : reading
+      let shown = permissions & 6
+      return kind == .folder ? shown | (shown & 4) >> 2 : shown
     }
   }
 

@@ -222,18 +222,19 @@ extension Item {
 }
 
 extension Attributes {
-  /// Returns a view's attributes: the owner, times and permissions of its source, without the permissions that a
-  /// read-only item cannot have.
+  /// Returns a view's attributes: the owner, times, and read and write permissions of its source. A directory can be
+  /// searched by those that may read it.
   ///
-  /// Clamps the size, which may be an estimate or an unverified value from an archive or the index.
+  /// A view cannot be written to, but its copies have its permissions, and users edit those. Clamps the size, which may
+  /// be an estimate or an unverified value from an archive or the index.
   public func view(inode: UInt64, kind: Kind, size: Int64) -> Attributes {
-    var readable = permissions & 0o444
-    // Group bits without read may be the mask of an access list. The kernel ignores the list if the group bits become
-    // 0, so others must not get read permission either.
-    if permissions & 0o070 != 0, readable & 0o040 == 0 { readable &= 0o440 }
+    var shown = permissions & 0o666
+    // Group bits can be the mask of an access list. The kernel ignores the list if they become 0, so others must not
+    // get permissions either.
+    if permissions & 0o070 != 0, shown & 0o060 == 0 { shown &= 0o660 }
     let size = Bounds.size(size)
     return Attributes(
-      inode: inode, kind: kind, permissions: kind == .folder ? readable | readable >> 2 : readable, links: 1,
+      inode: inode, kind: kind, permissions: kind == .folder ? shown | (shown & 0o444) >> 2 : shown, links: 1,
       owner: owner, group: group, size: size, allocated: (size + 511) / 512, accessed: accessed, modified: modified,
       changed: changed)
   }
