@@ -90,16 +90,16 @@ extension Tree {
     _ find: (FileName) throws(Fault) -> LookupResult?
   ) throws(Fault) -> [ListedView] {
     let fileExtension = listed.fileExtension
-    let listing = fileExtension.map { views.listed(beside: $0) } ?? []
+    let candidates = fileExtension.map { views.listed(beside: $0) } ?? []
     // This decides for most files.
-    if fileExtension != nil, listing.isEmpty { return [] }
+    if fileExtension != nil, candidates.isEmpty { return [] }
     guard folder.depth < views.depth, folder.item.listsViews else { return [] }
     var shown: [any View]
-    let name: FileName
+    let name = listed.fileName
     if fileExtension != nil {
-      name = listed.fileName
       shown = []
-      for view in listing where view.isListed(beside: name) {
+      for view in candidates
+      where views.listing.shows(view, beside: name, in: folder.item) && view.isListed(beside: name) {
         var isOurs = true
         for rival in view.alternatives(of: name) where isOurs {
           isOurs = try folder.item.child(named: rival, blocking) == nil
@@ -107,14 +107,13 @@ extension Tree {
         if isOurs { shown.append(view) }
       }
     } else {
-      name = listed.fileName
-      guard let found = try find(name), found.attributes.kind == .file,
+      guard views.listing.preset != .none, let found = try find(name), found.attributes.kind == .file,
         found.attributes.size > 0, try may(4, found.item, found.attributes, caller)
       else { return [] }
       let chosen = try sniffed.views(of: found, blocking) { head in
-        views.shown.indices.filter { views.shown[$0].isListed(besideFileStartingWith: head) }
+        views.all.indices.filter { views.all[$0].isListed(besideFileStartingWith: head) }
       }
-      shown = chosen.map { views.shown[$0] }
+      shown = chosen.map { views.all[$0] }.filter { views.listing.shows($0, beside: name, in: folder.item) }
     }
     return try free(shown, of: name, in: folder, blocking)
   }
@@ -126,7 +125,7 @@ extension Tree {
   ) throws(Fault) -> [ListedView] {
     guard folder.depth < views.depth, folder.item.listsViews else { return [] }
     var shown: [any View] = []
-    for view in views.shownBesideFolders {
+    for view in views.listedBesideFolders where views.listing.shows(view, beside: name, in: folder.item) {
       let isNamed = name.fileExtension.map { view.folderExtensions.contains($0) } ?? false
       if !isNamed {
         guard !view.markers.isEmpty, try folder.item.hasFolders(view.markers, in: name, blocking) else { continue }

@@ -60,8 +60,9 @@ extension CommandTests {
     Refusal("no password file", ["-o", "password_file=T/none", "S", "M"], 64, "password_file", "No such file"),
     Refusal("folder of passwords", ["-o", "password_file=T/full", "S", "M"], 64, "password_file", "not a file"),
     Refusal("bad views", ["-o", "views=docx", "S", "M"], 64, "views=docx"),
-    Refusal("no views", ["-o", "views=:", "S", "M"], 64, "views=:", "expected none"),
-    Refusal("an empty view", ["-o", "views=+docx:", "S", "M"], 64, "views=+docx:", "expected none"),
+    Refusal(
+      "no views", ["-o", "views=:", "S", "M"], 64, "views=:", "expected all, usual, folders, none, or extensions"),
+    Refusal("an empty view", ["-o", "views=+docx:", "S", "M"], 64, "views=+docx:", "expected all, usual"),
     Refusal("an empty list of views", ["-o", "views=", "S", "M"], 64, "-o views: =N is missing", "none"),
     Refusal("an empty name", ["-o", "ro,fsname=,uid=1", "S", "M"], 64, "-o fsname: =N is missing"),
     Refusal("a name of two lines", ["T/no\nthing", "M"], 66, "thing: No such file"),

@@ -73,6 +73,50 @@ extension RenditionTests {
     }
   }
 
+  /// Beside real files everything; in an archive what opens a file, and images; each view by name.
+  @Test func presetsSelectViewsByPurposeAndPlace() async throws {
+    try await withScratch { scratch in
+      let make = """
+        import io, sys, zipfile
+        names = ["a.heic", "b.png", "c.pdf", "d.docx", "e.mbox", "f.eml", "scan", "sound", "g.flac"]
+        heads = {"scan": b"II*\\0 echo", "sound": b"fLaC\\0\\0\\0\\"" + b"x" * 40, "c.pdf": b"pages 2\\n%PDF-"}
+        def content(name):
+            return heads.get(name, b"echo " + name.encode())
+        with zipfile.ZipFile(sys.argv[1] + "/z.zip", "w") as archive:
+            for name in names:
+                archive.writestr(name, content(name))
+        for name in names:
+            open(sys.argv[1] + "/" + name, "wb").write(content(name))
+        """
+      let made = try await shell("python3 -c \"$1\" \"$2\"", make, scratch.source)
+      try #require(made.status == 0, "\(made.errors)")
+      let opening = "e.mbox.messages f.eml.message"
+      let besideReal =
+        "a.heic.as-jpeg c.compressed.pdf c.pdf.pages d.docx.as-pdf e.mbox.messages e.mbox.views"
+        + " f.eml.message g.flac.as-mp3 scan.as-jpeg z.zip.contents"
+      for (preset, top, inside) in [
+        ("usual", besideReal, "a.heic.as-jpeg \(opening) scan.as-jpeg"),
+        ("all", besideReal, besideReal.replacing(" z.zip.contents", with: "")),
+        ("folders", "\(opening) z.zip.contents", opening),
+        ("folders:-messages", "f.eml.message z.zip.contents", "f.eml.message"),
+        (
+          "all:-as-pdf:usual", besideReal.replacing(" d.docx.as-pdf", with: ""),
+          "a.heic.as-jpeg \(opening) scan.as-jpeg"
+        ),
+        ("none", "", ""),
+      ] {
+        try await withMount(scratch, "views=-png:\(preset)") { mount in
+          try await expect(
+            """
+            made='\\.(as-[a-z0-9]+|compressed\\.pdf|pages|messages|message|views|contents)$'
+            ls | grep -E "$made" | xargs; ls z.zip.contents | grep -E "$made" | xargs
+            ls z.zip.contents/c.pdf.pages; head -n 1 z.zip.contents/b.png.as-gif | cut -d' ' -f2
+            """, mount, scratch, says: "\(top)\n\(inside)\n001.pdf\n002.pdf\ngif\n")
+        }
+      }
+    }
+  }
+
   @Test func viewsCompose() async throws {
     try await withScratch { scratch in
       let make = """
@@ -103,14 +147,10 @@ extension RenditionTests {
             == """
             p.zip
             p.zip.contents
-            s.compressed.pdf
             s.pdf
-            s.pdf.pages
             y.png
             y.png.as-jpeg
-            r.compressed.pdf
             r.pdf
-            r.pdf.pages
             x.png
             x.png.as-jpeg
             p.zip.contents/r.pdf.pages:

@@ -173,9 +173,14 @@ extension SemanticsTests {
       try $0.write("empty.mbox", "")
     },
     SemanticsExample(
-      "A mailbox inside a ZIP has its own; find always ends",
-      "ls a.zip.contents; find . -name message.eml | wc -l; cat a.zip.contents/in.mbox.messages/000001*/body.txt",
-      "in.mbox\nin.mbox.messages\nin.mbox.views\n4\nhello\n\n"
+      "A mailbox inside a ZIP has its own, which hold each message once; find always ends",
+      "ls a.zip.contents; find . -name message.eml | wc -l; cat a.zip.contents/in.mbox.messages/000001*/body.txt; "
+        + "ls a.zip.contents/in.mbox.views/by-date",
+      "in.mbox\nin.mbox.messages\n1\nhello\n\n2024\n"
+    ) { try $0.write("a.zip", ZipFixture(ZipFixtureEntry("in.mbox", one).deflated())) },
+    SemanticsExample(
+      "-o views=all lists all views of a mailbox inside a ZIP", options: ["-o", "views=all"],
+      "ls a.zip.contents; find . -name message.eml | wc -l", "in.mbox\nin.mbox.messages\nin.mbox.views\n4\n"
     ) { try $0.write("a.zip", ZipFixture(ZipFixtureEntry("in.mbox", one).deflated())) },
     SemanticsExample(
       "-o views=-mbox lists fewer; names keep working", options: ["-o", "views=-mbox"],

@@ -2,6 +2,22 @@ import Bytes
 
 extension Conformance {
   private static let one = ZipFixture(ZipFixtureEntry("in.txt", "inside"))
+  private static let letter = "From: a@example.org\nDate: Fri, 3 May 2024 10:00:00 +0000\nSubject: s\n\ntext\n"
+  private static let letters = "From a@example.org Fri May  3 10:00:00 2024\n" + letter
+
+  /// Mail in each form, beside an archive with the same and an archive.
+  private static func fill(_ source: SourceFolder) throws {
+    try source.write("in.mbox", letters)
+    try source.write("letter.eml", letter)
+    for folder in ["Maildir", "Maildir/cur", "Maildir/new", "Maildir/tmp"] { try source.makeFolder(FileName(folder)) }
+    try source.write("Maildir/cur/1:2,S", letter)
+    try source.write(
+      "top.zip",
+      ZipFixture(
+        ZipFixtureEntry("in.mbox", letters), ZipFixtureEntry("Inbox", letters), ZipFixtureEntry("letter.eml", letter),
+        ZipFixtureEntry("in.zip", one.bytes()), ZipFixtureEntry("Maildir/cur/1:2,S", letter),
+        ZipFixtureEntry("Maildir/new/", ""), ZipFixtureEntry("Maildir/tmp/", "")))
+  }
 
   /// The views that exist, listed and by name.
   static let views: [ConformanceCase] = [
@@ -78,7 +94,61 @@ extension Conformance {
         "the names")
     },
 
-    ConformanceCase("views=none lists nothing and names keep working", options: .init(listsNothing: true)) { source in
+    ConformanceCase("in views, listings show only what opens a file") { source in
+      try fill(source)
+    } check: { mount in
+      try same(
+        try mount.tree.list("").sortedTexts,
+        [
+          "Maildir", "Maildir.views", "in.mbox", "in.mbox.messages", "in.mbox.views", "letter.eml",
+          "letter.eml.message",
+          "top.zip", "top.zip.contents",
+        ], "beside real files")
+      try same(
+        try mount.tree.list("top.zip.contents").sortedTexts,
+        [
+          "Inbox", "Inbox.messages", "Maildir", "in.mbox", "in.mbox.messages", "in.zip", "in.zip.contents",
+          "letter.eml", "letter.eml.message",
+        ], "in an archive")
+      for name in ["in.mbox", "Inbox", "Maildir"] {
+        let sorted = FileName("top.zip.contents/\(name).views/by-date/2024")
+        try same(try mount.tree.list(sorted).texts, ["05"], "\(name) by name")
+      }
+    },
+
+    ConformanceCase("views=all lists the same views everywhere", options: .init(preset: "all")) { source in
+      try fill(source)
+    } check: { mount in
+      try same(
+        try mount.tree.list("top.zip.contents").sortedTexts,
+        [
+          "Inbox", "Inbox.messages", "Inbox.views", "Maildir", "in.mbox", "in.mbox.messages", "in.mbox.views", "in.zip",
+          "in.zip.contents", "letter.eml", "letter.eml.message",
+        ], "in an archive")
+    },
+
+    ConformanceCase("views=folders lists what opens a file, and nothing twice", options: .init(preset: "folders")) {
+      source in
+      try fill(source)
+    } check: { mount in
+      try same(
+        try mount.tree.list("").sortedTexts,
+        [
+          "Maildir", "in.mbox", "in.mbox.messages", "letter.eml", "letter.eml.message", "top.zip", "top.zip.contents",
+        ], "beside real files")
+      try same(try mount.tree.list("in.mbox.views/by-date/2024").texts, ["05"], "by name")
+    },
+
+    ConformanceCase("one file as the source is quiet as a view", file: "top.zip") { source in
+      try source.write(
+        "top.zip", ZipFixture(ZipFixtureEntry("in.mbox", letters), ZipFixtureEntry("in.zip", one.bytes())))
+    } check: { mount in
+      try same(
+        try mount.tree.list("").texts, ["in.mbox", "in.mbox.messages", "in.zip", "in.zip.contents"], "the names")
+      try same(try mount.tree.list("in.mbox.views/by-date/2024").texts, ["05"], "by name")
+    },
+
+    ConformanceCase("views=none lists nothing and names keep working", options: .init(preset: "none")) { source in
       try source.write("a.zip", one)
       try source.write("archive", one)
     } check: { mount in

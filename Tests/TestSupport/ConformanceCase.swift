@@ -5,8 +5,8 @@ internal import Foundation
 public struct ConformanceCase: Sendable, CustomStringConvertible {
   /// The options of `-o`.
   public struct Options: Sendable {
-    /// `views=none`.
-    public var listsNothing: Bool
+    /// `views=` with a preset. `nil` for the default one.
+    public var preset: String?
     /// `views=+…`.
     public var added: [String]
     /// `views=-…`.
@@ -14,8 +14,8 @@ public struct ConformanceCase: Sendable, CustomStringConvertible {
     /// `depth=…`.
     public var depth: Int
 
-    public init(listsNothing: Bool = false, added: [String] = [], removed: [String] = [], depth: Int = 4) {
-      self.listsNothing = listsNothing
+    public init(preset: String? = nil, added: [String] = [], removed: [String] = [], depth: Int = 4) {
+      self.preset = preset
       self.added = added
       self.removed = removed
       self.depth = depth
@@ -23,10 +23,9 @@ public struct ConformanceCase: Sendable, CustomStringConvertible {
 
     /// The command-line arguments.
     public var arguments: [String] {
-      let words = added.map { "+\($0)" } + removed.map { "-\($0)" }
       // A comma separates options, a colon the words of one.
-      let views = listsNothing ? ["none"] : words
-      return views.map { "views=\($0)" }.flatMap { ["-o", $0] } + (depth == 4 ? [] : ["-o", "depth=\(depth)"])
+      let words = (preset.map { [$0] } ?? []) + added.map { "+\($0)" } + removed.map { "-\($0)" }
+      return words.map { "views=\($0)" }.flatMap { ["-o", $0] } + (depth == 4 ? [] : ["-o", "depth=\(depth)"])
     }
   }
 

@@ -32,7 +32,7 @@ final class TreeInProcess: FileTree {
     keepsNodes: Bool = false, memory: MemoryBudget = MemoryBudget(), conversions: Conversions? = nil
   ) throws {
     var listing = ViewListing()
-    listing.isOff = options.listsNothing
+    if let preset = options.preset.flatMap(ViewListing.Preset.init) { listing.preset = preset }
     listing.added = Set(options.added.map { FileExtension($0.utf8) })
     listing.removed = Set(options.removed.map { FileExtension($0.utf8) })
     let root = try RealRoot(

@@ -88,17 +88,18 @@ package struct MountOptions {
     throw ValidationError("unknown option -o \(option) (see man ffmount)")
   }
 
-  /// Parses a value of `views=`: `none`, `+docx`, `-zip`, `-messages`. Several are joined by `:` or given in another
-  /// `views=`.
+  /// Parses a value of `views=`: `all`, `usual`, `folders`, `none`, `+docx`, `-zip`, `-messages`. Several are joined by
+  /// `:` or given in another `views=`. The last preset is effective.
   package mutating func take(views value: String) throws {
+    let presets = ViewListing.Preset.allCases.map(\.rawValue).joined(separator: ", ")
     for word in value.split(separator: ":", omittingEmptySubsequences: false) {
-      if word == "none" {
-        tree.listing.isOff = true
+      if let preset = ViewListing.Preset(rawValue: String(word)) {
+        tree.listing.preset = preset
         continue
       }
       guard let sign = word.first, sign == "+" || sign == "-", word.count > 1 else {
         throw ValidationError(
-          "-o views=\(value): expected none, or extensions and views to add and leave out such as +docx:-pdf:-views")
+          "-o views=\(value): expected \(presets), or extensions and views to add and leave out such as +docx:-views")
       }
       let name = String(word.dropFirst())
       if sign == "-", Views.listedNames.contains(name) {

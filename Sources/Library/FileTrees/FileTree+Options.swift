@@ -61,7 +61,7 @@ extension FileTree.Options {
   var settings: TreeSettings {
     var settings = TreeSettings()
     settings.isWritable = isWritable
-    settings.listing.isOff = !listsViews
+    if !listsViews { settings.listing.preset = .none }
     settings.depth = depth
     settings.zip.passwords = Passwords(passwords.map { Array($0.utf8) })
     settings.zip.charset = charset

@@ -203,11 +203,10 @@ extension FileTree {
 
   /// Returns the views of an item that has been found. Blocks.
   package func viewNames(of place: ResolvedPath) throws(Fault) -> [ViewName] {
-    guard let name = place.names.last else { return [] }
     let names = Array(place.names.dropLast())
     let folder = try self.place(names)
     var found: [ViewName] = []
-    for candidate in tree.views.candidates(of: name, place.attributes.kind) {
+    for candidate in try place.viewCandidates() {
       guard let view = try unlessDelayed({ () throws(Fault) in try folder.child(candidate.name, .blocking) }),
         let provenance = try unlessDelayed({ () throws(Fault) in try view.provenance(.blocking) }) ?? nil
       else { continue }

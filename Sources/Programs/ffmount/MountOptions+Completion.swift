@@ -63,6 +63,20 @@ extension MountOptions {
     let views = Views.listedNames.sorted().map { name in
       Completion.Candidate(text: head + "-" + name, meaning: "do not list this view")
     }
-    return (head.isEmpty ? [Completion.Candidate(text: "none", meaning: "list no views")] : []) + views + extensions
+    let presets = ViewListing.Preset.allCases.map { preset in
+      Completion.Candidate(text: head + preset.rawValue, meaning: preset.meaning)
+    }
+    return (head.isEmpty ? presets : []) + views + extensions
+  }
+}
+
+extension ViewListing.Preset {
+  fileprivate var meaning: String {
+    switch self {
+    case .all: "list views everywhere"
+    case .usual: "list views of real files; in views, only those that open a file or show an image"
+    case .folders: "list only archives, mailboxes and messages as folders"
+    case .none: "list no views"
+    }
   }
 }

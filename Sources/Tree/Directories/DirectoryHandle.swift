@@ -14,7 +14,7 @@ public final class DirectoryHandle: Sendable {
     /// The view of this name, if any.
     fileprivate var view: ListedView?
     /// The value of `user.ffmount.view`. `nil` if the row is not a view.
-    public var viewName: String? { view?.view.name }
+    public var viewName: String? { view.map { $0.view.viewName(beside: $0.file) } }
   }
 
   let tree: Tree
@@ -326,7 +326,7 @@ public final class DirectoryHandle: Sendable {
           try find(name, &state, blocking)
         }[...]
       }
-      if entry.kind == .folder, !tree.views.shownBesideFolders.isEmpty {
+      if entry.kind == .folder, !tree.views.listedBesideFolders.isEmpty {
         state.views = try tree.listedViews(besideFolder: entry.name.fileName, in: node, caller, blocking)[...]
       }
     } catch {

@@ -130,5 +130,11 @@ public final class ResolvedPath: Sendable {
       folder: Node(id: 0, generation: 0, parent: nil, name: "", item: own.item, depth: 0, face: .none))
   }
 
+  /// Returns the names that views of this item could have, without modifiers. Empty for the root.
+  package func viewCandidates() throws(Fault) -> [(name: FileName, isListed: Bool)] {
+    guard let name = names.last, let parent else { return [] }
+    return tree.views.candidates(of: name, attributes.kind, in: try tree.nodes.node(parent.node))
+  }
+
   public func open(_ blocking: BlockingMode) throws(Fault) -> Tree.OpenFile { try tree.open(node, blocking) }
 }

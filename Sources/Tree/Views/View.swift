@@ -12,7 +12,7 @@ public protocol View: Sendable {
   /// The value of `user.ffmount.view`, such as `contents`.
   var name: String { get }
 
-  /// The names by which listings of this view can be disabled. A view with several names applies some of them itself.
+  /// The names by which listings of this view can be disabled.
   var names: Set<String> { get }
 
   /// The type of the derived item.
@@ -38,6 +38,12 @@ public protocol View: Sendable {
 
   /// Returns the view's name beside a file.
   func listedName(beside file: FileName) -> FileName
+
+  /// Returns the name of the view that is listed beside a file, one of `names`.
+  func viewName(beside file: FileName) -> String
+
+  /// Returns the purpose of listing the view beside a file.
+  func purpose(beside file: FileName) -> ListingPurpose
 
   /// Returns the request for the listed name beside a file.
   func listedRequest(beside file: FileName) -> ViewRequest
@@ -79,6 +85,8 @@ extension View {
   public var formats: [Format] { [] }
   public var markers: [FileName] { [] }
   public var folderExtensions: Set<FileExtension> { [] }
+  public func viewName(beside file: FileName) -> String { name }
+  public func purpose(beside file: FileName) -> ListingPurpose { .converting }
   public func listedRequest(beside file: FileName) -> ViewRequest { ViewRequest(source: file) }
   public func alternatives(of file: FileName) -> [FileName] { [] }
   public func isListed(beside file: FileName) -> Bool { true }
@@ -243,22 +251,22 @@ extension Attributes {
 /// The available views and the subset that listings show.
 public struct Views: Sendable {
   public let all: [any View]
-  /// The views that a listing may show.
-  let shown: [any View]
+  /// The rule for listings.
+  package let listing: ViewListing
   /// The views of directories that a listing may show.
-  let shownBesideFolders: [any View]
+  let listedBesideFolders: [any View]
   /// The maximum nesting depth in archives at which a listing shows views.
   public let depth: Int
   private let listed: ExtensionTable<any View>
   private let named: ExtensionTable<any View>
 
-  /// Creates the views, in lookup order. Listings do not show views with the `hidden` names.
-  package init(_ all: [any View], depth: Int, hidden: Set<String> = []) {
+  /// Creates the views, in lookup order.
+  package init(_ all: [any View], listing: ViewListing = ViewListing(), depth: Int) {
     self.all = all
+    self.listing = listing
     self.depth = depth
-    shown = all.filter { !$0.names.isSubset(of: hidden) }
-    shownBesideFolders = shown.filter { !$0.markers.isEmpty || !$0.folderExtensions.isEmpty }
-    listed = ExtensionTable(shown.flatMap { view in view.listedExtensions.map { ($0, view) } })
+    listedBesideFolders = all.filter { !$0.markers.isEmpty || !$0.folderExtensions.isEmpty }
+    listed = ExtensionTable(all.flatMap { view in view.listedExtensions.map { ($0, view) } })
     named = ExtensionTable(all.flatMap { view in view.endings.map { ($0, view) } })
   }
 
@@ -269,28 +277,12 @@ public struct Views: Sendable {
   func named(_ name: FileName) -> [any View] { name.fileExtension.map { named[$0] } ?? [] }
 }
 
-/// The changes to listings by `-o views=`. They do not affect lookups of names.
-public struct ViewListing: Sendable {
-  public var isOff = false
-  public var added: Set<FileExtension> = []
-  public var removed: Set<FileExtension> = []
-  /// The names of views that listings do not show.
-  public var hidden: Set<String> = []
-  /// The form of listed names of files in another format.
-  public var spelling = FormatSuffix.name
-
-  public init() {}
-
-  /// Returns the extensions beside which a listing shows a view.
-  package func extensions(_ usual: Set<FileExtension>, byName: Set<FileExtension> = []) -> Set<FileExtension> {
-    isOff ? [] : usual.union(byName.intersection(added)).subtracting(removed)
-  }
-}
-
 extension Views {
-  /// Returns the names that views of a file or directory could have, without modifiers. A lookup determines which of
+  /// Returns the names that views of an entry of `folder` could have, without modifiers. A lookup determines which of
   /// them exist.
-  package func candidates(of name: FileName, _ kind: Kind) -> [(name: FileName, isListed: Bool)] {
+  package func candidates(
+    of name: FileName, _ kind: Kind, in folder: Node
+  ) -> [(name: FileName, isListed: Bool)] {
     var seen: Set<FileName> = []
     var found: [(name: FileName, isListed: Bool)] = []
     func add(_ candidate: FileName, isListed: Bool) {
@@ -298,10 +290,13 @@ extension Views {
         found.append((candidate, isListed))
       }
     }
-    for view in shown where view.sourceKind == kind {
+    let listsViews = folder.depth < depth && folder.item.listsViews
+    for view in all where listsViews && view.sourceKind == kind {
       let isListed =
         kind == .folder || name.fileExtension.map { view.listedExtensions.contains($0) } ?? true
-      if isListed, view.isListed(beside: name) { add(view.listedName(beside: name), isListed: true) }
+      if isListed, listing.shows(view, beside: name, in: folder.item), view.isListed(beside: name) {
+        add(view.listedName(beside: name), isListed: true)
+      }
     }
     for view in all where view.sourceKind == kind {
       if view.formats.isEmpty { add(view.listedName(beside: name), isListed: false) }

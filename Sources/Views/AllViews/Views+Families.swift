@@ -32,7 +32,7 @@ extension Views {
     )
     let services = ViewServices(
       listing: listing, unpacking: unpacking, index: index, zip: zip, conversions: conversions, memory: memory)
-    self.init(Self.families.flatMap { $0(services) }, depth: depth, hidden: listing.hidden)
+    self.init(Self.families.flatMap { $0(services) }, listing: listing, depth: depth)
   }
 
   /// The families of views, in the order in which they are consulted, with one line each.

@@ -52,10 +52,12 @@ package struct ContentsView: FolderView {
     let byName = listsOthers ? Self.byName.union(ListedFormat.byName) : Self.byName
     possibleExtensions = usual.union(byName)
     let extensions = listing.extensions(usual, byName: byName)
-    listsUnnamed = !listing.isOff && extensions.contains("zip")
+    listsUnnamed = extensions.contains("zip")
     listedExtensions = listsUnnamed ? extensions.union([SplitFile.first]) : extensions
     archives = Archives(unpacking, workers, options, memory)
   }
+
+  package func purpose(beside file: FileName) -> ListingPurpose { .opening }
 
   package func isListed(beside file: FileName) -> Bool {
     guard let fileExtension = file.fileExtension else { return false }

@@ -47,6 +47,8 @@ package struct MessagesView: FolderView {
 
   private static let packed = CompressedFormat.allCases.flatMap(\.extensions).filter { $0.inside.isEmpty }.map(\.own)
 
+  package func purpose(beside file: FileName) -> ListingPurpose { .opening }
+
   package func isListed(beside file: FileName) -> Bool {
     guard let fileExtension = file.fileExtension else { return false }
     return plain.contains(fileExtension) || storeExtensions.contains(fileExtension)
@@ -142,6 +144,8 @@ package struct MessageView: FolderView {
     self.messages = messages
     self.outlook = outlook
   }
+
+  package func purpose(beside file: FileName) -> ListingPurpose { .opening }
 
   package func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool { false }
 

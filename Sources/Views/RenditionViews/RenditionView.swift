@@ -11,12 +11,11 @@ package struct RenditionView: View {
   package let kind = Kind.file
   package let listedExtensions: Set<FileExtension>
   package let possibleExtensions: Set<FileExtension>
-  private let listsUnnamed: Bool
   private let conversions: Conversions
   /// The conversions, in the catalogue's order.
   private let named: [Conversion]
-  /// The conversions that a listing shows beside files of a format.
-  private let listed: [Conversion]
+  /// The conversions that a listing can show.
+  private let listable: [Conversion]
   private let spelling: FormatSuffix
 
   package init(listing: ViewListing, _ conversions: Conversions) {
@@ -25,11 +24,10 @@ package struct RenditionView: View {
     let listable = named.filter { !$0.listable.isEmpty }
     name = listable.first?.viewName ?? "as-format"
     names = Set(listable.map(\.viewName))
-    listed = listable.filter { !listing.hidden.contains($0.viewName) }
-    possibleExtensions = listed.reduce(into: []) { $0.formUnion($1.listable.extensions) }
+    self.listable = listable
+    possibleExtensions = listable.reduce(into: []) { $0.formUnion($1.listable.extensions) }
     listedExtensions = listing.extensions(
-      listed.reduce(into: []) { $0.formUnion($1.listed.extensions) }, byName: possibleExtensions)
-    listsUnnamed = !listing.isOff
+      listable.reduce(into: []) { $0.formUnion($1.listed.extensions) }, byName: possibleExtensions)
     spelling = listing.spelling
     self.conversions = conversions
   }
@@ -64,11 +62,17 @@ package struct RenditionView: View {
   /// first.
   private func listed(beside file: FileName) -> Conversion? {
     let format = file.fileExtension.flatMap { conversions.catalogue.format(named: $0) }
-    return format.flatMap { format in listed.first { $0.listable.contains(format) } } ?? listed.first
+    return format.flatMap { format in listable.first { $0.listable.contains(format) } } ?? listable.first
   }
 
   package func listedName(beside file: FileName) -> FileName {
     listed(beside: file).map { spelling.name(of: file, as: $0.result) } ?? file
+  }
+
+  package func viewName(beside file: FileName) -> String { listed(beside: file)?.viewName ?? name }
+
+  package func purpose(beside file: FileName) -> ListingPurpose {
+    listed(beside: file)?.result.family == .image ? .showing : .converting
   }
 
   package func listedRequest(beside file: FileName) -> ViewRequest {
@@ -76,7 +80,10 @@ package struct RenditionView: View {
   }
 
   package func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool {
-    guard listsUnnamed, let format = conversions.catalogue.format(startingWith: head) else { return false }
+    // A file without an extension has the name of the first conversion.
+    guard let format = conversions.catalogue.format(startingWith: head),
+      listable.first?.listable.contains(format) ?? false
+    else { return false }
     return !listedExtensions.isDisjoint(with: format.extensions)
   }
 
