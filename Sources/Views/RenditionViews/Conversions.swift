@@ -74,7 +74,8 @@ extension Conversions {
   ) throws(Fault) -> LookupResult {
     let item = RenditionFile(
       SourceState(source), recipe, self, view: "as-\(conversion.result.name)", isListed: isListed,
-      estimate: conversion.size.estimate(fromFileOf: source.attributes.size))
+      estimate: conversion.estimate(
+        fromFileOf: source.attributes.size, source.name.fileExtension.flatMap(catalogue.format(named:))))
     return LookupResult(item, try item.attributes(blocking))
   }
 

@@ -21,13 +21,16 @@ extension Conversion {
   private static func image(_ result: Format, _ factor: Int64, listed: [Format] = [], listable: [Format] = [])
     -> Conversion
   {
-    Conversion(
+    var conversion = Conversion(
       from: Format.images + [.yuv, .pdf], to: result, arguments: ImageChanges.self, listed: listed, listable: listable,
       size: .guess(factor), programs: ["ffconvert"],
       meaning: (
         "any image or PDF",
         result == .jpeg ? "the image, or the first page, as JPEG" : "the same in another format"
       ))
+    // A raw photo has more bytes than its JPEG.
+    if result == .jpeg { conversion.sizes = [.heic: .photo, .rawPhoto: .guess(1)] }
+    return conversion
   }
 
   /// The tiles of an image. Each is made by another conversion.

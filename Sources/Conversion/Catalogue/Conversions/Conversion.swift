@@ -32,6 +32,10 @@ public struct Conversion: Sendable {
     /// The source's size times a factor, plus 1 MiB, which is too large for nearly all results. `atMost` is a limit in
     /// bytes.
     case guess(Int64, atMost: Int64 = .max)
+    /// An estimate for a photo that another codec has compressed more than JPEG does. A small file can be a large picture
+    /// of low quality, for which JPEG needs ten times the bytes. A large file has the quality of a camera, for which
+    /// JPEG needs about as many. The number of pixels would tell more, but a listing opens no file.
+    case photo
     /// The source's size, which results never exceed.
     case atMostSource
 
@@ -39,6 +43,7 @@ public struct Conversion: Sendable {
     public func estimate(fromFileOf size: Int64) -> Int64 {
       switch self {
       case .guess(let factor, let most): min(most, Bounds.size(Bounds.size(size) * factor + 1 << 20))
+      case .photo: Bounds.size(min(Bounds.size(size), 256 << 10) * 6 + Bounds.size(size) * 2 + 1 << 20)
       case .atMostSource: Bounds.size(size)
       }
     }
@@ -60,6 +65,8 @@ public struct Conversion: Sendable {
   /// The source formats for which `-o views=` can list the result. Includes `listed`.
   public let listable: Set<Format>
   public let size: Size
+  /// The estimates for sources of some formats, instead of `size`.
+  public var sizes: [Format: Size] = [:]
   /// The worker programs that implement the conversion, the best first.
   public let programs: [String]
   /// User-visible descriptions of the source and the result. Adjacent conversions with the same descriptions are shown
@@ -100,6 +107,11 @@ public struct Conversion: Sendable {
     self.programs = programs
     self.meaning = meaning
     usual = (arguments as? any Modifiers.Type).map { $0.init() }
+  }
+
+  /// Returns the estimated size of a result, in bytes, for a source of this size. The format is that of its name, or nil.
+  public func estimate(fromFileOf size: Int64, _ format: Format?) -> Int64 {
+    (format.flatMap { sizes[$0] } ?? self.size).estimate(fromFileOf: size)
   }
 
   /// Returns the multiple of the usual time limit for a source of this size in bytes. Small files with many pages are
