@@ -119,7 +119,7 @@ let package = Package(
     program(
       "ffserve",
       [
-        "Bytes", "Threads", "Files", "Text", "Codecs", "Index", "Mail", "Catalogue", "Tree", "AllViews",
+        "Bytes", "Threads", "Files", "Text", "Codecs", "Index", "HTML", "Catalogue", "Tree", "AllViews",
         "RenditionViews", "FileTrees", "Assembly", "CPosix", "CAvahi", "CQRCode", "COpenSSL", logging,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
@@ -194,7 +194,8 @@ let package = Package(
     module("Entries", in: "Parsers", ["Bytes", "Text", "Threads"], optimised),
     module("Zip", in: "Parsers", ["Bytes", "Codecs", "Entries", "Text", "Threads"], optimised),
     module("Tar", in: "Parsers", ["Bytes", "Entries", "Threads"], optimised),
-    module("Mail", in: "Parsers", ["Bytes", "Text", "Codecs"], optimised),
+    module("HTML", in: "Parsers", ["Bytes", "Text"], optimised),
+    module("Mail", in: "Parsers", ["Bytes", "Text", "Codecs", "HTML"], optimised),
     module("Tables", in: "Parsers", ["Bytes", "Text", "Threads", "Cards"]),
     module("Cards", in: "Parsers", ["Bytes", "Text"]),
     module("Cue", in: "Parsers", ["Text"]),
@@ -296,7 +297,8 @@ let package = Package(
     .target(
       name: "Fuzzing",
       dependencies: [
-        "Bytes", "Files", "Codecs", "Entries", "Zip", "Tar", "Mail", "Tables", "Cards", "Cue", "PersonalFolders",
+        "Bytes", "Files", "Codecs", "Entries", "Zip", "Tar", "HTML", "Mail", "Tables", "Cards", "Cue",
+        "PersonalFolders",
         "Index",
         "Catalogue", "Jobs",
         "Tree", "AllViews",
@@ -333,7 +335,8 @@ let package = Package(
     tests("ZipTests", ["Bytes", "Threads", "Codecs", "Entries", "Zip", "Fuzzing"]),
     tests("TarTests", ["Bytes", "Codecs", "Entries", "Tar", "Fuzzing"]),
     tests("ConversionTests", ["Bytes", "Files", "Catalogue", "Jobs"]),
-    tests("MailTests", ["Bytes", "Mail", "Text", "Fuzzing"]),
+    tests("HTMLTests", ["Bytes", "HTML", "Fuzzing"]),
+    tests("MailTests", ["Bytes", "HTML", "Mail", "Text", "Fuzzing"]),
     tests("ParserProductTests", ["MailReading", "ZipReading"]),
     tests("PixelsTests", ["Pixels", "Fuzzing"]),
     tests("ScanningTests", ["Catalogue", "WorkerKit", "Pixels", "Scanning"]),

@@ -27,21 +27,6 @@ extension FuzzTarget {
     [TableForm.Content.json, .jsonLines].flatMap { RewrittenReading.complaints(.text, $0, bytes) }
   }
 
-  /// An HTML body, and the text extracted from it.
-  public static let html = FuzzTarget(name: "html") {
-    [
-      "<html><head><style>a{}</style></head><p>a &amp; b &#8364; &#x10ffff; &#99999999999;<br><pre> c\n d</pre>"
-        + "<table><tr><td>1<td>2</table><ul><li>x<ol><li>y</ol></ul><a href=\"http://x/\">z</a><img src='cid:p@x'>",
-      "<!-- c --><![CDATA[x]]><script>if (a<b) {}</script><blockquote>q<blockquote>r</blockquote></blockquote",
-      "<p title='>'>&nbsp;&notanentity;&#0;&#xD800;<x-y/><TEXTAREA></",
-    ].map { Array($0.utf8) }
-  } complaints: { bytes in
-    var reading = MailReading()
-    let head = Array("Content-Type: text/html; charset=utf-8\n\n".utf8)
-    reading.readMessage(ByteArraySource(head + bytes), isQuoted: false, depth: 0)
-    return reading.complaints
-  }
-
   /// An RTF body of `winmail.dat`, uncompressed.
   public static let rtf = FuzzTarget(name: "rtf") {
     [

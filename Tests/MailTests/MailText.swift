@@ -1,6 +1,7 @@
 import Bytes
 import TestSupport
 
+@testable import HTML
 @testable import Mail
 
 /// A message for a test, from its text.

@@ -1,5 +1,4 @@
 import Bytes
-import Glibc
 import TestSupport
 import Testing
 
@@ -9,61 +8,30 @@ import Testing
 ///
 /// Compares CPU time, which depends on the machine: for the full run only.
 @Suite(.serialized, .enabled(if: TestExtent.isFull, "takes minutes")) struct ScalingTests {
-  /// What reads bytes, and how many times the usual size costs enough to be measured.
-  struct Reader: CustomTestStringConvertible, Sendable {
-    let testDescription: String
-    let read: @Sendable ([UInt8]) throws -> Void
-  }
-
-  private static let links = ContentLinks(
-    names: [Array("a".utf8): "a"], locations: [Array("http://a/b".utf8): "b"], base: Array("http://a/".utf8))
-
-  static let markup: [Reader] = [
-    Reader(testDescription: "text of HTML") { _ = HTMLText.text(of: $0) },
-    Reader(testDescription: "safe HTML") { bytes in
-      var state = SafeHTML.State()
-      _ = SafeHTML.made(bytes, isLast: true, links, &state)
-    },
-    Reader(testDescription: "safe page") { bytes in
-      _ = try SafePage([SafePage.Piece(text: ByteArraySource(bytes), links: links)], chunkSize: 64 << 10)
-    },
-    Reader(testDescription: "style") { _ = SafeStyle.made($0, links) },
-    Reader(testDescription: "links") { _ = links.resolved($0) },
-    Reader(testDescription: "enriched") { _ = EnrichedText.text(of: $0) },
-    Reader(testDescription: "flowed") { _ = FlowedText.unflowed($0, deletesSpace: true) },
+  static let markup = [
+    LinearTimeReader("enriched") { _ = EnrichedText.text(of: $0) },
+    LinearTimeReader("flowed") { _ = FlowedText.unflowed($0, deletesSpace: true) },
   ]
 
-  static let markupUnits = [
-    "<", "<!", "<!--", "<!-- -", "-->", "<a", "<a ", "<a b", "<a b=", "<a b=\"", "<a b='", "<a b=\">", "<a \"",
-    "<a =\"x'",
-    "</", "</a", "<a>", "<a/>", "<b><i>", "<table><tr><td>", "<pre>", "<style>", "<style></", "<script>", "<textarea>",
-    "<textarea></textarea", "<title>", "<plaintext>", "<svg>", "<p><!--", "<p style=\"url(", "<img src=cid:a>",
-    "<a href=\"http://a/b/../c\">", "<img srcset=\",,,\">", "<img srcset=\"a 1x, ", "&", "&amp", "&amp;", "&#", "&#x",
-    "&#1", "&#x41;", "<li>", "\n", " ", "\t", "\u{a0}", "\"", "'", ">", "=", "url(", "url(\"", "@import", "@import \"",
-    "@import url(", "/*", "/* *", "\\", "\\0", "{", "}", "(", "[", "cid:", "cid:a ", "<nl>", "<param>", "<<", " \n",
-    "> \n",
-    ">", "-- \n", "x \n", "<?", "<![CDATA[", "<a b=\"c\" ", "<a b=c ", "a:b;", "expression(", "-", "--", "\0",
-  ]
-
-  static let mail: [Reader] = [
-    Reader(testDescription: "message") { bytes in
+  static let mail = [
+    LinearTimeReader("message") { bytes in
       let message = try Message(reading: ByteArraySource(bytes), isQuoted: true)
       _ = try message.words { _ in nil }
       _ = try message.headersText()
       if let html = message.html { _ = try message.open(html) }
     },
-    Reader(testDescription: "mailbox") { _ = try rows($0) },
-    Reader(testDescription: "headers") { bytes in
+    LinearTimeReader("mailbox") { _ = try rows($0) },
+    LinearTimeReader("headers") { bytes in
       let header = Header(bytes[...])
       for field in header.fields { _ = header.text(of: header.value(of: field)) }
     },
-    Reader(testDescription: "words") { _ = EncodedWords.decode($0[...]) },
-    Reader(testDescription: "address") { _ = MailAddress(firstOf: $0[...]) },
-    Reader(testDescription: "parameters") { _ = ContentType($0[...]).parameters.all },
-    Reader(testDescription: "date") { _ = MailDate($0[...]) },
-    Reader(testDescription: "subject") { _ = BaseSubject(String(decoding: $0, as: UTF8.self)) },
-    Reader(testDescription: "files in text") { _ = try InlineFile.find(in: ByteArraySource($0)) },
-    Reader(testDescription: "folded words") { _ = WordText.indexed($0) },
+    LinearTimeReader("words") { _ = EncodedWords.decode($0[...]) },
+    LinearTimeReader("address") { _ = MailAddress(firstOf: $0[...]) },
+    LinearTimeReader("parameters") { _ = ContentType($0[...]).parameters.all },
+    LinearTimeReader("date") { _ = MailDate($0[...]) },
+    LinearTimeReader("subject") { _ = BaseSubject(String(decoding: $0, as: UTF8.self)) },
+    LinearTimeReader("files in text") { _ = try InlineFile.find(in: ByteArraySource($0)) },
+    LinearTimeReader("folded words") { _ = WordText.indexed($0) },
   ]
 
   /// What precedes the repeated text, and that.
@@ -121,54 +89,15 @@ import Testing
     ("", "\u{301}"), ("", "\u{1100}"), ("", "が\u{3099}"), ("", "ﷺ"), ("", "会"), ("", "กิ"),
   ]
 
-  @Test(arguments: markup) func markupTakesLinearTime(_ reader: Reader) throws {
-    for unit in Self.markupUnits { try Self.check(reader, "", unit) }
+  @Test(arguments: markup) func markupTakesLinearTime(_ reader: LinearTimeReader) throws {
+    for unit in LinearTimeReader.markupUnits { try reader.check("", unit) }
   }
 
-  @Test(arguments: mail) func mailTakesLinearTime(_ reader: Reader) throws {
+  @Test(arguments: mail) func mailTakesLinearTime(_ reader: LinearTimeReader) throws {
     for (start, unit) in Self.mailUnits {
-      try Self.check(reader, start, unit)
+      try reader.check(start, unit)
       // As CRLF, and at the end of something that is closed.
-      try Self.check(reader, start, unit + "\n")
+      try reader.check(start, unit + "\n")
     }
-  }
-
-  private static func check(_ reader: Reader, _ start: String, _ unit: String) throws {
-    var size = 16 << 10
-    while true {
-      let (small, large) = (try time(reader, start, unit, size), try time(reader, start, unit, 4 * size))
-      // In nanoseconds: shorter ones say nothing, and linear ones need not be long.
-      if large > 20_000_000 {
-        // Text of several chunks is made twice: a single step between two sizes is not more than linear.
-        if isSuperlinear(small, large), isSuperlinear(large, try time(reader, start, unit, 16 * size)) {
-          let input = "\(reader.testDescription): \(start.debugDescription) + \(unit.debugDescription)"
-          Issue.record("\(input): \(small) ns for \(size) bytes, \(large) for 4 times as many")
-        }
-        if large > 150_000_000 { return }
-      }
-      size *= 4
-      if size > 1 << 20 { return }
-    }
-  }
-
-  /// Compares the times of a size and of four times that size.
-  private static func isSuperlinear(_ small: UInt64, _ large: UInt64) -> Bool {
-    Double(large) > 9 * Double(max(small, 1))
-  }
-
-  private static func time(_ reader: Reader, _ start: String, _ unit: String, _ size: Int) throws -> UInt64 {
-    let unit = Array(unit.utf8)
-    var bytes = Array(start.utf8)
-    bytes.reserveCapacity(size)
-    while bytes.count < size { bytes += unit }
-    let before = now
-    try reader.read(bytes)
-    return now - before
-  }
-
-  private static var now: UInt64 {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
   }
 }

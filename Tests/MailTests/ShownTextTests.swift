@@ -4,22 +4,8 @@ import Testing
 
 @testable import Mail
 
-/// The text of HTML and RTF.
+/// The text of RTF.
 @Suite struct ShownTextTests {
-  @Test(arguments: [
-    ("<p>a</p><p>b</p>", "a\n\nb\n"), ("a<br>b<div>c</div>d", "a\nb\nc\nd\n"),
-    ("<title>t</title>a<style>p{}</style>b<SCRIPT>if (a<b) c</SCRIPT>d<!-- e -->f", "abdf\n"),
-    ("a</script>b</title>c", "abc\n"), ("<template><p>a</p></template>b", "b\n"),
-    ("<ul><li>a<li>b</ul>c", "- a\n- b\n\nc\n"), ("<table><tr><td>a<td>b<tr><td>c</table>", "a\tb\nc\n"),
-    ("<pre>a\n  b</pre>", "a\n  b\n"), (" a \n b ", "a b\n"), ("a < b", "a < b\n"),
-    ("&#65;&#x42;&#X43;&#x64&#101 &amp;&lt;&nbsp;&eacute;", "ABCde &< é\n"),
-    ("&#128;&#x99;&#xd800;&#0;", "€™\u{fffd}\u{fffd}\n"),
-    ("&#xA;&#x110000;&bogus;&#x;&#;", "\n\u{fffd}&bogus;&#x;&#;\n"),
-  ])
-  func htmlIsConvertedToText(_ html: String, _ text: String) {
-    #expect(String(decoding: HTMLText.text(of: Array(html.utf8)), as: UTF8.self) == text)
-  }
-
   @Test(arguments: [
     ("{\\rtf1\\ansi a\\par b\\tab c}", "a\nb\tc"),
     ("{\\rtf1 {\\fonttbl{\\f0 Arial;}}a{\\*\\x hidden}b{\\v no}c}", "abc"),

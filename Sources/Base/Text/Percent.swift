@@ -34,3 +34,24 @@ public enum Percent {
 
   private static func hex(_ digit: UInt8) -> UInt8 { digit < 10 ? 0x30 + digit : 0x37 + digit }
 }
+
+extension ArraySlice<UInt8> {
+  /// The bytes with percent-encoding decoded (RFC 3986 §2.1). Any other `%` is kept.
+  public var percentDecoded: [UInt8] {
+    var result: [UInt8] = []
+    result.reserveCapacity(count)
+    var index = startIndex
+    while index < endIndex {
+      if self[index] == 0x25, index + 2 < endIndex, let high = self[index + 1].hexValue,
+        let low = self[index + 2].hexValue
+      {
+        result.append(high << 4 | low)
+        index += 3
+      } else {
+        result.append(self[index])
+        index += 1
+      }
+    }
+    return result
+  }
+}

@@ -1,4 +1,5 @@
 public import Bytes
+internal import Text
 
 /// A message file of Apple Mail, `123.emlx` or `123.partial.emlx`: a line with the length of the message in bytes, the
 /// message, and a property list that has its flags.

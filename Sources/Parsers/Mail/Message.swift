@@ -1,4 +1,5 @@
 public import Bytes
+internal import HTML
 internal import Synchronization
 internal import Text
 

@@ -1,4 +1,5 @@
 internal import Bytes
+internal import HTML
 
 /// Classifies a message's parts as text and files, and names the files.
 struct MessageContents {

@@ -66,30 +66,6 @@ extension Span where Element == UInt8 {
 }
 
 extension UInt8 {
-  @inline(__always) var asciiLowercase: UInt8 { self >= 0x41 && self <= 0x5a ? self | 0x20 : self }
   /// Space, tab, LF or CR.
   @inline(__always) var isMailSpace: Bool { self == 0x20 || self == 0x09 || self == 0x0a || self == 0x0d }
-  @inline(__always) var isAsciiDigit: Bool { self >= 0x30 && self <= 0x39 }
-  @inline(__always) var isAsciiLetter: Bool { (0x61...0x7a).contains(self | 0x20) }
-}
-
-extension ArraySlice<UInt8> {
-  /// The bytes with percent-encoding decoded (RFC 3986 §2.1). Any other `%` is kept.
-  var percentDecoded: [UInt8] {
-    var result: [UInt8] = []
-    result.reserveCapacity(count)
-    var index = startIndex
-    while index < endIndex {
-      if self[index] == 0x25, index + 2 < endIndex, let high = self[index + 1].hexValue,
-        let low = self[index + 2].hexValue
-      {
-        result.append(high << 4 | low)
-        index += 3
-      } else {
-        result.append(self[index])
-        index += 1
-      }
-    }
-    return result
-  }
 }

@@ -1,3 +1,5 @@
+internal import Text
+
 /// The parts of a date in a text, distinguished by their form.
 struct DateParts {
   private(set) var year: Int?

@@ -1,3 +1,5 @@
+internal import Text
+
 /// A tokenizer of structured fields (RFC 2045 §5.1): tokens, comments, `name=value`.
 struct ParameterCursor {
   private let bytes: [UInt8]

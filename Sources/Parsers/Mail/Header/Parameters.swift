@@ -1,3 +1,5 @@
+internal import Text
+
 /// The parameters of a header field (RFC 2045 §5.1, RFC 2231).
 ///
 /// Tolerant: empty parameters (`;;`), unquoted values that should be quoted, unterminated quotes, comments, encoded

@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Text
 
 /// A body part (RFC 2045 §2.5), or the message itself: its header values, and the location of its bytes.
 struct Part: Sendable {

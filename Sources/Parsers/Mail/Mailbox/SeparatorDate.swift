@@ -1,3 +1,5 @@
+internal import Text
+
 /// The date at the end of a separator line, after a sender, which may contain spaces.
 struct SeparatorDate {
   /// Nil if its month is in an unknown language.

@@ -1,3 +1,5 @@
+internal import Text
+
 /// A subject without the additions of replies and forwards (RFC 5256 §2.1).
 public struct BaseSubject: Sendable, Equatable {
   /// With its original case; may be empty.

@@ -1,3 +1,5 @@
+internal import Text
+
 /// The locations of the fields needed for a row in the header section of a message, found in one pass.
 struct MessageHead {
   private(set) var date: Range<Int>?

@@ -1,4 +1,5 @@
 public import Bytes
+internal import Text
 
 /// The name of a message's directory: `000123 2024-05-03 Example Sender - Q3 numbers`.
 extension MessageRow {

@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Text
 
 /// The properties of a message in TNEF, for one without a header.
 struct TNEFMessage: Sendable {

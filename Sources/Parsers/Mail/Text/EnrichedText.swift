@@ -1,3 +1,5 @@
+internal import Text
+
 /// Extracts the text of `text/enriched` (RFC 1896), and of its predecessor `text/richtext` (RFC 1341 §7.1.3).
 enum EnrichedText {
   /// Returns the text without commands and their parameters. `<<` becomes `<`, a single line break becomes a space, and

@@ -1,4 +1,5 @@
 internal import Bytes
+internal import HTML
 internal import Text
 
 /// The conversion of a part's decoded bytes for display: to UTF-8, with LF line ends.

@@ -1,6 +1,6 @@
 import Bytes
 import FileTrees
-import Mail
+import HTML
 import NIOHTTP1
 import Text
 import Tree

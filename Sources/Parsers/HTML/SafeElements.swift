@@ -1,3 +1,5 @@
+internal import Text
+
 /// The treatment of elements and attributes in HTML that has to be safe to open.
 ///
 /// Anything not listed here has no effect in any browser, or is removed.

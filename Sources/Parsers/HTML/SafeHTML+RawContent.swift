@@ -1,3 +1,5 @@
+internal import Text
+
 /// Elements whose content is not HTML.
 extension SafeHTML {
   mutating func style(_ tag: HTMLTag, at open: Int) -> Int? {

@@ -1,17 +1,23 @@
-internal import Bytes
+package import Bytes
 internal import Text
 
 /// Rewrites the links of an HTML part: to the message's files, by content ID (RFC 2392) or location (RFC 2557), or
 /// elsewhere.
-struct ContentLinks: Sendable {
+package struct ContentLinks: Sendable {
   /// The names in the attachments directory, by content ID.
-  var names: [[UInt8]: FileName] = [:]
+  package var names: [[UInt8]: FileName]
   /// The names by location: absolute, or relative without a base.
-  var locations: [[UInt8]: FileName] = [:]
+  package var locations: [[UInt8]: FileName]
   /// The base of relative links. Empty if there is none.
-  var base: [UInt8] = []
+  package var base: [UInt8]
   /// Whether files beside the page may be loaded. Relative links then stay unchanged.
   var keepsRelative = false
+
+  package init(names: [[UInt8]: FileName] = [:], locations: [[UInt8]: FileName] = [:], base: [UInt8] = []) {
+    self.names = names
+    self.locations = locations
+    self.base = base
+  }
 
   /// The replacement for a link that must not be followed. about:invalid loads nothing.
   static let nowhere = Array("about:invalid".utf8)
@@ -71,7 +77,7 @@ struct ContentLinks: Sendable {
   // MARK: Original HTML
 
   /// Returns `html` with each `cid:` URL of an existing part replaced by `attachments/NAME`, percent-encoded. O(n).
-  func resolved(_ html: [UInt8]) -> [UInt8] {
+  package func resolved(_ html: [UInt8]) -> [UInt8] {
     guard !names.isEmpty else { return html }
     var result: [UInt8] = []
     result.reserveCapacity(html.count + 256)

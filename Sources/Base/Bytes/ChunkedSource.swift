@@ -1,7 +1,5 @@
-internal import Bytes
-
 /// Text that is generated block by block. Each block starts at a known offset.
-protocol ChunkedSource: ByteSource {
+package protocol ChunkedSource: ByteSource {
   associatedtype Chunk
   var chunks: [Chunk] { get }
   /// Returns the offset of a block's first byte.
@@ -13,7 +11,8 @@ protocol ChunkedSource: ByteSource {
 }
 
 extension ChunkedSource {
-  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ blocking: BlockingMode) throws(Fault) -> Int
+  package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ blocking: BlockingMode)
+    throws(Fault) -> Int
   {
     guard offset >= 0, offset < size else { return 0 }
     var index = max(0, chunks.partitionIndex { Self.start(of: $0) <= offset } - 1)

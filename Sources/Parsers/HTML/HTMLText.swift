@@ -1,11 +1,9 @@
-internal import Bytes
-
 /// The plain text of an HTML document (UTF-8).
 ///
 /// Blocks start on new lines, and paragraphs are separated by an empty one. Items start with `- `, cells with a tab.
 /// White space collapses into one space except in `<pre>`. Invisible content (`<style>`, `<script>`, `<title>`,
 /// comments) is left out. O(n), without recursion. No input is an error.
-struct HTMLText {
+package struct HTMLText {
   private let html: [UInt8]
   private var output: [UInt8] = []
   /// Line breaks pending before the next text.
@@ -19,7 +17,8 @@ struct HTMLText {
   /// not linear.
   private var unendedTags = 0
 
-  static func text(of html: [UInt8]) -> [UInt8] {
+  /// Returns the text.
+  package static func text(of html: [UInt8]) -> [UInt8] {
     var reader = HTMLText(html)
     reader.read()
     return reader.output

@@ -1,5 +1,7 @@
+internal import Text
+
 /// URLs as browsers parse them (RFC 3986, and the WHATWG URL Standard where it is more lenient).
-enum WebAddress {
+package enum WebAddress {
   /// Returns a URL without the characters that browsers ignore: surrounding control characters and spaces, tabs and
   /// line breaks within.
   static func cleaned(_ url: [UInt8]) -> [UInt8] {
@@ -11,7 +13,7 @@ enum WebAddress {
   }
 
   /// Returns the scheme, in lower case. Returns `nil` for a relative URL.
-  static func scheme(of url: [UInt8]) -> String? {
+  package static func scheme(of url: [UInt8]) -> String? {
     guard let first = url.first, first.isAsciiLetter, first < 0x80 else { return nil }
     let end = url.prefix(64).firstIndex { byte in
       !(byte.isAsciiLetter && byte < 0x80 || byte.isAsciiDigit || byte == 0x2b || byte == 0x2d || byte == 0x2e)
@@ -29,7 +31,7 @@ enum WebAddress {
   }
 
   /// Resolves `url` against `base` (RFC 3986 §5.2). Without a base only dot segments are removed.
-  static func absolute(_ url: [UInt8], _ base: [UInt8]) -> [UInt8] {
+  package static func absolute(_ url: [UInt8], _ base: [UInt8]) -> [UInt8] {
     if scheme(of: url) != nil { return url }
     let start = base.firstIndex(of: 0x3a).map { $0 + 1 } ?? 0
     let hasServer = base[start...].starts(with: [0x2f, 0x2f])

@@ -1,15 +1,20 @@
-internal import Bytes
+package import Bytes
 internal import Synchronization
 
 /// A safe page derived from a message's HTML, generated block by block, with the last block cached.
-final class SafePage: ChunkedSource {
+package final class SafePage: ChunkedSource {
   /// A part's text, and its links.
-  struct Piece: Sendable {
+  package struct Piece: Sendable {
     let text: any ByteSource
     let links: ContentLinks
+
+    package init(text: any ByteSource, links: ContentLinks) {
+      self.text = text
+      self.links = links
+    }
   }
 
-  struct Chunk: Sendable {
+  package struct Chunk: Sendable {
     let piece: Int
     /// The range in the piece's text.
     let range: Range<Int64>
@@ -19,14 +24,14 @@ final class SafePage: ChunkedSource {
   }
 
   private let pieces: [Piece]
-  let chunks: [Chunk]
-  let size: Int64
+  package let chunks: [Chunk]
+  package let size: Int64
   private let latest: Mutex<(number: Int, bytes: [UInt8])>
   private let chunkSize: Int
 
   /// Generates everything once, to determine the size. Blocks. `chunkSize` is in bytes of text, and takes a few times
   /// that much memory. A longer tag or style sheet is removed.
-  init(_ pieces: [Piece], chunkSize: Int = 8 << 20) throws(Fault) {
+  package init(_ pieces: [Piece], chunkSize: Int = 8 << 20) throws(Fault) {
     var chunks: [Chunk] = []
     var size: Int64 = 0
     var state = SafeHTML.State()
@@ -59,12 +64,12 @@ final class SafePage: ChunkedSource {
     return (bytes, Int64(used))
   }
 
-  func verify() throws(Fault) { for piece in pieces { try piece.text.verify() } }
+  package func verify() throws(Fault) { for piece in pieces { try piece.text.verify() } }
 
-  static func start(of chunk: Chunk) -> Int64 { chunk.start }
-  static var changed: Fault { Fault(.changed, "is a page of a different size now") }
+  package static func start(of chunk: Chunk) -> Int64 { chunk.start }
+  package static var changed: Fault { Fault(.changed, "is a page of a different size now") }
 
-  func bytes(of number: Int, _ blocking: BlockingMode) throws(Fault) -> [UInt8] {
+  package func bytes(of number: Int, _ blocking: BlockingMode) throws(Fault) -> [UInt8] {
     if let known = latest.withLock({ $0.number == number ? $0.bytes : nil }) { return known }
     guard blocking == .blocking else { throw .later }
     let chunk = chunks[number]

@@ -1,3 +1,5 @@
+internal import Text
+
 /// Sanitizes HTML (UTF-8, LF), so that it runs, loads, and redirects nothing. Tags and attributes known to be safe are
 /// rewritten in a canonical spelling, and everything else is removed.
 ///

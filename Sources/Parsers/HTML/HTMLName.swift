@@ -1,3 +1,5 @@
+internal import Text
+
 /// The name of an element or an attribute: at most 24 bytes, in lower case, packed into one value.
 struct HTMLName: Hashable, Sendable {
   private var words: (UInt64, UInt64, UInt64) = (0, 0, 0)

@@ -1,3 +1,5 @@
+internal import Text
+
 /// Tags and their attributes.
 extension SafeHTML {
   mutating func tag(at open: Int) -> Int? {

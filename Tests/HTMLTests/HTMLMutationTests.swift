@@ -1,0 +1,33 @@
+import TestSupport
+import Testing
+
+@testable import Fuzzing
+
+/// HTML with a few bytes changed: whatever the result, it is safe, and reads are consistent.
+@Suite(.timeLimit(.minutes(5))) struct HTMLMutationTests {
+  @Test(arguments: 0..<4) func mutatedHTMLIsSanitized(batch: Int) {
+    var numbers = SeededNumbers(seed: UInt64(batch))
+    let seeds = FuzzTarget.html.seeds()
+    for round in 0..<150 {
+      let complaints = FuzzTarget.html.complaints(numbers.mutation(of: seeds[round % seeds.count]))
+      #expect(complaints.isEmpty, "batch \(batch), round \(round)")
+    }
+  }
+
+  /// Truncated at every length.
+  @Test func truncatedHTMLIsSanitized() {
+    for seed in FuzzTarget.html.seeds() {
+      for count in 0...seed.count {
+        #expect(FuzzTarget.html.complaints(Array(seed[..<count])).isEmpty, "\(count) bytes")
+      }
+    }
+  }
+
+  @Test(arguments: [
+    "<SCRIPT>", "<script>x</script>", "<p onclick=\"x\">", "<p title=x>", "<img src=\"http://x/\">",
+    "<p title=\"a>b\">",
+    "<p style=\"a:u\\rl(&quot;http://x/&quot;)\">", "<", "<p", "<!DOCTYPE",
+  ]) func unsafeMarkupIsDetected(_ page: String) {
+    #expect(StrictPage.oddity(in: Array(page.utf8)) != nil)
+  }
+}
