@@ -195,7 +195,8 @@ let package = Package(
     module("Zip", in: "Parsers", ["Bytes", "Codecs", "Entries", "Text", "Threads"], optimised),
     module("Tar", in: "Parsers", ["Bytes", "Entries", "Threads"], optimised),
     module("HTML", in: "Parsers", ["Bytes", "Text"], optimised),
-    module("Mail", in: "Parsers", ["Bytes", "Text", "Codecs", "HTML"], optimised),
+    module("RichText", in: "Parsers", ["Text"], optimised),
+    module("Mail", in: "Parsers", ["Bytes", "Text", "Codecs", "HTML", "RichText"], optimised),
     module("Tables", in: "Parsers", ["Bytes", "Text", "Threads", "Cards"]),
     module("Cards", in: "Parsers", ["Bytes", "Text"]),
     module("Cue", in: "Parsers", ["Text"]),
@@ -237,7 +238,8 @@ let package = Package(
     module(
       "Office", in: "Converters",
       [
-        "Bytes", "Text", "Codecs", "Entries", "Mail", "Zip", "Catalogue", "WorkerKit", "CXML2", "CGsf", "CCommonMark",
+        "Bytes", "Text", "Codecs", "Entries", "Mail", "RichText", "Zip", "Catalogue", "WorkerKit", "CXML2", "CGsf",
+        "CCommonMark",
         "PersonalFolders",
       ]),
 
@@ -336,6 +338,7 @@ let package = Package(
     tests("TarTests", ["Bytes", "Codecs", "Entries", "Tar", "Fuzzing"]),
     tests("ConversionTests", ["Bytes", "Files", "Catalogue", "Jobs"]),
     tests("HTMLTests", ["Bytes", "HTML", "Fuzzing"]),
+    tests("RichTextTests", ["RichText"]),
     tests("MailTests", ["Bytes", "HTML", "Mail", "Text", "Fuzzing"]),
     tests("ParserProductTests", ["MailReading", "ZipReading"]),
     tests("PixelsTests", ["Pixels", "Fuzzing"]),

@@ -14,6 +14,10 @@ import Testing
     ("{\\rtf1\\uc2\\uc a\\u8364?b}", "a€b"), ("{\\rtf1{\\uc2 a}\\u8364?b}", "a€b"), ("{\\rtf1\\u8364\\'80b}", "€b"),
     ("{\\rtf1\\u-10179?\\u-8704?x}", "😀x"), ("{\\rtf1\\ansi\\ansicpg1251 \\'e0\\'e1}", "аб"),
     ("{\\rtf1 a\\bin3 {{{b}", "ab"), ("{\\rtf1 \\{a\\}\\~\\_b\\emdash}", "{a}\u{a0}\u{2011}b—"),
+    // A byte of a character can look like a letter, and a text in a code page like UTF-8.
+    ("{\\rtf1{\\fonttbl{\\f1\\fcharset128 A;}}\\f1 \\'83A}", "ア"), ("{\\rtf1\\ansicpg1251 \\'e4\\'b3\\'bf}", "дії"),
+    ("{\\rtf1{\\fonttbl{\\f1\\fcharset2 A;}}a{\\f1\\'b7}b\\-c}", "abc"),
+    ("{\\rtf1{\\generator x;}{\\themedata 00}a}", "a"),
   ])
   func rtfIsConvertedToText(_ rtf: String, _ text: String) throws {
     let source = ByteArraySource(Array(rtf.utf8))

@@ -196,4 +196,12 @@ import Testing
     let read = try MadeOffice.text(of: Array(text.utf8))
     #expect(read == .text(shown))
   }
+
+  @Test func encapsulatedPageHasTextOfItsFonts() {
+    let text =
+      #"{\rtf1\ansicpg1251\fromhtml1{\fonttbl{\f0\fcharset204 A;}{\f1\fcharset128 B;}}{\*\htmltag64 <p>}\htmlrtf x\htmlrtf0 "#
+      + #"\f0\'ef{\f1\'93\'fa}\u-10179?\u-8704?\~\ldblquote{\*\htmltag72 </p>}{\*\mhtmltag72 no}\par}"#
+    #expect(RichTextPage.page(in: Array(text.utf8)) == "<p>п日&#128512;&#160;&#8220;</p>\r\n")
+    #expect(RichTextPage.page(in: Array(#"{\rtf1 a}"#.utf8)) == nil)
+  }
 }

@@ -70,7 +70,8 @@ public enum CharsetLabel {
     "cp", "ibm", "windows", "win", "ms", "dos", "msdos", "codepage", "oem", "ansi", "",
   ]
 
-  private static func page(_ number: Int) -> String {
+  /// Returns the converter's name for a code page, or an empty name for ASCII.
+  static func page(_ number: Int) -> String {
     switch number {
     case 1250...1258: "WINDOWS-\(number)"
     case 874, 1162: "WINDOWS-874"

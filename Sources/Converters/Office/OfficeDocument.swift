@@ -84,8 +84,8 @@ public final class OfficeDocument {
     case .open(let document): try document.read(into: writer)
     case .book(let document): try document.read(into: writer)
     case .rich(let input):
-      var text = RichText(input)
-      try text.read(into: writer)
+      var document = RichTextDocument()
+      try document.read(input, into: writer)
     }
     try writer.finish()
     return true

@@ -36,7 +36,7 @@ extension MessageProperties {
       let units = stride(from: 0, to: bytes.count - 1, by: 2).map { UInt16(bytes[$0]) | UInt16(bytes[$0 + 1]) << 8 }
       text = String(decoding: units, as: UTF16.self)
     } else {
-      let name = Array(CodePage.name(page).utf8)
+      let name = Array("cp\(page)".utf8)
       text = String(decoding: DecodedText.utf8(bytes, declared: name[...]), as: UTF8.self)
     }
     while text.unicodeScalars.last == "\0" { text.unicodeScalars.removeLast() }

@@ -66,7 +66,7 @@ struct OutlookMessage {
   private func page() throws(JobFailure) -> String? {
     if let text = try properties.text(0x1013) { return text }
     guard let bytes = try properties.bytes(0x1013), !bytes.isEmpty else { return nil }
-    let name = Array(CodePage.name(properties.number(0x3fde) ?? properties.page).utf8)
+    let name = Array("cp\(properties.number(0x3fde) ?? properties.page)".utf8)
     return String(decoding: DecodedText.utf8(bytes, declared: name[...]), as: UTF8.self)
   }
 }

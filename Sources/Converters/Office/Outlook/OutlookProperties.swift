@@ -1,4 +1,5 @@
 internal import Catalogue
+internal import Text
 internal import WorkerKit
 
 /// The properties of a message, a recipient or an attachment in an Outlook message file (MS-OXMSG, section 2.4). Short

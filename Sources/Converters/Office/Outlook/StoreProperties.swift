@@ -1,5 +1,6 @@
 internal import Bytes
 internal import PersonalFolders
+internal import Text
 internal import WorkerKit
 
 /// The properties of a message, a recipient or an attachment in an Outlook store.

@@ -12,8 +12,5 @@ struct RichTextGroup {
   var place = Place.text
   var look: Run.Look = []
   var isHidden = false
-  var font = -1
-  /// The number of characters that replace a `\u` in readers that do not support it.
-  var fallback = 1
   var link: String?
 }

@@ -1,25 +1,6 @@
-/// The code page numbers of Windows.
-enum CodePage {
-  /// Returns the name that a converter uses for a code page.
-  static func name(_ page: Int) -> String {
-    switch page {
-    case 1200: "UTF-16LE"
-    case 1250...1258: "WINDOWS-\(page)"
-    case 936, 54936: "GB18030"
-    case 950: "BIG5-HKSCS"
-    case 10000: "MACINTOSH"
-    case 20127: "US-ASCII"
-    case 20866: "KOI8-R"
-    case 21866: "KOI8-U"
-    case 28591...28605: "ISO-8859-\(page - 28590)"
-    case 50220...50222: "ISO-2022-JP"
-    case 51932: "EUC-JP"
-    case 51949: "EUC-KR"
-    case 65001: "UTF-8"
-    default: "CP\(page)"
-    }
-  }
+internal import Text
 
+extension CodePage {
   /// Returns the usual code page of a language by its locale's number. Western European for most.
   static func page(ofLocale locale: Int) -> Int {
     switch locale & 0x3ff {

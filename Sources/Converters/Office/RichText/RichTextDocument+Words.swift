@@ -1,80 +1,64 @@
+internal import RichText
 internal import WorkerKit
 
-extension RichText {
+extension RichTextDocument {
   /// Handles a word that determines the destination of the following text. Returns false for other words.
-  mutating func takeDestination(_ word: String, _ number: Int?, isOptional: Bool) throws(JobFailure) -> Bool {
-    if group.place == .nothing {
+  mutating func takeDestination(_ word: String, isOptional: Bool) -> Bool {
+    if groups.current.place == .nothing {
       // The text of a shape is among its properties.
-      if word == "shptxt" { group.place = .text }
-      return word != "u"
+      if word == "shptxt" { groups.current.place = .text }
+      return true
     }
     switch word {
-    case "fonttbl": group.place = .fonts
-    case "stylesheet": group.place = .styles
+    case "fonttbl": groups.current.place = .fonts
+    case "stylesheet": groups.current.place = .styles
     case "fldinst":
-      group.place = .order
+      groups.current.place = .order
       order = ""
-    case "fldrslt": group.link = link
-    case "listtext", "pntext": group.place = .label
+    case "fldrslt": groups.current.link = link
+    case "listtext", "pntext": groups.current.place = .label
     case "footnote": startNote(isComment: false)
     case "annotation": startNote(isComment: true)
     case "atnauthor":
-      group.place = .author
+      groups.current.place = .author
       author = ""
-    case "shptxt", "nestrow": group.place = .text
+    case "shptxt", "nestrow": groups.current.place = .text
     // The content of these groups is read.
     case "shppict", "shpinst", "upr", "nesttableprops": break
-    case "pict", "object", "colortbl", "info", "header", "headerl", "headerr", "headerf", "footer", "footerl",
-      "footerr",
-      "footerf", "listtable", "listoverridetable", "revtbl", "rsidtbl", "generator", "xmlnstbl", "themedata",
-      "colorschememapping", "datastore", "latentstyles", "sp", "nonshppict", "pntxta", "pntxtb", "pnseclvl", "private",
-      "filetbl", "bkmkstart", "bkmkend", "tc", "xe", "atnid", "atndate", "atnref", "atrfstart", "atrfend", "mmathPr",
-      "falt", "panose", "do", "ftnsep", "ftnsepc", "ftncn", "aftnsep", "aftnsepc", "aftncn", "objdata", "datafield",
-      "formfield", "template", "userprops", "docvar", "wgrffmtfilter", "pgdsctbl", "nonesttables":
-      group.place = .nothing
+    case "object", "nonesttables": groups.current.place = .nothing
+    case _ where RichTextTokens.hidden.contains(word): groups.current.place = .nothing
     default:
       guard isOptional else { return false }
-      if word != "cs", word != "ud", group.place != .styles { group.place = .nothing }
-    }
-    return true
-  }
-
-  mutating func takeCharset(_ word: String, _ number: Int?) -> Bool {
-    switch word {
-    case "ansicpg": if let number, number > 0 { charsets.setUsual(number) }
-    case "mac": charsets.setUsual(10000)
-    case "pc": charsets.setUsual(437)
-    case "pca": charsets.setUsual(850)
-    case "f": if group.place == .fonts { charsets.describe(font: number ?? 0) } else { group.font = number ?? 0 }
-    case "fcharset": charsets.setPage(number.flatMap { RichTextCharsets.pageOfCharset[$0] })
-    case "cpg": charsets.setPage(number)
-    default: return false
+      if word != "cs", word != "ud", groups.current.place != .styles { groups.current.place = .nothing }
     }
     return true
   }
 
   mutating func takeLook(_ word: String, _ number: Int?) -> Bool {
-    func set(_ look: Run.Look) { if number == 0 { group.look.remove(look) } else { group.look.insert(look) } }
+    func set(_ look: Run.Look) {
+      if number == 0 { groups.current.look.remove(look) } else { groups.current.look.insert(look) }
+    }
     switch word {
     case "b": set(.bold)
     case "i": set(.italic)
     case "strike", "striked": set(.struck)
     case "super": set(.raised)
     case "sub": set(.lowered)
-    case "nosupersub": group.look.subtract([.raised, .lowered])
-    case "v", "deleted": group.isHidden = number != 0
+    case "nosupersub": groups.current.look.subtract([.raised, .lowered])
+    case "v", "deleted": groups.current.isHidden = number != 0
     case "plain":
-      group.look = []
-      group.isHidden = false
+      groups.current.look = []
+      groups.current.isHidden = false
     default: return false
     }
     return true
   }
 
-  mutating func takeSign(_ word: String, _ number: Int?, into taker: any BlockTaker) throws(JobFailure) {
+  mutating func takeWord(_ word: String, _ number: Int?, into taker: any BlockTaker) throws(JobFailure) {
     switch word {
     case "par", "sect": try endParagraph(into: taker)
-    case "line": if group.place == .text || group.place == .note { paragraph.runs.append(Run(.lineBreak)) }
+    case "line":
+      if groups.current.place == .text || groups.current.place == .note { paragraph.runs.append(Run(.lineBreak)) }
     case "tab": add("\t")
     case "cell", "nestcell":
       try endParagraph(into: taker)
@@ -87,23 +71,21 @@ extension RichText {
       paragraph.level = 0
       paragraph.isInTable = false
     case "s":
-      if group.place == .styles { style.number = number ?? -1 } else { paragraph.heading = headings[number ?? -1] ?? 0 }
+      if groups.current.place == .styles {
+        style.number = number ?? -1
+      } else {
+        paragraph.heading = headings[number ?? -1] ?? 0
+      }
     case "outlinelevel":
-      if group.place == .styles {
+      if groups.current.place == .styles {
         headings[style.number] = (number ?? 8) + 1
       } else if let number, number < 9 {
         paragraph.heading = number + 1
       }
     case "ilvl": paragraph.level = min(max(0, number ?? 0), 8)
-    default: if let text = Self.signs[word] { add(text) }
+    default: break
     }
   }
-
-  private static let signs = [
-    "emdash": "\u{2014}", "endash": "\u{2013}", "emspace": "\u{2003}", "enspace": "\u{2002}", "qmspace": "\u{2005}",
-    "bullet": "\u{2022}", "lquote": "\u{2018}", "rquote": "\u{2019}", "ldblquote": "\u{201c}", "rdblquote": "\u{201d}",
-    "zwj": "\u{200d}", "zwnj": "\u{200c}", "ltrmark": "\u{200e}", "rtlmark": "\u{200f}",
-  ]
 
   // MARK: Paragraphs
 
@@ -176,11 +158,11 @@ extension RichText {
       mark = String(noteCount)
     }
     paragraph.runs.append(Run(.note(mark)))
-    notes.append((depth, mark, paragraph, cell))
+    notes.append((groups.depth, mark, paragraph, cell))
     paragraph = RichTextParagraph()
     if isComment, !author.isEmpty { paragraph.runs.add("\(author): ") }
     cell = []
-    group.place = .note
+    groups.current.place = .note
   }
 
   mutating func endNote(into taker: any BlockTaker) throws(JobFailure) {
