@@ -52,6 +52,21 @@ import Testing
     }
   }
 
+  /// The files of sheets end in `.csv`: another name is known not to exist without reading the workbook.
+  @Test func otherNamesThanOfSheetsStartNoWorker() async throws {
+    try await withScratch { scratch in
+      try scratch.write("book.ods", Self.workbook(["Umsatz"]))
+      try await withConverter(scratch) { mount in
+        let said = try await mount.shell(
+          """
+          cd book.ods.sheets; stat Umsatz Umsatz.txt .hidden csv 2>&1 | grep -c 'No such file'; workers | wc -l
+          stat -c %F Umsatz.csv; workers | wc -l
+          """, scratch)
+        #expect(said == "4\n0\nregular file\n1\n")
+      }
+    }
+  }
+
   @Test func documentsHaveTextAndWorkbooksHaveSheetViews() async throws {
     try await withScratch { scratch in
       try scratch.write("letter.docx", Self.letter("Dear Anna"))
