@@ -66,7 +66,9 @@ extension SemanticsTests {
             $0.centralExtra = ZipExtra.unicodePath("\u{43b}", for: Array("plain".utf8))
           }))
     },
-    SemanticsExample("-o charset=", options: ["-o", "charset=CP866"], tree, "f \u{416}\n") {
+    SemanticsExample(
+      "-o charset= decodes names that declare no character set", options: ["-o", "charset=CP866"], tree, "f \u{416}\n"
+    ) {
       try $0.write("a.zip", ZipFixture(ZipFixtureEntry([0x86], [0x31])))
     },
     SemanticsExample(

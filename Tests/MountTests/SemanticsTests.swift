@@ -218,6 +218,35 @@ import Testing
       "cat: a.zip.contents/crc: Input/output error\n1\n"
     ) { try $0.write("a.zip", ZipFixture(ZipFixtureEntry("crc", "wrong").with { $0.claimedCRC = 1 }.deflated())) },
     SemanticsExample(
+      "an entry past a limit fails alone", options: ["-o", "max_ratio=100,max_size=3M"],
+      """
+      cd a.zip.contents; ls -U
+      for f in *; do cat $f | wc -c; getfattr --only-values -n user.ffmount.error $f 2>/dev/null | grep -o '(-o [a-z_]*=)'; done
+      """,
+      """
+      good
+      large
+      most
+      zeros
+      4
+      cat: large: Input/output error
+      0
+      (-o max_size=)
+      3145728
+      cat: zeros: Input/output error
+      0
+      (-o max_ratio=)
+
+      """
+    ) {
+      try $0.write(
+        "a.zip",
+        ZipFixture(
+          ZipFixtureEntry("good", "fine"), ZipFixtureEntry("large", [UInt8](repeating: 1, count: (3 << 20) + 1)),
+          ZipFixtureEntry("most", [UInt8](repeating: 1, count: 3 << 20)),
+          ZipFixtureEntry("zeros", [UInt8](repeating: 0, count: 2 << 20)).deflated(as: ZipDeflate.zeros(2 << 20))))
+    },
+    SemanticsExample(
       "an archive of more names than memory has room for fails alone", options: ["-o", "memory=8M"],
       "ls a.zip.contents; getfattr --only-values -n user.ffmount.error a.zip.contents; echo; cat b.zip.contents/in.txt",
       """
@@ -247,5 +276,17 @@ import Testing
         )
       }
     }
+  }
+
+  /// Each example of the contract is the name of a test or of one of its cases.
+  @Test func everyExampleOfTheContractNamesATest() async throws {
+    let contract = MountScratch.package + "/Sources/Programs/ffmount/ffmount.docc/Semantics.md"
+    let start = "- Example: **"
+    let names = try await run("cat", contract).lines.filter { $0.hasPrefix(start) }
+      .map { $0.dropFirst(start.count).dropLast(2) }
+    #expect(names.count > 150)
+    let tests = try await shell("cat $(find \"$1/Tests\" -name '*.swift')", MountScratch.package).text
+    let missing = names.filter { !tests.contains("\"\($0)\"") && !tests.contains("func \($0)(") }
+    #expect(missing == [])
   }
 }
