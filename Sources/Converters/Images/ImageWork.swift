@@ -33,7 +33,7 @@ public struct ImageWork {
     for index in 1..<count {
       try pages.make(of: index) { (input, page) throws(JobFailure) in
         try made.add(
-          ImageFile(.tiff, quality: changes.quality).bytes(of: ImageWork(input, page, to: .tiff, changes).prepared()))
+          ImageFile.tiff(quality: changes.quality).bytes(of: ImageWork(input, page, to: .tiff, changes).prepared()))
       }
     }
     return remark

@@ -14,7 +14,7 @@ struct IconFile: ImageEncoder {
         "thumbnail_image",
         ["width": "\(IconFile.longestSide)", "height": "\(IconFile.longestSide)", "size": "down"])
     }
-    let file = try ImageFile(.png, quality: nil).bytes(of: image)
+    let file = try ImageFile.png().bytes(of: image)
     let start: [UInt8] = [0, 0, 1, 0, 1, 0]
     // 0 stands for 256.
     let entry: [UInt8] = [UInt8(image.width & 255), UInt8(image.height & 255), 0, 0, 1, 0, 32, 0]

@@ -6,7 +6,7 @@ internal import WorkerKit
 /// An animated PNG (PNG, third edition, 11.3.6) with complete frames, or a PNG of a single picture.
 struct MovingPNGFile: ImageEncoder {
   func bytes(of image: VipsPicture) throws(JobFailure) -> [UInt8] {
-    guard image.frames > 1 else { return try ImageFile(.png, quality: nil).bytes(of: image) }
+    guard image.frames > 1 else { return try ImageFile.png().bytes(of: image) }
     let (width, height) = (image.width, image.frameHeight)
     let all = try image.inMemory()
     let delays = image.delays
@@ -20,7 +20,7 @@ struct MovingPNGFile: ImageEncoder {
       let frame = try all.applying(
         "crop", to: "input",
         ["left": "0", "top": "\(index * height)", "width": "\(width)", "height": "\(height)"])
-      let png = try ImageFile(.png, quality: nil).bytes(of: frame.removing { $0 == "page-height" })
+      let png = try ImageFile.png().bytes(of: frame.removing { $0 == "page-height" })
       var isTold = false
       _ = PNGChunks.forEach(of: png) { name, content in
         if name == "IDAT" {

@@ -37,10 +37,10 @@ public struct PageImage {
     let image = try work.prepared()
     // Lossless for sharp edges. Lossy if the source was lossy, or a raw photo.
     if changes.quality != nil || ["jpeg", "heif", "webp", "raw"].contains(where: image.loader.hasPrefix) {
-      let data = try ImageFile(.jpeg, quality: changes.quality).bytes(of: image)
+      let data = try ImageFile.jpeg(quality: changes.quality).bytes(of: image)
       self.init(image, coding: PageImage.jpegCoding(image), PageImage.jpegFilter, data: data, changes, 1)
     } else {
-      let rows = try PNGRows(ImageFile(.png, quality: nil).bytes(of: image))
+      let rows = try PNGRows(ImageFile.png().bytes(of: image))
       self.init(image, coding: rows.coding, "/FlateDecode", data: rows.data, changes, 1)
     }
   }
@@ -48,7 +48,7 @@ public struct PageImage {
   /// Creates a page encoded as JPEG.
   public init(_ samples: Samples, density: Double, _ changes: ImageChanges) throws(JobFailure) {
     let image = try ImageWork(samples, density: density, to: .pdf, changes).prepared()
-    let data = try ImageFile(.jpeg, quality: changes.quality).bytes(of: image)
+    let data = try ImageFile.jpeg(quality: changes.quality).bytes(of: image)
     self.init(image, coding: PageImage.jpegCoding(image), PageImage.jpegFilter, data: data, changes, 1)
   }
 

@@ -22,8 +22,20 @@ extension ImageFormat {
   /// - Parameters:
   ///   - quality: 1 to 100. Nil for the default.
   ///   - depth: the bits per sample of a PNG, 1 or 8.
-  func encoder(quality: Int?, depth: Int = 8) -> any ImageEncoder {
-    switch self {
+  func encoder(quality: Int?, depth: Int = 8) throws(JobFailure) -> any ImageEncoder {
+    func lossy(_ usual: Int) -> (String, String) { ("Q", "\(quality ?? usual)") }
+    return switch self {
+    case .jpeg: ImageFile.jpeg(quality: quality)
+    case .png: ImageFile.png(depth: depth)
+    case .tiff: ImageFile.tiff(quality: quality)
+    case .webp: ImageFile("webpsave", [lossy(80)])
+    case .gif: ImageFile("gifsave")
+    case .avif: ImageFile("heifsave", [("compression", "av1"), ("effort", "1"), lossy(60)])
+    case .jp2: ImageFile("jp2ksave", [lossy(75)])
+    case .jxl: ImageFile("jxlsave", [("effort", "3"), lossy(90)])
+    case .hdr: ImageFile("radsave")
+    // Without metadata, because of a comment with the date.
+    case .pgm, .ppm, .pnm: ImageFile("ppmsave", [("format", rawValue), ("strip", "true")])
     case .heic: HEICFile(quality: quality ?? 60)
     case .apng: MovingPNGFile()
     case .bmp: RasterFile(.codec(.bmp))
@@ -41,8 +53,7 @@ extension ImageFormat {
     case .fits: RasterFile(.fits)
     case .yuv: RasterFile(.planar)
     case .ico: IconFile()
-    case .jpeg, .png, .webp, .tiff, .gif, .avif, .jp2, .jxl, .hdr, .pgm, .ppm, .pnm, .pdf:
-      ImageFile(self, quality: quality, depth: depth)
+    case .pdf: throw JobFailure(.unsupported, "cannot be encoded as a PDF, which has pages")
     }
   }
 }

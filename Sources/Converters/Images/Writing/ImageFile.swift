@@ -8,27 +8,23 @@ struct ImageFile: ImageEncoder {
   private let saver: String
   private let arguments: [(String, String)]
 
-  init(_ format: ImageFormat, quality: Int?, depth: Int = 8) {
-    func lossy(_ usual: Int) -> (String, String) { ("Q", "\(quality ?? usual)") }
-    switch format {
-    case .png: (saver, arguments) = ("pngsave_target", depth < 8 ? [("bitdepth", "\(depth)")] : [])
-    case .webp: (saver, arguments) = ("webpsave_target", [lossy(80)])
-    // Lossless unless a quality is given.
-    case .tiff:
-      let compression =
-        quality == nil
-        ? [("compression", "deflate"), ("predictor", "horizontal")] : [("compression", "jpeg"), lossy(85)]
-      (saver, arguments) = ("tiffsave_target", compression)
-    case .gif: (saver, arguments) = ("gifsave_target", [])
-    case .avif: (saver, arguments) = ("heifsave_target", [("compression", "av1"), ("effort", "1"), lossy(60)])
-    case .jp2: (saver, arguments) = ("jp2ksave_target", [lossy(75)])
-    case .jxl: (saver, arguments) = ("jxlsave_target", [("effort", "3"), lossy(90)])
-    case .hdr: (saver, arguments) = ("radsave_target", [])
-    // Without metadata, because of a comment with the date.
-    case .pgm, .ppm, .pnm:
-      (saver, arguments) = ("ppmsave_target", [("format", format.rawValue), ("strip", "true")])
-    default: (saver, arguments) = ("jpegsave_target", [lossy(85)])
-    }
+  /// - Parameter saver: The name of libvips's operation, without `_target`.
+  init(_ saver: String, _ arguments: [(String, String)] = []) {
+    self.saver = saver + "_target"
+    self.arguments = arguments
+  }
+
+  static func jpeg(quality: Int?) -> ImageFile { ImageFile("jpegsave", [("Q", "\(quality ?? 85)")]) }
+
+  /// - Parameter depth: 1 for samples that are black or white. Otherwise 8, and the samples decide.
+  static func png(depth: Int = 8) -> ImageFile {
+    ImageFile("pngsave", depth < 8 ? [("bitdepth", "\(depth)")] : [])
+  }
+
+  /// Lossless unless a quality is given.
+  static func tiff(quality: Int?) -> ImageFile {
+    guard let quality else { return ImageFile("tiffsave", [("compression", "deflate"), ("predictor", "horizontal")]) }
+    return ImageFile("tiffsave", [("compression", "jpeg"), ("Q", "\(quality)")])
   }
 
   func bytes(of image: VipsPicture) throws(JobFailure) -> [UInt8] {
