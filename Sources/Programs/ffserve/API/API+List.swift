@@ -1,3 +1,4 @@
+import Assembly
 import Bytes
 import NIOHTTP1
 import Text
@@ -46,17 +47,27 @@ extension API {
     let kind = ItemKind(attributes.kind)
     let provenance = try place.provenance(.blocking)
     let name = place.names.last
-    let answer = StatAnswer(
-      path: path.text, name: path.names.last?.text ?? site.name, type: kind,
-      size: kind == .file && !attributes.isPreliminary ? attributes.size : nil,
-      estimate: kind == .file && attributes.isPreliminary ? attributes.size : nil,
-      modified: HTTPDate.iso(attributes.modified), fileExtension: kind == .file ? name?.shownExtension : nil,
-      absolutePath: site.absolute(path), mimeType: kind == .file ? name.flatMap(MediaType.of) : nil,
-      state: provenance?.state.rawValue ?? "exact", view: provenance?.view, source: provenance?.source,
-      error: provenance?.error, remark: provenance?.remark, also: provenance?.also,
-      encodedPath: path.bytes.span.isUTF8 ? nil : path.encoded, link: link?.text, encodedLink: link?.encoded,
-      linkModified: link?.modified,
-      special: Self.special(own.attributes.kind))
+    let size = JSON.number(attributes.size)
+    var answer: JSON = [
+      "path": .string(path.text), "name": .string(path.names.last?.text ?? site.name), "type": .string(kind.rawValue),
+    ]
+    answer.add("size", kind == .file && !attributes.isPreliminary ? size : nil)
+    answer.add("estimate", kind == .file && attributes.isPreliminary ? size : nil)
+    answer.add("modified", HTTPDate.iso(attributes.modified))
+    answer.add("extension", kind == .file ? name?.shownExtension : nil)
+    answer.add("absolutePath", site.absolute(path))
+    answer.add("mimeType", kind == .file ? name.flatMap(MediaType.of) : nil)
+    answer.add("state", provenance?.state.rawValue ?? "exact")
+    answer.add("view", provenance?.view)
+    answer.add("source", provenance?.source)
+    answer.add("error", provenance?.error)
+    answer.add("remark", provenance?.remark)
+    answer.add("also", provenance?.also)
+    answer.add("encodedPath", path.bytes.span.isUTF8 ? nil : path.encoded)
+    answer.add("link", link?.text)
+    answer.add("encodedLink", link?.encoded)
+    answer.add("linkModified", link?.modified)
+    answer.add("special", Self.special(own.attributes.kind))
     return .json(answer)
   }
 }

@@ -60,12 +60,16 @@ extension API {
     let found = try site.library.viewNames(of: site.place(path)).map { view in
       let own = TreePath(names: base + [view.fileName])
       let kind: ItemKind = view.kind == .directory ? .directory : view.kind == .file ? .file : .other
-      return ViewsAnswer.View(
-        name: view.fileName.text, path: own.text, type: kind, view: view.view,
-        mimeType: kind == .file ? MediaType.of(view.fileName) : nil, isListed: view.isListed,
-        encodedPath: own.bytes.span.isUTF8 ? nil : own.encoded)
+      var answer: JSON = [
+        "name": .string(view.fileName.text), "path": .string(own.text), "type": .string(kind.rawValue),
+      ]
+      answer.add("view", view.view)
+      answer.add("mimeType", kind == .file ? MediaType.of(view.fileName) : nil)
+      answer.add("isListed", .bool(view.isListed))
+      answer.add("encodedPath", own.bytes.span.isUTF8 ? nil : own.encoded)
+      return answer
     }
-    return .json(ViewsAnswer(path: path.text, views: found))
+    return .json(["path": .string(path.text), "views": .array(found)])
   }
 }
 
@@ -105,7 +109,7 @@ extension API {
     }
     let limit = min(Self.mostHits, max(1, request.query.text("limit").flatMap { Int($0) } ?? Self.usualHits))
     var rows = SearchRows(site.library, path.names, query, within: Self.limits)
-    var hits: [SearchAnswer.Hit] = []
+    var hits: [JSON] = []
     var isCut = false
     do throws(Fault) {
       while !isCut, let found = try rows.next() {
@@ -116,16 +120,22 @@ extension API {
       guard error.kind == .system(ENOTDIR) else { throw error }
       return .problem(.badRequest, "it is neither a folder nor a mailbox", instance: path.encoded)
     }
-    return .json(SearchAnswer(query: query, path: path.text, results: hits, isComplete: rows.isComplete && !isCut))
+    return .json([
+      "query": .string(query), "path": .string(path.text), "results": .array(hits),
+      "isComplete": .bool(rows.isComplete && !isCut),
+    ])
   }
 
-  private func hit(_ entry: FileTree.Entry) -> SearchAnswer.Hit {
+  private func hit(_ entry: FileTree.Entry) -> JSON {
     let own = TreePath(names: entry.names)
     let kind: ItemKind = entry.kind == .directory ? .directory : entry.kind == .file ? .file : .other
-    return SearchAnswer.Hit(
-      name: entry.fileName.text, path: own.text, type: kind,
-      fileExtension: kind == .directory ? nil : entry.fileName.shownExtension, absolutePath: site.absolute(own),
-      encodedPath: own.bytes.span.isUTF8 ? nil : own.encoded)
+    var answer: JSON = [
+      "name": .string(entry.fileName.text), "path": .string(own.text), "type": .string(kind.rawValue),
+    ]
+    answer.add("extension", kind == .directory ? nil : entry.fileName.shownExtension)
+    answer.add("absolutePath", site.absolute(own))
+    answer.add("encodedPath", own.bytes.span.isUTF8 ? nil : own.encoded)
+    return answer
   }
 }
 
@@ -194,29 +204,32 @@ extension API {
       return .problem(.badRequest, "it is a folder (ask /api/list)", instance: path.encoded)
     }
     let type = MediaType.of(name)
-    let size = place.attributes.isPreliminary ? nil : place.attributes.size
-    var answer = ViewAnswer(
-      path: path.text, name: name.text, type: .binary, mimeType: type ?? MediaType.unknown, size: size,
-      url: "/api/file?path=" + Percent.encoded(path.bytes))
-    if let type, type.hasPrefix("image/"), type != "image/svg+xml" {
-      answer.type = .image
-      // Does not convert a file only to determine the picture's size.
-      if !place.attributes.isPreliminary {
-        let head = try head(of: place, 64 << 10)
-        answer.dimensions = ImageSize.of(head).map { .init(width: $0.width, height: $0.height) }
-      }
+    var answer: JSON = ["path": .string(path.text), "name": .string(name.text)]
+    answer.add("mimeType", type ?? MediaType.unknown)
+    answer.add("size", place.attributes.isPreliminary ? nil : .number(place.attributes.size))
+    answer.add("url", "/api/file?path=" + Percent.encoded(path.bytes))
+    func response(_ kind: String) -> Response {
+      answer.add("type", kind)
       return .json(answer)
     }
+    if let type, type.hasPrefix("image/"), type != "image/svg+xml" {
+      // Does not convert a file only to determine the picture's size.
+      let head = place.attributes.isPreliminary ? [] : try head(of: place, 64 << 10)
+      if let size = ImageSize.of(head) {
+        answer.add("dimensions", ["width": JSON(size.width), "height": JSON(size.height)])
+      }
+      return response("image")
+    }
     let language = SourceLanguage.of(name)
-    guard language != nil || type == nil || type?.hasPrefix("text/") ?? false else { return .json(answer) }
+    guard language != nil || type == nil || type?.hasPrefix("text/") ?? false else { return response("binary") }
     let head = try head(of: place, Self.mostText + 1)
-    if language == nil, !Self.isText(head) { return .json(answer) }
+    if language == nil, !Self.isText(head) { return response("binary") }
     let isCut = head.count > Self.mostText
-    answer.type = language == "markdown" ? .markdown : .text
-    answer.content = FileTree.TextEncoding.detected.text(of: head.prefix(Self.mostText), isCut: isCut)
-    answer.isCut = isCut
-    answer.language = language ?? "plain"
-    return .json(answer)
+    answer.add("content", FileTree.TextEncoding.detected.text(of: head.prefix(Self.mostText), isCut: isCut))
+    answer.add("isCut", .bool(isCut))
+    // For highlighting.
+    answer.add("language", language ?? "plain")
+    return response(language == "markdown" ? "markdown" : "text")
   }
 
   private func head(of place: ResolvedPath, _ count: Int) throws(Fault) -> [UInt8] {

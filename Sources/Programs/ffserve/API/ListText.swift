@@ -1,3 +1,4 @@
+import Assembly
 import Bytes
 import NIOCore
 import Text
@@ -28,12 +29,12 @@ struct ListText {
   init(of path: TreePath, at absolutePath: String) {
     self.path = path
     text = ByteBufferAllocator().buffer(capacity: 4096)
-    JSONWriter.append("{\"path\":\"", to: &head)
-    JSONWriter.append(escaped: path.text.utf8.span, to: &head)
-    JSONWriter.append("\",\"absolutePath\":\"", to: &head)
-    JSONWriter.append(escaped: absolutePath.utf8.span, to: &head)
-    JSONWriter.append("\",\"items\":[", to: &head)
-    JSONWriter.append(escaped: (absolutePath == "/" ? "/" : absolutePath + "/").utf8.span, to: &folder)
+    head += "{\"path\":\"".utf8
+    JSON.append(escaped: path.text.utf8.span, to: &head)
+    head += "\",\"absolutePath\":\"".utf8
+    JSON.append(escaped: absolutePath.utf8.span, to: &head)
+    head += "\",\"items\":[".utf8
+    JSON.append(escaped: (absolutePath == "/" ? "/" : absolutePath + "/").utf8.span, to: &folder)
   }
 
   /// The size of the entries so far, in bytes.
@@ -53,13 +54,13 @@ struct ListText {
     names += bytes
     let isWhole = bytes.span.isUTF8
     // Most names need no escaping in JSON.
-    if isWhole, JSONWriter.isPlain(bytes.span) {
+    if isWhole, JSON.isPlain(bytes.span) {
       add(bytes, ending: bytes.lastIndex(of: UInt8(ascii: ".")).map { bytes[($0 + 1)...] }, row, attributes, kind)
     } else {
       var name: [UInt8] = []
       var ending: [UInt8] = []
-      JSONWriter.append(escaped: row.name.text.utf8.span, to: &name)
-      JSONWriter.append(escaped: (row.name.shownExtension ?? "").utf8.span, to: &ending)
+      JSON.append(escaped: row.name.text.utf8.span, to: &name)
+      JSON.append(escaped: (row.name.shownExtension ?? "").utf8.span, to: &ending)
       add(name[...], ending: ending[...], row, attributes, kind)
     }
     if !isWhole {
@@ -127,11 +128,11 @@ struct ListText {
   /// Adds a further member.
   private mutating func add(_ name: String, _ value: String) {
     var member: [UInt8] = []
-    JSONWriter.append(",\"", to: &member)
-    JSONWriter.append(escaped: name.utf8.span, to: &member)
-    JSONWriter.append("\":\"", to: &member)
-    JSONWriter.append(escaped: value.utf8.span, to: &member)
-    JSONWriter.append("\"", to: &member)
+    member += ",\"".utf8
+    JSON.append(escaped: name.utf8.span, to: &member)
+    member += "\":\"".utf8
+    JSON.append(escaped: value.utf8.span, to: &member)
+    member += "\"".utf8
     text.writeBytes(member)
   }
 

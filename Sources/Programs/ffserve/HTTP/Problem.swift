@@ -4,27 +4,21 @@ import Glibc
 import NIOHTTP1
 import Tree
 
-/// An error according to RFC 9457.
-struct Problem: Encodable, Sendable {
-  var type = "about:blank"
-  let title: String
-  let status: Int
-  /// The reason, in one sentence. For an error of a file, that of `user.ffmount.error`.
-  var detail: String?
-  /// The requested path.
-  var instance: String?
-}
-
 extension Response {
+  /// Returns a response with an error (RFC 9457). `detail` is the reason, in one sentence; for an error of a file, that
+  /// of `user.ffmount.error`. `instance` is the requested path.
   static func problem(
     _ status: HTTPResponseStatus, _ detail: String? = nil, instance: String? = nil,
     headers: [(name: String, value: String)] = []
   ) -> Response {
-    let problem = Problem(
-      title: status.reasonPhrase, status: Int(status.code), detail: detail, instance: instance)
+    var problem: JSON = [
+      "type": "about:blank", "title": .string(status.reasonPhrase), "status": .number(Int64(status.code)),
+    ]
+    problem.add("detail", detail)
+    problem.add("instance", instance)
     return Response(
       status, headers: [("Content-Type", "application/problem+json"), ("Cache-Control", "no-store"), inert] + headers,
-      .bytes(JSONWriter.bytes(of: problem)))
+      .bytes(problem.bytes))
   }
 
   /// Returns the response for an error of the tree. It contains no path of this machine.

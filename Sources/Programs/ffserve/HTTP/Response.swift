@@ -1,3 +1,4 @@
+import Assembly
 import Bytes
 import NIOCore
 import NIOHTTP1
@@ -60,8 +61,8 @@ struct Response: Sendable {
   /// The policy for content that a browser may only show.
   static let inert = (name: "Content-Security-Policy", value: "default-src 'none'; frame-ancestors 'none'")
 
-  static func json(_ value: some Encodable, status: HTTPResponseStatus = .ok) -> Response {
-    json(ByteBuffer(bytes: JSONWriter.bytes(of: value)), status: status)
+  static func json(_ value: JSON, status: HTTPResponseStatus = .ok) -> Response {
+    json(ByteBuffer(bytes: value.bytes), status: status)
   }
 
   static func json(_ text: ByteBuffer, status: HTTPResponseStatus = .ok) -> Response {
