@@ -52,6 +52,25 @@ import Testing
     }
   }
 
+  /// The tables of character sets are loaded before the converter is shut in.
+  @Test func pagesInDeclaredCharsetsAreRead() async throws {
+    let pages: [(charset: String, bytes: [UInt8], text: String)] = [
+      ("big5", [0xa4, 0xa4, 0xa4, 0xe5], "中文"), ("euc-jp", [0xc6, 0xfc, 0xcb, 0xdc], "日本"),
+      ("johab", [0xd0, 0x65, 0x8a, 0x82], "한국"), ("tis-620", [0xe4, 0xb7, 0xc2], "ไทย"),
+      ("iso-8859-6", [0xe3, 0xd1], "كر"), ("iso-8859-8", [0xf9, 0xec], "של"),
+    ]
+    try await withScratch { scratch in
+      for page in pages {
+        try scratch.write("\(page.charset).html", Array("<meta charset=\(page.charset)><p>".utf8) + page.bytes)
+      }
+      try await withConverter(scratch) { (mount) async throws in
+        for page in pages {
+          #expect(try await run("cat", "\(mount.mountpoint)/\(page.charset).html.as-txt").text == page.text + "\n")
+        }
+      }
+    }
+  }
+
   /// The files of sheets end in `.csv`: another name is known not to exist without reading the workbook.
   @Test func otherNamesThanOfSheetsStartNoWorker() async throws {
     try await withScratch { scratch in

@@ -34,8 +34,7 @@ enum DecodedText {
   private static let sets =
     (1250...1258).map { "WINDOWS-\($0)" } + [
       "UTF-8", "UTF-16LE", "UTF-16BE", "CP437", "CP850", "CP852", "CP866", "WINDOWS-874", "CP932", "CP949", "CP950",
-      "GB18030", "BIG5-HKSCS", "EUC-JP-MS", "JOHAB", "ISO-8859-2", "ISO-8859-5", "ISO-8859-7", "ISO-8859-15", "KOI8-R",
-      "KOI8-U",
-      "MACINTOSH", "ISO-2022-JP",
+      "GB18030", "BIG5-HKSCS", "EUC-JP-MS", "JOHAB", "ISO-8859-2", "ISO-8859-5", "ISO-8859-6", "ISO-8859-7",
+      "ISO-8859-8", "ISO-8859-13", "ISO-8859-15", "KOI8-R", "KOI8-U", "MACINTOSH", "ISO-2022-JP",
     ]
 }
