@@ -20,10 +20,13 @@ public struct RequestedAttributes: Sendable {
   public var size: Int64?
   public var accessed: Time?
   public var modified: Time?
+  /// Whether no attribute is to change, as for chown(2) with neither an owner nor a group.
+  public let isEmpty: Bool
 
   /// Creates the changes to the attributes in `status` that the FUSE_SET_ATTR_… bits of `changes` select.
   init(_ status: stat, changes: Int32) {
     func has(_ bit: Int32) -> Bool { changes & 1 << bit != 0 }
+    isEmpty = !(0...5).contains { has($0) }
     if has(0) { permissions = UInt16(status.st_mode & 0o7777) }
     if has(1) { owner = status.st_uid }
     if has(2) { group = status.st_gid }

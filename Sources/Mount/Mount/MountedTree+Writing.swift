@@ -98,7 +98,10 @@ extension MountedTree: WritableFileSystem {
     _ request: consuming Request, _ node: UInt64, _ wish: RequestedAttributes, of handle: AnyObject?
   ) {
     let (tree, caller, file) = (tree, caller(request), handle as? Tree.OpenFile)
-    let wanted = Tree.AttributeChanges(wish)
+    var changes = Tree.AttributeChanges(wish)
+    // This chown(2) clears set-ID bits. The kernel has not checked that the caller owns the file.
+    if wish.isEmpty, caller.map({ $0.user == 0 }) ?? true { changes.owner = .max }
+    let wanted = changes
     answer(request, node) { (blocking) throws(Fault) in
       try tree.steady(blocking) { () throws(Fault) in try tree.change(node, wanted, of: file, for: caller) }
     } _: { request, found in
