@@ -69,7 +69,7 @@ extension Tree {
   func hold(_ descriptor: consuming Descriptor, as node: Node, _ attributes: Attributes) throws(Fault) -> OpenFile {
     guard let writing else { throw .unchangeable() }
     let entry = writing.ledger?.add(descriptor.raw, node.record(of: .file))
-    let held = OpenFileDescription(descriptor, writing, entry)
+    let held = OpenFileDescription(descriptor, inode: node.inode, writing, entry)
     return file(held, as: node, attributes)
   }
 

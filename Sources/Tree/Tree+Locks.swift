@@ -4,32 +4,40 @@ internal import Glibc
 internal import Synchronization
 internal import Threads
 
+extension Tree {
+  /// Registers a handler for files of which a lock may have ended, because they were closed, by inode number. `nil`
+  /// removes it.
+  ///
+  /// The handler is called after the lock has ended, on any thread. It must not call the tree.
+  public func whenReleased(_ tell: (@Sendable (UInt64) -> Void)?) { writing?.released.replace(by: tell) }
+}
+
 /// Locks of open files. Locks of real files are set in the source, so that they also apply to programs outside the
 /// mount. Locks of derived files apply within the mount. None of these functions waits.
 extension Tree.OpenFile {
+  /// The inode number of the file, the same for all its open files.
+  public var inode: UInt64 { node.inode }
+
   /// Sets or removes a lock of `owner`, like fcntl(2) with F_SETLK. Returns `false` if another owner's lock conflicts.
   public func setLock(_ lock: FileLock, owner: UInt64) throws(Fault) -> Bool {
+    guard let writing = tree.writing else { throw .notSupported }
     let file = try lockable()
     let locker = WriteState.Locker(inode: node.inode, owner: owner)
     try checkLost(locker)
-    let descriptor: LockDescriptor
-    if let own = tree.writing?.locks.withLock({ $0[locker] }) {
-      descriptor = own
-    } else {
-      if lock.kind == Int16(F_UNLCK) { return true }
-      var record = node.record(of: .lock)
-      record.owner = owner
-      let made = try file.lock { [record] in tree.writing?.ledger?.add($0, record) }
-      descriptor =
-        tree.writing?.locks.withLock { locks in
-          let own = locks[locker] ?? made
-          locks[locker] = own
-          return own
-        } ?? made
+    let isLock = lock.kind != Int16(F_UNLCK)
+    if !isLock, writing.locks.withLock({ $0[locker] == nil }) { return true }
+    let own = writing.ownerLocks(locker)
+    file.lockers.withLock { $0[locker] = WriteState.Weak(object: own) }
+    var record = node.record(of: .lock)
+    record.owner = owner
+    let isSet = try own.set(lock, handle: file.number.load(ordering: .relaxed)) { [record] () throws(Fault) in
+      try file.lock { writing.ledger?.add($0, record) }
     }
-    file.lockers.withLock { $0[locker] = WriteState.WeakLock(lock: descriptor) }
-    descriptor.entry?.setNumber(file.number.load(ordering: .relaxed))
-    return renewed(lock.kind != Int16(F_UNLCK), try lock.set(on: descriptor.raw))
+    guard let isSet else {
+      _ = writing.lost.withLock { $0.insert(locker) }
+      throw Self.lost
+    }
+    return renewed(isLock, isSet)
   }
 
   /// Invalidates the file after a lock was set. The owner then sees changes made before the lock, even those from
@@ -44,14 +52,16 @@ extension Tree.OpenFile {
     let locker = WriteState.Locker(inode: node.inode, owner: owner)
     try checkLost(locker)
     let own = tree.writing?.locks.withLock { $0[locker] }
-    if let own { return try lock.inTheWay(on: own.raw) }
+    if let found = try own?.inTheWay(of: lock) { return found }
     return try lock.inTheWay(on: lockable().raw)
   }
 
-  /// Throws EIO if the owner's locks of the file were lost with an earlier process.
+  private static var lost: Fault { Fault(.system(EIO), "locks of the file were lost (close it and open it again)") }
+
+  /// Throws EIO if the owner's locks of the file were lost, with an earlier process or to a program outside the mount.
   private func checkLost(_ locker: WriteState.Locker) throws(Fault) {
     guard let writing = tree.writing, writing.lost.withLock({ $0.contains(locker) }) else { return }
-    throw Fault(.system(EIO), "locks of the file were lost (close it and open it again)")
+    throw Self.lost
   }
 
   /// Sets or removes a lock like flock(2), without waiting. Returns `false` if another lock conflicts.
@@ -65,7 +75,7 @@ extension Tree.OpenFile {
     guard let writing = tree.writing else { throw .notSupported }
     if let stand = stand.withLock({ $0?.file }) { return stand }
     // The descriptor of an earlier process's locks, if any.
-    let before = writing.locks.withLock { locks in locks.first { $0.key.inode == node.inode }?.value }
+    let before = writing.locks.withLock { locks in locks.first { $0.key.inode == node.inode }?.value.first }
     let fresh: LockDescriptor
     if let before {
       fresh = LockDescriptor(try FileChanges.open(before.raw, flags: O_RDWR))
@@ -73,12 +83,12 @@ extension Tree.OpenFile {
       fresh = LockDescriptor(try FileLock.unnamedFile())
     }
     let base = writing.stands.withLock { stands -> LockDescriptor in
-      if stands.count.isMultiple(of: 256) { stands = stands.filter { $0.value.lock != nil } }
-      let base = stands[node.inode]?.lock ?? fresh
-      stands[node.inode] = WriteState.WeakLock(lock: base)
+      if stands.count.isMultiple(of: 256) { stands = stands.filter { $0.value.object != nil } }
+      let base = stands[node.inode]?.object ?? fresh
+      stands[node.inode] = WriteState.Weak(object: base)
       return base
     }
-    let file = OpenFileDescription(try FileChanges.open(base.raw, flags: O_RDWR), writing)
+    let file = OpenFileDescription(try FileChanges.open(base.raw, flags: O_RDWR), inode: node.inode, writing)
     return stand.withLock { stand -> OpenFileDescription in
       let chosen = stand?.file ?? file
       stand = (chosen, base)
@@ -89,8 +99,8 @@ extension Tree.OpenFile {
 
 extension OpenFileDescription {
   /// Opens the same file for the locks of one owner, for reading and writing. If that fails, uses the access mode of
-  /// this file, which permits the locks that the kernel requests. If the file's mode permits neither, duplicates the
-  /// descriptor. The locks of processes that share its open file description are then not distinguished. `record`
+  /// this file, which permits the locks that the kernel requests through it. If the file's mode permits neither,
+  /// duplicates the descriptor. The locks of processes that share its open file description are then not distinguished. `record`
   /// records the descriptor.
   fileprivate func lock(_ record: (Int32) -> OpenLedger.Entry?) throws(Fault) -> LockDescriptor {
     for flags in [O_RDWR, fcntl(raw, F_GETFL) & O_ACCMODE] {

@@ -22,7 +22,8 @@ extension Tree {
         entry.remove()
         continue
       }
-      let held = OpenFileDescription(Descriptor(owning: record.file), writing, entry)
+      let held = OpenFileDescription(
+        Descriptor(owning: record.file), inode: record.inode, writing, entry)
       held.number.store(record.number, ordering: .relaxed)
       guard let file = try? openInherited(held, record) else { continue }
       if let id = record.lent, file.node.opened.takeOver({ lent(id) }) { file.isLent.store(true, ordering: .relaxed) }
@@ -30,15 +31,15 @@ extension Tree {
       body(record.number, file)
     }
     for (entry, record) in inherited where record.kind == .lock {
+      let locker = WriteState.Locker(inode: record.inode, owner: record.owner)
       guard record.file >= 0 else {
-        writing.lost.withLock { _ = $0.insert(WriteState.Locker(inode: record.inode, owner: record.owner)) }
+        writing.lost.withLock { _ = $0.insert(locker) }
         entry.remove()
         continue
       }
-      let lock = LockDescriptor(Descriptor(owning: record.file), entry)
-      let locker = WriteState.Locker(inode: record.inode, owner: record.owner)
-      writing.locks.withLock { $0[locker] = lock }
-      files[record.number]?.held?.lockers.withLock { $0[locker] = WriteState.WeakLock(lock: lock) }
+      let locks = writing.ownerLocks(locker)
+      locks.add(LockDescriptor(Descriptor(owning: record.file), entry, isShared: true))
+      files[record.number]?.held?.lockers.withLock { $0[locker] = WriteState.Weak(object: locks) }
     }
   }
 

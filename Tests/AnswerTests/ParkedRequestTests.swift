@@ -53,6 +53,69 @@ import Testing
     }
   }
 
+  /// The pauses between retries are longer than the test.
+  @Test(arguments: [false, true]) func waitingLockIsRetriedAtOnce(isInterrupted: Bool) throws {
+    let late = Late()
+    let attempts = Mutex((count: 0, isFree: false))
+    let ending = Ending()
+    let queue = LockQueue(ending, pauses: .seconds(3600) ... .seconds(3600))
+    defer {
+      ending.come()
+      queue.stop()
+    }
+    let kernel = try FakeKernel(
+      Lookups { request in
+        queue.answer(request, at: 1, waits: true, releases: false) {
+          attempts.withLock { attempts in
+            attempts.count += 1
+            return attempts.isFree
+          }
+        }
+      })
+    late.set(kernel)
+    let question = kernel.lookUp("name", in: 1)
+    // Once when it arrives, and once more because the lock may have been released meanwhile.
+    while attempts.withLock({ $0.count }) < 2 { _ = usleep(1000) }
+    // A lock of another file.
+    queue.retry(2)
+    if isInterrupted {
+      late.interruptLast()
+    } else {
+      attempts.withLock { $0.isFree = true }
+      queue.retry(1)
+    }
+    #expect(try kernel.answer(to: question).errno == (isInterrupted ? EINTR : 0))
+    #expect(attempts.withLock { $0.count } == (isInterrupted ? 2 : 3))
+  }
+
+  /// A request that gets its lock may give up another one, for which an earlier request waits.
+  @Test func grantedLockRetriesOtherRequests() throws {
+    let state = Mutex((requests: 0, attempts: 0))
+    let ending = Ending()
+    let queue = LockQueue(ending, pauses: .seconds(3600) ... .seconds(3600))
+    defer {
+      ending.come()
+      queue.stop()
+    }
+    let kernel = try FakeKernel(
+      Lookups { request in
+        let isFirst = state.withLock { state in
+          state.requests += 1
+          return state.requests == 1
+        }
+        queue.answer(request, at: 1, waits: true, releases: !isFirst) {
+          state.withLock { state in
+            // The later request is granted when it is tried again, after the first one in the same round.
+            if isFirst { return state.attempts > 1 }
+            state.attempts += 1
+            return state.attempts > 1
+          }
+        }
+      })
+    let questions = [kernel.lookUp("first", in: 1), kernel.lookUp("later", in: 1)]
+    for question in questions.reversed() { #expect(try kernel.answer(to: question).errno == 0) }
+  }
+
   /// It is either taken or interrupted, and is not given up again: the owner may have had another lock there before.
   @Test(arguments: [false, true]) func lockIsEitherTakenOrInterrupted(isTaken: Bool) throws {
     let late = Late()
@@ -65,7 +128,7 @@ import Testing
     }
     let kernel = try FakeKernel(
       Lookups { request in
-        queue.answer(request, waits: true) {
+        queue.answer(request, at: 1, waits: true, releases: false) {
           let attempt = attempts.withLock { attempts in
             attempts += 1
             return attempts

@@ -121,6 +121,24 @@ import Testing
     }
   }
 
+  /// As an ordinary user, whom the mode of a file that is open can refuse to open it again for its locks.
+  @Test(.enabled("only root can be several users") { MountScratch.isRoot }) func locksOutliveTheModeOfTheirFile()
+    async throws
+  {
+    try await withScratch { scratch in
+      let user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+      _ = try await shell("chown 65534:65534 \"$1\" \"$1/source\" \"$1/mnt\"; chmod 755 \"$1\"", scratch.path)
+      let fuse = try await MountChild(user + ["test", "-w", "/dev/fuse"]).wait(atMost: 30)
+      if fuse.status != 0 { try Test.cancel("\(skipped("another user may not open /dev/fuse"))") }
+      try await withMount(scratch, options: ["-o", "rw"], prefix: user) { mount in
+        let program = [MountScratch.python, "-B", MountScratch.package + "/Tests/Scripts/locked.py"]
+        let words = [scratch.source, mount.mountpoint, "3000", "1"]
+        let said = try await MountChild(user + program + words).wait(atMost: 100)
+        #expect(said.status == 0, "\(said.text.suffix(3000))\(said.errors)")
+      }
+    }
+  }
+
   /// A private mount of a user who may read an archive as a member of its group.
   @Test(.enabled("only root can be several users") { MountScratch.isRoot }) func groupMembersCanAccessViews()
     async throws

@@ -2,6 +2,7 @@ import AllViews
 import Bytes
 import Files
 import Glibc
+import Synchronization
 import TestSupport
 import Testing
 import Threads
@@ -10,16 +11,20 @@ import Threads
 
 /// Locks of files that are opened and closed by one owner again and again.
 @Suite struct HeldLockTests {
-  /// The kernel may send a RELEASE after the same process has opened and locked the file again, as SQLite does.
-  @Test func lateReleaseDoesNotEndALaterLock() throws {
-    let source = try SourceFolder()
+  private func makeTree(of source: SourceFolder) throws -> (Tree, node: UInt64) {
     try source.write("database", "x")
     let root = try RealRoot(
       Descriptor.open(path: source.path, for: .place), pool: DescriptorPool(capacity: 64), path: source.path)
     let tree = try Tree(
       mirroring: root, views: Views(listing: ViewListing(), depth: 4, conversions: nil, memory: MemoryBudget()),
       isWritable: true)
-    let node = try tree.lookUp("database", in: Tree.root, .blocking).node
+    return (tree, try tree.lookUp("database", in: Tree.root, .blocking).node)
+  }
+
+  /// The kernel may send a RELEASE after the same process has opened and locked the file again, as SQLite does.
+  @Test func lateReleaseDoesNotEndALaterLock() throws {
+    let source = try SourceFolder()
+    let (tree, node) = try makeTree(of: source)
     let lock = FileLock(kind: Int16(F_WRLCK), start: 0, count: 1)
     func isHeld() throws -> Bool {
       let other = try tree.open(node, flags: O_RDWR, for: nil)
@@ -36,5 +41,27 @@ import Threads
     #expect(try isHeld())
     try second.flush(owner: 1)
     #expect(try !isHeld())
+  }
+
+  /// Requests that wait are retried when the handler is called, so the lock must have ended by then.
+  @Test(arguments: ["flush", "close", "flock"]) func endOfALockIsReported(how: String) throws {
+    let source = try SourceFolder()
+    let (tree, node) = try makeTree(of: source)
+    let lock = FileLock(kind: Int16(F_WRLCK), start: 0, count: 1)
+    let set: @Sendable (Tree.OpenFile, UInt64) throws -> Bool = { file, owner in
+      try how == "flock" ? file.setLock(whole: LOCK_EX) : file.setLock(lock, owner: owner)
+    }
+    let other = try tree.open(node, flags: O_RDWR, for: nil)
+    var file: Tree.OpenFile? = try tree.open(node, flags: O_RDWR, for: nil)
+    if let file { #expect(try set(file, 1)) }
+    #expect(try !set(other, 2))
+    let reported = Mutex<[UInt64: Bool]>([:])
+    tree.whenReleased { inode in
+      let isSet = (try? set(other, 2)) ?? false
+      reported.withLock { $0[inode] = isSet }
+    }
+    if how == "flush" { try file?.flush(owner: 1) } else { file = nil }
+    tree.whenReleased(nil)
+    #expect(reported.withLock { $0 } == [other.inode: true])
   }
 }

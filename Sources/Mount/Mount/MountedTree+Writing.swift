@@ -44,7 +44,6 @@ extension MountedTree: WritableFileSystem {
       noteMapping(file)
       request.reply(error: 0)
     } catch { fail(request, error, file.id) }
-    lockQueue.lookAgain()
   }
 
   public func sync(_ request: consuming Request, _ handle: AnyObject, onlyData: Bool) {
@@ -149,21 +148,20 @@ extension MountedTree: WritableFileSystem {
   ) {
     guard let file = handle as? Tree.OpenFile else { return request.reply(error: EBADF) }
     let wanted = FileLock(lock)
-    lockQueue.answer(request, waits: waits) { () throws(Fault) in
+    lockQueue.answer(request, at: file.inode, waits: waits, releases: lock.kind != Int16(F_WRLCK)) { () throws(Fault) in
       try file.setLock(wanted, owner: owner)
     }
-    if lock.kind == Int16(F_UNLCK) { lockQueue.lookAgain() }
   }
 
   public func setLock(_ request: consuming Request, _ handle: AnyObject, whole operation: Int32) {
     guard let file = handle as? Tree.OpenFile else { return request.reply(error: EBADF) }
-    // LOCK_NB and LOCK_UN of <sys/file.h>.
-    let (notBlocking, unlock) = (Int32(4), Int32(8))
+    // LOCK_NB of <sys/file.h>.
+    let notBlocking: Int32 = 4
     let wanted = operation & ~notBlocking
-    lockQueue.answer(request, waits: operation & notBlocking == 0) { () throws(Fault) in
+    // A conversion releases the lock that it replaces, even if it fails.
+    lockQueue.answer(request, at: file.inode, waits: operation & notBlocking == 0, releases: true) { () throws(Fault) in
       try file.setLock(whole: wanted)
     }
-    if wanted == unlock { lockQueue.lookAgain() }
   }
 }
 

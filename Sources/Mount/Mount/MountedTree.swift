@@ -71,6 +71,7 @@ public final class MountedTree: FileSystem {
   public func attach(_ session: Session) {
     self.session.withLock { $0 = session }
     tree.whenOutdated { nodes in for node in nodes { session.invalidateAttributes(of: node) } }
+    tree.whenReleased { [lockQueue] in lockQueue.retry($0) }
   }
 
   /// Cancels all work in progress, since its results will not be read.
@@ -86,6 +87,7 @@ public final class MountedTree: FileSystem {
     notifier.stop()
     lockQueue.stop()
     tree.whenOutdated(nil)
+    tree.whenReleased(nil)
     session.withLock { $0 = nil }
   }
 

@@ -2,12 +2,14 @@ internal import Bytes
 internal import Files
 internal import Glibc
 
-/// The descriptor through which one owner's locks of a file are set. The locks end when it is closed.
+/// A descriptor through which locks of a file are set. The locks end when it is closed.
 ///
 /// Also represents the unnamed file on which the locks of a derived file are set.
 final class LockDescriptor: Sendable {
   private let descriptor: Descriptor
-  /// Whether the descriptor is a duplicate of an open file's. Closing it then does not end the locks, so they are
+  /// The access mode of open(2).
+  private let mode: Int32
+  /// Whether the descriptor may be a duplicate of an open file's. Closing it then does not end the locks, so they are
   /// removed explicitly.
   private let isShared: Bool
   /// The record for the next process. `nil` if there will be none.
@@ -15,6 +17,7 @@ final class LockDescriptor: Sendable {
   var raw: Int32 { descriptor.raw }
 
   init(_ descriptor: consuming Descriptor, _ entry: OpenLedger.Entry? = nil, isShared: Bool = false) {
+    mode = fcntl(descriptor.raw, F_GETFL) & O_ACCMODE
     self.descriptor = descriptor
     self.entry = entry
     self.isShared = isShared
@@ -24,4 +27,7 @@ final class LockDescriptor: Sendable {
     if isShared { _ = try? FileLock(kind: Int16(F_UNLCK), start: 0, count: 0).set(on: descriptor.raw) }
     entry?.remove()
   }
+
+  /// Returns whether the access mode permits locks of a kind, F_RDLCK or F_WRLCK.
+  func permits(_ kind: Int16) -> Bool { mode != (kind == Int16(F_RDLCK) ? O_WRONLY : O_RDONLY) }
 }

@@ -12,19 +12,20 @@ final class WriteState: Sendable {
     let owner: UInt64
   }
 
-  /// The locks of each owner and file. Each has its own descriptor, so that an owner's locks do not conflict with each
-  /// other.
-  let locks = Mutex<[Locker: LockDescriptor]>([:])
+  /// The locks of each owner and file.
+  let locks = Mutex<[Locker: OwnerLocks]>([:])
   /// The files on which locks of derived files are set, by inode number.
-  let stands = Mutex<[UInt64: WeakLock]>([:])
+  let stands = Mutex<[UInt64: Weak<LockDescriptor>]>([:])
+  /// The handler for files of which a lock may have ended, by inode number.
+  let released = Handler<UInt64>()
 
   /// The descriptors for the next process. `nil` if there will be none.
   let ledger: OpenLedger?
 
   init(_ ledger: OpenLedger? = nil) { self.ledger = ledger }
 
-  struct WeakLock: Sendable {
-    weak var lock: LockDescriptor?
+  struct Weak<Object: AnyObject & Sendable>: Sendable {
+    weak var object: Object?
   }
 
   /// The owners whose locks were lost with an earlier process. They get EIO until they close the file.
@@ -60,16 +61,24 @@ final class WriteState: Sendable {
     }
   }
 
-  /// Releases the locks of an owner that closes the file. With `only`, releases them only if that is still their
-  /// descriptor.
-  func unlock(_ locker: Locker, only wanted: LockDescriptor? = nil) {
+  /// Returns the locks of an owner, which has none at first.
+  func ownerLocks(_ locker: Locker) -> OwnerLocks {
+    locks.withLock { locks in
+      let own = locks[locker] ?? OwnerLocks(inode: locker.inode, released: released)
+      locks[locker] = own
+      return own
+    }
+  }
+
+  /// Releases the locks of an owner that closes the file. With `only`, releases only those.
+  func unlock(_ locker: Locker, only wanted: OwnerLocks? = nil) {
     if wanted == nil { _ = lost.withLock { $0.remove(locker) } }
-    let lock = locks.withLock { locks -> LockDescriptor? in
+    let own = locks.withLock { locks -> OwnerLocks? in
       guard let found = locks[locker], wanted == nil || found === wanted else { return nil }
       locks[locker] = nil
       return found
     }
     // Closed here, outside the mutex.
-    withExtendedLifetime(lock) {}
+    withExtendedLifetime(own) {}
   }
 }

@@ -24,6 +24,11 @@ def links(run: Run) -> str:
     return run.tried("linked.py")
 
 
+def locks(run: Run) -> str:
+    """Locks of ranges while the mode of their file changes; only an ordinary user's mount is refused by modes."""
+    return run.tried("locked.py", run.seconds * 20, run.seed)
+
+
 def saves(run: Run) -> str:
     """The ways in which programs save, each call compared with a bare folder."""
     run.tried("saved.py")
