@@ -211,6 +211,19 @@ struct KeptTests {
     os.rmdir("folder")
     """
 
+  /// Locks that end are reported or documented, and no process waits for them.
+  @Test(arguments: ["process", "process holder", "process supervisor", "process holder supervisor"])
+  func locksAreKeptOrEndWithoutWaiting(victims: String) async throws {
+    try await withScratch { scratch in
+      let program = MountScratch.package + "/Tests/Scripts/killed_together.py"
+      let words =
+        [MountProcess.binary, scratch.source, scratch.mountpoint] + victims.split(separator: " ").map(String.init)
+      let result = try await MountChild([MountScratch.python, program] + words).wait(atMost: 100)
+      await offThread { MountProcess.unmount(scratch.mountpoint) }
+      #expect(result.status == 0, "\(result.text)\(result.errors)")
+    }
+  }
+
   @Test func mountWorksWithoutSupervision() async throws {
     try await withScratch { scratch in
       try scratch.write("a.txt", "a")
