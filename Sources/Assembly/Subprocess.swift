@@ -7,7 +7,7 @@ package enum Subprocess {
   package struct Ended {
     /// The exit status, or 128 plus the number of the signal that ended the program.
     package let status: Int32
-    /// The standard output and standard error of the program.
+    /// The standard output of the program, and its standard error unless that is discarded.
     package let text: String
   }
 
@@ -15,10 +15,12 @@ package enum Subprocess {
 
   /// Runs a program, given by its path, without input. Blocks until it has ended. Returns `nil` if it cannot be
   /// started.
-  package static func run(_ path: String, _ arguments: [String]) -> Ended? {
+  ///
+  /// - Parameter keepsErrors: Whether standard error is part of the text.
+  package static func run(_ path: String, _ arguments: [String], keepsErrors: Bool = true) -> Ended? {
     var ends: [Int32] = [-1, -1]
     guard unsafe pipe(&ends) == 0 else { return nil }
-    let child = start(path, arguments, output: ends[1])
+    let child = start(path, arguments, output: ends[1], errors: keepsErrors ? ends[1] : nil)
     close(ends[1])
     defer { close(ends[0]) }
     guard let child else { return nil }
@@ -40,7 +42,7 @@ package enum Subprocess {
   /// Starts an independent program in its own session, without input and output. Returns its process ID. Returns `nil`
   /// if it cannot be started.
   package static func detach(_ path: String, _ arguments: [String]) -> Int32? {
-    start(path, arguments, output: nil)
+    start(path, arguments, output: nil, errors: nil)
   }
 
   /// Returns the path of a program in PATH.
@@ -49,11 +51,11 @@ package enum Subprocess {
       .first { unsafe access($0, X_OK) == 0 }
   }
 
-  private static func start(_ path: String, _ arguments: [String], output: Int32?) -> Int32? {
+  private static func start(_ path: String, _ arguments: [String], output: Int32?, errors: Int32?) -> Int32? {
     // POSIX_SPAWN_SETSID is hidden behind _GNU_SOURCE.
     let newSession: Int32 = output == nil ? 0x80 : 0
     return try? spawn(
       path, [path] + arguments, inheritsVariables: true,
-      descriptors: [STDIN_FILENO: nil, STDOUT_FILENO: output, STDERR_FILENO: output], flags: newSession)
+      descriptors: [STDIN_FILENO: nil, STDOUT_FILENO: output, STDERR_FILENO: errors], flags: newSession)
   }
 }

@@ -114,6 +114,15 @@ extension Views {
     }.filter { seen.insert($0.0).inserted }
   }
 
+  /// Returns the usual extension of files by the end of a view's name: `jpg` for `as-jpeg`. Returns `nil` for another
+  /// name.
+  public static func fileExtension(ofEnding ending: String) -> String? {
+    for format in known.all.flatMap(\.formats) where FormatSuffix.wordEndings(of: format).contains(ending) {
+      return format.extensions.first?.text ?? format.name
+    }
+    return nil
+  }
+
   /// The descriptions of the views, in the order in which they are consulted.
   public static var descriptions: [ViewDescription] { known.all.flatMap(\.descriptions) }
 }

@@ -6,12 +6,13 @@ import Glibc
 /// `ffmount open FILE`: mounts a file or directory below the user's runtime directory and shows it.
 struct OpenCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "open", abstract: "Mounts a ZIP, mailbox or PDF temporarily, and shows it.",
-    usage: "ffmount open FILE [--print] [--idle SECONDS]",
+    commandName: "open", abstract: "Mounts an archive, mailbox, PDF or other file temporarily, and shows it.",
+    usage: "ffmount open FILE [--print] [--idle SECONDS] [--search QUERY]",
     discussion: """
       Shows it in the file manager if there is a desktop. The folder, which is printed, is below \
       $XDG_RUNTIME_DIR/ffmount. It is unmounted and removed when it has not been used for a while. A file that is \
-      already open is shown again.
+      already open is shown again, and a file in a mount is shown there. Without a terminal, failures are shown in a \
+      window.
       """)
 
   @Argument(help: "The file or folder to show.", completion: .file())
@@ -24,33 +25,75 @@ struct OpenCommand: ParsableCommand {
   var idle = 600
 
   @Option(
+    help: ArgumentHelp(
+      "Show the messages in the mailbox or folder that match; an empty query is asked for in a window.",
+      valueName: "query"))
+  var search: String?
+
+  @Option(
     name: .customShort("o"),
     help: ArgumentHelp("Mount options, separated by commas (see man ffmount).", valueName: "options"))
   var options: [String] = []
 
-  func run() throws {
+  func run() throws { try Dialog.reporting { try open() } }
+
+  private func open() throws {
     try RunningMount.expectAnswers(onTheWayTo: [file], toDo: "open")
     guard let source = MountTable.resolved(file) else {
       throw Refusal(.sourceMissing, "cannot open \(file): \(describe(errno)) (check the path)")
     }
+    let folder: String
+    if let search {
+      guard let found = try folderOfHits(in: source, search) else { return }
+      folder = found
+    } else {
+      folder = try OpenedView(of: source)?.folder ?? mounted(file, source)
+    }
+    Swift.print(folder)
+    if !print { try show(folder) }
+  }
+
+  /// Mounts a file or directory, unless it is open already. Returns the mountpoint.
+  ///
+  /// - Parameter source: The absolute path without links of `given`.
+  private func mounted(_ given: String, _ source: String) throws -> String {
     let options = try MountOptions(["idle=\(idle)"] + options)
     let place = try OpenedPlace(for: source)
-    if !place.isMounted {
-      do {
-        try MountPlan(source: file, mountpoint: place.folder, options)
-          .run(inForeground: false) { place.remove() }
-      } catch {
-        place.remove()
-        throw error
-      }
+    if place.isMounted { return place.folder }
+    do {
+      try MountPlan(source: given, mountpoint: place.folder, options).run(inForeground: false) { place.remove() }
+    } catch {
+      place.remove()
+      throw error
     }
-    Swift.print(place.folder)
-    if !print { try show(place.folder) }
+    return place.folder
+  }
+
+  /// Returns the directory of the messages in a mailbox or directory that match a query. It is in a mount of the parent
+  /// directory. Returns `nil` if the user is asked for the query, and cancels.
+  private func folderOfHits(in source: String, _ query: String) throws -> String? {
+    let slash = source.lastIndex(of: "/") ?? source.startIndex
+    let (parent, name) = (String(source[..<slash]), String(source[source.index(after: slash)...]))
+    let isInMount = MountTable().mount(of: source)?.isOurs ?? false
+    let top = isInMount ? parent : try mounted(parent.isEmpty ? "/" : parent, parent.isEmpty ? "/" : parent)
+    let views = "\(top)/\(name).views"
+    guard unsafe access(views, F_OK) == 0 else {
+      throw Refusal(.sourceUnsuitable, "cannot search \(file): no mail in it (give a mailbox or a folder of mail)")
+    }
+    guard let query = query.isEmpty ? try Dialog.ask("Search the mail in \(name):") : query else { return nil }
+    // A name cannot contain a slash. Words are separated by any other character than letters and digits.
+    let folder = "\(views)/search/\(query.replacing("/", with: " "))"
+    guard let hits = unsafe opendir(folder) else {
+      let reason = errno == ENOENT || errno == EINVAL ? "not a query" : describe(errno)
+      throw Refusal(.usage, "cannot search \(file) for '\(query)': \(reason) (see 'ffmount help search')")
+    }
+    unsafe closedir(hits)
+    return folder
   }
 
   /// Starts the file manager if there is a desktop session.
   private func show(_ folder: String) throws {
-    guard Terminal.variable("DISPLAY") != nil || Terminal.variable("WAYLAND_DISPLAY") != nil else { return }
+    guard Dialog.hasScreen else { return }
     guard let opener = Subprocess.path(of: "xdg-open") else {
       throw Refusal(.failure, "cannot show \(folder): no xdg-open (install it with: apt install xdg-utils)")
     }

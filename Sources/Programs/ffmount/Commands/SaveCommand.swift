@@ -1,0 +1,178 @@
+import AllViews
+import ArgumentParser
+import Assembly
+import FileTrees
+import Glibc
+import Synchronization
+import SystemPackage
+
+/// `ffmount save VIEW FILE…`: writes views of files to files, without a mount.
+struct SaveCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "save", abstract: "Converts files without a mount: ffmount save as-jpeg photo.heic.",
+    usage: "ffmount save VIEW FILE… [--to FOLDER]",
+    discussion: """
+      VIEW is the end of a view's name, with any modifiers: as-jpeg, 1600px.q70.as-jpeg, as-txt, compressed.pdf. \
+      ffmount formats lists the views. The result is written beside FILE, as photo.jpg, or as 'photo (1).jpg' if that \
+      exists. Its path is printed. Without a terminal, failures are shown in a window.
+      """)
+
+  @Argument(help: "The end of a view's name, such as as-jpeg.")
+  var view: String
+
+  @Argument(help: "The files to convert.", completion: .file())
+  var files: [String]
+
+  @Option(help: ArgumentHelp("Write into this folder.", valueName: "folder"), completion: .directory)
+  var to: String?
+
+  func validate() throws {
+    guard !view.isEmpty, !view.contains("/"), view.first != "." else {
+      throw ValidationError("'\(view)' is not the end of a view's name (try as-jpeg; see 'ffmount formats')")
+    }
+  }
+
+  func run() throws { try Dialog.reporting { try save() } }
+
+  private func save() throws {
+    var failures: [Refusal] = []
+    for (parent, names) in try filesByFolder() {
+      guard let target = try to ?? target(insteadOf: parent) else { continue }
+      let outcomes = Mutex<[Refusal]>([])
+      let place = try CommandTree(parent + "/" + names[0])
+      let names = names[...]
+      try? place.finish { [view] (tree, _) throws(FileTreeError) in
+        await withTaskGroup(of: Void.self) { group in
+          var rest = names
+          func start() {
+            guard let name = rest.popFirst() else { return }
+            group.addTask {
+              do {
+                print(try await SavedView(of: name, view, in: tree).write(into: target))
+              } catch let refusal as Refusal { outcomes.withLock { $0.append(refusal) } } catch {}
+            }
+          }
+          for _ in 0..<Self.jobs { start() }
+          while await group.next() != nil { start() }
+        }
+      }
+      failures += outcomes.withLock { $0 }
+    }
+    guard let last = failures.last else { return }
+    for refusal in failures.dropLast() { Terminal.logError(refusal.sentence) }
+    let others = failures.count == 1 ? "" : " (and \(failures.count - 1) more of \(files.count) files failed)"
+    throw Refusal(last.status, last.sentence + others)
+  }
+
+  private static let jobs = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+
+  /// Returns the directory to write into: `folder`, or one that the user chooses if that cannot be written and a window
+  /// is needed. Returns `nil` if the user cancels.
+  private func target(insteadOf folder: String) throws -> String? {
+    if unsafe access(folder.isEmpty ? "/" : folder, W_OK) == 0 || !Dialog.isNeeded { return folder }
+    return try Dialog.chooseFolder()
+  }
+
+  /// The given files by their directories, in the given order, with links resolved.
+  private func filesByFolder() throws -> [(folder: String, names: [String])] {
+    var folders: [(folder: String, names: [String])] = []
+    for file in files {
+      try RunningMount.expectAnswers(onTheWayTo: [file], toDo: "read")
+      guard let path = MountTable.resolved(file) else {
+        throw Refusal(.sourceMissing, "cannot read \(file): \(describe(errno)) (check the path)")
+      }
+      let slash = path.lastIndex(of: "/") ?? path.startIndex
+      let (folder, name) = (String(path[..<slash]), String(path[path.index(after: slash)...]))
+      if let known = folders.firstIndex(where: { $0.folder == folder }) {
+        folders[known].names.append(name)
+      } else {
+        folders.append((folder, [name]))
+      }
+    }
+    return folders
+  }
+}
+
+/// A view of a file that is written to a file.
+private struct SavedView {
+  private let tree: FileTree
+  private let file: String
+  private let ending: String
+
+  init(of file: String, _ ending: String, in tree: FileTree) {
+    (self.tree, self.file, self.ending) = (tree, file, ending)
+  }
+
+  /// The name of the file without its extension.
+  private var stem: String { FilePath(file).stem ?? file }
+
+  /// Writes the view to a new file of a directory. Returns the file's path.
+  func write(into folder: String) async throws -> String {
+    do {
+      let (path, attributes) = try await found()
+      // Bytes of a private file stay private.
+      let mode = attributes.permissions.rawValue & 0o666 | 0o200
+      var output: (path: String, descriptor: Int32)?
+      defer { if let output { close(output.descriptor) } }
+      do {
+        for try await chunk in tree.chunks(of: path) {
+          let target = try output ?? Self.create(in: folder, resultName, mode)
+          output = target
+          try Output.write(chunk, to: target.descriptor)
+        }
+      } catch {
+        if let output { _ = unsafe unlink(output.path) }
+        throw error
+      }
+      return try (output ?? Self.create(in: folder, resultName, mode)).path
+    } catch let error as FileTreeError {
+      throw Refusal(.failure, "cannot convert \(file) \(ending): \(error.sentence)")
+    } catch let error as SystemError {
+      throw Refusal(.failure, "cannot write \(resultName) in \(folder): \(describe(error.code)) (use --to FOLDER)")
+    }
+  }
+
+  /// Returns the path and the attributes of the view: `NAME.ENDING`, or `STEM.ENDING` for names such as
+  /// `STEM.compressed.pdf`.
+  private func found() async throws -> (FilePath, FileTree.Attributes) {
+    for name in ["\(file).\(ending)", "\(stem).\(ending)"] {
+      let path = FilePath(root: nil, [FilePath.Component(name)].compactMap { $0 })
+      do {
+        let attributes = try await tree.attributes(of: path)
+        guard attributes.isView else { continue }
+        guard attributes.kind == .file else {
+          throw Refusal(.usage, "cannot save \(ending) of \(file): a folder (copy it from a mount)")
+        }
+        return (path, attributes)
+      } catch let error as FileTreeError where error.code == .notFound { continue }
+    }
+    let missing = Converter.missing
+    let advice = missing.isEmpty ? "see 'ffmount formats'" : "\(Converter.remedy(missing)), or see 'ffmount formats'"
+    throw Refusal(.sourceUnsuitable, "cannot save \(ending) of \(file): not a view of this file (\(advice))")
+  }
+
+  /// The name of the result: `photo.1600px.jpg` for `1600px.as-jpeg` of `photo.heic`.
+  private var resultName: String {
+    guard let last = ending.split(separator: ".").last, let ext = Views.fileExtension(ofEnding: String(last)) else {
+      return "\(stem).\(ending)"
+    }
+    return "\(stem).\(ending.dropLast(last.count))\(ext)"
+  }
+
+  /// Creates a file of this name, with a number before its extension if it exists.
+  private static func create(in folder: String, _ name: String, _ mode: mode_t) throws(SystemError) -> (
+    path: String, descriptor: Int32
+  ) {
+    let dot = name.lastIndex(of: ".") ?? name.endIndex
+    for number in 0..<mostNumbers {
+      let path = "\(folder)/\(name[..<dot])\(number == 0 ? "" : " (\(number))")\(name[dot...])"
+      let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode)
+      if descriptor >= 0 { return (path, descriptor) }
+      guard errno == EEXIST else { throw SystemError(code: errno) }
+    }
+    throw SystemError(code: EEXIST)
+  }
+
+  /// The maximum number of files of one name.
+  private static let mostNumbers = 10_000
+}
