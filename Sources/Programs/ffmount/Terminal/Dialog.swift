@@ -30,7 +30,8 @@ enum Dialog {
     guard isNeeded, let (path, program) = installed else { return }
     let text = Terminal.shown(sentence)
     switch program {
-    case .zenity: _ = Subprocess.run(path, ["--error", "--title=ffmount", "--no-markup", "--width=480", "--text=\(text)"])
+    case .zenity:
+      _ = Subprocess.run(path, ["--error", "--title=ffmount", "--no-markup", "--width=480", "--text=\(text)"])
     case .kdialog: _ = Subprocess.run(path, ["--title", "ffmount", "--error", escaped(text)])
     }
   }
