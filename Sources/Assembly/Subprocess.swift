@@ -7,7 +7,7 @@ package enum Subprocess {
   package struct Ended {
     /// The exit status, or 128 plus the number of the signal that ended the program.
     package let status: Int32
-    /// The standard output of the program, and its standard error unless that is discarded.
+    /// The standard output of the program, and its standard error if that was requested.
     package let text: String
   }
 
@@ -15,12 +15,10 @@ package enum Subprocess {
 
   /// Runs a program, given by its path, without input. Blocks until it has ended. Returns `nil` if it cannot be
   /// started.
-  ///
-  /// - Parameter keepsErrors: Whether standard error is part of the text.
-  package static func run(_ path: String, _ arguments: [String], keepsErrors: Bool = true) -> Ended? {
+  package static func run(_ path: String, _ arguments: [String], withErrors: Bool = true) -> Ended? {
     var ends: [Int32] = [-1, -1]
     guard unsafe pipe(&ends) == 0 else { return nil }
-    let child = start(path, arguments, output: ends[1], errors: keepsErrors ? ends[1] : nil)
+    let child = start(path, arguments, output: ends[1], errors: withErrors ? ends[1] : nil)
     close(ends[1])
     defer { close(ends[0]) }
     guard let child else { return nil }

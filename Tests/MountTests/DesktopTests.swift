@@ -100,7 +100,7 @@ struct DesktopTests {
       #expect(said.text.contains("|\n\(scratch.path)/run/ffmount/a.zip\nstatus 0\n"), "\(said.text)")
       #expect(
         said.errors.contains("ffmount: \(sentence)") && said.errors.contains("'asked': No such"), "\(said.errors)")
-      #expect(said.text.contains("|<qt>cannot show source/&lt;b>a.txt"), "\(said.text)")
+      #expect(said.text.contains("|cannot show source/‹b>a.txt"), "\(said.text)")
     }
   }
 

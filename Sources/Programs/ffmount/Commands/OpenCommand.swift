@@ -80,7 +80,7 @@ struct OpenCommand: ParsableCommand {
     guard unsafe access(views, F_OK) == 0 else {
       throw Refusal(.sourceUnsuitable, "cannot search \(file): no mail in it (give a mailbox or a folder of mail)")
     }
-    guard let query = query.isEmpty ? try Dialog.ask("Search the mail in \(name):") : query else { return nil }
+    guard let query = query.isEmpty ? try Dialog.ask("Search the mail in \(name)") : query else { return nil }
     // A name cannot contain a slash. Words are separated by any other character than letters and digits.
     let folder = "\(views)/search/\(query.replacing("/", with: " "))"
     guard let hits = unsafe opendir(folder) else {
@@ -93,7 +93,7 @@ struct OpenCommand: ParsableCommand {
 
   /// Starts the file manager if there is a desktop session.
   private func show(_ folder: String) throws {
-    guard Dialog.hasScreen else { return }
+    guard Dialog.hasDisplay else { return }
     guard let opener = Subprocess.path(of: "xdg-open") else {
       throw Refusal(.failure, "cannot show \(folder): no xdg-open (install it with: apt install xdg-utils)")
     }
