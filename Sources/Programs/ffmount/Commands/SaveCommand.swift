@@ -5,6 +5,7 @@ import FileTrees
 import Glibc
 import Synchronization
 import SystemPackage
+import Tree
 
 /// `ffmount save VIEW FILE…`: writes views of files to files, without a mount.
 struct SaveCommand: ParsableCommand {
