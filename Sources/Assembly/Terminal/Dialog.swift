@@ -1,4 +1,4 @@
-internal import Glibc
+internal import Bytes
 
 /// Dialogs of the desktop, by zenity or kdialog.
 package enum Dialog {
@@ -13,9 +13,7 @@ package enum Dialog {
     guard hasDisplay else { return nil }
     let isPlasma = Terminal.variable("XDG_CURRENT_DESKTOP")?.contains("KDE") ?? false
     let preferred: [Program] = isPlasma ? [.kdialog, .zenity] : [.zenity, .kdialog]
-    return preferred.lazy.compactMap { program in
-      Subprocess.path(of: program.rawValue).map { (program, $0) }
-    }.first
+    return preferred.firstNonNil { program in Subprocess.path(of: program.rawValue).map { (program, $0) } }
   }
 
   /// Returns text for a GTK label, in which a backslash starts an escape and an underscore a mnemonic.

@@ -13,7 +13,8 @@ struct FFMount: ParsableCommand {
     subcommands: [
       MountCommand.self, OpenCommand.self, ListCommand.self, UnmountCommand.self, UpgradeCommand.self, WhyCommand.self,
       IndexCommand.self,
-      SearchCommand.self, SaveCommand.self, VerifyCommand.self, ServeCommand.self, DiscoverCommand.self, StatusCommand.self,
+      SearchCommand.self, SaveCommand.self, VerifyCommand.self, ServeCommand.self, DiscoverCommand.self,
+      StatusCommand.self,
       CacheCommand.self,
       FormatsCommand.self, ThumbnailCommand.self, DoctorCommand.self,
     ],

@@ -120,7 +120,7 @@ def provider(module):
         for key, label, command, _ in actions([file.get_mime_type() for file in files]):
             if key in SINGLE and len(files) > 1:
                 continue
-            item = module.MenuItem(name=f"ffmount::{key}", label=label, tooltip="", icon="ffmount")
+            item = module.MenuItem(name=f"ffmount::{key}", label=label, icon="ffmount")
             item.connect("activate", lambda _, command=command: run(command, paths))
             found.append(item)
         return found

@@ -14,8 +14,8 @@ struct OpenedView {
       folder = source
       return
     }
-    guard let path = Self.suffixes.lazy.map({ source + $0 }).first(where: Self.isFolder) else { return nil }
-    folder = path
+    guard let suffix = Self.suffixes.first(where: { Self.isFolder(source + $0) }) else { return nil }
+    folder = source + suffix
   }
 
   /// The suffixes of folder views, in the order in which views are consulted.
