@@ -29,10 +29,10 @@ struct DesktopTests {
         i.save("d.pdf")'
         save() { timeout 40 "$B" save "$@" 2>&1; echo "status $?"; }
         B=$3; P=$PWD; chmod 600 c.tif; mkdir out
-        save as-jpeg a.b.png c.tif | sort; save as-jpeg --to out 32px.as-jpeg a.b.png; save 32px.as-webp a.b.png
+        save as-jpeg a.b.png c.tif | sort; save --to out 32px.as-jpeg a.b.png; save 32px.as-webp a.b.png
         save compressed.pdf d.pdf; save as-jpeg a.b.png; save as-jpeg none.png
         save as-mp3 a.b.png | sed 's/(.*/(/'; save pages d.pdf; save a/b d.pdf | sed 's/(.*/(/'
-        echo none > e.png; save as-jpeg e.png c.tif | sed 's/: .*//'
+        echo none > e.png; save as-jpeg e.png c.tif | sed 's/: .*//' | sort
         head -qc 3 a.b.jpg c.jpg | od -An -tx1; stat -c '%a %n' c.jpg; ls
         """, scratch.path, MountScratch.python, MountProcess.binary)
       let path = scratch.path
@@ -41,8 +41,8 @@ struct DesktopTests {
           a.b.jpg
           c.jpg
           status 0
-          ffmount: cannot read 32px.as-jpeg: No such file or directory (check the path)
-          status 66
+          out/a.b.32px.jpg
+          status 0
           a.b.32px.webp
           status 0
           d.compressed.pdf
@@ -93,14 +93,14 @@ struct DesktopTests {
         rm -f asked; script -qec "'$1' open 'source/<b>a.txt'" /dev/null > /dev/null; ls asked
         XDG_CURRENT_DESKTOP=KDE; cp bin/zenity bin/kdialog; "$1" open 'source/<b>a.txt'; cat asked
         """, scratch)
-      let sentence = "cannot show source/<b>a.txt: it has no view that is a folder"
+      let sentence = "cannot show \(scratch.source)/<b>a.txt: it has no view that is a folder"
       #expect(
         said.text.hasPrefix(
           "status 65\n--error|--title=ffmount|--no-markup|--width=480|--text=\(sentence)"), "\(said.text)")
       #expect(said.text.contains("|\n\(scratch.path)/run/ffmount/a.zip\nstatus 0\n"), "\(said.text)")
       #expect(
         said.errors.contains("ffmount: \(sentence)") && said.errors.contains("'asked': No such"), "\(said.errors)")
-      #expect(said.text.contains("|cannot show source/‹b>a.txt"), "\(said.text)")
+      #expect(said.text.contains("|cannot show \(scratch.source)/‹b>a.txt"), "\(said.text)")
     }
   }
 
@@ -118,7 +118,7 @@ struct DesktopTests {
           cd ../source; echo 'subject:pier' > ../answer; "$1" open --search '' in.mbox; cat ../asked; echo
           ls ../run/ffmount/*/in.mbox.views/search/subject:pier
           rm ../asked ../answer; "$1" open --search '' in.mbox; echo "status $?"
-          "$1" open --search 'nothing:' in.mbox; echo "status $?"; "$1" open --search harbour a.zip; echo "status $?"
+          "$1" open --search 'list:x' in.mbox; echo "status $?"; "$1" open --search harbour a.zip; echo "status $?"
           cat ../shown; "$1" -u ../run/ffmount/*
           """, scratch)
         let hits = "\(scratch.path)/run/ffmount/source/in.mbox.views/search"
@@ -131,7 +131,8 @@ struct DesktopTests {
         #expect(said.text.contains("--title=ffmount|--entry|--text=Search the mail in in.mbox:|"), "\(said.text)")
         #expect(said.text.contains("a@b - pier\nstatus 0\nstatus 64\nstatus 65\n"), "\(said.text)")
         #expect(said.lines.suffix(4) == shown + ["\(hits)/subject:pier"], "\(said.text)")
-        #expect(said.errors.contains("no mail in it"), "\(said.errors)")
+        #expect(
+          said.errors.contains("no mail in it") && said.errors.contains("'list:' is not a prefix"), "\(said.errors)")
       }
     }
   }

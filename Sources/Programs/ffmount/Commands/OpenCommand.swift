@@ -84,10 +84,14 @@ struct OpenCommand: ParsableCommand {
     // A name cannot contain a slash. Words are separated by any other character than letters and digits.
     let folder = "\(views)/search/\(query.replacing("/", with: " "))"
     guard let hits = unsafe opendir(folder) else {
-      let reason = errno == ENOENT || errno == EINVAL ? "not a query" : describe(errno)
-      throw Refusal(.usage, "cannot search \(file) for '\(query)': \(reason) (see 'ffmount help search')")
+      throw Refusal(.failure, "cannot search \(file) for '\(query)': \(describe(errno)) (see 'ffmount help search')")
     }
-    unsafe closedir(hits)
+    defer { unsafe closedir(hits) }
+    // An invalid query has no messages, and a reason.
+    for _ in [".", ".."] { unsafe _ = readdir(hits) }
+    if unsafe readdir(hits) == nil, let error = OwnAttributes(of: folder).error {
+      throw Refusal(.usage, "cannot search \(file): \(error)")
+    }
     return folder
   }
 

@@ -3,7 +3,6 @@ import ArgumentParser
 import Assembly
 import FileTrees
 import Glibc
-import Synchronization
 import SystemPackage
 import Tree
 
@@ -39,30 +38,41 @@ struct SaveCommand: ParsableCommand {
     var failures: [Refusal] = []
     for (parent, names) in try filesByFolder() {
       guard let target = try to ?? target(insteadOf: parent) else { continue }
-      let outcomes = Mutex<[Refusal]>([])
       let place = try CommandTree(parent + "/" + names[0])
-      let names = names[...]
-      try? place.finish { [view] (tree, _) throws(FileTreeError) in
-        await withTaskGroup(of: Void.self) { group in
-          var rest = names
-          func start() {
-            guard let name = rest.popFirst() else { return }
-            group.addTask {
-              do {
-                print(try await SavedView(of: name, view, in: tree).write(into: target))
-              } catch let refusal as Refusal { outcomes.withLock { $0.append(refusal) } } catch {}
-            }
-          }
-          for _ in 0..<Self.jobs { start() }
-          while await group.next() != nil { start() }
-        }
+      let refusals = try? place.finish { [view] (tree, _) throws(FileTreeError) in
+        await Self.save(names[...], view, of: tree, into: target)
       }
-      failures += outcomes.withLock { $0 }
+      failures += refusals ?? []
     }
     guard let last = failures.last else { return }
     for refusal in failures.dropLast() { Terminal.logError(refusal.sentence) }
     let others = failures.count == 1 ? "" : " (and \(failures.count - 1) more of \(files.count) files failed)"
     throw Refusal(last.status, last.sentence + others)
+  }
+
+  /// Writes the view of each file of a directory, several at a time. Returns the failures.
+  private static func save(_ names: ArraySlice<String>, _ view: String, of tree: FileTree, into folder: String) async
+    -> [Refusal]
+  {
+    await withTaskGroup(of: Refusal?.self) { group in
+      var (rest, failures) = (names, [Refusal]())
+      for name in rest.prefix(jobs) { group.addTask { await print(SavedView(of: name, view, in: tree), in: folder) } }
+      rest = rest.dropFirst(jobs)
+      while let ended = await group.next() {
+        if let ended { failures.append(ended) }
+        guard let name = rest.popFirst() else { continue }
+        group.addTask { await print(SavedView(of: name, view, in: tree), in: folder) }
+      }
+      return failures
+    }
+  }
+
+  /// Writes a view into a directory and prints the path. Returns the failure.
+  private static func print(_ view: SavedView, in folder: String) async -> Refusal? {
+    do {
+      Swift.print(try await view.write(into: folder))
+      return nil
+    } catch let refusal as Refusal { return refusal } catch { return Refusal(.failure, "\(error)") }
   }
 
   private static let jobs = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
