@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// `ffmount save`, `ffmount open` as desktops start it, and the entries for the menus of file managers.
-@Suite(.timeLimit(.minutes(3)), .enabled(if: MountScratch.exists(MountProcess.program("ffconvert")), "needs ffconvert"))
+@Suite(.timeLimit(.minutes(5)), .enabled(if: MountScratch.exists(MountProcess.program("ffconvert")), "needs ffconvert"))
 struct DesktopTests {
   /// Starts a shell in a new session, without a terminal, whose desktop has stand-ins for zenity and xdg-open. They
   /// write their arguments to `asked` and `shown`, and answer with the content of `answer`.
@@ -144,7 +144,7 @@ struct DesktopTests {
     }) func menusOfFileManagersDoWhatTheySay() async throws
   {
     let check = MountScratch.package + "/scripts/checks/desktop"
-    let said = try await MountChild([MountScratch.python, check, "--ffmount", MountProcess.binary]).wait(atMost: 150)
+    let said = try await MountChild([MountScratch.python, check, "--ffmount", MountProcess.binary]).wait(atMost: 280)
     #expect(said.status == 0 && said.text == "desktop: all is well\n", "\(said.text) \(said.errors)")
   }
 }
