@@ -6,7 +6,7 @@ import Glibc
 /// `ffmount open FILE`: mounts a file or directory below the user's runtime directory and shows it.
 struct OpenCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "open", abstract: "Mounts an archive, mailbox, PDF or other file temporarily, and shows it.",
+    commandName: "open", abstract: "Mounts one file or folder temporarily, and shows it.",
     usage: "ffmount open FILE [--print] [--idle SECONDS] [--search QUERY]",
     discussion: """
       Shows it in the file manager if there is a desktop. The folder, which is printed, is below \
