@@ -1,6 +1,6 @@
-internal import Synchronization
-// For canonical decompositions. Foundation's are the same, but come with 34 MB of other data.
+// Swift for canonical decompositions. Foundation's are the same, but come with 34 MB of other data.
 @_spi(_Unicode) internal import Swift
+internal import Synchronization
 
 /// The folded form of each character, for `FoldedText`.
 ///
