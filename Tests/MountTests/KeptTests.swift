@@ -37,6 +37,19 @@ struct KeptTests {
     #expect(result.text.contains(" 0 errors"), "\(result.text)")
   }
 
+  @Test(.enabled(if: MountScratch.has("zip"), "needs zip")) func givenPasswordSurvivesTheProcess() async throws {
+    try await withScratch { scratch in
+      let lines = try await run(
+        """
+        echo inside > in.txt; zip -q -P 'two words' "$S/a.zip" in.txt; "$B" "$S" "$M"; K=$(keeper); P=$(serving)
+        for word in wrong 'two words'; do echo "$word" | "$B" unlock --stdin "$M/a.zip" 2>&1 | grep -o 'can be read'; done
+        kill -9 $P; cat "$M/a.zip.contents/in.txt"; [ $P != $(serving) ] && echo another
+        "$B" -u "$M"; "$B" "$S" "$M"; cat "$M/a.zip.contents/in.txt" 2>&1 | grep -o 'Permission denied'
+        """, scratch)
+      #expect(lines == ["can be read", "inside", "another", "Permission denied"])
+    }
+  }
+
   /// At once, by a full stack on a worker's thread, and after the reply.
   @Test(arguments: ["bad.txt", "deep:bad.txt", "later:bad.txt"])
   func fileThatCrashesTheProcessTwiceIsRefused(trap: String) async throws {

@@ -44,6 +44,17 @@ extension Dialog {
       zenity: ["--entry", "--text=\(plain(question)):"], kdialog: ["--inputbox", "\(literal(question)):"])
   }
 
+  /// Asks for a password. Blocks until the user has answered. Returns `nil` if the user cancels, or leaves it empty.
+  ///
+  /// - Parameter question: The text without a colon. It is visible to other users, like all arguments of programs.
+  /// - Throws: A refusal if no program can ask.
+  static func password(_ question: String) throws -> [UInt8]? {
+    let question = Terminal.shown(question)
+    let line = try answer(
+      zenity: ["--entry", "--hide-text", "--text=\(plain(question)):"], kdialog: ["--password", "\(literal(question)):"])
+    return line.flatMap { $0.isEmpty ? nil : Array($0.utf8) }
+  }
+
   /// Asks for a directory. Blocks until the user has answered. Returns `nil` if the user cancels.
   ///
   /// - Throws: A refusal if no program can ask.

@@ -9,29 +9,44 @@ public final class Passwords: Sendable {
     public let number: UInt64
   }
 
-  private let state: Mutex<Edition>
-  private let reread: (@Sendable () -> [[UInt8]]?)?
+  private struct State {
+    /// The passwords of the list, and those that were added to it, which are tried last.
+    var listed: [[UInt8]]
+    var added: [[UInt8]] = []
+    var number: UInt64 = 0
+  }
 
-  /// Whether the list is empty and stays so.
-  public let areNone: Bool
+  private let state: Mutex<State>
+  private let reread: (@Sendable () -> [[UInt8]]?)?
 
   /// Creates a list of passwords. `reread` may block. It returns the passwords if they may have changed, and `nil` if
   /// they have not.
   public init(_ passwords: [[UInt8]] = [], reread: (@Sendable () -> [[UInt8]]?)? = nil) {
-    state = Mutex(Edition(passwords: passwords, number: 0))
+    state = Mutex(State(listed: passwords))
     self.reread = reread
-    areNone = passwords.isEmpty && reread == nil
   }
+
+  /// Whether the list is empty until a password is added.
+  public var areNone: Bool { reread == nil && state.withLock { $0.listed.isEmpty && $0.added.isEmpty } }
 
   /// The current passwords, which are reread first. May block.
   public var now: Edition {
-    guard let reread else { return state.withLock { $0 } }
     // Under the lock, so that a later reading is not replaced by an earlier one.
-    return state.withLock { edition in
-      if let passwords = reread(), passwords != edition.passwords {
-        edition = Edition(passwords: passwords, number: edition.number + 1)
+    state.withLock { state in
+      if let passwords = reread?(), passwords != state.listed {
+        state.listed = passwords
+        state.number += 1
       }
-      return edition
+      return Edition(passwords: state.listed + state.added, number: state.number)
+    }
+  }
+
+  /// Adds passwords to the list, or removes passwords that were added to it. May block while others reread the list.
+  public func change(_ body: (_ added: inout [[UInt8]]) -> Void) {
+    state.withLock { state in
+      let before = state.added
+      body(&state.added)
+      if state.added != before { state.number += 1 }
     }
   }
 }

@@ -12,6 +12,7 @@ struct FFMount: ParsableCommand {
     version: Version.text,
     subcommands: [
       MountCommand.self, OpenCommand.self, ListCommand.self, UnmountCommand.self, UpgradeCommand.self, WhyCommand.self,
+      UnlockCommand.self,
       IndexCommand.self,
       SearchCommand.self, SaveCommand.self, VerifyCommand.self, ServeCommand.self, DiscoverCommand.self,
       StatusCommand.self,
@@ -44,14 +45,19 @@ struct FFMount: ParsableCommand {
       }
       try Output.finish()
     } catch let refusal as Refusal {
-      Terminal.logError(refusal.sentence)
-      exit(withError: ExitCode(refusal.status.rawValue))
+      fail(refusal.sentence, ExitCode(refusal.status.rawValue), arguments)
     } catch {
       // The command has already reported its failures.
       if error is ExitCode { exit(withError: error) }
-      Terminal.logError(Misuse.sentence(message(for: error), arguments))
-      exit(withError: exitCode(for: error))
+      fail(Misuse.sentence(message(for: error), arguments), exitCode(for: error), arguments)
     }
+  }
+
+  /// Reports an error and exits. With `--json`, the error is also printed as an object with the key `error`.
+  private static func fail(_ sentence: String, _ status: ExitCode, _ arguments: [String]) -> Never {
+    if Misuse.wantsJSON(arguments) { print((["error": .string(sentence)] as JSON).text) }
+    Terminal.logError(sentence)
+    exit(withError: status)
   }
 
   private static func run(_ arguments: [String]) throws {

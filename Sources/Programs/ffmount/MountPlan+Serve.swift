@@ -80,7 +80,11 @@ extension MountPlan {
       tellsLack: isFirst)
     // Also reserves descriptors for the threads' pipes and wake-ups, and /dev/fuse.
     let reserve = ShownSource.reserve(options, conversions) + 3 * options.threads
-    let (tree, root) = try shown.tree(options, index, conversions, reserve: reserve, ledger: ledger, openLedger)
+    // The user can give a password later.
+    var treeOptions = options
+    treeOptions.tree.canBeLocked = true
+    let given = try GivenPasswords(addingTo: options.tree.passwords, keeping.map(passwordMemory))
+    let (tree, root) = try shown.tree(treeOptions, index, conversions, reserve: reserve, ledger: ledger, openLedger)
 
     var settings = MountedTree.Options()
     settings.started = ready
@@ -90,7 +94,7 @@ extension MountPlan {
     settings.root = root
     let start = ContinuousClock.now
     settings.ownAttribute = { [source, tree] name in
-      MountReport.value(of: name, source: source, since: start) { tree.work }
+      given.value(of: name) ?? MountReport.value(of: name, source: source, since: start) { tree.work }
     }
     settings.refusal = { [slots] node in slots?.hasEndedProcesses(node) ?? false ? Self.refusal : nil }
     if !MountedTree.hasDescriptors { settings.workersEvenHeldUp = 0 }
@@ -122,6 +126,12 @@ extension MountPlan {
     index.finish(within: .seconds(1))
     // A blocked thread may return to the session at any time.
     if !ending.isClean { _exit(ExitStatus.success.rawValue) }
+  }
+
+  /// Returns the memory with the passwords given to an earlier process, and to this one.
+  private func passwordMemory(_ keeping: Supervision) throws -> SharedMemory {
+    let offset = RequestSlots.capacity + PersistentNodeTable.capacity + OpenLedger.capacity + ChangeJournal.capacity
+    return try SharedMemory(keeping.shared, at: offset, capacity: GivenPasswords.capacity)
   }
 
   /// The maximum delay of the process's exit by blocked work, for example on a source that does not respond, in

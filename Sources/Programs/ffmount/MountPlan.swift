@@ -126,3 +126,25 @@ extension MountPlan {
   /// The maximum number of ends outside of requests within a minute.
   private static let mostIdleTraps = 10
 }
+
+/// The passwords of a mounted file.
+extension MountPlan {
+  /// Asks for a password if the mount shows a file that requires one. Must be called when the mount answers. Problems
+  /// are reported on standard error: the mount exists anyway.
+  func askForPassword() {
+    // mount(8) has no user, and an automounter does not let this process in.
+    guard !shown.isFolder, !MountOptions.isFromMount else { return }
+    let locked = LockedFiles(at: mountpoint, in: mountpoint, named: source)
+    do {
+      if PasswordPrompt.isPossible {
+        guard case .found = locked.search else { return }
+        if case .unlocked = try locked.ask() { return }
+      } else if !locked.isLocked(mountpoint) {
+        return
+      }
+    } catch let refusal as Refusal {
+      Terminal.logError(refusal.sentence)
+    } catch { Terminal.logError("\(error)") }
+    Terminal.logError("\(source) requires a password (type: ffmount unlock \(ShellWord.quoted(mountpoint)))")
+  }
+}

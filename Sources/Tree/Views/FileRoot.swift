@@ -12,8 +12,10 @@ public final class FileRoot: Item {
   public var isImmutable: Bool { false }
 
   /// Creates the root for the file `name` in `root`. `preferred` names a view. Throws if no view of the file is a
-  /// directory, or if the view cannot be read. Blocks.
-  public init(_ name: FileName, in root: RealRoot, views: Views, preferred: String?) throws(Fault) {
+  /// directory, or if the view cannot be read, except for lack of a password if it `canBeLocked`. Blocks.
+  public init(_ name: FileName, in root: RealRoot, views: Views, preferred: String?, canBeLocked: Bool = false)
+    throws(Fault)
+  {
     folder = try RealFolder(root: root)
     self.name = name
     let source = try Source(name, in: folder)
@@ -22,7 +24,9 @@ public final class FileRoot: Item {
       guard let found = try view.item(of: source, ViewRequest(source: name), .blocking), found.item.kind == .folder
       else { continue }
       // A view offered by file extension need not fit the content.
-      _ = try waiting { () throws(Fault) in try found.item.listing(.blocking) }
+      do throws(Fault) { _ = try waiting { () throws(Fault) in try found.item.listing(.blocking) } } catch {
+        guard canBeLocked, error.kind == .locked else { throw error }
+      }
       chosen = (view, found.item)
       break
     }

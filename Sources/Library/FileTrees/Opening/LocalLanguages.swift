@@ -12,14 +12,22 @@ package enum LocalLanguages {
 
   /// The locale's language if it is installed, otherwise English.
   package static var usual: ReadingLanguages {
+    guard let code = ofLocale, installed.contains(code) else { return .english }
+    return ReadingLanguages(code[...]) ?? .english
+  }
+
+  /// The locale's language. `nil` if the locale has none, or one that cannot be recognised.
+  package static var ofLocale: String? {
     let locale =
       (["LC_ALL", "LC_MESSAGES", "LANG"] as [String])
       .compactMap { name in unsafe getenv(name).map { unsafe String(cString: $0) } }
       .first { !$0.isEmpty } ?? "C"
-    guard let code = codes[String(locale.prefix { $0 != "." && $0 != "@" })] ?? codes[String(locale.prefix(2))],
-      installed.contains(code)
-    else { return .english }
-    return ReadingLanguages(code[...]) ?? .english
+    return codes[String(locale.prefix { $0 != "." && $0 != "@" })] ?? codes[String(locale.prefix(2))]
+  }
+
+  /// Returns the Debian package with the data of a language.
+  package static func package(of code: String) -> String {
+    "tesseract-ocr-\(String(code.map { $0 == "_" ? "-" : $0 }))"
   }
 
   /// Tesseract's codes by those of locales, which are ISO 639-1's, with a country if it determines the script.

@@ -17,6 +17,8 @@ package struct TreeSettings: Sendable {
   package var depth = 4
   /// The view that is shown of a file. `nil` for its default view.
   package var view: String?
+  /// Whether a view that requires an unknown password can be shown of a file. It can be read once the password is known.
+  package var canBeLocked = false
   package var zip = ZipOptions()
   /// The number of workers. `nil` for one per processor.
   package var workers: Int?

@@ -76,7 +76,8 @@ package struct TreeSource: Sendable {
           openLedger: openLedger), root
       )
     }
-    let top = try FileRoot(name, in: root, views: views, preferred: settings.view)
+    let top = try FileRoot(
+      name, in: root, views: views, preferred: settings.view, canBeLocked: settings.canBeLocked)
     return (
       Tree(
         root: top, views: views, overrides: settings.overrides, isShared: settings.isShared,

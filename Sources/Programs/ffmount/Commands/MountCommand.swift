@@ -72,10 +72,12 @@ struct MountCommand: ParsableCommand {
       return try plan.run(keptBy: keeping, inForeground: foreground)
     }
     let plan = try MountPlan(source: source, mountpoint: mountpoint, options)
-    guard !debug, plan.isKept(inForeground: foreground) else {
-      return try plan.run(inForeground: foreground || debug, isDebugging: debug)
+    if !debug, plan.isKept(inForeground: foreground) {
+      try plan.runKept(inForeground: foreground, again(plan))
+    } else {
+      try plan.run(inForeground: foreground || debug, isDebugging: debug)
     }
-    try plan.runKept(inForeground: foreground, again(plan))
+    if !foreground, !debug { plan.askForPassword() }
   }
 
   /// Returns the arguments that make the same mount, independent of the working directory.

@@ -61,7 +61,9 @@ struct OpenCommand: ParsableCommand {
     let place = try OpenedPlace(for: source)
     if place.isMounted { return place.folder }
     do {
-      try MountPlan(source: given, mountpoint: place.folder, options).run(inForeground: false) { place.remove() }
+      let plan = try MountPlan(source: given, mountpoint: place.folder, options)
+      try plan.run(inForeground: false) { place.remove() }
+      plan.askForPassword()
     } catch {
       place.remove()
       throw error

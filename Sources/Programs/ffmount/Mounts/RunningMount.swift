@@ -135,4 +135,26 @@ extension RunningMount {
       }
     }
   }
+
+  /// Returns the ffmount mount that contains a path, and the absolute path without links. Throws a refusal,
+  /// `cannot DO PATH: …`, if there is none or it does not answer.
+  ///
+  /// Must be called before the process has a second thread.
+  static func containing(_ path: String, toDo what: String) throws -> (mount: RunningMount, path: String) {
+    func refusal(_ reason: String) -> Refusal { Refusal(.sourceMissing, "cannot \(what) \(path): \(reason)") }
+    let table = MountTable()
+    var passed: RunningMount?
+    _ = table.mount(onTheWayTo: path) { entry, _ in
+      passed = ask([entry]).first
+      return passed?.hindrance != nil
+    }
+    if let hindrance = passed?.hindrance { throw refusal(hindrance) }
+    guard let full = MountTable.absolute(path), let entry = table.mount(of: full) else {
+      throw refusal("\(describe(ENOENT)) (check the path)")
+    }
+    guard entry.isOurs else { throw refusal("not in an ffmount mount (run 'ffmount list')") }
+    // The last mount on the path contains the file, unless the path leaves that mount again.
+    if let passed, passed.entry.mountpoint == entry.mountpoint { return (passed, full) }
+    return (ask([entry])[0], full)
+  }
 }
