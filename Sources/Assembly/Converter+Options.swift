@@ -17,22 +17,37 @@ extension Converter {
       + "some conversions are not shown (\(remedy(missing)))"
   }
 
-  /// Returns the Debian package with a worker program.
-  package static func package(of program: String) -> String {
-    switch program {
-    case "ffscan": "ffmount-scans"
-    case "ffmedia": "ffmount-media"
-    case layout where OfficeSuite.folder == nil:
-      "libreoffice-writer-nogui libreoffice-calc-nogui libreoffice-impress-nogui"
-    case "ffoffice", layout: "ffmount-office"
-    default: "ffmount-converters"
-    }
+  /// The packages with programs of their own besides `ffmount`, the programs, and the purpose.
+  package static let packages: [(name: String, programs: [String], purpose: String)] = [
+    (
+      "ffmount-converters", ["ffarchive", "ffconvert", "ffpages"], "PDFs, images, and archives such as 7z, RAR and ISO"
+    ),
+    ("ffmount-media", ["ffmedia"], "sound and films"),
+    ("ffmount-office", ["ffoffice", layout], "office documents and Outlook's mail"),
+    ("ffmount-scans", ["ffscan"], "recognised text, and pages of photos"),
+    ("ffmount-server", ["ffserve"], "ffmount serve"),
+    ("ffmount-client", ["ffremote"], "mounts of servers"),
+  ]
+
+  /// Returns the Debian packages that a program needs and that are not installed.
+  package static func packages(lackingFor program: String) -> [String] {
+    let own = packages.first { $0.programs.contains(program) }?.name ?? "ffmount"
+    let suite = ["libreoffice-writer-nogui", "libreoffice-calc-nogui", "libreoffice-impress-nogui"]
+    return (OwnPrograms.path(of: program) == nil ? [own] : [])
+      + (program == layout && OfficeSuite.folder == nil ? suite : [])
   }
 
   /// Returns instructions to install worker programs.
   package static func remedy(_ programs: [String] = ["ffconvert"]) -> String {
-    let packages = Set(programs.map(package)).sorted().joined(separator: " and ")
-    return "install the package \(packages), or run scripts/install"
+    var packages: [String] = []
+    for package in programs.flatMap(packages(lackingFor:)) where !packages.contains(package) {
+      packages.append(package)
+    }
+    guard let last = packages.last else { return "run 'ffmount doctor'" }
+    let names =
+      packages.count > 1 ? "packages \(packages.dropLast().joined(separator: ", ")) and \(last)" : "package \(last)"
+    let isOwn = packages.contains { $0.hasPrefix("ffmount") }
+    return "install the \(names)\(isOwn ? ", or run scripts/install" : "")"
   }
 
   /// Returns the conversions. Returns `nil` if no worker program is available. Views that require one are left out in

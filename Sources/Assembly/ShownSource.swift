@@ -53,9 +53,20 @@ package struct ShownSource: Sendable {
       if case .system(let code) = error.kind {
         throw Refusal(.sourceMissing, "cannot show \(path): \(describe(code)) (check its permissions)")
       }
-      throw Refusal(
-        .sourceUnsuitable, "cannot show \(path): \(error) (give the folder it is in to get the file as it is)")
+      throw Refusal(.sourceUnsuitable, "cannot show \(path): \(reason(error, options))")
     }
+  }
+
+  /// Returns the reason why the file is not shown as a directory, and the remedy in parentheses.
+  private func reason(_ error: Fault, _ options: MountOptions) -> String {
+    if let foreign = ForeignFormat(of: path) {
+      return "\(foreign.name), which ffmount does not show (\(foreign.command))"
+    }
+    let near = options.view.flatMap { view in
+      MountOptions.folderViews.contains(view) ? nil : Spelling.nearest(to: view, among: MountOptions.folderViews)
+    }
+    if let near { return "\(error) (did you mean -o view=\(near)?)" }
+    return "\(error) (give the folder it is in to get the file as it is)"
   }
 
   /// Returns a `FileTree` for a tree of this source.

@@ -81,5 +81,7 @@ extension CommandTests {
     Refusal("source a broken archive", ["S/broken.zip", "M"], 65, "S/broken.zip", "expected"),
     Refusal("source a fifo", ["S/fifo", "M"], 65, "S/fifo"),
     Refusal("unknown view", ["-o", "view=pages", "S/good.zip", "M"], 65, "S/good.zip"),
+    Refusal("misspelt view", ["-o", "view=contnets", "S/good.zip", "M"], 65, "did you mean -o view=contents?"),
+    Refusal("source a disk image", ["S/disk.qcow2", "M"], 65, "a QEMU disk image", "guestmount"),
   ]
 }

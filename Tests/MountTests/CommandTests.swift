@@ -55,6 +55,7 @@ import Testing
   private func fill(_ scratch: MountScratch) async throws {
     try scratch.write("text.txt", "just text, and long enough to be more than a header")
     try scratch.write("broken.zip", "this is no archive, whatever its name says")
+    _ = try await shell("printf 'QFI\\373rest' > \"$1\"", scratch.source + "/disk.qcow2")
     try scratch.write("good.zip", ZipFixture(ZipFixtureEntry("in.txt", "inside")))
     try scratch.write("folder/file", "x")
     let lines = """

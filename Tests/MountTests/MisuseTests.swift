@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -20,6 +21,19 @@ import Testing
     Case(line: "status --json more", says: "ffmount help status"),
     Case(line: "search", says: "Missing"),
     Case(line: "", says: "<source>"),
+    Case(line: "lst", says: "lst is not a command, folder or file (type: ffmount list)"),
+    Case(line: "unmont mnt", says: "(type: ffmount unmount mnt)"),
+    Case(line: "serach a.mbox invoice", says: "(type: ffmount search a.mbox invoice)"),
+    Case(line: "doctro", says: "(type: ffmount doctor)"),
+    Case(line: "help bogus", says: "bogus is not a command (type: ffmount help)"),
+    Case(line: "help serch", says: "(type: ffmount help search)"),
+    Case(line: "help umount", says: "(type: ffmount help unmount)"),
+    Case(line: "-o depht=2 a b", says: "-o depht=2 (did you mean -o depth? see MOUNT OPTIONS in: man ffmount)"),
+    Case(line: "-o password-file=x a b", says: "did you mean -o password_file?"),
+    Case(line: "-o frobnicate a b", says: "unknown option -o frobnicate (see MOUNT OPTIONS in: man ffmount)"),
+    Case(line: "-o depth=99 a b", says: "expected 0 to 64 (see MOUNT OPTIONS in: man ffmount)"),
+    Case(line: "-o depth a b", says: "(N is a number; see man ffmount)"),
+    Case(line: "why --jsn x", says: "--json"),
   ]
 
   @Test(arguments: cases) func wrongUsageSuggestsTheCorrectCommand(_ one: Case) async throws {
@@ -40,7 +54,7 @@ import Testing
       let said = try await shell(
         """
         cd "$1" && cp "$2" . && export XDG_CACHE_HOME=$PWD/cache
-        ./ffmount source mnt; ls mnt; ./ffmount -u mnt; ./ffmount doctor; echo "ended $?"; ./ffmount formats | tail -6
+        ./ffmount source mnt; ls mnt; ./ffmount -u mnt; ./ffmount doctor; echo "ended $?"; ./ffmount formats | tail -7
         """, scratch.path, MountProcess.binary)
       // By the mount, and nowhere else.
       #expect(
@@ -48,11 +62,33 @@ import Testing
           && said.errors.hasPrefix("ffmount: ffarchive, ffconvert and ffpages not found"),
         "\(said.errors)")
       #expect(said.errors.contains("ffmount-converters") && said.errors.contains("scripts/install"))
-      let doctor = try #require(said.lines.firstIndex { $0.hasPrefix("bad   ffconvert") }, "\(said.text)")
-      #expect(said.lines[doctor + 1].contains("fix it with: sudo apt install ffmount-converters"))
-      #expect(said.lines.contains("ended 1"))
-      #expect(said.lines.contains { $0.hasPrefix("Not installed: ffconvert, which makes ") }, "\(said.text)")
+      // A package that may not be wanted is noted. No repository has it, and this program is not in /usr/bin.
+      let doctor = try #require(said.lines.firstIndex { $0.hasPrefix("note  ffconvert") }, "\(said.text)")
+      #expect(said.lines[doctor].contains("not installed: for PDFs, images, and archives"), "\(said.text)")
+      #expect(said.lines[doctor + 1].hasSuffix("fix it with: scripts/install"), "\(said.text)")
+      for program in ["ffkeep", "ffserve", "ffremote", "ffscan", "ffmedia", "ffoffice", "fflayout"] {
+        #expect(said.lines.contains { $0.hasPrefix("note  \(program) ") }, "\(program): \(said.text)")
+      }
+      #expect(!said.lines.contains { $0.hasPrefix("bad ") && $0.contains("ff") && !$0.contains("/") }, "\(said.text)")
+      // Packages and their purposes, not the verbs of recipes.
+      let lacking = said.lines.filter { $0.hasPrefix("Not installed: ") }
+      #expect(lacking.contains { $0.hasPrefix("Not installed: ffarchive, ffconvert, ffpages, for PDFs, images, ") })
+      #expect(lacking.contains { $0.contains("ffmedia, for sound and films (install the package ffmount-media") })
+      #expect(!lacking.contains { $0.contains("joined-") || $0.contains("layout-") }, "\(lacking)")
     }
+  }
+
+  /// Every failure with --json, also of the command line, is an object with the key `error`.
+  @Test(arguments: [
+    "list more --json", "status --jsn --json", "doctor --json /nowhere/at/all", "why --json", "why /etc/passwd --json",
+    "search --json", "search /nowhere x --json", "verify /nowhere --json", "formats --json --mime",
+    "discover --json --timeout 0",
+  ]) func errorsAreJSONOnRequest(_ line: String) async throws {
+    let said = try await shell("exec \"$1\" \(line)", MountProcess.binary, limit: 20)
+    #expect(said.status != 0)
+    let object = try JSONSerialization.jsonObject(with: Data(said.bytes)) as? [String: String]
+    let error = try #require(object?["error"], "\(said.text)")
+    #expect(said.errors == "ffmount: \(error)\n", "\(said.errors)")
   }
 
   // MARK: What is documented

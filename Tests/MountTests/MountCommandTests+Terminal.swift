@@ -24,4 +24,29 @@ extension MountCommandTests {
       #expect(long.allSatisfy { $0.split(separator: " ").contains { $0.count > columns / 2 } }, "\(long)")
     }
   }
+
+  /// The pages of a PDF are counted before they are made.
+  @Test(
+    .enabled(
+      if: MountScratch.has("script") && MountScratch.exists(MountProcess.program("ffpages")),
+      "needs script and ffpages"))
+  func barOfConversionsEndsAtItsTotal() async throws {
+    try await withScratch { scratch in
+      try await script("make_documents.py", scratch.source)
+      _ = try await shell(
+        "cd \"$1\" && for n in 1 2 3 4 5; do cp report.pdf $n.pdf; done && rm photo.png", scratch.source)
+      let said = try await MountChild(
+        ["script", "-qec", "stty cols 160; \(MountProcess.binary) index --conversions \(scratch.source)", "/dev/null"],
+        environment: ["XDG_CACHE_HOME": scratch.path + "/cache", "TMPDIR": scratch.path]
+      ).wait(atMost: 50).text
+      let counts = said.matches(of: /(\d+) of (\d+) files/).compactMap { match -> (Int, Int)? in
+        guard let done = Int(match.1), let total = Int(match.2) else { return nil }
+        return (done, total)
+      }
+      let last = try #require(counts.last, "\(said)")
+      // Six documents of twelve pages, and a smaller version of each.
+      #expect(counts.allSatisfy { $0.0 <= $0.1 && $0.1 == 78 }, "\(said)")
+      #expect(last.0 > 12 && said.contains(": 78 files converted in "), "\(said)")
+    }
+  }
 }

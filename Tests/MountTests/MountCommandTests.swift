@@ -76,7 +76,7 @@ import Testing
         let why = try await json("why", mount.mountpoint + "/bad\tname.png.as-jpeg") as? [String: Any]
         #expect(
           Set(why?.keys ?? [:].keys) == [
-            "path", "mountpoint", "kind", "real", "view", "source", "state", "error", "remark", "advice",
+            "path", "mountpoint", "kind", "real", "view", "source", "state", "error", "remark", "lacks", "advice",
           ])
         #expect(why?["view"] as? String == "as-jpeg" && why?["state"] as? String == "failed", "\(why ?? [:])")
         #expect((why?["error"] as? String)?.hasSuffix("is broken at its heart") ?? false, "\(why ?? [:])")
@@ -120,7 +120,7 @@ import Testing
         _ = try await run("cat", mount.mountpoint + inner)
         let locked = try await why(inner)
         #expect(locked.status == 0)
-        for word in ["the view contents of a.zip", "password", "-o password_file=FILE", "chmod 600"] {
+        for word in ["the view contents of a.zip", "password", "ffmount unlock", "-o password_file=FILE", "chmod 600"] {
           #expect(locked.text.contains(word), "\(locked.text)")
         }
         let real = try await why("/plain.txt")
@@ -132,6 +132,42 @@ import Testing
         #expect(nothing.status == 66 && nothing.errors.contains("No such file"), "\(nothing.errors)")
         let outside = try await json("why", scratch.source + "/plain.txt") as? [String: Any]
         #expect((outside?["error"] as? String)?.contains("not in an ffmount mount") ?? false)
+      }
+    }
+  }
+
+  /// ffmount without the programs of its other packages.
+  @Test func whyNamesTheMissingPackage() async throws {
+    try await withScratch { scratch in
+      let lines = """
+        cd "$1" && cp "$2" . && export XDG_CACHE_HOME=$PWD/cache; cd source; printf 'PK' > a.docx; printf '%%PDF-1' > b.pdf
+        printf '7z\\274\\257\\047\\034' > c.7z; echo x > d.flac; echo x > e.txt; printf 'hsqs....' > f.img; cd ..
+        ./ffmount -o supervise=off source mnt 2>/dev/null; w() { ./ffmount why "mnt/$1" 2>&1 | grep -e '^ffm' -e '^lacks' -e '^re' -e '^do'; }
+        for n in a.docx a.docx.as-pdf b.pdf b.pdf.pages b.compressed.pdf b.pdf.pagse c.7z.contents d.flac d.flac.as-mp3 \
+          e.txt.as-mp3 f.img f.img.contents; do echo "# $n"; w $n; done; ./ffmount -u mnt
+        """
+      let said = try await shell(lines, scratch.path, MountProcess.binary)
+      await offThread { MountProcess.unmount(scratch.mountpoint) }
+      var found: [String: String] = [:]
+      for part in said.text.split(separator: "# ") {
+        let lines = part.split(separator: "\n", maxSplits: 1)
+        found[String(lines[0])] = lines.count > 1 ? String(lines[1]) : ""
+      }
+      for (name, words) in [
+        ("a.docx", ["lacks   views made by fflayout and ffoffice (install the", "ffmount-office"]),
+        ("a.docx.as-pdf", ["a.docx has no view as-pdf because fflayout is not installed", "ffmount-office"]),
+        ("b.pdf", ["lacks   views made by ffconvert, ffpages and ffscan", "ffmount-converters and ffmount-scans"]),
+        ("b.pdf.pages", ["b.pdf has no view pages because ffpages is not installed", "ffmount-converters"]),
+        ("b.compressed.pdf", ["b.pdf has no view compressed.pdf because ffconvert is not installed"]),
+        ("b.pdf.pagse", ["b.pdf exists but has no such view", "(did you mean pages?)"]),
+        ("c.7z.contents", ["because ffarchive is not installed", "ffmount-converters"]),
+        ("d.flac", ["lacks   views made by ffmedia", "ffmount-media"]),
+        ("d.flac.as-mp3", ["because ffmedia is not installed", "ffmount-media"]),
+        ("e.txt.as-mp3", ["its content is of another kind"]),
+        ("f.img", ["remark  a SquashFS image, whose content ffmount does not show", "do      squashfuse FILE FOLDER"]),
+        ("f.img.contents", ["f.img is a SquashFS image, whose content ffmount does not show (squashfuse"]),
+      ] {
+        for word in words { #expect(found[name]?.contains(word) ?? false, "\(name): \(found[name] ?? said.text)") }
       }
     }
   }
@@ -247,6 +283,76 @@ import Testing
     }
   }
 
+  @Test func doctorExaminesAMount() async throws {
+    try await withScratch { scratch in
+      try scratch.write("file", "x")
+      try await withMount(scratch) { mount in
+        let said = try await ffmount("doctor", mount.mountpoint)
+        #expect(
+          said.status == 0
+            && said.text.contains("ok    mount         \(mount.mountpoint), of \(scratch.source): answers, for "),
+          "\(said.text)\(said.errors)")
+        #expect(said.text.contains("process \(mount.daemon.pid)\n") && said.text.contains("supervisor    none"))
+        #expect(!said.text.contains("fusermount3"))
+        mount.daemon.send(SIGSTOP)
+        defer { mount.daemon.send(SIGCONT) }
+        let silent = try await ffmount("doctor", mount.mountpoint)
+        #expect(silent.status == 1 && silent.text.contains("fix it with: ffmount -u -z \(mount.mountpoint)\n"))
+      }
+      let none = try await ffmount("doctor", scratch.mountpoint)
+      #expect(none.status == 66 && none.errors.contains("not an ffmount mount (run 'ffmount list')"), "\(none.errors)")
+    }
+  }
+
+  /// A cache folder that this user cannot create.
+  @Test(.enabled(if: MountScratch.isRoot && MountScratch.has("setpriv"), "needs root and setpriv"))
+  func unusableCacheIsReported() async throws {
+    try await withScratch { scratch in
+      try scratch.write("x.mbox", "From a@b Fri May  3 10:00:00 2024\nFrom: a@b\nSubject: s\n\nt\n")
+      let lines = """
+        cd "$1"; chmod 755 . source; chmod 644 source/*; mkdir -m 555 home; cp "$2" ffmount; chmod 755 ffmount
+        as() { env -u XDG_CACHE_HOME HOME="$1/home" setpriv --reuid=65534 --regid=65534 --clear-groups -- "${@:2}" 2>&1; }
+        as "$1" ./ffmount --version || exit 90
+        as "$1" ./ffmount index source/x.mbox; echo "status $?"; as "$1" ./ffmount doctor | grep -A 1 ' cache  '
+        as "$1" env HOME=/nonexistent ./ffmount doctor | grep -A 1 ' cache  '
+        """
+      let said = try await shell(lines, scratch.path, MountProcess.binary)
+      if said.status == 90 { try Test.cancel("another user may not run what lies here: \(said.text)") }
+      let reason = "cannot be created: Permission denied (set XDG_CACHE_HOME to a folder that you can write to)"
+      #expect(
+        said.text.contains("cannot save the index of source/x.mbox: \(scratch.path)/home/.cache/ffmount \(reason)"))
+      #expect(said.text.contains("status 1") && !said.text.contains("is the disk full"), "\(said.text)")
+      for folder in [scratch.path + "/home/.cache/ffmount", "/nonexistent/.cache/ffmount"] {
+        #expect(
+          said.text.contains("bad   cache         nothing is kept for the next mount: \(folder) \(reason)\n"),
+          "\(said.text)")
+      }
+      // What is suggested works.
+      let mend = try #require(said.lines.last { $0.contains("fix it with: ") }, "\(said.text)")
+      let command = mend.replacing("      fix it with: ", with: "").replacing("/var/tmp", with: scratch.path)
+      let mended = try await shell(
+        """
+        cd "$1"; chmod 1777 .
+        setpriv --reuid=65534 --regid=65534 --clear-groups -- bash -c "$2 && ./ffmount index source/x.mbox" 2>&1
+        """, scratch.path, command)
+      #expect(mended.status == 0, "\(mended.text)")
+    }
+  }
+
+  @Test(.enabled(if: MountScratch.exists(MountProcess.program("ffserve")), "needs ffserve"))
+  func unusableAddressIsReported() async throws {
+    try await withScratch { scratch in
+      for (words, says) in [
+        (["--host", "192.0.2.1"], "port 4200: Cannot assign requested address (this machine does not have it"),
+        (["--host", "no-such-host.invalid"], "no address has this name"),
+      ] {
+        let said = try await MountChild([MountProcess.binary, "serve", scratch.source] + words).wait(atMost: 30)
+        #expect(said.status == 1 && said.errors.contains(says), "\(said.errors)")
+        #expect(said.errors.split(separator: "\n").count == 1 && !said.errors.contains("descriptor"), "\(said.errors)")
+      }
+    }
+  }
+
   /// Two users: one sees of the other's mount where it is, and cannot unmount it.
   @Test(
     .enabled(if: MountScratch.isRoot && MountScratch.has("setpriv"), "needs root and setpriv"))
@@ -258,10 +364,13 @@ import Testing
         as() { setpriv --reuid=65534 --regid=65534 --clear-groups -- "$@" 2>&1; }
         as ./ffmount --version || exit 90
         ./ffmount -o allow_other source mine 2>/dev/null || exit 91
-        as ./ffmount source theirs; echo "refused $?"
+        as ./ffmount source theirs; echo "refused $?"; mkdir -m 0 closed; chown 65534 closed
+        as ./ffmount source closed; echo "closed $?"; chown 0:0 closed; mkdir -m 1777 sticky
+        as ./ffmount source sticky; echo "sticky $?"
         as ./ffmount -f source mnt & pid=$!
         for n in $(seq 500); do grep -q " $1/mnt " /proc/self/mountinfo && break; kill -0 $pid || exit 92; sleep .02; done
         echo "user:"; as ./ffmount list; as ./ffmount -u mine; echo "status $?"
+        as ./ffmount upgrade mine; echo "upgraded $?"; as ./ffmount doctor mine; echo "examined $?"
         echo "root:"; ./ffmount list; ./ffmount why mnt/file 2>&1
         as ./ffmount -u mnt; echo "unmounted $?"; wait $pid; ./ffmount -u mine
         """
@@ -271,11 +380,21 @@ import Testing
         try Test.cancel("another user may not run or mount here: \(said.text)\(said.errors)")
       }
       #expect(said.status == 0, "\(said.text)\(said.errors)")
-      // The helper's reason, in ffmount's words.
-      #expect(said.text.contains("/theirs: fusermount3: user has no write access"), "\(said.text)")
-      #expect(said.text.contains("refused 69") && !said.text.contains("\nfusermount3"), "\(said.text)")
+      // The helper would refuse with another status, and without advice.
+      #expect(
+        said.text.contains("on theirs: Permission denied (use a folder of yours, or type: sudo chown $USER theirs)"),
+        "\(said.text)")
+      #expect(said.text.contains("refused 73") && !said.text.contains("fusermount3"), "\(said.text)")
+      #expect(said.text.contains("(type: chmod u+rwx closed)\nclosed 73"), "\(said.text)")
+      #expect(said.text.contains("on sticky: it is sticky and belongs to another user"), "\(said.text)")
+      #expect(said.text.contains("cannot upgrade mine: mounted by another user"), "\(said.text)")
+      #expect(said.text.contains("upgraded 73") && said.text.contains("examined 0"), "\(said.text)")
+      #expect(said.text.contains("note  mount         \(scratch.path)/mine: mounted by another user"), "\(said.text)")
       let parts = said.text.split(separator: "root:\n")
       try #require(parts.count == 2, "\(said.text)")
+      // The user's own mounts come first.
+      let (own, other) = (parts[0].firstRange(of: "\(scratch.mountpoint)\n"), parts[0].firstRange(of: "/mine\n"))
+      #expect(try #require(own).lowerBound < #require(other).lowerBound, "\(said.text)")
       #expect(parts[0].contains("\(scratch.mountpoint)\n  of \(scratch.source)\n  running for "), "\(said.text)")
       #expect(parts[0].contains("\(scratch.path)/mine\n  of \(scratch.source)\n  mounted by root"), "\(said.text)")
       #expect(parts[0].contains("cannot unmount mine: mounted by another user"), "\(said.text)")

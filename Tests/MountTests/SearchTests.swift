@@ -86,7 +86,15 @@ import Testing
       #expect(
         read.text == "[('files', '2021-02-02 12:00'), ('会議の資料', '2020-01-01 12:00')]\n", "\(json.text)\(read.errors)")
       let nothing = try await ffmount("search", archive, "--json", "absent")
-      #expect(nothing.text == "[]\n" && nothing.status == 0)
+      #expect(nothing.text == "[]\n" && nothing.status == 1)
+      #expect(nothing.errors == "ffmount: no message in \(archive) matches absent\n")
+      // A missing path has the same status for both commands.
+      for command in ["search", "index"] {
+        let missing = try await MountChild(
+          [MountProcess.binary, command, archive + "x"] + (command == "search" ? ["x"] : []), environment: environment
+        ).wait(atMost: 30)
+        #expect(missing.status == 66 && missing.errors.contains("No such file"), "\(missing.errors)")
+      }
       let bad = try await ffmount("search", archive, "has:wings")
       #expect(bad.status == 1 && bad.text == "" && bad.errors.contains("has:attachment"), "\(bad.errors)")
       // With --json every error is an object.

@@ -115,7 +115,7 @@ package struct MountOption: Sendable {
         expected = String(error.message[reason.upperBound...])
       }
     } catch {}
-    return ValidationError("-o \(name): =N is missing (N is \(expected))")
+    return ValidationError("-o \(name): =N is missing (N is \(expected); see man ffmount)")
   }
 
   package static func refusal(_ name: String, _ value: String, _ expected: String) -> ValidationError {

@@ -120,7 +120,7 @@ extension MountOptions {
   ]
 
   /// The names of the views that are directories, as in `-o view=`.
-  private static let folderViews = Views.descriptions.compactMap { view -> String? in
+  static let folderViews = Views.descriptions.compactMap { view -> String? in
     guard view.spelling.hasPrefix("NAME."), view.spelling.hasSuffix("/") else { return nil }
     return String(view.spelling.dropFirst("NAME.".count).dropLast())
   }

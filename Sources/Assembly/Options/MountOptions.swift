@@ -85,7 +85,9 @@ package struct MountOptions {
       throw ValidationError("-o \(option): \(name) takes no value (write -o \(name))")
     }
     if let known = Self.table[name] { throw known.missingValue(name) }
-    throw ValidationError("unknown option -o \(option) (see man ffmount)")
+    let names = Set(Self.table.keys).union(Self.ignored).union(Self.kernelFlags)
+    let near = Spelling.nearest(to: name, among: names).map { "did you mean -o \($0)? " } ?? ""
+    throw ValidationError("unknown option -o \(option) (\(near)see MOUNT OPTIONS in: man ffmount)")
   }
 
   /// Parses a value of `views=`: `all`, `usual`, `folders`, `none`, `+docx`, `-zip`, `-messages`. Several are joined by
@@ -162,7 +164,7 @@ extension MountOptions {
 extension MountOptions {
   /// Whether mount(8) started this process, for a line in /etc/fstab for example. It adds `rw` to every line without
   /// `ro`.
-  static let isFromMount: Bool = {
+  package static let isFromMount: Bool = {
     var process = getppid()
     // The process in between is mount.fuse3, which runs programs by a shell that may or may not remain.
     for _ in 0..<4 {

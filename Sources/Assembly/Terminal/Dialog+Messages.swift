@@ -51,7 +51,8 @@ extension Dialog {
   static func password(_ question: String) throws -> [UInt8]? {
     let question = Terminal.shown(question)
     let line = try answer(
-      zenity: ["--entry", "--hide-text", "--text=\(plain(question)):"], kdialog: ["--password", "\(literal(question)):"])
+      zenity: ["--entry", "--hide-text", "--text=\(plain(question)):"],
+      kdialog: ["--password", "\(literal(question)):"])
     return line.flatMap { $0.isEmpty ? nil : Array($0.utf8) }
   }
 

@@ -189,7 +189,7 @@ extension Index {
   public var obstacle: String? {
     guard let folder else { return "no cache folder (set XDG_CACHE_HOME)" }
     do throws(Fault) { try OwnFolder.check(folder) } catch {
-      return error.kind == .system(ENOENT) ? nil : error.reason
+      return error.kind == .system(ENOENT) ? Self.uncreatable(folder) : error.reason
     }
     for name in ["", "-wal", "-shm"].map({ "\(folder)/\(IndexFile.name)\($0)" }) {
       var status = stat()
@@ -203,6 +203,17 @@ extension Index {
     var system = statvfs()
     let isFull = unsafe statvfs(folder, &system) == 0 && system.f_bavail == 0
     return isFull ? "the disk of \(folder) is full (make room on it)" : nil
+  }
+
+  /// Returns the reason why a missing directory cannot be created. Returns `nil` if none is visible.
+  private static func uncreatable(_ path: String) -> String? {
+    var parent = path
+    repeat {
+      parent = String(parent.prefix(upTo: parent.lastIndex(of: "/") ?? parent.startIndex))
+    } while unsafe !parent.isEmpty && access(parent, F_OK) != 0
+    if unsafe access(parent.isEmpty ? "/" : parent, W_OK | X_OK) == 0 { return nil }
+    let reason = unsafe String(cString: strerror(errno))
+    return "\(path) cannot be created: \(reason) (set XDG_CACHE_HOME to a folder that you can write to)"
   }
 
   private static func unwritable(_ path: String) -> String {

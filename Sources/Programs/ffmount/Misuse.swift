@@ -15,9 +15,21 @@ enum Misuse {
       guard let name = others[word] ?? (isCommand(word) ? word : nil), name != "help" else { return }
       throw Refusal(.usage, "unknown option \(first) (type: \(example(name, arguments)))")
     }
-    if let name = others[first], !exists(first) {
+    if first == "help", let word = arguments.dropFirst().first, !word.hasPrefix("-"), !isCommand(word) {
+      let name = others[word] ?? Spelling.nearest(to: word, among: FFMount.commandNames)
+      throw Refusal(.usage, "\(word) is not a command (type: ffmount help\(name.map { " \($0)" } ?? ""))")
+    }
+    // Nearly all words are near a name of two or three letters.
+    let isWord = !first.hasPrefix("-") && !first.contains("/") && !isCommand(first) && first.count > 2
+    let near = isWord ? Spelling.nearest(to: first, among: FFMount.commandNames) : nil
+    if let name = others[first] ?? near, !exists(first) {
       throw Refusal(.usage, "\(first) is not a command, folder or file (type: \(example(name, arguments)))")
     }
+  }
+
+  /// Returns whether a command is asked to print JSON.
+  static func wantsJSON(_ arguments: [String]) -> Bool {
+    arguments.first.map(isCommand) ?? false && arguments.prefix { $0 != "--" }.contains("--json")
   }
 
   /// Returns the error message for a wrong command line.
@@ -25,6 +37,7 @@ enum Misuse {
     let message = message.split(separator: "\n").joined(separator: " ")
     // The message already contains advice.
     if message.hasSuffix(")") { return message }
+    if message.hasPrefix("-o ") { return "\(message) (see MOUNT OPTIONS in: man ffmount)" }
     guard let first = arguments.first, isCommand(first) else { return "\(message) (type ffmount --help for the usage)" }
     let hint = exists(first) ? "; to mount \(first), write ./\(first)" : ""
     return "\(message) (type ffmount help \(first) for the usage\(hint))"
@@ -35,7 +48,11 @@ enum Misuse {
   private static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
   private static func example(_ command: String, _ arguments: [String]) -> String {
-    let operands = ["unmount": "MOUNTPOINT", "why": "PATH", "open": "FILE", "mount": "SOURCE MOUNTPOINT"]
+    let operands = [
+      "unmount": "MOUNTPOINT", "upgrade": "MOUNTPOINT", "why": "PATH", "unlock": "PATH", "open": "FILE",
+      "mount": "SOURCE MOUNTPOINT", "index": "PATH", "search": "ARCHIVE QUERY", "verify": "PATH", "serve": "SOURCE",
+      "cache": "clear", "thumbnail": "INPUT OUTPUT", "help": "COMMAND",
+    ]
     guard let operand = operands[command] else { return "ffmount \(command)" }
     return "ffmount \(command) "
       + (arguments.count > 1 ? arguments.dropFirst().map(ShellWord.quoted).joined(separator: " ") : operand)

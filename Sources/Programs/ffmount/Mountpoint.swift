@@ -76,10 +76,26 @@ struct Mountpoint {
         "cannot mount on \(given): in use by another mount, \(mount.type) (unmount it with: \(mount.unmountCommand))"
       )
     }
+    try checkPermission(status)
     if !options.permitsNonempty, !Self.isEmpty(path) {
       throw Refusal(
         .mountpointUnusable, "cannot mount on \(given): not empty (use -o nonempty, or an empty folder)")
     }
+  }
+
+  /// Throws a refusal if fusermount3 would not let this user mount on a directory.
+  private func checkPermission(_ status: stat) throws {
+    if geteuid() == 0 { return }
+    let isOwn = status.st_uid == geteuid()
+    let isSticky = status.st_mode & S_ISVTX != 0 && !isOwn
+    guard unsafe isSticky || access(path, W_OK | X_OK) != 0 else { return }
+    let reason = isSticky ? "it is sticky and belongs to another user" : describe(errno)
+    let quoted = ShellWord.quoted(given)
+    throw Refusal(
+      .mountpointUnusable,
+      isOwn
+        ? "cannot mount on \(given): \(reason) (type: chmod u+rwx \(quoted))"
+        : "cannot mount on \(given): \(reason) (use a folder of yours, or type: sudo chown $USER \(quoted))")
   }
 
   private static func isEmpty(_ path: String) -> Bool {
@@ -108,7 +124,8 @@ struct Mountpoint {
     if geteuid() != 0, options.allowsOthers || options.allowsRoot, !Self.permitsOthers {
       throw Refusal(
         .fuseUnavailable,
-        "cannot mount: only root can use -o allow_other and allow_root (or put user_allow_other in /etc/fuse.conf)")
+        "cannot mount: only root can use -o allow_other and allow_root (leave them out, or put user_allow_other into /etc/fuse.conf)"
+      )
     }
   }
 

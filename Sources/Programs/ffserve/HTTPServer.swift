@@ -191,9 +191,25 @@ struct HTTPServer {
       try channel.setOption(.autoRead, value: true).wait()
       return Listening(channel: channel, port: port, site: site)
     } catch {
-      throw Refusal(
-        .failure,
-        "cannot listen on \(options.host), port \(options.port): \(error) (choose another with --host and --port)")
+      throw Refusal(.failure, "cannot listen on \(options.host), port \(options.port): \(Self.reason(error))")
+    }
+  }
+
+  /// Returns the reason why an address cannot be bound, and the remedy in parentheses.
+  private static func reason(_ error: any Error) -> String {
+    switch error {
+    case is SocketAddressError: return "no address has this name (give one of this machine's with --host)"
+    case let error as IOError:
+      let code = error.errnoCode
+      let advice =
+        switch code {
+        case EADDRNOTAVAIL: "this machine does not have it; 0.0.0.0 and :: are all that it has"
+        case EADDRINUSE: "choose another port with --port"
+        case EACCES: "only root can use ports below 1024; choose another with --port"
+        default: "choose another address with --host and --port"
+        }
+      return "\(describe(code)) (\(advice))"
+    default: return "\(error) (choose another address with --host and --port)"
     }
   }
 }

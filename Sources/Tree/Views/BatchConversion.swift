@@ -56,7 +56,8 @@ public final class BatchConversion: Sendable {
   /// Calls `body` with the path and node of each preliminary file, with one lookup added. Skips directories that cannot
   /// be listed.
   private func walk(_ folder: UInt64, _ body: (String, UInt64) throws(Fault) -> Void) throws(Fault) {
-    guard let reader = try? tree.openFolder(folder, .blocking) else { return }
+    let opened = try? waiting { () throws(Fault) in try tree.openFolder(folder, .blocking) }
+    guard let reader = opened else { return }
     var cookie: UInt64 = 0
     while true {
       var folders: [UInt64] = []

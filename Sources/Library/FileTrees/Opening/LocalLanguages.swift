@@ -25,11 +25,6 @@ package enum LocalLanguages {
     return codes[String(locale.prefix { $0 != "." && $0 != "@" })] ?? codes[String(locale.prefix(2))]
   }
 
-  /// Returns the Debian package with the data of a language.
-  package static func package(of code: String) -> String {
-    "tesseract-ocr-\(String(code.map { $0 == "_" ? "-" : $0 }))"
-  }
-
   /// Tesseract's codes by those of locales, which are ISO 639-1's, with a country if it determines the script.
   private static let codes = [
     "af": "afr", "ar": "ara", "be": "bel", "bg": "bul", "bn": "ben", "bs": "bos", "ca": "cat", "cs": "ces", "cy": "cym",

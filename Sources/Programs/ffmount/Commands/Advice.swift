@@ -1,13 +1,14 @@
 import Assembly
+import Bytes
 import FileTrees
 
 /// Advice on the errors that `user.ffmount.error` reports.
 enum Advice {
-  /// The advice for each phrase of an error. The first match is used.
+  /// The advice for each phrase of an error, with `PATH` for the file. The first match is used.
   private static let table: [(word: String, advice: String)] = [
     (
       "password_file",
-      "write the password into a file that only you can read (one per line, chmod 600 FILE), and mount with -o password_file=FILE"
+      "type: ffmount unlock PATH; or write the password into a file that only you can read (one per line, chmod 600 FILE), and mount with -o password_file=FILE"
     ),
     ("convert_time", "mount with more time for a conversion, such as -o convert_time=600"),
     ("convert_memory", "mount with more memory for a conversion, such as -o convert_memory=4G"),
@@ -33,8 +34,8 @@ enum Advice {
     ("is not changed", "nothing: the file is served unchanged"),
   ]
 
-  static func on(_ error: String) -> String {
-    table.first { error.contains($0.word) }?.advice
+  static func on(_ error: String, at path: String) -> String {
+    table.first { error.contains($0.word) }?.advice.replacing("PATH", with: ShellWord.quoted(path))
       ?? "the file itself is the cause: get another copy, or try another program"
   }
 }

@@ -1,10 +1,12 @@
 import Assembly
 import Bytes
+import Catalogue
 import FileTrees
 import FuseLink
 import Glibc
 import Index
 import Jobs
+import Tree
 
 /// The checks of `ffmount doctor`, in order of output.
 enum Checkup {
@@ -12,8 +14,8 @@ enum Checkup {
   static func findings() -> [Finding] {
     // Mounts must be queried before the process has a second thread.
     let mounts = RunningMount.all()
-    return [versions, device, helper, others] + workers + [cache, space("cache space", CacheFolder.path())]
-      + [temporary] + deadMounts(mounts)
+    return [versions, device, helper, others, supervisor] + programs + languages
+      + [cache, space("cache space", CacheFolder.path()), temporary] + deadMounts(mounts)
   }
 
   private static var versions: Finding {
@@ -67,31 +69,101 @@ enum Checkup {
   }
 
   private static func deadMounts(_ mounts: [RunningMount]) -> [Finding] {
-    mounts.compactMap { mount in
-      let path = mount.entry.mountpoint
-      let mend = "ffmount -u \(ShellWord.quoted(path))"
-      switch mount.state {
-      case .dead: return Finding("mount", .bad, "\(path): its daemon has ended", mend: mend)
-      case .silent: return Finding("mount", .bad, "\(path): it does not answer; its source may hang", mend: mend)
-      case .running, .closed: return nil
+    mounts.filter { $0.hindrance != nil }.flatMap(findings)
+  }
+
+  /// Returns the results for one mount.
+  static func findings(_ mount: RunningMount) -> [Finding] {
+    let path = mount.entry.mountpoint
+    let quoted = ShellWord.quoted(path)
+    switch mount.state {
+    case .dead: return [Finding("mount", .bad, "\(path): its daemon has ended", mend: "ffmount -u \(quoted)")]
+    case .silent:
+      return [
+        Finding("mount", .bad, "\(path): it does not answer; its source may hang", mend: "ffmount -u -z \(quoted)")
+      ]
+    case .closed:
+      return [Finding("mount", .note, "\(path): mounted by another user (only that user and root can examine it)")]
+    case .running(let report):
+      var findings = [
+        Finding(
+          "mount", .good,
+          "\(path), of \(report.source): answers, for \(Amount.time(report.seconds)), process \(report.process)")
+      ]
+      if report.version != Version.text {
+        findings.append(
+          Finding(
+            "version", .note, "it is served by \(report.version), and \(Version.text) is installed",
+            mend: "ffmount upgrade \(quoted)"))
       }
+      if Supervision.keeper(of: report.process) == nil {
+        findings.append(
+          Finding("supervisor", .note, "none: the mount ends when its process crashes (-f, supervise=off)"))
+      }
+      if !report.work.failures.isEmpty {
+        findings.append(
+          Finding("conversions", .note, "\(report.work.failures.count) failed", mend: "ffmount status"))
+      }
+      return findings
     }
   }
 
   // MARK: Conversion
 
-  private static var workers: [Finding] {
-    let installed = Converter.installed
-    let missing = Converter.missing
-    var findings = Converter.names.map { name -> Finding in
-      if let path = installed[name] { return Finding(name, .good, path) }
-      guard missing.contains(name) else { return Finding(name, .note, "missing: another converter is used instead") }
-      return Finding(
-        name, Converter.optional.contains(name) ? .note : .bad, "missing: its conversions are not shown",
-        mend: "sudo apt install \(Converter.package(of: name))")
+  /// The programs of all packages. A package that is not installed is only noted, since its views may not be wanted.
+  private static var programs: [Finding] {
+    var findings = Converter.packages.flatMap { package -> [Finding] in
+      let absent = package.programs.filter { OwnPrograms.path(of: $0) == nil }
+      return package.programs.map { program in
+        finding(program, of: package, isWholeAbsent: absent.count == package.programs.count)
+      }
     }
-    if let path = installed[sandboxed] { findings.append(sandbox(path)) }
+    if let path = Converter.installed[sandboxed] { findings.append(sandbox(path)) }
     return findings
+  }
+
+  private static func finding(
+    _ program: String, of package: (name: String, programs: [String], purpose: String), isWholeAbsent: Bool
+  ) -> Finding {
+    let lacking = Converter.packages(lackingFor: program)
+    let path = OwnPrograms.path(of: program)
+    if let path, lacking.isEmpty { return Finding(program, .good, path) }
+    if path != nil {
+      return Finding(
+        program, .note, "LibreOffice is not installed: office documents are not shown as PDF",
+        mend: PackageCommand.installing(lacking))
+    }
+    if isWholeAbsent {
+      return Finding(
+        program, .note, "not installed: for \(package.purpose)", mend: PackageCommand.installing(lacking))
+    }
+    if Converter.names.contains(program), !Converter.missing.contains(program) {
+      return Finding(program, .note, "missing: another converter is used instead")
+    }
+    return Finding(
+      program, .bad, "missing: \(package.name) is not installed completely",
+      mend: PackageCommand.installing([package.name]))
+  }
+
+  private static var supervisor: Finding {
+    if Supervision.isPossible { return Finding("ffkeep", .good, "mounts survive a crash of their process") }
+    return Finding(
+      "ffkeep", .note, "missing: a mount ends when its process crashes", mend: PackageCommand.installing(["ffmount"]))
+  }
+
+  /// The languages of recognised text. Empty if no text is recognised.
+  private static var languages: [Finding] {
+    guard Converter.installed["ffscan"] != nil else { return [] }
+    let installed = LocalLanguages.installed
+    let mend = PackageCommand.installing([ReadingLanguages.package(of: LocalLanguages.ofLocale ?? "eng")])
+    if installed.isEmpty {
+      return [Finding("languages", .bad, "no language of recognised text is installed", mend: mend)]
+    }
+    let list = installed.joined(separator: ", ")
+    if let own = LocalLanguages.ofLocale, !installed.contains(own) {
+      return [Finding("languages", .note, "\(list), but not that of the locale, \(own)", mend: mend)]
+    }
+    return [Finding("languages", .good, list)]
   }
 
   private static let sandboxed = "ffconvert"
@@ -121,17 +193,21 @@ enum Checkup {
     guard let folder = CacheFolder.path() else {
       return Finding(
         "cache", .bad, "no folder for files that are kept between mounts",
-        mend: "export XDG_CACHE_HOME=\"$HOME/.cache\"")
+        mend: usableCache)
     }
     if let objection = CacheFolder.objection(to: folder) ?? Index(folder: folder).obstacle {
       return Finding(
         "cache", .bad, "nothing is kept for the next mount: \(objection)",
-        mend: command(in: objection) ?? "export XDG_CACHE_HOME=FOLDER")
+        mend: command(in: objection) ?? usableCache)
     }
     let renditions = Converter.cache(in: folder)?.contents ?? (count: 0, size: 0)
     let size = FolderSize.of(folder)
     return Finding("cache", .good, "\(folder): \(Amount.bytes(size)), including \(renditions.count) converted files")
   }
+
+  /// The command that sets a cache folder outside of the home directory.
+  private static let usableCache =
+    "export XDG_CACHE_HOME=/var/tmp/cache-$(id -u) && mkdir -p -m 700 \"$XDG_CACHE_HOME\""
 
   /// Returns the command that a reason ends with, in parentheses.
   private static func command(in reason: String) -> String? {

@@ -14,8 +14,6 @@ struct DiscoverCommand: ParsableCommand {
   @OptionGroup var arguments: DiscoverOptions
 
   func run() throws {
-    try Refusal.reporting(asJSON: arguments.json) {
-      throw ServeCommand.refusal(becoming: ["--discover"])
-    }
+    throw ServeCommand.refusal(becoming: ["--discover"])
   }
 }

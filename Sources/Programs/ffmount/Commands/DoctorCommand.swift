@@ -5,14 +5,18 @@ import Assembly
 struct DoctorCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor", abstract: "Checks the system requirements of ffmount, and suggests fixes.",
-    usage: "ffmount doctor [--json]",
-    discussion: "Exits with status 1 if a requirement is not met.")
+    usage: "ffmount doctor [MOUNTPOINT…] [--json]",
+    discussion: "Exits with status 1 if a requirement is not met. With mountpoints, examines these mounts instead.")
+
+  @Argument(help: "The mounts to examine.", completion: .directory)
+  var mountpoints: [String] = []
 
   @Flag(help: "Print a JSON object.")
   var json = false
 
   func run() throws {
-    let findings = Checkup.findings()
+    let findings =
+      mountpoints.isEmpty ? Checkup.findings() : try mountpoints.map(mount).flatMap(Checkup.findings)
     let isWell = !findings.contains { $0.grade == .bad }
     if json {
       let checks = findings.map { finding -> JSON in
@@ -26,6 +30,14 @@ struct DoctorCommand: ParsableCommand {
       for finding in findings { show(finding) }
     }
     if !isWell { throw ExitCode(ExitStatus.failure.rawValue) }
+  }
+
+  /// Returns the mount on a directory. Throws a refusal if it is not one of ffmount.
+  private func mount(_ given: String) throws -> RunningMount {
+    guard let path = MountTable.absolute(given), let entry = MountTable().topmost(on: path), entry.isOurs else {
+      throw Refusal(.sourceMissing, "cannot examine \(given): not an ffmount mount (run 'ffmount list')")
+    }
+    return RunningMount.ask([entry])[0]
   }
 
   private func show(_ finding: Finding) {

@@ -34,10 +34,12 @@ struct FormatsCommand: ParsableCommand {
     if Terminal.isOne() { FormatsList.show(views) } else { Self.showTables(views) }
     let missing = Self.missing
     if !missing.isEmpty { print() }
-    for (program, verbs) in missing {
+    for package in Converter.packages {
+      let programs = package.programs.filter { program in missing.contains { $0.program == program } }
+      if programs.isEmpty { continue }
       print(
         Terminal.wrapped(
-          "Not installed: \(program), which makes \(verbs.joined(separator: ", ")) (\(Converter.remedy([program])))",
+          "Not installed: \(programs.joined(separator: ", ")), for \(package.purpose) (\(Converter.remedy(programs)))",
           columns: Terminal.isOne() ? Terminal.columns() : .max))
     }
   }
@@ -59,7 +61,10 @@ struct FormatsCommand: ParsableCommand {
       ]
     }
     let missing = missing.map { program, verbs -> JSON in
-      ["program": .string(program), "makes": .array(verbs.map { .string($0) })]
+      [
+        "program": .string(program), "packages": .array(Converter.packages(lackingFor: program).map { .string($0) }),
+        "makes": .array(verbs.map { .string($0) }),
+      ]
     }
     return ["views": .array(shown), "missing": .array(missing)]
   }

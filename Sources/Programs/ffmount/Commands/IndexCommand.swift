@@ -46,17 +46,19 @@ struct IndexCommand: ParsableCommand {
     }
     let index = try IndexFolder.index()
     defer { index.finish(within: .seconds(10)) }
-    var failures = 0
+    var failures: [ExitStatus] = []
     for path in paths {
       do {
-        failures += try look(through: path, index)
-        if conversions { failures += try convert(path, index) }
+        let count = try look(through: path, index) + (conversions ? convert(path, index) : 0)
+        if count > 0 { failures.append(.failure) }
       } catch let refusal as Refusal {
         Terminal.logError(refusal.sentence)
-        failures += 1
+        failures.append(refusal.status)
       }
     }
-    if failures > 0 { throw ExitCode(ExitStatus.failure.rawValue) }
+    guard let first = failures.first else { return }
+    // The status of a single kind of failure is as specific as that of other commands.
+    throw ExitCode((failures.allSatisfy { $0 == first } ? first : .failure).rawValue)
   }
 
   /// Indexes the mailboxes at a path. Returns the number of failures.

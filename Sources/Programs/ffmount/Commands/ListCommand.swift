@@ -17,7 +17,9 @@ struct ListCommand: ParsableCommand {
   var json = false
 
   func run() throws {
-    let mounts = RunningMount.all()
+    // The mounts of this user are listed first.
+    let all = RunningMount.all()
+    let mounts = all.filter { $0.entry.owner == geteuid() } + all.filter { $0.entry.owner != geteuid() }
     if json { return print(JSON.array(mounts.map(Self.value)).document) }
     if mounts.isEmpty { print("Nothing is mounted by ffmount.") }
     for mount in mounts {

@@ -24,11 +24,9 @@ struct StatusCommand: ParsableCommand {
       mount.report.map { $0.work.made > 0 || !$0.work.failures.isEmpty } ?? false
     }
     let stuck = all.filter { $0.hindrance != nil }.map(\.entry.mountpoint)
-    try Refusal.reporting(asJSON: json) {
-      if json { return print(try document(mounts, stuck).document) }
-      try showKept(stuck)
-      for mount in mounts { show(mount) }
-    }
+    if json { return print(try document(mounts, stuck).document) }
+    try showKept(stuck)
+    for mount in mounts { show(mount) }
   }
 
   // MARK: Text output

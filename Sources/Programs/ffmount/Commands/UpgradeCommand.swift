@@ -14,12 +14,14 @@ struct UpgradeCommand: ParsableCommand {
   var mountpoint: String
 
   func run() throws {
-    guard let entry = MountTable().topmost(on: MountTable.resolved(mountpoint) ?? mountpoint), entry.isOurs else {
+    guard let entry = MountTable().topmost(on: MountTable.absolute(mountpoint) ?? mountpoint), entry.isOurs else {
       throw refusal("not an ffmount mount (run 'ffmount list')")
     }
-    guard let before = RunningMount.ask([entry]).first?.report else {
-      throw refusal("the mount does not answer (see: ffmount doctor \(ShellWord.quoted(mountpoint)))")
+    if let owner = entry.owner, ![0, owner].contains(geteuid()) {
+      throw refusal("mounted by another user (only that user and root can upgrade it)")
     }
+    let running = RunningMount.ask([entry])[0]
+    guard let before = running.report else { throw refusal(running.hindrance ?? "the mount gives no report") }
     guard let keeper = Supervision.keeper(of: before.process) else {
       throw refusal("mounted with -o supervise=off or -f (unmount and mount it again)")
     }

@@ -1,7 +1,10 @@
+import AllViews
 import ArgumentParser
 import Assembly
 import Bytes
+import FileTrees
 import Glibc
+import Tree
 
 /// `ffmount why PATH`: reports what a file in a mount is, and why it cannot be read.
 struct WhyCommand: ParsableCommand {
@@ -15,38 +18,27 @@ struct WhyCommand: ParsableCommand {
   @Flag(help: "Print a JSON object.")
   var json = false
 
-  func run() throws { try Refusal.reporting(asJSON: json) { try tell() } }
-
-  private func tell() throws {
-    let table = MountTable()
-    var passed: RunningMount?
-    _ = table.mount(onTheWayTo: path) { entry, _ in
-      passed = RunningMount.ask([entry]).first
-      return passed?.hindrance != nil
-    }
-    if let hindrance = passed?.hindrance { throw cannotTell(hindrance) }
-    guard let full = MountTable.absolute(path), let mount = table.mount(of: full) else {
-      throw cannotTell("\(describe(ENOENT)) (check the path)")
-    }
-    guard mount.isOurs else {
-      throw cannotTell("not in an ffmount mount (run 'ffmount list')")
-    }
+  func run() throws {
+    let (running, full) = try RunningMount.containing(path, toDo: "explain")
+    let mount = running.entry
     var status = stat()
     guard unsafe lstat(full, &status) == 0 else { throw missing(full, in: mount, because: errno) }
-    // The last mount on the path contains the file, unless the path leaves that mount again.
-    let running = passed?.entry.mountpoint == mount.mountpoint ? passed : RunningMount.ask([mount]).first
     let attributes = OwnAttributes(of: full)
     let below = full.dropFirst(mount.mountpoint == "/" ? 0 : mount.mountpoint.utf8.count).drop { $0 == "/" }
-    let source = running?.source ?? mount.source
+    let source = running.source
     let real = attributes.view == nil ? (below.isEmpty ? source : "\(source)/\(below)") : nil
     let error = attributes.error ?? Self.unreadable(full, status)
-    let advice = attributes.error.map(Advice.on) ?? error.map { _ in Self.permissionAdvice }
+    let lack = attributes.view == nil ? lack(of: full, status) : nil
+    let foreign = attributes.view == nil ? foreignFormat(of: full, status) : nil
+    let remark = attributes.remark ?? foreign.map { "\($0.name), whose content ffmount does not show" }
+    let advice =
+      attributes.error.map { Advice.on($0, at: path) } ?? error.map { _ in Self.permissionAdvice } ?? foreign?.command
     if json {
       let answer: JSON = [
         "path": .string(full), "mountpoint": .string(mount.mountpoint), "kind": .string(Self.kind(status)),
         "real": JSON(real), "view": JSON(attributes.view), "source": JSON(attributes.source ?? real),
-        "state": JSON(attributes.state ?? "exact"), "error": JSON(error), "remark": JSON(attributes.remark),
-        "advice": JSON(advice),
+        "state": JSON(attributes.state ?? "exact"), "error": JSON(error), "remark": JSON(remark),
+        "lacks": JSON(lack), "advice": JSON(advice),
       ]
       return print(answer.document)
     }
@@ -60,7 +52,8 @@ struct WhyCommand: ParsableCommand {
     }
     row("state", Self.meaning(of: attributes.state))
     if let error { row("error", error, .red) }
-    if let remark = attributes.remark { row("remark", remark) }
+    if let remark { row("remark", remark) }
+    if let lack { row("lacks", lack) }
     if let advice { row("do", advice) }
   }
 
@@ -94,6 +87,26 @@ struct WhyCommand: ParsableCommand {
     }
   }
 
+  /// Returns the views that a real file lacks because a package is not installed. Returns `nil` if it lacks none.
+  private func lack(of full: String, _ status: stat) -> String? {
+    let programs = AbsentConversions.programs(forFileNamed: Self.name(in: full))
+    guard status.st_mode & S_IFMT == S_IFREG, !programs.isEmpty else { return nil }
+    return "views made by \(Self.list(programs)) (\(Converter.remedy(programs)))"
+  }
+
+  /// Returns the format of a real file whose content ffmount does not show. Returns `nil` for other files.
+  private func foreignFormat(of full: String, _ status: stat) -> ForeignFormat? {
+    guard status.st_mode & S_IFMT == S_IFREG, unsafe access(full + ".contents", F_OK) != 0 else { return nil }
+    return ForeignFormat(of: full)
+  }
+
+  private static func name(in path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
+
+  private static func list(_ words: [String]) -> String {
+    guard words.count > 1, let last = words.last else { return words.first ?? "" }
+    return "\(words.dropLast().joined(separator: ", ")) and \(last)"
+  }
+
   private static let permissionAdvice =
     "change its permissions in the source; to give other users access, mount with -o allow_other"
 
@@ -117,16 +130,48 @@ struct WhyCommand: ParsableCommand {
     // A mount that no process can serve refuses everything except its root.
     if code == EIO, let reason = OwnAttributes(of: mount.mountpoint).error { return cannotTell(reason) }
     guard code == ENOENT, let slash = full.lastIndex(of: "/") else { return cannotTell(describe(code)) }
-    // The longest prefix of the name that is a file may be the source of the requested view.
-    var name = full[full.index(after: slash)...]
-    while let dot = name.lastIndex(of: "."), dot != name.startIndex {
-      name = name[..<dot]
-      if unsafe access("\(full[..<slash])/\(name)", F_OK) == 0 {
-        return cannotTell(
-          "\(name) exists but has no such view: its content is of another kind, or no view has this name "
-            + "(run 'ffmount formats')")
-      }
+    let (folder, name) = (String(full[...slash]), String(full[full.index(after: slash)...]))
+    guard let (source, view) = Self.source(ofView: name, in: folder) else {
+      return cannotTell("\(describe(code)) (check the path; ffmount formats lists the names of views)")
     }
-    return cannotTell("\(describe(code)) (check the path; ffmount formats lists the names of views)")
+    let programs = AbsentConversions.programs(forView: view, ofFileNamed: source)
+    if !programs.isEmpty {
+      return cannotTell(
+        "\(source) has no view \(view) because \(Self.list(programs)) \(programs.count > 1 ? "are" : "is") not "
+          + "installed (\(Converter.remedy(programs)))")
+    }
+    if let foreign = ForeignFormat(of: folder + source) {
+      return cannotTell("\(source) is \(foreign.name), whose content ffmount does not show (\(foreign.command))")
+    }
+    let word = view.split(separator: ".").last.map(String.init) ?? view
+    let hint = Spelling.hint(on: word, among: Self.viewNames, otherwise: " (run 'ffmount formats')")
+    return cannotTell(
+      "\(source) exists but has no such view: its content is of another kind, or no view has this name\(hint)")
+  }
+
+  /// Returns the existing file that a missing name would be a view of, and the view's name. Returns `nil` if there is
+  /// none.
+  private static func source(ofView name: String, in folder: String) -> (source: String, view: String)? {
+    // The longest prefix of the name that is a file, also without its extension.
+    var stem = name[...]
+    while let dot = stem.lastIndex(of: "."), dot != stem.startIndex {
+      let last = stem.index(after: dot)
+      stem = stem[..<dot]
+      let view = String(name[last...])
+      if unsafe access(folder + stem, F_OK) == 0 { return (String(stem), view) }
+      let ending = name[(name.lastIndex(of: ".") ?? dot)...]
+      let sibling = stem + ending
+      if sibling != name, unsafe access(folder + sibling, F_OK) == 0 { return (String(sibling), view) }
+    }
+    return nil
+  }
+
+  /// The last parts of the names of views, without modifiers.
+  private static var viewNames: Set<String> {
+    let endings = Views.descriptions.flatMap { view -> [String] in
+      let word = view.spelling.split(separator: ".").last.map { String($0.prefix { $0 != "/" }) } ?? ""
+      return word.contains("FORMAT") ? [] : [word]
+    }
+    return Set(endings).union(Views.mimeTypes.map(\.ending))
   }
 }

@@ -28,7 +28,7 @@ struct Completion {
     } else if place.isPastOptions || !word.hasPrefix("-") {
       if place.isFirst { candidates = (place.command.subcommands ?? []).compactMap(Candidate.init) }
       names = place.argument?.fileNames ?? .none
-      if place.command.commandName == UnmountCommand.configuration.commandName { completeMountpoint(word) }
+      if ["unmount", "upgrade", "doctor"].contains(place.command.commandName) { completeMountpoint(word) }
     } else if word.hasPrefix("-o"), let option = place.effective.option("-o") {
       complete(word, valueOf: option, after: "-o")
     } else {

@@ -7,7 +7,8 @@ import SystemPackage
 struct HitLines {
   let isJSON: Bool
   private var bytes: [UInt8] = []
-  private var count = 0
+  /// The number of hits.
+  private(set) var count = 0
   /// The errno of a failed write, after which nothing more is written.
   private(set) var error: Int32?
 

@@ -11,7 +11,7 @@ struct SearchCommand: ParsableCommand {
     usage: "ffmount search ARCHIVE QUERY… [--json]",
     discussion: """
       A query is \(FileTree.querySyntax) Prints one line per message, newest first: its folder, date, sender and \
-      subject, separated by tabs. The first search indexes the text of the mailbox. The index is kept.
+      subject, separated by tabs. Exits with status 1 if no message matches. The first search indexes the text of the mailbox. The index is kept.
       """)
 
   @Argument(help: "A mailbox, a Maildir, or another folder of messages or mailboxes.", completion: .file())
@@ -23,9 +23,7 @@ struct SearchCommand: ParsableCommand {
   @Flag(help: "Print a JSON array of objects, or an object with an error.")
   var json = false
 
-  func run() throws { try Refusal.reporting(asJSON: json) { try search() } }
-
-  private func search() throws {
+  func run() throws {
     try RunningMount.expectAnswers(onTheWayTo: [archive], toDo: "search")
     let place = try CommandTree(archive)
     let lines = Mutex(HitLines(isJSON: json))
@@ -49,6 +47,10 @@ struct SearchCommand: ParsableCommand {
     lines.withLock { $0.finish() }
     if let error = lines.withLock({ $0.error }) {
       throw Refusal(.failure, "cannot search \(archive): its messages cannot be printed: \(describe(error))")
+    }
+    if lines.withLock({ $0.count }) == 0 {
+      Terminal.logError("no message in \(archive) matches \(query)")
+      throw ExitCode(ExitStatus.failure.rawValue)
     }
   }
 

@@ -23,9 +23,7 @@ struct VerifyCommand: ParsableCommand {
   var json = false
 
   func run() throws {
-    var isSound = true
-    try Refusal.reporting(asJSON: json) { isSound = try verify() }
-    if !isSound { throw ExitCode(ExitStatus.failure.rawValue) }
+    if try !verify() { throw ExitCode(ExitStatus.failure.rawValue) }
   }
 
   /// Returns whether everything could be read.

@@ -1,0 +1,67 @@
+import Assembly
+import Bytes
+import Catalogue
+import FileTrees
+import Tree
+
+/// The conversions that are unavailable because their programs are not installed.
+enum AbsentConversions {
+  /// Conversions of the standard catalogue without an installed program.
+  private static let all: [Conversion] = {
+    let installed = Converter.installed
+    return Catalogue.standard.conversions.filter { conversion in
+      !conversion.programs.contains { installed[$0] != nil }
+    }
+  }()
+
+  /// The views that are directories, the conversions that make them, and the extensions of files of unknown formats that
+  /// have them.
+  private static let folders: [(view: String, conversion: Conversion, extensions: Set<FileExtension>)] = [
+    (
+      "contents", .entries,
+      ["7z", "rar", "iso", "cpio", "ar", "a", "deb", "rpm", "cab", "lha", "lzh", "xar", "warc", "mtree"]
+    ),
+    ("messages", .letters, ["pst", "ost"]), ("views", .letters, ["pst", "ost"]),
+    ("pages", .pages, []), ("sheets", .sheet, []), ("streams", .tracks, []), ("frames", .frames, []),
+    ("hls", .playlist, []), ("tracks", .cueSheet, ["cue"]), ("tiles", .tiles, []),
+  ]
+
+  /// Returns the missing programs that would make views of a file.
+  static func programs(forFileNamed name: String) -> [String] {
+    guard let kind = FileName(name.utf8).fileExtension else { return [] }
+    let format = Catalogue.standard.format(named: kind)
+    let conversions = all.filter { conversion in format.map { conversion.sources.contains($0) } ?? false }
+    let listed = folders.filter { $0.extensions.contains(kind) }.map(\.conversion).filter(isAbsent)
+    return names(of: conversions + listed)
+  }
+
+  /// Returns the missing programs that would make the view `view` of a file, such as `as-pdf` or `compressed.pdf`.
+  static func programs(forView view: String, ofFileNamed name: String) -> [String] {
+    guard let kind = FileName(name.utf8).fileExtension else { return [] }
+    let format = Catalogue.standard.format(named: kind)
+    let word = view.split(separator: ".").last.map(String.init) ?? view
+    if let folder = folders.first(where: { $0.view == word }) {
+      let fits = folder.extensions.contains(kind) || format.map { folder.conversion.sources.contains($0) } ?? false
+      return fits && isAbsent(folder.conversion) ? names(of: [folder.conversion]) : []
+    }
+    guard let format else { return [] }
+    let asked = FormatSuffix.split(FileName("x.\(view)".utf8))
+    return names(
+      of: all.filter { conversion in
+        guard conversion.sources.contains(format) else { return false }
+        switch conversion.naming {
+        case .suffix: return asked?.asksFor(conversion.result) ?? false
+        case .stem, .whole:
+          return conversion.result.extensions.contains { ".\(view)".hasSuffix(".\(conversion.word).\($0.text)") }
+        case .folder, .inView: return false
+        }
+      })
+  }
+
+  private static func isAbsent(_ conversion: Conversion) -> Bool { all.contains { $0.verb == conversion.verb } }
+
+  /// Returns the preferred program of each conversion, without duplicates.
+  private static func names(of conversions: [Conversion]) -> [String] {
+    Set(conversions.compactMap(\.programs.first)).sorted()
+  }
+}
