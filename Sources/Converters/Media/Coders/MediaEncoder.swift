@@ -40,7 +40,7 @@ internal import WorkerKit
 
   /// The names of the supported sample formats, best first.
   var sampleFormats: [String] {
-    guard var next = unsafe codec.pointee.sample_fmts else { return [] }
+    guard var next = unsafe ffmedia_sample_formats(codec) else { return [] }
     var names: [String] = []
     while unsafe next.pointee != AV_SAMPLE_FMT_NONE {
       if let name = unsafe av_get_sample_fmt_name(next.pointee) { names.append(unsafe String(cString: name)) }
@@ -51,7 +51,7 @@ internal import WorkerKit
 
   /// The supported sample rates, in samples per second. Empty if any rate is supported.
   var rates: [Int] {
-    guard var next = unsafe codec.pointee.supported_samplerates else { return [] }
+    guard var next = unsafe ffmedia_sample_rates(codec) else { return [] }
     var rates: [Int] = []
     while unsafe next.pointee != 0 {
       rates.append(Int(unsafe next.pointee))

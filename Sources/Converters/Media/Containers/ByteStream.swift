@@ -77,7 +77,7 @@ internal import WorkerKit
     return Int32(came)
   }
 
-  private func write(_ bytes: UnsafeMutablePointer<UInt8>?, _ count: Int32) -> Int32 {
+  private func write(_ bytes: UnsafePointer<UInt8>?, _ count: Int32) -> Int32 {
     guard case .door(let door) = side else { return ffmedia_error(EIO) }
     do throws(JobFailure) {
       unsafe try door.write(UnsafeRawBufferPointer(start: bytes, count: Int(count)), at: place)

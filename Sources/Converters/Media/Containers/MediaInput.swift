@@ -80,10 +80,8 @@ internal import WorkerKit
   /// Returns whether packets are encrypted (ISO 23001-7, Matroska's ContentEncryption).
   private static func isEncrypted(_ context: UnsafeMutablePointer<AVFormatContext>) -> Bool {
     (0..<Int(unsafe context.pointee.nb_streams)).contains { index in
-      guard let stream = unsafe context.pointee.streams[index]?.pointee else { return false }
-      return (0..<Int(unsafe stream.nb_side_data)).contains {
-        unsafe stream.side_data[$0].type == AV_PKT_DATA_ENCRYPTION_INIT_INFO
-      }
+      guard let stream = unsafe context.pointee.streams[index] else { return false }
+      return unsafe ffmedia_stream_data(stream, AV_PKT_DATA_ENCRYPTION_INIT_INFO, nil) != nil
     }
   }
 

@@ -96,11 +96,7 @@ internal import WorkerKit
     unsafe stream.pointee.sample_aspect_ratio = original.pointee.sample_aspect_ratio
     unsafe stream.pointee.avg_frame_rate = original.pointee.avg_frame_rate
     unsafe stream.pointee.r_frame_rate = original.pointee.r_frame_rate
-    for index in 0..<Int(unsafe original.pointee.nb_side_data) {
-      let data = unsafe original.pointee.side_data[index]
-      guard let copy = unsafe av_stream_new_side_data(stream, data.type, data.size) else { throw .noMemory() }
-      unsafe copy.update(from: data.data, count: data.size)
-    }
+    try unsafe checked(ffmedia_copy_stream_data(stream, original), "cannot be written")
     return unsafe stream
   }
 

@@ -77,7 +77,7 @@ internal import WorkerKit
 
   private static func rates(_ encoder: UnsafePointer<AVCodec>) -> [Int] {
     var rates: [Int] = []
-    guard var next = unsafe encoder.pointee.supported_samplerates else { return [] }
+    guard var next = unsafe ffmedia_sample_rates(encoder) else { return [] }
     while unsafe next.pointee != 0 {
       rates.append(Int(unsafe next.pointee))
       unsafe next += 1
@@ -95,7 +95,7 @@ internal import WorkerKit
     of wanted: SoundShape, _ encoder: UnsafePointer<AVCodec>, atMost most: Int
   ) -> (count: Int, speakers: UInt64) {
     var possible: [(count: Int, speakers: UInt64)] = []
-    if var next = unsafe encoder.pointee.ch_layouts {
+    if var next = unsafe ffmedia_channel_layouts(encoder) {
       while unsafe next.pointee.nb_channels != 0 {
         unsafe possible.append((Int(next.pointee.nb_channels), next.pointee.u.mask))
         unsafe next += 1
@@ -115,7 +115,7 @@ internal import WorkerKit
 
   private static func format(_ encoder: UnsafePointer<AVCodec>, depth: Int?) -> AVSampleFormat {
     var possible: [AVSampleFormat] = []
-    if var next = unsafe encoder.pointee.sample_fmts {
+    if var next = unsafe ffmedia_sample_formats(encoder) {
       while unsafe next.pointee != AV_SAMPLE_FMT_NONE {
         possible.append(unsafe next.pointee)
         unsafe next += 1

@@ -41,6 +41,26 @@ static const int64_t ffmedia_no_time = INT64_MIN;
 /// An errno as these libraries return it.
 static inline int ffmedia_error(int code) { return AVERROR(code); }
 
+// Members that FFmpeg 6 and 7 replaced by functions or by other members. FFmpeg 8 lacks some of them.
+
+/// Returns the sample formats of a coder, up to AV_SAMPLE_FMT_NONE. Returns null if it supports any.
+const enum AVSampleFormat *ffmedia_sample_formats(const AVCodec *codec);
+
+/// Returns the sample rates of a coder, up to 0. Returns null if it supports any.
+const int *ffmedia_sample_rates(const AVCodec *codec);
+
+/// Returns the channel layouts of a coder, up to one without channels. Returns null if it supports any.
+const AVChannelLayout *ffmedia_channel_layouts(const AVCodec *codec);
+
+/// Returns a stream's side data of a type, and sets `size`, which may be null. Returns null if there is none.
+const uint8_t *ffmedia_stream_data(const AVStream *stream, enum AVPacketSideDataType type, size_t *size);
+
+/// Copies all side data of a stream to another one whose parameters are a copy of that stream's. Returns 0 or an error.
+int ffmedia_copy_stream_data(AVStream *copy, const AVStream *original);
+
+/// Returns the duration of a frame, in units of its stream's time base. Returns 0 if it is unknown.
+int64_t ffmedia_frame_duration(const AVFrame *frame);
+
 /// Has a container open no other files: what it names is the writer's choice.
 void ffmedia_open_nothing(AVFormatContext *container);
 

@@ -93,7 +93,7 @@ internal import WorkerKit
   private func note(_ input: MediaFrame) {
     let start = unsafe input.pointer.pointee.pts
     guard unsafe input.pointer.pointee.width > 0, start != ffmedia_no_time else { return }
-    let own = unsafe input.pointer.pointee.pkt_duration
+    let own = unsafe ffmedia_frame_duration(input.pointer)
     let length = own > 0 ? own : max(0, start &- (last?.start ?? start))
     last = (start, start.addingReportingOverflow(length).partialValue)
   }

@@ -104,7 +104,7 @@ struct PictureGeometry {
   /// Returns the clockwise rotation that players apply to a stream's pictures, in degrees.
   static func rotation(of stream: UnsafeMutablePointer<AVStream>) -> Int {
     var size = 0
-    guard let data = unsafe av_stream_get_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, &size), size >= 36 else {
+    guard let data = unsafe ffmedia_stream_data(stream, AV_PKT_DATA_DISPLAYMATRIX, &size), size >= 36 else {
       return 0
     }
     let angle = unsafe data.withMemoryRebound(to: Int32.self, capacity: 9) { unsafe av_display_rotation_get($0) }
