@@ -19,6 +19,15 @@ need_swift() {
         die "Swift 6.3 or later is needed, on the PATH or in /opt/swift: see https://www.swift.org/install/linux/"
 }
 
+# Prints the packages with libheif's encoders, one in a line. Debian 12 and Ubuntu 22.04 have them in libheif itself.
+heif_encoders() {
+    # shellcheck source=/dev/null
+    case $(. /etc/os-release && echo "$ID ${VERSION_ID:-}") in
+    "debian 12" | "ubuntu 22.04") ;;
+    *) printf '%s\n' libheif-plugin-aomenc libheif-plugin-x265 ;;
+    esac
+}
+
 # Runs a command as root: directly, or with sudo.
 as_root() {
     if [ "$(id -u)" = 0 ]; then

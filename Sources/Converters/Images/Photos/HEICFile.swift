@@ -10,6 +10,7 @@ internal import WorkerKit
   let quality: Int
 
   func bytes(of image: VipsPicture) throws(JobFailure) -> [UInt8] {
+    try HEIFEncoder.hevc.require()
     // libheif's planes have three or four bytes per pixel.
     let image = image.bands < 3 ? try image.applying("colourspace", ["space": "srgb"]) : image
     guard let context = unsafe heif_context_alloc() else { throw JobFailure.noMemory() }

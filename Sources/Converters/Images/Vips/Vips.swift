@@ -1,3 +1,4 @@
+internal import CHeif
 internal import CVips
 internal import Glibc
 
@@ -19,6 +20,8 @@ public enum Vips {
     if !modules.isEmpty { unsafe g_setenv("VIPSHOME", "/nonexistent", 1) }
     guard unsafe vips_init("ffconvert") == 0 else { return false }
     for module in modules { _ = unsafe g_module_open(module, G_MODULE_BIND_LAZY) }
+    // Since Debian 13, the coders of libheif are files, which it otherwise loads when one is first used.
+    _ = unsafe heif_init(nil)
     // One job runs at a time, and no result is needed twice. The pool of workers uses all cores.
     vips_concurrency_set(1)
     vips_cache_set_max(0)

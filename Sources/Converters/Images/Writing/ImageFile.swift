@@ -65,6 +65,7 @@ struct ImageFile: ImageEncoder {
   }
 
   private func save(_ image: VipsPicture, to target: UnsafeMutablePointer<VipsTarget>) throws(JobFailure) {
+    if saver.hasPrefix("heifsave") { try HEIFEncoder.av1.require() }
     var call = try VipsCall(saver)
     call.set("in", image)
     unsafe call.set("target", target: target)

@@ -29,6 +29,7 @@ enum Advice {
       "whatever the password",
       "unpack it with a program that decrypts: 7z for 7z archives, unar or unrar for RAR archives"
     ),
+    ("(apt install ", "install the package that the message names, then unmount and mount again"),
     ("is missing", "put the missing file beside the others, and open it again"),
     ("not supported", "another program may read it; the file itself can be copied out of the mount"),
     ("is not changed", "nothing: the file is served unchanged"),
