@@ -10,11 +10,11 @@ import Tree
 
 /// The checks of `ffmount doctor`, in order of output.
 enum Checkup {
-  /// Runs all checks. Blocks for a few seconds at most.
+  /// Runs all checks. Blocks for some seconds, in which small files are converted.
   static func findings() -> [Finding] {
     // Mounts must be queried before the process has a second thread.
     let mounts = RunningMount.all()
-    return [versions, device, helper, others, supervisor] + programs + languages
+    return [versions, device, helper, others, supervisor] + programs + languages + ConversionTrial.findings()
       + [cache, space("cache space", CacheFolder.path()), temporary] + deadMounts(mounts)
   }
 

@@ -12,8 +12,10 @@ struct CommandTree {
   let path: FilePath
   let isFolder: Bool
 
-  /// - Parameter depth: the maximum number of nested archives whose views are listed. Nil for the default.
-  init(_ given: String, depth: Int? = nil) throws {
+  /// - Parameters:
+  ///   - depth: the maximum number of nested archives whose views are listed. Nil for the default.
+  ///   - keepsResults: whether the user's cache is used.
+  init(_ given: String, depth: Int? = nil, keepsResults: Bool = true) throws {
     guard let resolved = unsafe realpath(given, nil) else {
       throw Refusal(.sourceMissing, "cannot read \(given): \(describe(errno)) (check the path)")
     }
@@ -24,6 +26,10 @@ struct CommandTree {
     var options = FileTree.Options()
     options.isWritable = false
     if let depth { options.depth = depth }
+    if !keepsResults {
+      options.cache = .none
+      options.keepsIndex = false
+    }
     let folder = full.removingLastComponent()
     let isAlone = unsafe isFolder && access(folder.string, R_OK | X_OK) != 0
     do throws(FileTreeError) { tree = try FileTree(at: isAlone ? full : folder, options: options) } catch {
