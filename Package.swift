@@ -214,7 +214,7 @@ let package = Package(
       "Jobs", in: "Conversion", ["Bytes", "Threads", "Files", "Index", "Catalogue", "COpenSSL", "CPosix"]),
 
     // Converters: what only the workers link.
-    module("Sandbox", in: "Converters", ["CSandbox", "CSeccomp"]),
+    module("Sandbox", in: "Converters", ["Bytes", "CSandbox", "CSeccomp"]),
     module("WorkerKit", in: "Converters", ["Catalogue", "Sandbox", "CPosix"]),
     module(
       "SandboxTrial", in: "Converters", ["Bytes", "Files", "Catalogue", "WorkerKit", "Sandbox", "CPosix"]),

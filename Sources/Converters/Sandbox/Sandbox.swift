@@ -1,3 +1,4 @@
+internal import Bytes
 internal import CSandbox
 internal import Glibc
 
@@ -19,7 +20,8 @@ public enum Sandbox {
     }
   }
 
-  /// Fonts and their configuration, character maps, and colour profiles.
+  /// Fonts and their configuration, character maps, and colour profiles. A missing one is taken from `PackagedData` if
+  /// the system has namespaces.
   public static let sharedFolders: Places = [
     "/usr/share/fonts", "/usr/local/share/fonts", "/usr/share/fontconfig", "/etc/fonts", "/var/cache/fontconfig",
     "/usr/lib/fontconfig", "/usr/share/poppler", "/usr/share/color",
@@ -69,7 +71,8 @@ public enum Sandbox {
     let places = needs.places
     let workplace = places.room.map { _ in workplacePath }
     let scratch = unsafe ffconvert_empty_root(
-      places.folders.joined(separator: ":"), places.libraries.joined(separator: ":"), scratchPath, workplace,
+      places.folders.joined(separator: ":"), PackagedData.folder, places.libraries.joined(separator: ":"), scratchPath,
+      workplace,
       Int64(max(scratchRoom, places.room ?? 0)))
     guard scratch >= 0 else { return }
     enclosure.scratch = (scratch, scratchPath)

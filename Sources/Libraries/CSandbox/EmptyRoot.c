@@ -28,25 +28,37 @@ static void make_folders(char *path) {
   mkdir(path, 0755);
 }
 
-// Bind-mounts a folder, if it exists, read-only into the new root; `blocked` are attributes besides that.
-static int take_along(const char *root, const char *folder, uint64_t blocked) {
+static int is_folder(const char *path) {
   struct stat status;
-  if (stat(folder, &status) < 0 || !S_ISDIR(status.st_mode)) return 0;
+  return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+// Bind-mounts a folder, or its substitute, if one exists, read-only into the new root; `blocked` are attributes besides
+// that.
+static int take_along(const char *root, const char *folder, const char *substitutes, uint64_t blocked) {
+  char substitute[PATH_MAX];
+  const char *source = folder;
+  if (!is_folder(source)) {
+    if (!substitutes) return 0;
+    if (snprintf(substitute, sizeof substitute, "%s%s", substitutes, folder) >= (int)sizeof substitute) return 0;
+    source = substitute;
+    if (!is_folder(source)) return 0;
+  }
   char target[PATH_MAX];
   if (snprintf(target, sizeof target, "%s%s", root, folder) >= (int)sizeof target) return -1;
   make_folders(target);
-  if (mount(folder, target, NULL, MS_BIND | MS_REC, NULL) < 0) return -1;
+  if (mount(source, target, NULL, MS_BIND | MS_REC, NULL) < 0) return -1;
   struct attributes attributes = {.set = READ_ONLY | NO_SUID | NO_DEVICES | blocked};
   return (int)syscall(SYS_mount_setattr, AT_FDCWD, target, RECURSIVE, &attributes, sizeof attributes);
 }
 
 // Bind-mounts each of several folders, separated by colons.
-static int take_all(const char *root, const char *folders, uint64_t blocked) {
+static int take_all(const char *root, const char *folders, const char *substitutes, uint64_t blocked) {
   for (const char *end; *folders; folders = *end ? end + 1 : end) {
     end = strchrnul(folders, ':');
     char folder[PATH_MAX];
     snprintf(folder, sizeof folder, "%.*s", (int)(end - folders), folders);
-    if (take_along(root, folder, blocked) < 0) return -1;
+    if (take_along(root, folder, substitutes, blocked) < 0) return -1;
   }
   return 0;
 }
@@ -77,7 +89,8 @@ static int can_move_root(void) {
 }
 
 int ffconvert_empty_root(
-    const char *folders, const char *libraries, const char *scratch, const char *workplace, int64_t room) {
+    const char *folders, const char *substitutes, const char *libraries, const char *scratch, const char *workplace,
+    int64_t room) {
   // Any folder that every system has and that is not among `folders`: covered by the new root until that becomes the
   // root.
   static const char *const places[] = {"/tmp", "/mnt", "/proc"};
@@ -89,7 +102,7 @@ int ffconvert_empty_root(
   for (size_t index = 0; !root && index < sizeof places / sizeof *places; index++)
     if (mount("none", places[index], "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, options) == 0) root = places[index];
   if (!root) return -1;
-  if (take_all(root, folders, NO_PROGRAMS) < 0 || take_all(root, libraries, 0) < 0) return -1;
+  if (take_all(root, folders, substitutes, NO_PROGRAMS) < 0 || take_all(root, libraries, NULL, 0) < 0) return -1;
   if (chdir(root) < 0 || (workplace && make_workplace(workplace + 1) < 0)) return -1;
   int file = open(scratch + 1, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
   if (file < 0) return -1;

@@ -1,3 +1,4 @@
+internal import Bytes
 internal import Glibc
 
 /// The languages of text recognition, the most likely first: `deu+eng`.
@@ -23,13 +24,13 @@ public struct ReadingLanguages: Arguments {
   public var description: String { codes.joined(separator: "+") }
 
   /// The directories that are searched for `CODE.traineddata`. These are `TESSDATA_PREFIX`, as in Tesseract, and the
-  /// directories of Debian, Ubuntu, Fedora and Arch. The first one with the file is used.
+  /// directories of Debian, Ubuntu, Fedora and Arch, and the data of a download. The first one with the file is used.
   public static let folders: [String] = {
     let named = unsafe getenv("TESSDATA_PREFIX").map { unsafe String(cString: $0) }
     return [named].compactMap(\.self).filter { $0.hasPrefix("/") } + [
       "/usr/share/tesseract-ocr/5/tessdata", "/usr/share/tesseract-ocr/4.00/tessdata", "/usr/share/tesseract/tessdata",
       "/usr/share/tessdata",
-    ]
+    ] + [PackagedData.path(of: "/usr/share/tessdata")].compactMap(\.self)
   }()
 
   /// The suffix of data files, after the code.

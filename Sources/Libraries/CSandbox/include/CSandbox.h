@@ -14,11 +14,13 @@ int ffconvert_no_new_privileges(void);
 /// Whether the process has only one thread: the functions below apply to the calling thread only.
 int ffconvert_is_alone(void);
 /// Creates a mount namespace that contains nothing but `folders` and `libraries`, each separated by colons, read-only, and
-/// an empty file `scratch`; code can be loaded from `libraries` only. With `workplace`, unless it is NULL, there are also a
+/// an empty file `scratch`; code can be loaded from `libraries` only. Instead of a missing one of `folders` there is the
+/// one of that path below `substitutes`, unless that is NULL. With `workplace`, unless it is NULL, there are also a
 /// folder of that name for writing and /dev/urandom. All that is written has at most `room` bytes.
 /// Returns a descriptor for writing `scratch`.
 int ffconvert_empty_root(
-    const char *folders, const char *libraries, const char *scratch, const char *workplace, int64_t room);
+    const char *folders, const char *substitutes, const char *libraries, const char *scratch, const char *workplace,
+    int64_t room);
 /// Drops all groups and capabilities, and becomes `user` if it was root; the process can no longer be inspected, and
 /// ends with the thread that started it. A root whose user namespace has no other user keeps its user ID, without
 /// capabilities.
