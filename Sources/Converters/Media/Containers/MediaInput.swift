@@ -4,9 +4,10 @@ internal import WorkerKit
 
 /// An audio or video file that is read: its streams, and their packets in the container's order.
 ///
-/// Not thread-safe. Bytes come only from the job's descriptor. A container that references other files gets none.
+/// Several files in a row are read as one, whose streams are those of the first. The times of each continue those of the
+/// one before. Not thread-safe. Bytes come only from the job's descriptor. A container that references other files gets none.
 @safe final class MediaInput {
-  private let bytes: ByteStream
+  private var bytes: ByteStream
   private(set) var context: UnsafeMutablePointer<AVFormatContext>
   let streams: [MediaStream]
   /// Whether no packet has been read.
@@ -32,13 +33,59 @@ internal import WorkerKit
   private var end: End?
   /// The latest end of a packet, in seconds from the start.
   private var reached = 0.0
+  /// The time from the last packet but one to the last, in seconds, if the last does not record its duration.
+  private var lastStep = 0.0
   /// The streams that are read.
   private var used: Set<Int> = []
   /// The clocks of audio streams whose packets have wrong times.
   private let clocks: [Int: ByteClock]
 
-  init(_ input: JobInput) throws(JobFailure) {
-    bytes = try ByteStream(of: input)
+  /// The files in a row. One for other files.
+  let links: [JobInput]
+  /// The number of the open file in `links`, counted from 0.
+  private var link = 0
+  /// The times of several files in a row, and the streams of the first by those of the open one.
+  private var place = LinkPlace()
+  /// The numbers of the files in a row that cannot be read, counted from 1.
+  private var lostLinks: [Int] = []
+  /// The times of recordings that were joined. `nil` for formats whose clock does not start again.
+  private var continued: ContinuedTimes?
+  /// The total duration of several files in a row, and whether all have equal headers.
+  private let linked: (duration: Double?, areAlike: Bool)
+  /// Whether the packets of several files in a row cannot follow one another in another container.
+  var changesHeaders: Bool { links.count > 1 && !linked.areAlike }
+
+  private static let restarting: Set = ["mpegts", "mpeg"]
+
+  convenience init(_ input: JobInput) throws(JobFailure) {
+    let ranges = try MediaLinks.ranges(in: input)
+    guard ranges.count > 1 else { return try self.init([input]) }
+    try self.init(
+      try ranges.map { (range) throws(JobFailure) in try input.part(at: range.lowerBound, count: range.count) })
+  }
+
+  /// Opens the first of several files in a row.
+  private init(_ links: [JobInput]) throws(JobFailure) {
+    self.links = links
+    bytes = try ByteStream(of: links[0])
+    let context = unsafe try Self.open(bytes)
+    unsafe self.context = context
+    streams = (0..<Int(unsafe context.pointee.nb_streams)).compactMap { index in
+      unsafe context.pointee.streams[index].map { unsafe MediaStream($0) }
+    }
+    used = Set(streams.map(\.index))
+    tags = unsafe MediaTags(context.pointee.metadata)
+    let formatName = unsafe String(cString: context.pointee.iformat.pointee.name)
+    self.formatName = formatName
+    clocks = streams.filter { $0.kind == .sound && formatName == "avi" }.reduce(into: [:]) { clocks, stream in
+      clocks[stream.index] = unsafe context.pointee.streams[stream.index].flatMap { unsafe ByteClock($0) }
+    }
+    if Self.restarting.contains(formatName) { continued = ContinuedTimes() }
+    cut = formatName == "wav" ? links[0].cutOfSamples : 1
+    linked = links.count > 1 ? unsafe Self.compare(links, to: context) : (nil, true)
+  }
+
+  private static func open(_ bytes: ByteStream) throws(JobFailure) -> UnsafeMutablePointer<AVFormatContext> {
     guard let made = unsafe avformat_alloc_context() else { throw .noMemory() }
     unsafe made.pointee.pb = unsafe bytes.pointer
     unsafe made.pointee.flags |= AVFMT_FLAG_CUSTOM_IO
@@ -51,7 +98,6 @@ internal import WorkerKit
     guard opened >= 0, let context = unsafe context else {
       throw JobFailure("is not a readable sound or film", media: opened)
     }
-    unsafe self.context = context
     do throws(JobFailure) {
       try unsafe checked(avformat_find_stream_info(context, nil), "has no streams that can be read")
       guard unsafe !Self.isEncrypted(context) else { throw JobFailure(.unsupported, "is encrypted") }
@@ -60,16 +106,7 @@ internal import WorkerKit
       unsafe avformat_close_input(&last)
       throw error
     }
-    streams = (0..<Int(unsafe context.pointee.nb_streams)).compactMap { index in
-      unsafe context.pointee.streams[index].map { unsafe MediaStream($0) }
-    }
-    used = Set(streams.map(\.index))
-    tags = unsafe MediaTags(context.pointee.metadata)
-    let formatName = unsafe String(cString: context.pointee.iformat.pointee.name)
-    self.formatName = formatName
-    clocks = streams.filter { $0.kind == .sound && formatName == "avi" }.reduce(into: [:]) { clocks, stream in
-      clocks[stream.index] = unsafe context.pointee.streams[stream.index].flatMap { unsafe ByteClock($0) }
-    }
+    return unsafe context
   }
 
   deinit {
@@ -85,29 +122,72 @@ internal import WorkerKit
     }
   }
 
-  /// A remark on a file whose end came too early, as the end of a sentence. Empty for other files.
-  var shortfall: String {
-    guard let end else { return "" }
+  /// The share of a WAV file that is there, if its header records more samples. 1 for other files.
+  let cut: Double
+
+  /// The containers that record the length of their audio.
+  private static let exact: Set = [
+    "flac", "wav", "w64", "aiff", "au", "caf", "tta", "wv", "mov,mp4,m4a,3gp,3g2,mj2", "matroska,webm", "mp3",
+  ]
+
+  /// Whether the durations are recorded, and not estimated by the bit rate.
+  var recordsDuration: Bool { unsafe context.pointee.duration_estimation_method != AVFMT_DURATION_FROM_BITRATE }
+  /// Whether the duration is that of the file's only audio stream, to less than a tenth of a second.
+  private var isExact: Bool { isOneSound && links.count == 1 && recordsDuration && Self.exact.contains(formatName) }
+
+  /// The duration that the container records for the streams that are read, in seconds.
+  private var recorded: Double {
+    guard links.count == 1 else { return linked.duration ?? 0 }
+    guard recordsDuration else { return 0 }
     let lengths = streams.filter { used.contains($0.index) }.map { stream in
       stream.duration.map { Double($0) * Double(stream.timeBase.num) / Double(max(1, stream.timeBase.den)) }
     }
     let own = lengths.contains { $0 == nil } ? nil : lengths.compactMap { $0 }.max()
-    let length = own ?? duration ?? 0
-    guard end.isDamaged || length - reached > max(1, length / 50) else { return "" }
-    let said = length > reached ? ", though it says that it lasts \(Int(min(length, 1e9))) s" : ", where it is damaged"
-    return "ends after \(Int(min(reached, 1e9))) s\(said)"
+    return (own ?? duration ?? 0) / cut
+  }
+
+  /// A remark on a file whose end came too early, as the end of a sentence. Empty for other files.
+  var shortfall: String {
+    guard let end else { return "" }
+    let lost = lostLinks.map { "lacks recording \($0) of \(links.count), which cannot be read" }.joined(separator: "; ")
+    let length = recorded
+    let slack = isExact ? max(Self.slack, lastStep) : max(1, length / 50)
+    guard end.isDamaged || length - reached > slack else { return lost }
+    let said =
+      length > reached ? Self.ending(reached, of: length) : "ends after \(Self.words(reached)) s, where it is damaged"
+    return lost.isEmpty ? said : "\(lost); \(said)"
+  }
+
+  /// The maximum difference of an exact length, in seconds. It is due to padding.
+  static let slack = 0.1
+
+  /// Returns the remark on a file that ends after a number of seconds, although it records more.
+  static func ending(_ reached: Double, of length: Double) -> String {
+    let isClose = length - reached < 2
+    return "ends after \(words(reached, isClose)) s, though it says that it lasts \(words(length, isClose)) s"
+  }
+
+  private static func words(_ seconds: Double, _ isClose: Bool = false) -> String {
+    isClose ? SoundLoss.seconds(Int64(min(seconds, 1e9) * 100), 100) : "\(Int(min(seconds, 1e9)))"
+  }
+
+  /// Throws if a single audio stream ended before half of its recorded length.
+  func checkHalf() throws(JobFailure) {
+    if isExact, end != nil, reached < recorded / 2 { throw JobFailure(.damaged, shortfall) }
   }
 
   /// The duration in seconds. `nil` if the container does not record it.
-  var duration: Double? {
+  var duration: Double? { links.count > 1 ? linked.duration : unsafe Self.duration(of: context) }
+
+  private static func duration(of context: UnsafeMutablePointer<AVFormatContext>) -> Double? {
     let value = unsafe context.pointee.duration
     return value == ffmedia_no_time || value <= 0 ? nil : Double(value) / Double(AV_TIME_BASE)
   }
 
-  /// Returns FFmpeg's structure of a stream.
+  /// Returns FFmpeg's structure of a stream, in the open one of several files in a row.
   func stream(_ index: Int) throws(JobFailure) -> UnsafeMutablePointer<AVStream> {
-    guard index >= 0, index < Int(unsafe context.pointee.nb_streams),
-      let stream = unsafe context.pointee.streams[index]
+    guard let own = place.own(index), own >= 0, own < Int(unsafe context.pointee.nb_streams),
+      let stream = unsafe context.pointee.streams[own]
     else { throw JobFailure(.absent, "has no such stream") }
     return unsafe stream
   }
@@ -116,8 +196,8 @@ internal import WorkerKit
   func use(only wanted: Set<Int>) {
     used = wanted
     for index in 0..<Int(unsafe context.pointee.nb_streams) {
-      unsafe context.pointee.streams[index]?.pointee.discard =
-        wanted.contains(index) ? AVDISCARD_DEFAULT : AVDISCARD_ALL
+      let isWanted = place.first(index).map(wanted.contains) ?? false
+      unsafe context.pointee.streams[index]?.pointee.discard = isWanted ? AVDISCARD_DEFAULT : AVDISCARD_ALL
     }
   }
 
@@ -129,7 +209,15 @@ internal import WorkerKit
       let came = unsafe av_read_frame(context, packet.pointer)
       if came >= 0 {
         isAtStart = false
+        guard let first = place.first(packet.stream), streams.indices.contains(first) else {
+          packet.clear()
+          continue
+        }
+        packet.link = link
+        if links.count > 1 { unsafe place.set(packet, first, streams[first], context.pointee.streams[packet.stream]) }
         clocks[packet.stream]?.mend(packet)
+        let stream = streams[packet.stream]
+        continued?.mend(packet, stream.timeBase, isRegular: stream.kind == .film || stream.kind == .sound)
         note(packet)
         guard
           unsafe packet.pointer.pointee.side_data_elems == 0
@@ -139,9 +227,60 @@ internal import WorkerKit
       }
       if came == ffmedia_again { continue }
       if came == ffmedia_no_memory { throw JobFailure("cannot be read to its end", media: came) }
+      if try openNext() { continue }
       end = End(isDamaged: came != ffmedia_end)
       return false
     }
+  }
+
+  // MARK: Files in a row
+
+  /// Opens the next of several files in a row. Returns false at the end.
+  private func openNext() throws(JobFailure) -> Bool {
+    var next = link + 1
+    while next < links.count {
+      do throws(JobFailure) {
+        try open(next)
+        return true
+      } catch {
+        guard error.concernsInput else { throw error }
+        if !lostLinks.contains(next + 1) { lostLinks.append(next + 1) }
+      }
+      next += 1
+    }
+    return false
+  }
+
+  /// Opens one of several files in a row at its start, or the only file again.
+  private func open(_ number: Int) throws(JobFailure) {
+    let stream = try ByteStream(of: links[number])
+    let made = unsafe try Self.open(stream)
+    unsafe made.pointee.flags |= context.pointee.flags & AVFMT_FLAG_GENPTS
+    var last: UnsafeMutablePointer<AVFormatContext>? = unsafe context
+    unsafe avformat_close_input(&last)
+    unsafe context = made
+    bytes = stream
+    link = number
+    isAtStart = true
+    if number == 0 { place = LinkPlace() } else { place.begin(streams, unsafe made, isSound: isOneSound) }
+    if continued != nil { continued = ContinuedTimes() }
+    use(only: used)
+  }
+
+  private static func compare(
+    _ links: [JobInput], to first: UnsafeMutablePointer<AVFormatContext>
+  ) -> (duration: Double?, areAlike: Bool) {
+    let kinds = unsafe LinkPlace.headers(of: first)
+    var sum = unsafe duration(of: first)
+    var areAlike = true
+    for link in links.dropFirst() {
+      guard let bytes = try? ByteStream(of: link), let other = unsafe try? open(bytes) else { continue }
+      sum = sum.flatMap { sum in unsafe duration(of: other).map { sum + $0 } }
+      areAlike = unsafe areAlike && LinkPlace.headers(of: other) == kinds
+      var last: UnsafeMutablePointer<AVFormatContext>? = unsafe other
+      unsafe avformat_close_input(&last)
+    }
+    return (sum, areAlike)
   }
 
   private func note(_ packet: MediaPacket) {
@@ -151,12 +290,18 @@ internal import WorkerKit
     let first = unsafe context.pointee.start_time
     let start = first == ffmedia_no_time ? 0 : Double(first) / Double(AV_TIME_BASE)
     let last = Double(time) + Double(unsafe packet.pointer.pointee.duration)
-    reached = max(reached, last * Double(base.num) / Double(max(1, base.den)) - start)
+    let end = last * Double(base.num) / Double(max(1, base.den)) - start
+    // The last packet of some containers does not record its duration.
+    lastStep = unsafe packet.pointer.pointee.duration == 0 ? max(0, end - reached) : 0
+    reached = max(reached, end)
   }
 
-  /// Seeks to the first packet of a stream.
+  /// Opens the file again and seeks to the first packet of a stream, so that packets do not depend on earlier reads.
   func rewind(_ stream: MediaStream) throws(JobFailure) {
     if isAtStart { return }
+    try reset()
+    if links.count > 1 { return }
+    isAtStart = false
     var start = min(0, stream.start ?? 0)
     // In these containers, the encoder's delay precedes the recorded start.
     if formatName.hasPrefix("mov") { start -= Int64(stream.timeBase.den) }
@@ -167,6 +312,16 @@ internal import WorkerKit
   /// Seeks to the last packet of a stream that can be decoded independently, at or before `time` in units of its time
   /// base.
   func seek(stream index: Int, to time: Int64) throws(JobFailure) {
+    try restart()
     try unsafe checked(av_seek_frame(context, Int32(index), time, AVSEEK_FLAG_BACKWARD), "cannot be read from there")
+  }
+
+  /// Opens the file again if it has been read, so that later reads do not depend on earlier ones.
+  func reset() throws(JobFailure) { if !isAtStart { try open(0) } }
+
+  /// Prepares a seek: opens the first of several files in a row.
+  func restart() throws(JobFailure) {
+    if link > 0 { try open(0) }
+    if continued != nil { continued = ContinuedTimes() }
   }
 }

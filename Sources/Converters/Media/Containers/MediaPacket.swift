@@ -4,6 +4,8 @@ internal import WorkerKit
 /// A packet of a stream as its container stores it.
 @safe final class MediaPacket {
   let pointer: UnsafeMutablePointer<AVPacket>
+  /// The number of the file that the packet is from, among several in a row. Counted from 0.
+  var link = 0
 
   init() throws(JobFailure) {
     guard let pointer = unsafe av_packet_alloc() else { throw .noMemory() }

@@ -192,6 +192,7 @@ extension MediaInput {
   func enter(at seconds: Double) {
     // Audio is decoded slightly ahead.
     let time = origin + Int64(max(0, seconds - 0.5) * Double(AV_TIME_BASE))
+    guard (try? restart()) != nil else { return }
     if unsafe avformat_seek_file(context, -1, .min, time, time, 0) < 0 {
       _ = unsafe av_seek_frame(context, -1, origin, AVSEEK_FLAG_BACKWARD)
     }

@@ -39,7 +39,7 @@ struct FilmPlan {
     guard let muxer = unsafe av_guess_format(container.muxer, nil, nil) else {
       throw JobFailure(.unsupported, "cannot be written as \(container.muxer) by the installed FFmpeg")
     }
-    let copies = copies && !Self.neverCopied.contains(input.formatName)
+    let copies = copies && !Self.neverCopied.contains(input.formatName) && !input.changesHeaders
     // FFmpeg does not know the supported codecs of some muxers.
     func takes(_ codec: AVCodecID, _ named: Set<CodecNumber>?) -> Bool {
       // In Matroska, FFmpeg reads TTA without its last packet.

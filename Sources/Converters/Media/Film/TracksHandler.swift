@@ -24,7 +24,7 @@ public struct TracksHandler: JobHandler {
       Conversion.trackVerb(track.format) == recipe.verb
     else { throw JobFailure(.absent, "has no such track") }
     try write(input.streams[number - 1], of: input, as: track.format, to: output)
-    return ""
+    return input.shortfall
   }
 
   // MARK: Tracks

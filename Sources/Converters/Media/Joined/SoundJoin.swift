@@ -12,6 +12,8 @@ struct SoundJoin {
     /// The length in seconds.
     let length: Double
     let tags: MediaTags
+    /// Whether the file is several in a row, each with its own header.
+    let isLinked: Bool
   }
 
   /// The properties that must be equal for packets to follow one another.
@@ -41,7 +43,7 @@ struct SoundJoin {
         codec: sound.stream.codec.rawValue, rate: sound.stream.rate, channels: sound.stream.channels, head: head)
       let counted = sound.count.map { Double($0) / Double(max(1, sound.facts.shape.rate)) }
       let length = min(Self.longest, counted ?? sound.input.duration ?? 0)
-      return Part(member: member, kind: kind, facts: sound.facts, length: length, tags: sound.tags)
+      return Part(member: member, kind: kind, facts: sound.facts, length: length, tags: sound.tags, isLinked: sound.input.links.count > 1)
     }
   }
 
@@ -53,7 +55,7 @@ struct SoundJoin {
         "without a loss"
       } else if changes != SoundJoinChanges() {
         "coded as the name says"
-      } else if !target.copies.contains(first.kind.codec) {
+      } else if !target.copies.contains(first.kind.codec) || parts.parts.contains(where: \.isLinked) {
         "coded again"
       } else {
         parts.parts.first { $0.kind != first.kind }.map { "coded again, since \($0.member.name) is not like the first" }

@@ -12,7 +12,20 @@ final class OpenSound {
   /// The map of the samples. `nil` if the stream can only be decoded from its start.
   private(set) lazy var map: SampleMap? = (try? SampleMap(stream, of: input)) ?? nil
   /// The number of samples in each channel. `nil` if it is known only after decoding.
-  private(set) lazy var count: Int64? = map?.count ?? (try? SampleCount.count(stream, of: input)) ?? nil
+  private(set) lazy var count: Int64? =
+    input.links.count > 1 ? linkedCount : map?.count ?? (try? SampleCount.count(stream, of: input)) ?? nil
+
+  /// The sum of the numbers of samples of several files in a row. `nil` if their rates differ.
+  private var linkedCount: Int64? {
+    var sum: Int64 = 0
+    for link in input.links {
+      // A file that cannot be read is left out, and the remark says so.
+      guard let sound = try? OpenSound(link, track: track) else { continue }
+      guard sound.stream.rate == stream.rate, let count = sound.count else { return nil }
+      sum = sum.addingReportingOverflow(count).partialValue
+    }
+    return sum > 0 ? sum : nil
+  }
 
   /// The maximum number of samples in a packet of codecs whose packets have equal lengths. The maximum of Opus for
   /// others.

@@ -14,7 +14,10 @@ internal import WorkerKit
 
   init(_ stream: MediaStream, of input: MediaInput) throws(JobFailure) {
     self.stream = stream
-    unsafe parameters = try unsafe input.stream(stream.index).pointee.codecpar
+    guard let copy = unsafe avcodec_parameters_alloc() else { throw .noMemory() }
+    unsafe parameters = copy
+    let original = try unsafe input.stream(stream.index)
+    try unsafe checked(avcodec_parameters_copy(copy, original.pointee.codecpar), "cannot be measured")
     let isVorbis = stream.codec == AV_CODEC_ID_VORBIS
     isOgg = input.formatName == "ogg"
     unsafe vorbis =
@@ -25,6 +28,8 @@ internal import WorkerKit
   deinit {
     var last: OpaquePointer? = unsafe vorbis
     unsafe av_vorbis_parse_free(&last)
+    var copy: UnsafeMutablePointer<AVCodecParameters>? = unsafe parameters
+    unsafe avcodec_parameters_free(&copy)
   }
 
   /// Returns the number of samples. Returns `nil` if neither the packet nor the container records it.

@@ -36,7 +36,7 @@ final class SampleMap {
 
   /// Returns `nil` if samples depend on all earlier ones, or if they cannot be located.
   init?(_ stream: MediaStream, of input: MediaInput) throws(JobFailure) {
-    guard let access = Self.access(stream, input.formatName) else { return nil }
+    guard let access = Self.access(stream, input.formatName), input.links.count == 1 else { return nil }
     let base = stream.timeBase
     let ticks = Int64(base.den)
     guard base.num == 1, stream.rate > 0, ticks % Int64(stream.rate) == 0 else { return nil }
@@ -47,6 +47,7 @@ final class SampleMap {
     shape = try SoundFacts(stream, of: input).shape
     packet = try MediaPacket()
     decoder = try MediaDecoder(stream, of: input, keepsPadding: true)
+    try input.reset()
     input.use(only: [stream.index])
     guard let count = try measured(), count > 0, try begins() else { return nil }
     self.count = count
@@ -69,10 +70,12 @@ final class SampleMap {
 
   private func measured() throws(JobFailure) -> Int64? {
     switch access {
-    case .walking: return try counted()
+    case .walking:
+      if input.recordsDuration { claimed = stream.duration.map { $0 / unit } }
+      return try counted()
     case .seeking:
       guard let claimed = stream.duration.map({ $0 / unit }), claimed > 0 else { return try counted() }
-      self.claimed = claimed
+      self.claimed = Int64(min(Double(claimed) / input.cut, 1e15))
       // The claim is accepted if the last packet does not end later.
       let nearEnd = max(0, claimed - Int64(shape.rate))
       guard unsafe av_seek_frame(input.context, Int32(stream.index), nearEnd * unit, AVSEEK_FLAG_BACKWARD) >= 0 else {
@@ -96,9 +99,19 @@ final class SampleMap {
   /// A remark on the whole stream and the last range that was read, as the end of a sentence. Empty if there is none.
   var remark: String {
     let rate = shape.rate
-    guard let claimed, claimed - count > max(Int64(rate), claimed / 50) else { return loss.remark(rate: rate) }
-    let end = "ends after \(count / Int64(rate)) s, though it says that it lasts \(claimed / Int64(rate)) s"
-    return [end, loss.remark(rate: rate)].filter { !$0.isEmpty }.joined(separator: "; ")
+    return [ending, loss.remark(rate: rate)].filter { !$0.isEmpty }.joined(separator: "; ")
+  }
+
+  /// A remark on a stream that is shorter than the container claims. Empty for others.
+  private var ending: String {
+    let rate = Double(shape.rate)
+    guard let claimed, Double(claimed - count) > MediaInput.slack * rate else { return "" }
+    return MediaInput.ending(Double(count) / rate, of: Double(claimed) / rate)
+  }
+
+  /// Throws if the stream ends before half of the claimed length.
+  func checkHalf() throws(JobFailure) {
+    if let claimed, count < claimed / 2, !ending.isEmpty { throw JobFailure(.damaged, ending) }
   }
 
   /// Returns the end of the last of the following packets. Returns `nil` if there are none, or if one lacks a time.
@@ -108,7 +121,8 @@ final class SampleMap {
       guard packet.stream == stream.index else { continue }
       let time = unsafe packet.pointer.pointee.pts
       let length = unsafe packet.pointer.pointee.duration
-      guard time != ffmedia_no_time, length > 0 else { return nil }
+      // A time that goes back is that of another stream that follows.
+      guard time != ffmedia_no_time, length > 0, end.map({ (time + length) / unit > $0 }) ?? true else { return nil }
       end = max(end ?? 0, (time + length) / unit)
     }
     return end

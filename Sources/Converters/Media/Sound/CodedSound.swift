@@ -17,7 +17,27 @@ struct CodedSound {
     self.target = target
     self.changes = changes
     self.tags = tags
-    if changes.keepsSound, target.copies.contains(sound.stream.codec.rawValue) { isCopy = try fits() }
+    guard changes.keepsSound, target.copies.contains(sound.stream.codec.rawValue) else { return }
+    // The packets of each of several files in a row need its own header.
+    isCopy = try sound.input.links.count == 1 && fits() && (!target.isLossless || lostPackets() == 0)
+  }
+
+  /// Returns the number of packets of a lossless stream that cannot be decoded, or whose checksums are wrong.
+  private func lostPackets() throws(JobFailure) -> Int {
+    guard ["flac", "wavpack", "alac"].contains(sound.stream.codecName) else { return 0 }
+    let decoder = try MediaDecoder(sound.stream, of: sound.input)
+    let packet = try MediaPacket()
+    var lost = 0
+    // A container can leave out packets with wrong checksums of its own.
+    var came: Int64 = 0
+    sound.input.use(only: [sound.stream.index])
+    try sound.input.rewind(sound.stream)
+    while try sound.input.read(into: packet) {
+      guard packet.stream == sound.stream.index else { continue }
+      if try !decoder.decodeSound(packet, { frame, _ in came += Int64(frame.sampleCount) }) { lost += 1 }
+    }
+    try decoder.decodeSound(nil) { frame, _ in came += Int64(frame.sampleCount) }
+    return max(lost, sound.count.map { came < $0 } == true ? 1 : 0)
   }
 
   /// Returns whether the container accepts the source's packets. Some sources lack the header before the packets. Some
@@ -41,7 +61,11 @@ struct CodedSound {
   func write(to output: JobOutput) throws(JobFailure) -> String {
     if isCopy {
       _ = try copy(to: output)
-      return [sound.input.shortfall, try paddingRemark()].filter { !$0.isEmpty }.joined(separator: "; ")
+      try sound.input.checkHalf()
+      let ending = sound.input.shortfall
+      let lost = try target.isLossless ? 0 : lostPackets()
+      let isLost = lost == 0 ? "" : "has damaged sound (\(lost) \(lost == 1 ? "packet" : "packets"))"
+      return [ending, isLost, try paddingRemark()].filter { !$0.isEmpty }.joined(separator: "; ")
     }
     let coding = try Coding(sound, target, changes)
     let file = try self.file(to: output, coding)
@@ -57,8 +81,8 @@ struct CodedSound {
       try file.write(packet, to: place, timeBase: coding.encoder.timeBase)
     }
     try file.finish()
-    return [coding.settings.remark, coding.feed.remark, paddingRemark(of: coding.encoder)].filter { !$0.isEmpty }
-      .joined(separator: "; ")
+    return [coding.settings.remark, linkRemark, coding.feed.remark, paddingRemark(of: coding.encoder)]
+      .filter { !$0.isEmpty }.joined(separator: "; ")
   }
 
   /// Returns the size of the file, in bytes. Returns `nil` if it is known only after the conversion.
@@ -114,7 +138,15 @@ struct CodedSound {
   private static let withoutPadding: Set = ["mp3", "adts", "ac3", "dts", "mp2", "gsm", "amr"]
 
   private var isMovedIntoMatroska: Bool {
-    target.muxer == "matroska" && sound.input.formatName.hasPrefix("mov")
+    target.muxer == "matroska" && (sound.input.formatName.hasPrefix("mov") || sound.input.formatName == "mp3")
+  }
+
+  /// A remark on several files in a row whose packets would be copied if there were only one. Empty for others.
+  private var linkRemark: String {
+    guard sound.input.links.count > 1, changes.keepsSound, !target.isLossless,
+      target.copies.contains(sound.stream.codec.rawValue)
+    else { return "" }
+    return "is coded again, since it is \(sound.input.links.count) recordings in a row"
   }
 
   /// Returns a remark on samples that a copy contains but its source omits. Empty if there are none.

@@ -49,22 +49,25 @@ final class SoundFeed {
   func forEachFrame(
     in range: Range<Int64>, of ranged: RangedSound, _ body: (MediaFrame) throws(JobFailure) -> Void
   ) throws(JobFailure) {
+    if changes.span == nil { try ranged.map.checkHalf() }
     try ranged.forEach(in: range, body)
     remark = ranged.map.remark
   }
 
   private func forEachFrameInOrder(_ body: (MediaFrame, Double) throws(JobFailure) -> Void) throws(JobFailure) {
     var came: Int64 = 0
-    let reader = try SoundReader(sound.stream, of: sound.input, as: shape, changes, keepsEnd: count != nil)
+    let isAlone = sound.input.links.count == 1
+    let reader = try SoundReader(sound.stream, of: sound.input, as: shape, changes, keepsEnd: count != nil && isAlone)
     try reader.forEachFrame { (frame, share) throws(JobFailure) in
       let room = max(0, (count ?? .max) - came)
       came += Int64(frame.sampleCount)
       frame.keep(first: Int(min(room, Int64(frame.sampleCount))))
       if frame.sampleCount > 0 { try body(frame, share) }
     }
+    if changes.span == nil { try sound.input.checkHalf() }
     let lost = reader.lostPackets
     let isLost = lost == 0 ? "" : "lacks \(lost) \(lost == 1 ? "packet" : "packets") that cannot be decoded"
-    var remarks = [count == nil ? sound.input.shortfall : "", isLost]
+    var remarks = [sound.input.shortfall, isLost]
     if let count {
       let left = count - came
       if left > 0 {

@@ -31,6 +31,6 @@ public struct WaveformHandler: JobHandler {
     }
     let picture = Waveform(loudness, width: changes.size.width, height: changes.size.height)
     try PNGPicture.write(picture.pixels, width: picture.width, height: picture.height, to: output)
-    return ""
+    return sound.input.shortfall
   }
 }

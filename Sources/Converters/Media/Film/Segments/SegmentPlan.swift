@@ -33,8 +33,9 @@ struct SegmentPlan {
     guard let duration = input.duration, duration / Self.length < Double(Self.most) else {
       throw JobFailure(.unsupported, "does not say how long it is")
     }
-    copiesSound = sound.map { [AV_CODEC_ID_AAC, AV_CODEC_ID_MP3].contains($0.codec) } ?? false
-    if let picture, picture.codec == AV_CODEC_ID_H264,
+    let isCopied = sound.map { [AV_CODEC_ID_AAC, AV_CODEC_ID_MP3].contains($0.codec) } ?? false
+    copiesSound = isCopied && !input.changesHeaders
+    if let picture, picture.codec == AV_CODEC_ID_H264, input.links.count == 1,
       unsafe PictureGeometry.rotation(of: try input.stream(picture.index)) == 0,
       let keys = try Self.keys(of: picture, input), let times = Self.times(at: keys, upTo: duration)
     {
