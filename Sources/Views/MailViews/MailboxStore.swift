@@ -14,8 +14,8 @@ package struct MailboxStore: Sendable {
   /// Identifies the state of the file: its size and the times of the last change.
   let state: [UInt8]
 
-  /// Incremented whenever the format of rows or block indexes changes.
-  package static let kind = IndexKind(number: 2, version: 4)
+  /// Incremented whenever the format of rows or block indexes changes, or messages that were not found are found.
+  package static let kind = IndexKind(number: 2, version: 5)
   private static let directoryKey: [UInt8] = [0]
   /// The key of the file's path, which is stored for display.
   private static let pathKey: [UInt8] = [2]

@@ -38,16 +38,14 @@ internal import CLz4
       }
       let rest = unsafe input.dropFirst(progress.consumed)
       if blockSize == 0 {
-        // The stream ends with the file, or where another stream starts.
+        // The stream has no mark at its end: it ends with the file, or before bytes that are not a block's size.
         let head = unsafe Array(rest.prefix(4))
-        guard head.count == 4, !CompressedFormat.lz4.starts(with: head[...]) else {
+        let size = head.count == 4 ? Int(UInt32(littleEndianBytes: head)) : 0
+        guard (1...Self.largestBlock).contains(size) else {
           progress.isFinished = input.count == 0 || head.count == 4
           return progress
         }
-        blockSize = Int(UInt32(littleEndianBytes: head))
-        guard (1...Self.largestBlock).contains(blockSize) else {
-          throw Fault(.damaged, "expected an LZ4 block of up to \(Self.largestBlock) bytes, found \(blockSize)")
-        }
+        blockSize = size
         progress.consumed += 4
         continue
       }

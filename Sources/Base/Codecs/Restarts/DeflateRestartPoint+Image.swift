@@ -60,7 +60,7 @@ extension DeflateRestartPoint {
   /// The version of this code and of the library in use. Includes the decoder's tables for one short stream.
   static let imageVersion: UInt64 = {
     var hash = StableHash()
-    let format: UInt64 = 3
+    let format: UInt64 = 4
     for word in [format, UInt64(Inflater.memorySizes.lowerBound), UInt64(Inflater.memorySizes.upperBound)] {
       hash.combine(word)
     }

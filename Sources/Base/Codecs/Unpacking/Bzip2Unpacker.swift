@@ -13,7 +13,6 @@ enum Bzip2Mark: UInt64 {
 /// Decodes a bzip2 file block by block.
 ///
 /// Each block is passed to libbz2 as a separate stream. For sequential reads, several blocks are decoded concurrently.
-/// Bytes after the last stream are ignored.
 final class Bzip2Unpacker: Unpacker {
   private let bits: BitFile
   /// The bit position of the next mark or stream header.
@@ -74,8 +73,12 @@ final class Bzip2Unpacker: Unpacker {
         try checkEnd()
         // Streams start at byte boundaries.
         position = (position + Bzip2Mark.length + Self.checksumLength + 7) / 8 * 8
-        isAtEnd = try !startsStream()
-        if isAtEnd, let streamFault { throw streamFault }
+        if let zeros = try CompressedFormat.bzip2.nextMember(after: position / 8, peek) {
+          position += zeros * 8
+        } else {
+          isAtEnd = true
+          if let streamFault { throw streamFault }
+        }
       } else if try startsStream() {
         position += Self.headerLength
         checksum = 0
@@ -102,6 +105,11 @@ final class Bzip2Unpacker: Unpacker {
   private func note(_ start: Int64) throws(Fault) {
     guard let known = checksum, let block = try bits.number(at: start + Bzip2Mark.length, count: 32) else { return }
     checksum = (known << 1 | known >> 31) ^ UInt32(truncatingIfNeeded: block)
+  }
+
+  /// Returns bytes at a distance from the current position, which is at a byte boundary. Returns fewer at the end.
+  private func peek(_ count: Int, at distance: Int64) throws(Fault) -> [UInt8] {
+    Array(try bits.bytes(at: position / 8 + distance, count).prefix(count))
   }
 
   private func startsStream() throws(Fault) -> Bool {

@@ -1,7 +1,7 @@
 internal import Bytes
 internal import CIsal
 
-/// Decodes a gzip file (RFC 1952) with any number of members. Other bytes after the last member are ignored.
+/// Decodes a gzip file (RFC 1952) with any number of members.
 final class GzipUnpacker: Unpacker {
   private let input: PackedInput
   private var member: Member?
@@ -81,14 +81,16 @@ final class GzipUnpacker: Unpacker {
 
   /// Starts the next member by reading its header. Returns false if there is none.
   private func startMember() throws(Fault) -> Bool {
-    let start = input.offset
-    let head = try input.peek(10)
-    guard head.starts(with: [0x1f, 0x8b]), head.count == 10, head[2] == 8, head[3] & 0xe0 == 0 else {
-      // Any bytes may follow the members, except those of a damaged member.
-      guard isFirst || Self.resemblesMember(head) else {
+    if !isFirst {
+      guard let zeros = try CompressedFormat.gzip.nextMember(after: input.offset, input.peek) else {
         isAtEnd = true
         return false
       }
+      input.skip(zeros)
+    }
+    let start = input.offset
+    let head = try input.peek(10)
+    guard head.starts(with: [0x1f, 0x8b]), head.count == 10, head[2] == 8, head[3] & 0xe0 == 0 else {
       throw Fault(.damaged, "expected a gzip header", atByte: start)
     }
     var size = try headerSize(head, within: 1024)
@@ -98,11 +100,6 @@ final class GzipUnpacker: Unpacker {
     member = Member()
     isFirst = false
     return true
-  }
-
-  /// Returns whether most of the first bytes are those of a member's header.
-  private static func resemblesMember(_ head: [UInt8]) -> Bool {
-    zip(head, [0x1f, 0x8b, 8] as [UInt8]).count { $0 == $1 } >= 2
   }
 
   /// Returns the size of the header that starts with `head`. Returns `nil` if it does not end within `limit` bytes.

@@ -1,14 +1,12 @@
 internal import Bytes
 
 /// Decodes a file of one or more independently compressed streams: frames of Zstandard and LZ4, members of lzip,
-/// streams of xz. Other bytes after the last stream are ignored.
+/// streams of xz.
 final class MemberUnpacker: Unpacker {
   private let packing: CompressedFormat
   private let input: PackedInput
   private var decoder: (any StreamDecoder)?
   private var isFirst: Bool
-  /// The first bytes of the first member.
-  private var mark: [UInt8] = []
   private(set) var isAtEnd = false
   private(set) var isCut = false
   /// The fault of a member whose content is intact. Thrown after all bytes have been decoded.
@@ -64,36 +62,21 @@ final class MemberUnpacker: Unpacker {
 
   /// Starts the next stream. Returns false if there is none.
   private func startMember() throws(Fault) -> Bool {
-    if packing == .xz, !isFirst { try skipPadding() }
-    let head = try input.peek(CompressedFormat.headSize)
-    // Formats without a mark have a single stream.
-    guard isFirst || packing.isJoined && packing.starts(with: head[...]) else {
-      // Any bytes may follow the members, except those of a damaged member.
-      guard !packing.isJoined || zip(head, mark).count(where: ==) < 3 else {
-        throw Fault(.damaged, "expected \(packing.name) data", atByte: input.offset)
+    if !isFirst {
+      guard let zeros = try packing.nextMember(after: input.offset, input.peek) else {
+        if let memberFault { throw memberFault }
+        isAtEnd = true
+        return false
       }
-      if let memberFault { throw memberFault }
-      isAtEnd = true
-      return false
+      input.skip(zeros)
     }
-    if isFirst { mark = Array(head.prefix(4)) }
+    let head = try input.peek(CompressedFormat.headSize)
     if isFirst, packing != .brotli, packing != .lzma, !packing.starts(with: head[...]) {
       throw Fault(.damaged, "expected \(packing.name) data", atByte: input.offset)
     }
     isFirst = false
     decoder = try packing.makeDecoder(startingWith: head)
     return true
-  }
-
-  /// Skips the padding between xz streams: zeros, four at a time.
-  private func skipPadding() throws(Fault) {
-    while true {
-      let head = try input.peek(4096)
-      let zeros = head.prefix { $0 == 0 }.count
-      input.skip(Int64(zeros))
-      if zeros < head.count || head.isEmpty { return }
-      try CancellationToken.check()
-    }
   }
 }
 
@@ -110,14 +93,6 @@ extension CompressedFormat {
     case .lzma: "LZMA"
     case .compress: "compress"
     case .brotli: "Brotli"
-    }
-  }
-
-  /// Whether a file can contain several streams.
-  var isJoined: Bool {
-    switch self {
-    case .gzip, .bzip2, .xz, .zstd, .lz4, .lzip: true
-    case .lzma, .compress, .brotli: false
     }
   }
 }

@@ -67,8 +67,10 @@ extension UnpackedSource {
   }
 
   /// Marks the unchecked bytes before an early end as damaged. Called after a reader has found their content invalid.
+  /// If the file records its parts, each is trusted to the extent of its checksum.
   public func distrustEnd() {
-    guard let end = state.withLock({ $0.end }), let fault = end.fault, fault.kind == .damaged else { return }
+    let known = state.withLock { $0.table == nil ? $0.end : nil }
+    guard let end = known, let fault = end.fault, fault.kind == .damaged else { return }
     while let start = state.withLock({ $0.checks.firstOpen(in: 0..<end.size) }) { fail(start..<end.size, fault) }
   }
 

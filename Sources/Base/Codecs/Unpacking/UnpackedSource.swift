@@ -118,7 +118,7 @@ public final class UnpackedSource: ByteSource {
       state.isLoaded = true
       if let table {
         (state.places, state.reach) = (table.places, table.size)
-        (state.table, state.end) = (table, bounded(FirstPassResult(size: table.size)))
+        (state.table, state.end) = (table, bounded(FirstPassResult(size: table.size, fault: table.fault)))
         if let stored, stored.size == table.size { state.checks = stored.checks }
       } else if let end {
         (state.reach, state.end) = (end.size, bounded(FirstPassResult(size: end.size, fault: end.fault)))

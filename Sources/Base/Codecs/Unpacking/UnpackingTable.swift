@@ -7,6 +7,8 @@ struct UnpackingTable: Sendable {
   var places: [FileRestartPoint]
   /// The size of the decoded file, in bytes.
   var size: Int64
+  /// The fault of a file whose parts are intact although its headers are not. Nil without one.
+  var fault: Fault?
   /// The blocks of an xz file. Nil for other formats.
   var blocks: XZBlocks?
 
@@ -17,7 +19,8 @@ struct UnpackingTable: Sendable {
       case .xz:
         guard let blocks = try XZBlocks(source) else { return nil }
         let places = blocks.blocks.map { FileRestartPoint(output: $0.output, input: $0.input) }
-        return UnpackingTable(places: places.isEmpty ? [.start] : places, size: blocks.size, blocks: blocks)
+        return UnpackingTable(
+          places: places.isEmpty ? [.start] : places, size: blocks.size, fault: blocks.fault, blocks: blocks)
       case .lzip: return try lzip(source)
       case .zstd: return try zstd(source)
       case .gzip, .bzip2, .lz4, .lzma, .compress, .brotli: return nil
@@ -42,8 +45,8 @@ struct UnpackingTable: Sendable {
     size = place.output
   }
 
-  private init(places: [FileRestartPoint], size: Int64, blocks: XZBlocks?) {
-    (self.places, self.size, self.blocks) = (places, size, blocks)
+  private init(places: [FileRestartPoint], size: Int64, fault: Fault?, blocks: XZBlocks) {
+    (self.places, self.size, self.fault, self.blocks) = (places, size, fault, blocks)
   }
 
   /// The maximum number of parts.

@@ -15,6 +15,8 @@ struct XZBlocks: Sendable {
   private(set) var blocks: [Block] = []
   /// The size of the decoded file, in bytes.
   private(set) var size: Int64 = 0
+  /// The fault of the first stream whose header is damaged. Nil if there is none. The blocks can be read regardless.
+  private(set) var fault: Fault?
 
   /// The maximum memory for one stream's index, in bytes.
   private static let indexMemory: UInt64 = 128 << 20
@@ -31,6 +33,7 @@ struct XZBlocks: Sendable {
       try CancellationToken.check()
       guard let stream = try Self.stream(in: source, endingAt: &end), streams.count < 1 << 20 else { return nil }
       streams.append((end, stream.blocks, stream.size))
+      fault = try Self.headerFault(in: source, at: end, stream.flags) ?? fault
     }
     for stream in streams.reversed() {
       blocks += stream.blocks.map {
@@ -44,7 +47,7 @@ struct XZBlocks: Sendable {
   /// Reads the index of the stream that ends at `end`, and sets `end` to the stream's start.
   private static func stream(
     in source: any ByteSource, endingAt end: inout Int64
-  ) throws(Fault) -> (blocks: [Block], size: Int64)? {
+  ) throws(Fault) -> (blocks: [Block], size: Int64, flags: lzma_stream_flags)? {
     var footer: [UInt8]
     repeat {
       guard end >= 2 * footerSize else { return nil }
@@ -76,7 +79,20 @@ struct XZBlocks: Sendable {
           output: Int64(clamping: iterator.block.uncompressed_stream_offset),
           input: Int64(clamping: iterator.block.compressed_stream_offset), check: flags.check.rawValue))
     }
-    return (blocks, size)
+    return (blocks, size, flags)
+  }
+
+  /// Returns the fault of a stream's header, whose flags must be those of the stream's footer. Returns `nil` if it is
+  /// intact.
+  private static func headerFault(
+    in source: any ByteSource, at start: Int64, _ expected: lzma_stream_flags
+  ) throws(Fault) -> Fault? {
+    let header = try source.bytes(at: start, count: Int(LZMA_STREAM_HEADER_SIZE))
+    var (found, expected) = (lzma_stream_flags(), expected)
+    guard unsafe lzma_stream_header_decode(&found, header) == LZMA_OK,
+      unsafe lzma_stream_flags_compare(&found, &expected) == LZMA_OK
+    else { return Fault(.damaged, "expected the header of an xz stream, found damage", atByte: start) }
+    return nil
   }
 }
 
