@@ -66,7 +66,10 @@ extension Archives {
   ) throws(Fault) -> any OpenedArchive {
     let name = file.source.name
     let head = try bytes.head(ArchiveFormat.headSize, blocking)
-    switch ArchiveFormat(startingWith: head, named: name) {
+    let format = ArchiveFormat(startingWith: head, named: name)
+    // The other formats show the entries before an early end.
+    let bytes = if case .packed = format { bytes } else { bytes.available }
+    switch format {
     case .listed: return try listedByWorker(bytes, file, memory, blocking)
     case .zip:
       // Reading the 17th sector is one more request to the file's source.
@@ -173,7 +176,8 @@ extension Archives {
   }
 
   private static func rest(of bytes: any ByteSource, from start: Int64) -> any ByteSource {
-    start == 0 ? bytes : ByteRange(of: bytes, start: start, size: bytes.size - start)
+    let bytes = bytes.available
+    return start == 0 ? bytes : ByteRange(of: bytes, start: start, size: bytes.size - start)
   }
 
   /// The stored lists of archives whose headers take longer to read than the list.
@@ -207,8 +211,9 @@ extension Archives {
     return archive
   }
 
-  /// The version of stored lists. Version 0 was created without comparing checksums with the content.
-  private static let listVersion: UInt64 = 1
+  /// The version of stored lists. Version 0 was created without comparing checksums with the content. Version 1
+  /// lacks entries behind foreign bytes in a compressed file.
+  private static let listVersion: UInt64 = 2
   /// The minimum size of an archive whose list is stored, in bytes.
   private static let storedSize: Int64 = 1 << 20
 }

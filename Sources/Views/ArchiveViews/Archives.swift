@@ -86,6 +86,8 @@ final class Archive: Sendable {
     /// The time at which the fault expires, on the monotonic clock in nanoseconds. Nil if it lasts until the file
     /// changes.
     var faultEnd: UInt64?
+    /// The fault of the bytes that contain the archive, if they end too early. Nil if they do not.
+    var cut: Fault?
     var isArchive: Bool?
     /// The entry that was opened last, and the next entry if it was decoded ahead.
     var lastOpened: UInt32 = 0
@@ -129,6 +131,7 @@ final class Archive: Sendable {
       state.withLock { state in
         state.tree = tree
         state.size = memory.size
+        state.cut = bytes.earlyEnd?.fault
       }
       lacksParts.store(tree.archive.lacksParts, ordering: .relaxed)
       use()
@@ -165,8 +168,8 @@ final class Archive: Sendable {
     return tree
   }
 
-  /// The fault of a missing part.
-  var missingPart: Fault? { (file.source.item as? SplitFile)?.fault }
+  /// The fault of a missing part, or of a missing end.
+  var missingPart: Fault? { (file.source.item as? SplitFile)?.fault ?? state.withLock { $0.cut } }
 
   /// Returns whether an archive of which only the last part was present currently has other parts beside it.
   func hasPartsByNow(_ blocking: BlockingMode) throws(Fault) -> Bool {
@@ -196,7 +199,7 @@ final class Archive: Sendable {
     if let known = state.withLock({ $0.isArchive }) { return known }
     if blocking == .immediate { throw .later }
     let isArchive = try ArchiveFormat.isArchive(
-      file.open(blocking), named: file.source.name, orListed: archives?.workers != nil)
+      file.open(blocking).available, named: file.source.name, orListed: archives?.workers != nil)
     state.withLock { $0.isArchive = isArchive }
     return isArchive
   }

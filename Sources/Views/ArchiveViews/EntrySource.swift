@@ -1,10 +1,11 @@
 internal import Bytes
 internal import Synchronization
 internal import Tree
+internal import Unpacking
 
 /// An entry's bytes. Records faults and unverified reads for `user.ffmount.error` and `user.ffmount.state`, and decodes
 /// the next entry ahead of a reader of consecutive entries.
-final class EntrySource: ByteSource {
+final class EntrySource: EndingEarly {
   private let source: any ByteSource
   private let archive: Archive
   private let index: UInt32
@@ -17,6 +18,7 @@ final class EntrySource: ByteSource {
 
   var size: Int64 { source.size }
   var hasKnownSize: Bool { source.hasKnownSize }
+  var earlyEnd: (bytes: any ByteSource, fault: Fault)? { source.earlyEnd }
   var identity: ByteIdentity? { source.identity }
   var isSettling: Bool { source.isSettling }
   func assurance(of range: Range<Int64>) -> Assurance {

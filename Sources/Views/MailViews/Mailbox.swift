@@ -49,14 +49,16 @@ final class Mailbox: Sendable {
     /// The decoded content, if the mailbox is in a compressed file.
     var packed: UnpackedSource? { bytes as? UnpackedSource }
     /// The bytes that are searched for messages, regardless of their checksums. Damage affects only the messages that
-    /// it touches.
-    var listed: any ByteSource { packed?.unchecked ?? bytes }
+    /// it touches, and an early end only the last.
+    var listed: any ByteSource { packed?.unchecked ?? bytes.available }
 
     /// Throws if the bytes end prematurely. Blocks until the end is known.
     func checkEnd() throws(Fault) {
       if let packed {
         try packed.finishChecks()
         if let fault = packed.fault { throw fault }
+      } else if let end = bytes.earlyEnd {
+        throw end.fault
       } else if !bytes.hasKnownSize {
         _ = try bytes.bytes(at: bytes.size, count: 1)
       }
@@ -176,7 +178,7 @@ final class Mailbox: Sendable {
     if blocking == .immediate, progress.read({ $0.opened == nil }) { throw .later }
     let opened = try open()
     let range = ByteRange(of: opened.bytes, start: start, size: size)
-    guard let fault = opened.packed?.fault ?? progress.read({ $0.fault }), start + size >= opened.bytes.size else {
+    guard let fault = opened.packed?.fault ?? progress.read({ $0.fault }), start + size >= opened.listed.size else {
       return range
     }
     return EarlyEnd(range, fault)

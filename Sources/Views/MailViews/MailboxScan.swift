@@ -56,7 +56,7 @@ struct MailboxScan {
         }
       }
       // A message that declares a length may have been skipped unread.
-      try bytes.reach(opened.bytes.size)
+      try bytes.reach(bytes.size)
       try opened.checkEnd()
     } catch {
       if error.kind == .changed { throw error }

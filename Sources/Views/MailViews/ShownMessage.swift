@@ -87,7 +87,7 @@ final class ShownMessage: Sendable {
     // Bytes stored uncompressed in a file can be read at once.
     if blocking == .immediate, bytes.size > Self.promptSize || bytes.extent(at: 0, count: 1) == nil { throw .later }
     // A truncated message must not be taken for a complete one.
-    if let bytes = bytes as? EarlyEnd { throw bytes.fault }
+    if let end = bytes.earlyEnd { throw end.fault }
     let isQuoted = if case .mailbox(let mailbox, _) = origin { mailbox.isQuoted(at: position) } else { false }
     let message = try Message(reading: bytes, isQuoted: isQuoted)
     messages.insert(message, for: place)
@@ -109,7 +109,7 @@ final class ShownMessage: Sendable {
       case .open: isOpen = true
       case .checked, .none: break
       }
-      if let bytes = bytes as? EarlyEnd { fault = fault ?? bytes.fault }
+      if let end = bytes.earlyEnd { fault = fault ?? end.fault }
     } catch {
       guard error.concernsContent, error.kind != .changed else { throw error }
       fault = error
