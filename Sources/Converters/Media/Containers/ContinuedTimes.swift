@@ -36,7 +36,8 @@ struct ContinuedTimes {
     if shown != ffmedia_no_time { unsafe packet.pointer.pointee.pts = shown &+ offset }
     if decoded != ffmedia_no_time { unsafe packet.pointer.pointee.dts = decoded &+ offset }
     guard isRegular, time != ffmedia_no_time else { return }
-    let latest = (shown != ffmedia_no_time ? max(shown, time) : time) &+ unsafe max(0, packet.pointer.pointee.duration)
+    let duration = unsafe max(0, packet.pointer.pointee.duration)
+    let latest = (shown != ffmedia_no_time ? max(shown, time) : time) &+ duration
     end = max(end, av_rescale_q(latest &+ offset, timeBase, Self.unit))
   }
 }

@@ -59,9 +59,10 @@ internal import WorkerKit
 
   convenience init(_ input: JobInput) throws(JobFailure) {
     let ranges = try MediaLinks.ranges(in: input)
-    guard ranges.count > 1 else { return try self.init([input]) }
     try self.init(
-      try ranges.map { (range) throws(JobFailure) in try input.part(at: range.lowerBound, count: range.count) })
+      ranges.count == 1
+        ? [input]
+        : ranges.map { (range) throws(JobFailure) in try input.part(at: range.lowerBound, count: range.count) })
   }
 
   /// Opens the first of several files in a row.
@@ -262,7 +263,7 @@ internal import WorkerKit
     bytes = stream
     link = number
     isAtStart = true
-    if number == 0 { place = LinkPlace() } else { place.begin(streams, unsafe made, isSound: isOneSound) }
+    if number == 0 { place = LinkPlace() } else { unsafe place.begin(streams, made, isSound: isOneSound) }
     if continued != nil { continued = ContinuedTimes() }
     use(only: used)
   }

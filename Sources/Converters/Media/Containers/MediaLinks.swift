@@ -1,3 +1,4 @@
+internal import Catalogue
 internal import Glibc
 internal import WorkerKit
 
@@ -49,15 +50,24 @@ struct MediaLinks {
     while place < size {
       let chunk = bytes(at: place, count: min(Self.chunkSize, size - place))
       guard chunk.count >= mark.count else { return nil }
-      let found = unsafe chunk.withUnsafeBytes { chunk in
-        unsafe memmem(chunk.baseAddress, chunk.count, mark, mark.count).map { found in
-          unsafe UnsafeRawPointer(found) - (chunk.baseAddress ?? UnsafeRawPointer(found))
-        }
-      }
-      if let found { return place + found }
+      if let found = Self.find(mark, in: chunk) { return place + found }
       place += chunk.count - mark.count + 1
     }
     return nil
+  }
+
+  private static func find(_ mark: [UInt8], in chunk: [UInt8]) -> Int? {
+    unsafe chunk.withUnsafeBytes { bytes in
+      var place = 0
+      while place + mark.count <= bytes.count, let start = bytes.baseAddress {
+        let rest = bytes.count - mark.count + 1 - place
+        guard let hit = unsafe memchr(start + place, Int32(mark[0]), rest) else { return nil }
+        place = unsafe UnsafeRawPointer(hit) - start
+        if unsafe bytes[place...].starts(with: mark) { return place }
+        place += 1
+      }
+      return nil
+    }
   }
 
   // MARK: Ogg

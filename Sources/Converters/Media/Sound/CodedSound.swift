@@ -19,24 +19,26 @@ struct CodedSound {
     self.tags = tags
     guard changes.keepsSound, target.copies.contains(sound.stream.codec.rawValue) else { return }
     // The packets of each of several files in a row need its own header.
-    isCopy = try sound.input.links.count == 1 && fits() && (!target.isLossless || lostPackets() == 0)
+    guard sound.input.links.count == 1, try fits() else { return }
+    isCopy = target.isLossless ? try lostPackets() == 0 : true
   }
 
   /// Returns the number of packets of a lossless stream that cannot be decoded, or whose checksums are wrong.
   private func lostPackets() throws(JobFailure) -> Int {
     guard ["flac", "wavpack", "alac"].contains(sound.stream.codecName) else { return 0 }
-    let decoder = try MediaDecoder(sound.stream, of: sound.input)
+    let decoder = try MediaDecoder(sound.stream, of: sound.input, keepsPadding: true)
     let packet = try MediaPacket()
     var lost = 0
     // A container can leave out packets with wrong checksums of its own.
     var came: Int64 = 0
+    func take(_ frame: MediaFrame, _ shape: SoundShape) { came += Int64(frame.sampleCount) }
     sound.input.use(only: [sound.stream.index])
     try sound.input.rewind(sound.stream)
     while try sound.input.read(into: packet) {
       guard packet.stream == sound.stream.index else { continue }
-      if try !decoder.decodeSound(packet, { frame, _ in came += Int64(frame.sampleCount) }) { lost += 1 }
+      if try !decoder.decodeSound(packet, take) { lost += 1 }
     }
-    try decoder.decodeSound(nil) { frame, _ in came += Int64(frame.sampleCount) }
+    try decoder.decodeSound(nil, take)
     return max(lost, sound.count.map { came < $0 } == true ? 1 : 0)
   }
 
