@@ -66,4 +66,26 @@ import Unpacking
       }
     }.get()
   }
+
+  /// The last message of a mailbox that breaks off is listed, and every listing of its messages ends with an error.
+  @Test func listingsOfCutMailboxEndWithError() async throws {
+    try await offThread {
+      Result {
+        let source = try SourceFolder()
+        let mail = "From a Mon Jan  1 00:00:01 2024\nFrom: A <a@example.com>\nSubject: Words\n\nText\n"
+        try source.write(FileName("c.mbox.gz"), Self.cut(mail))
+        let tree = try TreeInProcess(source)
+        defer { tree.tree.stop() }
+        let folders = [
+          "c.mbox.gz.messages", "c.mbox.gz.views/by-sender", "c.mbox.gz.views/by-sender/a@example.com",
+          "c.mbox.gz.views/search/words",
+        ]
+        for folder in folders {
+          #expect(throws: FileTreeError.self, "\(folder)") { _ = try tree.list(FileName(folder)) }
+        }
+        let message = "c.mbox.gz.views/search/words/000001 2024-01-01 A - Words"
+        #expect(try tree.stat(FileName(message)).kind == .folder)
+      }
+    }.get()
+  }
 }

@@ -2,6 +2,7 @@ internal import Bytes
 internal import Index
 internal import Mail
 internal import Tree
+internal import Unpacking
 
 /// An ordered collection of messages, in one state of its source: a mailbox, or a directory of message files.
 ///
@@ -111,12 +112,13 @@ extension MessageSource {
     row.folderName(position: try serial(at: position, blocking))
   }
 
-  /// Parses a message. Blocks. Returns `nil` if the file is damaged there or the message has been removed, neither of
-  /// which affects other messages.
+  /// Parses a message, or its start if its bytes end too early. Blocks. Returns `nil` if the file is damaged there or
+  /// the message has been removed, neither of which affects other messages.
   func messageIfReadable(_ row: MessageRow, at position: Int) throws(Fault) -> Message? {
     do throws(Fault) {
       return try Message(
-        reading: bytes(of: ShownMessage.Chunk(row), at: position, .blocking), isQuoted: isQuoted(at: position))
+        reading: bytes(of: ShownMessage.Chunk(row), at: position, .blocking).available,
+        isQuoted: isQuoted(at: position))
     } catch {
       let hasGone = losesMessages && error.isOfEarlierState
       guard hasGone || error.concernsContent && error.kind != .changed else { throw error }

@@ -69,7 +69,7 @@ final class ShownMessage: Sendable {
   func size(_ blocking: BlockingMode) throws(Fault) -> Int64 {
     switch origin {
     case .mailbox(_, let stretch): stretch.size
-    case .file(let isMade): isMade ? try bytes(blocking).size : file.attributes.size
+    case .file(let isMade): isMade ? try bytes(blocking).available.size : file.attributes.size
     }
   }
 

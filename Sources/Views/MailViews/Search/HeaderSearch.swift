@@ -2,6 +2,7 @@ internal import Bytes
 internal import Index
 internal import Mail
 internal import Tree
+internal import Unpacking
 
 /// Searches the headers of messages whose words are not indexed yet.
 ///
@@ -60,7 +61,8 @@ struct HeaderSearch {
   /// Returns the words of a header, or none if the file is damaged there.
   private func words(of row: MessageRow, at position: Int) throws(Fault) -> Message.Words {
     do throws(Fault) {
-      return try Message.headerWords(reading: mailbox.bytes(of: ShownMessage.Chunk(row), at: position, .blocking))
+      return try Message.headerWords(
+        reading: mailbox.bytes(of: ShownMessage.Chunk(row), at: position, .blocking).available)
     } catch {
       guard error.concernsContent, error.kind != .changed else { throw error }
       return Message.Words()

@@ -133,7 +133,11 @@ final class QueryFolder: MailViewDirectory {
         return [ListedEntry(name: ListedName(notice.name), inode: notice.inode, kind: .file, next: 1)]
       }
       let first = place - (notice == nil ? 0 : 1)
-      guard first >= 0, first < positions.count else { return [] }
+      guard first >= 0 else { return [] }
+      guard first < positions.count else {
+        try folder.sorted.mailbox.checkEnd()
+        return []
+      }
       return try folder.entries(of: positions[Int(first)...].prefix(Self.blockSize), next: place + 1, blocking)
     }
   }

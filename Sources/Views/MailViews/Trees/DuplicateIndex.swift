@@ -3,6 +3,7 @@ internal import Index
 internal import Jobs
 internal import Mail
 internal import Tree
+internal import Unpacking
 
 /// The messages that occur in several mailboxes.
 ///
@@ -105,7 +106,7 @@ struct DigestStore {
 
   private func digest(of row: MessageRow, at position: Int) throws(Fault) -> [UInt8]? {
     do throws(Fault) {
-      let bytes = try source.bytes(of: ShownMessage.Chunk(row), at: position, .blocking)
+      let bytes = try source.bytes(of: ShownMessage.Chunk(row), at: position, .blocking).available
       return try MessageDigest.digest(of: bytes).map { Array($0.prefix(Self.digestSize)) }
     } catch {
       guard error.concernsContent, error.kind != .changed else { throw error }

@@ -78,7 +78,10 @@ final class GroupFolder: MailViewDirectory {
         return entries
       }
       let start = place - Int64(below.count)
-      guard start < members.count else { return [] }
+      guard start < members.count else {
+        try folder.sorted.mailbox.checkEnd()
+        return []
+      }
       let first = members.startIndex + Int(start)
       return try folder.entries(
         of: members[first...].prefix(GroupFolder.blockSize), next: place + 1, blocking)
