@@ -2,7 +2,7 @@ internal import Catalogue
 internal import Glibc
 internal import WorkerKit
 
-/// The places of several complete files in a row in one, as radio recorders write them: chained Ogg (RFC 3533, 4),
+/// The offsets of several complete files in a row in one, as radio recorders write them: chained Ogg (RFC 3533, 4),
 /// chained Matroska, and FLAC.
 struct MediaLinks {
   private let input: JobInput
@@ -44,7 +44,7 @@ struct MediaLinks {
     starts.append(place)
   }
 
-  /// Returns the next place of `mark` from `place` on. Returns `nil` if there is none.
+  /// Returns the next offset of `mark` from `place` on. Returns `nil` if there is none.
   private func next(_ mark: [UInt8], from place: Int) -> Int? {
     var place = place
     while place < size {
@@ -108,8 +108,8 @@ struct MediaLinks {
   private func matroskaStarts() throws(JobFailure) -> [Int] {
     var starts: [Int] = []
     var place = 0
-    while place < size, let head = element(at: place), let body = head.id == Self.matroska ? element(at: head.end) : nil,
-      body.id == Self.segment
+    while place < size, let head = element(at: place),
+      let body = head.id == Self.matroska ? element(at: head.end) : nil, body.id == Self.segment
     {
       place = body.end
       if bytes(at: place, count: 4) == Self.matroska { try add(place, to: &starts) }

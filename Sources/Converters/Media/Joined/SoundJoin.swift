@@ -43,7 +43,9 @@ struct SoundJoin {
         codec: sound.stream.codec.rawValue, rate: sound.stream.rate, channels: sound.stream.channels, head: head)
       let counted = sound.count.map { Double($0) / Double(max(1, sound.facts.shape.rate)) }
       let length = min(Self.longest, counted ?? sound.input.duration ?? 0)
-      return Part(member: member, kind: kind, facts: sound.facts, length: length, tags: sound.tags, isLinked: sound.input.links.count > 1)
+      return Part(
+        member: member, kind: kind, facts: sound.facts, length: length, tags: sound.tags,
+        isLinked: sound.input.links.count > 1)
     }
   }
 
