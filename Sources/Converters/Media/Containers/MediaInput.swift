@@ -132,7 +132,9 @@ internal import WorkerKit
   ]
 
   /// Whether the durations are recorded, and not estimated by the bit rate.
-  var recordsDuration: Bool { unsafe context.pointee.duration_estimation_method != AVFMT_DURATION_FROM_BITRATE }
+  var recordsDuration: Bool {
+    unsafe cut < 1 || context.pointee.duration_estimation_method != AVFMT_DURATION_FROM_BITRATE
+  }
   /// Whether the duration is that of the file's only audio stream, to less than a tenth of a second.
   private var isExact: Bool { isOneSound && links.count == 1 && recordsDuration && Self.exact.contains(formatName) }
 
