@@ -155,10 +155,13 @@ internal import WorkerKit
     let lost = lostLinks.map { "lacks recording \($0) of \(links.count), which cannot be read" }.joined(separator: "; ")
     let length = recorded
     let slack = isExact ? max(Self.slack, lastStep) : max(1, length / 50)
-    guard end.isDamaged || length - reached > slack else { return lost }
+    let pages = links.reduce(0) { $0 + MediaLinks.damagedPages(in: $1) }
+    let isLost = pages == 0 ? "" : "lacks \(pages) \(pages == 1 ? "page" : "pages") that \(pages == 1 ? "is" : "are") damaged"
+    let all = [lost, isLost].filter { !$0.isEmpty }.joined(separator: "; ")
+    guard end.isDamaged || length - reached > slack else { return all }
     let said =
       length > reached ? Self.ending(reached, of: length) : "ends after \(Self.words(reached)) s, where it is damaged"
-    return lost.isEmpty ? said : "\(lost); \(said)"
+    return all.isEmpty ? said : "\(all); \(said)"
   }
 
   /// The maximum difference of an exact length, in seconds. It is due to padding.

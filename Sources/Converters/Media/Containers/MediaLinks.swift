@@ -1,3 +1,4 @@
+internal import CFFmpeg
 internal import Catalogue
 internal import Glibc
 internal import WorkerKit
@@ -97,6 +98,29 @@ struct MediaLinks {
       place += Self.pageHead + segments + head.dropFirst(Self.pageHead).prefix(segments).reduce(0) { $0 + Int($1) }
     }
     return starts
+  }
+
+  /// Returns the number of pages of an Ogg file whose checksums are wrong, which are not read. 0 for other files.
+  static func damagedPages(in input: JobInput) -> Int {
+    let links = MediaLinks(input)
+    guard links.bytes(at: 0, count: 4) == ogg, let table = unsafe av_crc_get_table(AV_CRC_32_IEEE) else { return 0 }
+    var (place, damaged) = (0, 0)
+    while place < links.size {
+      var page = links.bytes(at: place, count: pageHead + mostSegments * (mostSegments + 1))
+      guard page.count >= pageHead else { break }
+      let segments = Int(page[26])
+      let size = pageHead + segments + page.dropFirst(pageHead).prefix(segments).reduce(0) { $0 + Int($1) }
+      guard page.starts(with: ogg), size <= page.count else {
+        guard let found = links.next(ogg, from: place + 1) else { break }
+        place = found
+        continue
+      }
+      let told = page[22..<26].reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
+      page.replaceSubrange(22..<26, with: [0, 0, 0, 0])
+      if unsafe av_crc(table, 0, page, size) != told { damaged += 1 }
+      place += size
+    }
+    return damaged
   }
 
   // MARK: Matroska
