@@ -6,8 +6,8 @@ extension JobInput {
   var cutOfSamples: Double {
     var head = [UInt8](repeating: 0, count: 12)
     func read(_ count: Int, at place: Int) -> Bool {
-      unsafe head.withUnsafeMutableBytes { head in
-        unsafe self.read(into: .init(rebasing: head.prefix(count)), at: place) == count
+      unsafe head.withUnsafeMutableBytes { bytes in
+        unsafe self.read(into: .init(rebasing: bytes.prefix(count)), at: place) == count
       }
     }
     guard read(12, at: 0), head.starts(with: Array("RIFF".utf8)) else { return 1 }

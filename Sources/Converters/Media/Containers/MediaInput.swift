@@ -156,7 +156,7 @@ internal import WorkerKit
     let length = recorded
     let slack = isExact ? max(Self.slack, lastStep) : max(1, length / 50)
     let pages = links.reduce(0) { $0 + MediaLinks.damagedPages(in: $1) }
-    let isLost = pages == 0 ? "" : "lacks \(pages) \(pages == 1 ? "page" : "pages") that \(pages == 1 ? "is" : "are") damaged"
+    let isLost = pages == 0 ? "" : "lacks \(pages) \(pages == 1 ? "page that is" : "pages that are") damaged"
     let all = [lost, isLost].filter { !$0.isEmpty }.joined(separator: "; ")
     guard end.isDamaged || length - reached > slack else { return all }
     let said =

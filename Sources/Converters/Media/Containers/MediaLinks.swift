@@ -3,7 +3,7 @@ internal import Catalogue
 internal import Glibc
 internal import WorkerKit
 
-/// The offsets of several complete files in a row in one, as radio recorders write them: chained Ogg (RFC 3533, 4),
+/// The positions of several complete files in a row in one, as radio recorders write them: chained Ogg (RFC 3533, 4),
 /// chained Matroska, and FLAC.
 struct MediaLinks {
   private let input: JobInput
@@ -132,8 +132,8 @@ struct MediaLinks {
   private func matroskaStarts() throws(JobFailure) -> [Int] {
     var starts: [Int] = []
     var place = 0
-    while place < size, let head = element(at: place),
-      let body = head.id == Self.matroska ? element(at: head.end) : nil, body.id == Self.segment
+    while place < size, let head = element(at: place), head.id == Self.matroska, let body = element(at: head.end),
+      body.id == Self.segment
     {
       place = body.end
       if bytes(at: place, count: 4) == Self.matroska { try add(place, to: &starts) }
