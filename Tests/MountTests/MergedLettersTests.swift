@@ -28,7 +28,7 @@ import Testing
         let said = try await shell(lines, mount.mountpoint, scratch.source, scratch.path + "/sum", limit: 60)
         #expect(
           said.text == """
-            400
+            600
             Dear Anna Dear Bert Grüße Head 
             the same
             Dear Bert Dear Anna Grüße Head 
