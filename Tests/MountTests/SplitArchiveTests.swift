@@ -107,9 +107,9 @@ import Testing
           """, scratch)
         #expect(
           said == """
-            dr-xr-xr-x
-            dr-xr-xr-x
-            dr-xr-xr-x
+            drwxr-xr-x
+            drwxr-xr-x
+            drwxr-xr-x
             stat: cannot statx 'big.001.contents': No such file or directory
             big.002.contents
             0
