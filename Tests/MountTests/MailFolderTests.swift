@@ -126,7 +126,7 @@ import Testing
           o mnt/mh.messages; o mnt/eml.messages; stat -c %A mnt/mh.views mnt/eml.views
           chmod 711 $S/mh; sleep 1.1; o mnt/mh.messages
           """, scratch)
-        #expect(said == "6\n1\ndr-xr-xr-x\ndr-x------\n1\n")
+        #expect(said == "6\n1\ndrwxr-xr-x\ndrwx------\n1\n")
       }
     }
   }

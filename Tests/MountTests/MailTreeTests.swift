@@ -151,7 +151,7 @@ import Testing
       try await mounted(scratch) { mount in
         let said = try await mount.shell(
           """
-          ls mh-tree.messages 2>&1 | cut -c-6; ls mh-tree.views/search/invoice | cut -c-6
+          ls mh-tree.messages 2>&1 | cut -c-6; ls mh-tree.views/search/invoice 2>&1 | cut -c-6
           getfattr --only-values -n user.ffmount.error mh-tree.messages | grep -o 'found no message'
           """, scratch)
         #expect(
@@ -163,6 +163,7 @@ import Testing
             000004
             000005
             000006
+            ls: re
             000001
             000002
             found no message
