@@ -157,7 +157,7 @@ import Testing
     try await withMailboxes { setup in
       let slow = setup.scratch.source + "/a name that is long, 邮箱.mbox"
       let made = try await shell(
-        "cp \"$1/a.mbox\" \"$2\"; truncate -s +100M \"$2\"", setup.scratch.source, slow)
+        "cp \"$1/a.mbox\" \"$2\"; truncate -s +1500M \"$2\"", setup.scratch.source, slow)
       #expect(made.status == 0)
       try await Task.sleep(for: .milliseconds(60))
       let line = "stty cols \(columns); \(MountProcess.binary) index '\(slow)'"
