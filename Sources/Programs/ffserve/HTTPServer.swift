@@ -198,7 +198,8 @@ struct HTTPServer {
   /// Returns the reason why an address cannot be bound, and the remedy in parentheses.
   private static func reason(_ error: any Error) -> String {
     switch error {
-    case is SocketAddressError: return "no address has this name (give one of this machine's with --host)"
+    case is SocketAddressError, is SocketAddressError.UnknownHost:
+      return "no address has this name (give one of this machine's with --host)"
     case let error as IOError:
       let code = error.errnoCode
       let advice =
