@@ -94,18 +94,23 @@ extension ByteSource {
   /// A cancellation point: throws an interrupted fault if the thread's work is no longer wanted.
   public func bytes(at offset: Int64, count: Int, _ blocking: BlockingMode = .blocking) throws(Fault) -> [UInt8] {
     try CancellationToken.check()
-    var outcome = Result<Int, Fault>.success(0)
+    let bytes = try bytes(at: offset, atMost: count, blocking)
+    guard bytes.count == count else {
+      throw Fault(.damaged, "expected \(count) bytes, found \(bytes.count)", atByte: offset)
+    }
+    return bytes
+  }
+
+  /// Returns up to `count` bytes, fewer if the source ends earlier.
+  public func bytes(at offset: Int64, atMost count: Int, _ blocking: BlockingMode = .blocking) throws(Fault) -> [UInt8]
+  {
+    var fault: Fault?
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
       do throws(Fault) {
-        let got = unsafe try read(into: UnsafeMutableRawBufferPointer(buffer), at: offset, blocking)
-        outcome = .success(got)
-        initialized = got
-      } catch { outcome = .failure(error) }
+        initialized = unsafe try read(into: UnsafeMutableRawBufferPointer(buffer), at: offset, blocking)
+      } catch { fault = error }
     }
-    let got = try outcome.get()
-    guard got == count else {
-      throw Fault(.damaged, "expected \(count) bytes, found \(got)", atByte: offset)
-    }
+    if let fault { throw fault }
     return bytes
   }
 }

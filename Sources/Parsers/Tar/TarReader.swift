@@ -190,7 +190,7 @@ private struct BlockWindow {
     guard Bounds.holds(offset) else { return nil }
     if offset < start || offset + Int64(TarHeader.size) > start + Int64(bytes.count) {
       try CancellationToken.check()
-      bytes = try BlockWindow.read(source, at: offset, atMost: Self.size)
+      bytes = try source.bytes(at: offset, atMost: Self.size)
       start = offset
     }
     let place = Int(offset - start)
@@ -202,24 +202,13 @@ private struct BlockWindow {
     if offset >= start, offset + Int64(count) <= start + Int64(bytes.count) {
       return Array(bytes[Int(offset - start)..<Int(offset - start) + count])
     }
-    let found = try BlockWindow.read(source, at: offset, atMost: count)
+    let found = try source.bytes(at: offset, atMost: count)
     return found.count == count ? found : nil
   }
 
   /// Returns whether the source has a byte at an offset.
   func holds(_ offset: Int64) throws(Fault) -> Bool {
     if offset >= start, offset < start + Int64(bytes.count) { return true }
-    return try !BlockWindow.read(source, at: offset, atMost: 1).isEmpty
-  }
-
-  private static func read(_ source: any ByteSource, at offset: Int64, atMost count: Int) throws(Fault) -> [UInt8] {
-    var fault: Fault?
-    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-      do throws(Fault) {
-        initialized = unsafe try source.read(into: UnsafeMutableRawBufferPointer(buffer), at: offset, .blocking)
-      } catch { fault = error }
-    }
-    if let fault { throw fault }
-    return bytes
+    return try !source.bytes(at: offset, atMost: 1).isEmpty
   }
 }

@@ -34,13 +34,6 @@ final class SniffedViewCache: Sendable {
 extension ByteSource {
   /// Returns the first `count` bytes, or fewer if the source is shorter.
   package func head(_ count: Int, _ blocking: BlockingMode) throws(Fault) -> ArraySlice<UInt8> {
-    var fault: Fault?
-    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-      do throws(Fault) {
-        initialized = unsafe try read(into: UnsafeMutableRawBufferPointer(buffer), at: 0, blocking)
-      } catch { fault = error }
-    }
-    if let fault { throw fault }
-    return bytes[...]
+    try bytes(at: 0, atMost: count, blocking)[...]
   }
 }

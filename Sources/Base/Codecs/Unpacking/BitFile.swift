@@ -23,22 +23,11 @@ final class BitFile {
   func bytes(at offset: Int64, _ count: Int) throws(Fault) -> ArraySlice<UInt8> {
     if offset < start || offset + Int64(count) > start + Int64(window.count) {
       let most = Int(min(Int64(max(Self.size, count)), max(0, self.count / 8 - offset)))
-      window = try read(at: offset, most)
+      // Fewer if the source ends earlier than its size. The next read throws the reason.
+      window = try source.bytes(at: offset, atMost: most)
       start = offset
     }
     return window[min(window.count, Int(offset - start))...]
-  }
-
-  /// Returns bytes, fewer than `count` if the source ends earlier than its size. The next read throws the reason.
-  private func read(at offset: Int64, _ count: Int) throws(Fault) -> [UInt8] {
-    var fault: Fault?
-    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-      do throws(Fault) {
-        initialized = unsafe try source.read(into: UnsafeMutableRawBufferPointer(buffer), at: offset, .blocking)
-      } catch { fault = error }
-    }
-    if let fault { throw fault }
-    return bytes
   }
 
   /// Returns the `count` bits at `bit`, up to 56. Returns `nil` at the end.
