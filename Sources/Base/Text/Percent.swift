@@ -37,12 +37,16 @@ public enum Percent {
 
 extension ArraySlice<UInt8> {
   /// The bytes with percent-encoding decoded (RFC 3986 §2.1). Any other `%` is kept.
-  public var percentDecoded: [UInt8] {
+  public var percentDecoded: [UInt8] { hexadecimalDecoded(after: UInt8(ascii: "%")) }
+
+  /// Returns the bytes with each `mark` and two hexadecimal digits replaced by the byte that they stand for. Any other
+  /// mark is kept.
+  public func hexadecimalDecoded(after mark: UInt8) -> [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(count)
     var index = startIndex
     while index < endIndex {
-      if self[index] == 0x25, index + 2 < endIndex, let high = self[index + 1].hexValue,
+      if self[index] == mark, index + 2 < endIndex, let high = self[index + 1].hexValue,
         let low = self[index + 2].hexValue
       {
         result.append(high << 4 | low)

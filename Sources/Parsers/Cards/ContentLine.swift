@@ -92,7 +92,7 @@ public struct ContentLine: Sendable {
 
   /// The value as text, with its escapes.
   var escaped: String {
-    let bytes = isQuotedPrintable ? Self.unquoted(value) : value
+    let bytes = isQuotedPrintable ? value[...].hexadecimalDecoded(after: UInt8(ascii: "=")) : value
     let declared = values(of: "CHARSET").first.map { Array($0.utf8) }
     return CardCharset.text(bytes, declared: declared)
   }
@@ -140,24 +140,6 @@ public struct ContentLine: Sendable {
       }
     }
     return isEscaped ? plain + "\\" : plain
-  }
-
-  private static func unquoted(_ bytes: [UInt8]) -> [UInt8] {
-    var plain: [UInt8] = []
-    plain.reserveCapacity(bytes.count)
-    var place = 0
-    while place < bytes.count {
-      if bytes[place] == UInt8(ascii: "="), place + 2 < bytes.count, let high = bytes[place + 1].hexValue,
-        let low = bytes[place + 2].hexValue
-      {
-        plain.append(high << 4 | low)
-        place += 3
-      } else {
-        plain.append(bytes[place])
-        place += 1
-      }
-    }
-    return plain
   }
 
   // MARK: Pictures

@@ -159,9 +159,15 @@ struct SafeStyle {
 
   /// Returns a name, or a number with its unit, unescaped, in lower case.
   private func name(at start: Int) -> (value: String, end: Int) {
+    let (value, end) = unescaped(from: start, while: startsName)
+    return (String(decoding: value.map(\.asciiLowercase), as: UTF8.self), end)
+  }
+
+  /// Returns the unescaped bytes from `start` on, until an index for which `isPart` is false.
+  private func unescaped(from start: Int, while isPart: (Int) -> Bool) -> (value: [UInt8], end: Int) {
     var value: [UInt8] = []
     var index = start
-    while index < css.count, startsName(at: index) {
+    while index < css.count, isPart(index) {
       if css[index] == 0x5c, let (bytes, end) = escape(at: index) {
         value += bytes
         index = end
@@ -170,7 +176,7 @@ struct SafeStyle {
         index += 1
       }
     }
-    return (String(decoding: value.map(\.asciiLowercase), as: UTF8.self), index)
+    return (value, index)
   }
 
   private mutating func word(at start: Int) -> Int {
@@ -196,18 +202,9 @@ struct SafeStyle {
       write(url: string.value)
       return string.end
     }
-    var value: [UInt8] = []
-    while index < css.count, css[index] != 0x29 {
-      if css[index] == 0x5c, let (bytes, end) = escape(at: index) {
-        value += bytes
-        index = end
-      } else {
-        value.append(css[index])
-        index += 1
-      }
-    }
+    let (value, end) = unescaped(from: index) { css[$0] != 0x29 }
     write(url: value)
-    return index
+    return end
   }
 
   private mutating func write(url: [UInt8]) {

@@ -137,9 +137,7 @@ package struct RichTextTokens: Sendable {
       index = first + 1
       return symbol(input[first])
     }
-    let name = unsafe input.extracting(first..<end).withUnsafeBufferPointer {
-      unsafe String(decoding: $0, as: UTF8.self)
-    }
+    let name = input.extracting(first..<end).validText ?? ""
     let isNegative = end < input.count && input[end] == 0x2d
     if isNegative { end += 1 }
     var number: Int?

@@ -43,7 +43,8 @@ struct RTFDecoder: TransferDecoder {
     case .character("\u{ad}"): break
     case .character(let scalar): text = Array(String(scalar).utf8)
     // Symbols have a meaning in their font only.
-    case .text(let string): text = Array(String(string.unicodeScalars.filter { !Self.symbols.contains($0) }).utf8)
+    case .text(let string) where isShown:
+      text = Array(String(string.unicodeScalars.filter { !Self.symbols.contains($0) }).utf8)
     case .word(let word, _, let isOptional) where isOptional || RichTextTokens.hidden.contains(word):
       groups.current.isSkipped = true
     case .word("v", let number, _): groups.current.isHidden = number != 0
@@ -51,10 +52,12 @@ struct RTFDecoder: TransferDecoder {
     case .word("par", _, _), .word("line", _, _), .word("row", _, _), .word("sect", _, _), .word("page", _, _):
       text = [0x0a]
     case .word("tab", _, _), .word("cell", _, _), .word("nestcell", _, _): text = [0x09]
-    case .word: break
+    case .word, .text: break
     }
-    return groups.current.isSkipped || groups.current.isHidden ? nil : text
+    return isShown ? text : nil
   }
+
+  private var isShown: Bool { !groups.current.isSkipped && !groups.current.isHidden }
 }
 
 extension RTFDecoder {
