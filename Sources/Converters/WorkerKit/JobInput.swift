@@ -62,6 +62,13 @@ public final class JobInput: Sendable {
     return done
   }
 
+  /// Reads bytes from an offset. Returns fewer than `count` only at the end or before an error.
+  public func read(_ count: Int, at place: Int) -> [UInt8] {
+    unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
+      done = unsafe max(0, read(into: UnsafeMutableRawBufferPointer(buffer), at: place))
+    }
+  }
+
   /// Returns a part of the input as an independent input.
   public func part(at place: Int, count: Int) throws(JobFailure) -> JobInput {
     guard place >= 0, count >= 0, place <= self.count, count <= self.count - place else {

@@ -17,11 +17,7 @@ struct PNGProfile {
   /// Returns `nil` if the file is not a PNG. Reads the header of each chunk.
   init?(_ input: JobInput) {
     guard input.starts(with: PNGChunks.signature) else { return nil }
-    func read(_ place: Int, _ count: Int) -> [UInt8] {
-      var bytes = [UInt8](repeating: 0, count: count)
-      let found = unsafe bytes.withUnsafeMutableBytes { unsafe input.read(into: $0, at: place) }
-      return Array(bytes.prefix(max(0, found)))
-    }
+    func read(_ place: Int, _ count: Int) -> [UInt8] { input.read(count, at: place) }
     var (text, chunk): (InputStream.Patch?, Bool) = (nil, false)
     var (early, late): (Int?, Int?) = (nil, nil)
     var isLate = false

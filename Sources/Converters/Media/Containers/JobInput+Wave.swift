@@ -1,20 +1,16 @@
+internal import Bytes
 internal import WorkerKit
 
 extension JobInput {
   /// The share of a WAV file's samples that is there, if its header records more. 1 for other files, and if the length
   /// was not known when the header was written.
   var cutOfSamples: Double {
-    var head = [UInt8](repeating: 0, count: 12)
-    func read(_ count: Int, at place: Int) -> Bool {
-      unsafe head.withUnsafeMutableBytes { bytes in
-        unsafe self.read(into: .init(rebasing: bytes.prefix(count)), at: place) == count
-      }
-    }
-    guard read(12, at: 0), head.starts(with: Array("RIFF".utf8)) else { return 1 }
+    guard read(12, at: 0).starts(with: Array("RIFF".utf8)) else { return 1 }
     var place = 12
     for _ in 0..<Self.mostChunks {
-      guard read(8, at: place) else { return 1 }
-      let size = head[4..<8].reversed().reduce(0) { $0 << 8 | Int($1) }
+      let head = read(8, at: place)
+      guard head.count == 8 else { return 1 }
+      let size = Int(littleEndianBytes: head.suffix(4))
       place += 8
       if head.starts(with: Array("data".utf8)) {
         guard size > count - place, place < count, size < Self.unknownSize else { return 1 }

@@ -55,17 +55,18 @@ struct LinkPlace {
     end = max(end, av_rescale_q(latest, stream.timeBase, unit))
   }
 
-  /// Returns the codec and the header before the packets of each stream.
-  static func headers(of context: UnsafeMutablePointer<AVFormatContext>) -> [[UInt8]] {
+  /// Returns the codec, the shape and the header before the packets of each stream.
+  static func headers(of context: UnsafeMutablePointer<AVFormatContext>) -> [[UInt32]] {
     (0..<Int(unsafe context.pointee.nb_streams)).map { index in
       guard let parameters = unsafe context.pointee.streams[index]?.pointee.codecpar?.pointee else { return [] }
       let facts = unsafe [
         UInt32(bitPattern: parameters.codec_type.rawValue), parameters.codec_id.rawValue,
         UInt32(bitPattern: parameters.width), UInt32(bitPattern: parameters.height),
         UInt32(bitPattern: parameters.sample_rate), UInt32(bitPattern: parameters.ch_layout.nb_channels),
-      ].flatMap { fact in (0..<4).map { UInt8(truncatingIfNeeded: fact >> UInt32(8 * $0)) } }
-      return unsafe facts
-        + UnsafeBufferPointer(start: parameters.extradata, count: Int(max(0, parameters.extradata_size)))
+      ]
+      let header = unsafe UnsafeBufferPointer(
+        start: parameters.extradata, count: Int(max(0, parameters.extradata_size)))
+      return unsafe facts + header.map { UInt32($0) }
     }
   }
 }

@@ -53,7 +53,7 @@ internal import WorkerKit
   /// The total duration of several files in a row, and whether all have equal headers.
   private let linked: (duration: Double?, areAlike: Bool)
   /// Whether the packets of several files in a row cannot follow one another in another container.
-  var changesHeaders: Bool { links.count > 1 && !linked.areAlike }
+  var changesHeaders: Bool { !linked.areAlike }
 
   private static let restarting: Set = ["mpegts", "mpeg"]
 
@@ -149,19 +149,20 @@ internal import WorkerKit
     return (own ?? duration ?? 0) / cut
   }
 
-  /// A remark on a file whose end came too early, as the end of a sentence. Empty for other files.
+  /// A remark on what a file lacks: its end, recordings or pages. The end of a sentence. Empty if nothing is missing.
   var shortfall: String {
     guard let end else { return "" }
-    let lost = lostLinks.map { "lacks recording \($0) of \(links.count), which cannot be read" }.joined(separator: "; ")
+    var remarks = lostLinks.map { "lacks recording \($0) of \(links.count), which cannot be read" }
+    let pages = links.reduce(0) { $0 + MediaLinks.damagedPages(in: $1) }
+    if pages > 0 { remarks.append("lacks \(pages) \(pages == 1 ? "page that is" : "pages that are") damaged") }
     let length = recorded
     let slack = isExact ? max(Self.slack, lastStep) : max(1, length / 50)
-    let pages = links.reduce(0) { $0 + MediaLinks.damagedPages(in: $1) }
-    let isLost = pages == 0 ? "" : "lacks \(pages) \(pages == 1 ? "page that is" : "pages that are") damaged"
-    let all = [lost, isLost].filter { !$0.isEmpty }.joined(separator: "; ")
-    guard end.isDamaged || length - reached > slack else { return all }
-    let said =
-      length > reached ? Self.ending(reached, of: length) : "ends after \(Self.words(reached)) s, where it is damaged"
-    return all.isEmpty ? said : "\(all); \(said)"
+    if end.isDamaged || length - reached > slack {
+      remarks.append(
+        length > reached ? Self.ending(reached, of: length) : "ends after \(Self.words(reached)) s, where it is damaged"
+      )
+    }
+    return remarks.joined(separator: "; ")
   }
 
   /// The maximum difference of an exact length, in seconds. It is due to padding.

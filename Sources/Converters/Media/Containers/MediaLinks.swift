@@ -1,3 +1,4 @@
+internal import Bytes
 internal import CFFmpeg
 internal import Catalogue
 internal import Glibc
@@ -33,9 +34,7 @@ struct MediaLinks {
   }
 
   private func bytes(at place: Int, count: Int) -> [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: count)
-    let came = unsafe bytes.withUnsafeMutableBytes { unsafe input.read(into: $0, at: place) }
-    return Array(bytes.prefix(max(0, came)))
+    input.read(count, at: place)
   }
 
   private func add(_ place: Int, to starts: inout [Int]) throws(JobFailure) {
@@ -78,24 +77,34 @@ struct MediaLinks {
   private static let mostSegments = 255
   private static let beginsStream: UInt8 = 2
 
+  /// Returns the first page from `place` on: its offset, its head with the lengths of its segments, and the size that
+  /// the head records. Returns `nil` if there is none.
+  private func nextPage(from place: Int) -> (place: Int, head: [UInt8], size: Int)? {
+    var place = place
+    while place < size {
+      let head = bytes(at: place, count: Self.pageHead + Self.mostSegments)
+      guard head.count >= Self.pageHead else { return nil }
+      if head.starts(with: Self.ogg) {
+        let segments = Int(head[26])
+        let body = head.dropFirst(Self.pageHead).prefix(segments).reduce(0) { $0 + Int($1) }
+        return (place, head, Self.pageHead + segments + body)
+      }
+      guard let found = next(Self.ogg, from: place + 1) else { return nil }
+      place = found
+    }
+    return nil
+  }
+
   /// A stream that begins after pages of another one belongs to the next file.
   private func oggStarts() throws(JobFailure) -> [Int] {
     var starts: [Int] = []
     var place = 0
     var isAmongFirst = true
-    while place < size {
-      let head = bytes(at: place, count: Self.pageHead + Self.mostSegments)
-      guard head.count >= Self.pageHead else { break }
-      guard head.starts(with: Self.ogg) else {
-        guard let found = next(Self.ogg, from: place + 1) else { break }
-        place = found
-        continue
-      }
-      let begins = head[5] & Self.beginsStream != 0
-      if begins, !isAmongFirst { try add(place, to: &starts) }
+    while let page = nextPage(from: place) {
+      let begins = page.head[5] & Self.beginsStream != 0
+      if begins, !isAmongFirst { try add(page.place, to: &starts) }
       isAmongFirst = begins
-      let segments = Int(head[26])
-      place += Self.pageHead + segments + head.dropFirst(Self.pageHead).prefix(segments).reduce(0) { $0 + Int($1) }
+      place = page.place + page.size
     }
     return starts
   }
@@ -105,20 +114,17 @@ struct MediaLinks {
     let links = MediaLinks(input)
     guard links.bytes(at: 0, count: 4) == ogg, let table = unsafe av_crc_get_table(AV_CRC_32_IEEE) else { return 0 }
     var (place, damaged) = (0, 0)
-    while place < links.size {
-      var page = links.bytes(at: place, count: pageHead + mostSegments * (mostSegments + 1))
-      guard page.count >= pageHead else { break }
-      let segments = Int(page[26])
-      let size = pageHead + segments + page.dropFirst(pageHead).prefix(segments).reduce(0) { $0 + Int($1) }
-      guard page.starts(with: ogg), size <= page.count else {
-        guard let found = links.next(ogg, from: place + 1) else { break }
-        place = found
+    while let page = links.nextPage(from: place) {
+      var bytes = links.bytes(at: page.place, count: page.size)
+      // A page that is longer than the file has a wrong head. Another can follow it.
+      guard bytes.count == page.size else {
+        place = page.place + 1
         continue
       }
-      let told = page[22..<26].reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
-      page.replaceSubrange(22..<26, with: [0, 0, 0, 0])
-      if unsafe av_crc(table, 0, page, size) != told { damaged += 1 }
-      place += size
+      let told = UInt32(bigEndianBytes: bytes[22..<26])
+      bytes.replaceSubrange(22..<26, with: [0, 0, 0, 0])
+      if unsafe av_crc(table, 0, bytes, page.size) != told { damaged += 1 }
+      place = page.place + page.size
     }
     return damaged
   }
@@ -149,7 +155,7 @@ struct MediaLinks {
     let length = head[4].leadingZeroBitCount + 1
     guard length <= 8, head.count >= 4 + length else { return nil }
     let mask = UInt64(1) << UInt64(7 * length) - 1
-    let value = head[4..<4 + length].reduce(0 as UInt64) { $0 << 8 | UInt64($1) } & mask
+    let value = UInt64(bigEndianBytes: head[4..<4 + length]) & mask
     guard value != mask, value <= UInt64(size) else { return nil }
     return (Array(head.prefix(4)), place + 4 + length + Int(value))
   }
@@ -164,7 +170,7 @@ struct MediaLinks {
   private func flacStarts() throws(JobFailure) -> [Int] {
     let head = bytes(at: 0, count: 42)
     guard head.count == 42, Self.flacHeads.contains(Array(head.prefix(8))) else { return [] }
-    func number(_ range: Range<Int>) -> Int { head[range].reduce(0) { $0 << 8 | Int($1) } }
+    func number(_ range: Range<Int>) -> Int { Int(bigEndianBytes: head[range]) }
     let (block, longest) = (number(8..<10), number(15..<18))
     let (channels, bits) = (Int(head[20] >> 1 & 7) + 1, Int(head[20] & 1) << 4 + Int(head[21] >> 4) + 1)
     let samples = Int(head[21] & 15) << 32 + number(22..<26)
@@ -173,7 +179,7 @@ struct MediaLinks {
     while true {
       let head = bytes(at: place, count: 4)
       guard head.count == 4 else { return [] }
-      place += 4 + Int(head[1]) << 16 + Int(head[2]) << 8 + Int(head[3])
+      place += 4 + Int(bigEndianBytes: head[1..<4])
       if head[0] & 0x80 != 0 { break }
     }
     let frames = (samples + block - 1) / block

@@ -23,7 +23,8 @@ struct CodedSound {
     isCopy = target.isLossless ? try lostPackets() == 0 : true
   }
 
-  /// Returns the number of packets of a lossless stream that cannot be decoded, or whose checksums are wrong.
+  /// Returns the number of packets of a lossless stream that cannot be decoded, or whose checksums are wrong. At least 1
+  /// if samples are missing.
   private func lostPackets() throws(JobFailure) -> Int {
     guard ["flac", "wavpack", "alac"].contains(sound.stream.codecName) else { return 0 }
     let decoder = try MediaDecoder(sound.stream, of: sound.input, keepsPadding: true)

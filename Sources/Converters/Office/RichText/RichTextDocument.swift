@@ -28,9 +28,7 @@ struct RichTextDocument {
     var piece: [UInt8] = []
     var isLast = false
     while !isLast {
-      let more = unsafe [UInt8](unsafeUninitializedCapacity: Self.pieceSize) { buffer, count in
-        count = unsafe max(0, input.read(into: UnsafeMutableRawBufferPointer(buffer), at: place))
-      }
+      let more = input.read(Self.pieceSize, at: place)
       isLast = more.isEmpty
       place += more.count
       piece += more
