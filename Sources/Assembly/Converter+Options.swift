@@ -11,9 +11,8 @@ extension Converter {
   /// none is missing.
   package static func lack(_ options: MountOptions) -> String? {
     let missing = options.converter == nil ? missing.filter { !optional.contains($0) } : []
-    guard let last = missing.last else { return nil }
-    let names = missing.count > 1 ? "\(missing.dropLast().joined(separator: ", ")) and \(last)" : last
-    return "\(names) not found beside ffmount or in ../libexec/ffmount: "
+    if missing.isEmpty { return nil }
+    return "\(missing.joinedWithAnd) not found beside ffmount or in ../libexec/ffmount: "
       + "some conversions are not shown (\(remedy(missing)))"
   }
 
@@ -29,11 +28,15 @@ extension Converter {
     ("ffmount-client", ["ffremote"], "mounts of servers"),
   ]
 
+  /// Returns the Debian package with a program.
+  package static func package(of program: String) -> String {
+    packages.first { $0.programs.contains(program) }?.name ?? "ffmount"
+  }
+
   /// Returns the Debian packages that a program needs and that are not installed.
   package static func packages(lackingFor program: String) -> [String] {
-    let own = packages.first { $0.programs.contains(program) }?.name ?? "ffmount"
     let suite = ["libreoffice-writer-nogui", "libreoffice-calc-nogui", "libreoffice-impress-nogui"]
-    return (OwnPrograms.path(of: program) == nil ? [own] : [])
+    return (OwnPrograms.path(of: program) == nil ? [package(of: program)] : [])
       + (program == layout && OfficeSuite.folder == nil ? suite : [])
   }
 
@@ -43,11 +46,10 @@ extension Converter {
     for package in programs.flatMap(packages(lackingFor:)) where !packages.contains(package) {
       packages.append(package)
     }
-    guard let last = packages.last else { return "run 'ffmount doctor'" }
-    let names =
-      packages.count > 1 ? "packages \(packages.dropLast().joined(separator: ", ")) and \(last)" : "package \(last)"
+    if packages.isEmpty { return "run 'ffmount doctor'" }
     let isOwn = packages.contains { $0.hasPrefix("ffmount") }
-    return "install the \(names)\(isOwn ? ", or run scripts/install" : "")"
+    return "install the package\(packages.count > 1 ? "s" : "") \(packages.joinedWithAnd)"
+      + (isOwn ? ", or run scripts/install" : "")
   }
 
   /// Returns the conversions. Returns `nil` if no worker program is available. Views that require one are left out in

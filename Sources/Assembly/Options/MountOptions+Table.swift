@@ -120,7 +120,7 @@ extension MountOptions {
   ]
 
   /// The names of the views that are directories, as in `-o view=`.
-  static let folderViews = Views.descriptions.compactMap { view -> String? in
+  package static let folderViews = Views.descriptions.compactMap { view -> String? in
     guard view.spelling.hasPrefix("NAME."), view.spelling.hasSuffix("/") else { return nil }
     return String(view.spelling.dropFirst("NAME.".count).dropLast())
   }

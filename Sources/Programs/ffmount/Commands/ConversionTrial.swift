@@ -78,10 +78,10 @@ enum ConversionTrial {
     let says = "\(first.name): \(first.reason)\(others)"
     let packages = failures.compactMap { package(in: $0.reason) }
     guard packages.isEmpty else {
-      return Finding(family.name, .note, says, mend: "sudo apt install \(packages.joined(separator: " "))")
+      return Finding(family.name, .note, says, mend: PackageCommand.installing(packages))
     }
-    let own = Converter.packages.first { $0.programs.contains(family.program) }?.name ?? "ffmount"
-    return Finding(family.name, .bad, says, mend: "sudo apt install --reinstall \(own)")
+    return Finding(
+      family.name, .bad, says, mend: "sudo apt install --reinstall \(Converter.package(of: family.program))")
   }
 
   /// Returns the Debian package that a reason names as missing.

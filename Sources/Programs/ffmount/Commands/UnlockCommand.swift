@@ -22,7 +22,7 @@ struct UnlockCommand: ParsableCommand {
 
   func run() throws {
     let (mount, path) = try RunningMount.containing(self.path, toDo: "unlock")
-    if let owner = mount.entry.owner, ![0, owner].contains(geteuid()) {
+    if mount.entry.isOfAnotherUser {
       throw Refusal(
         .failure, "cannot unlock \(self.path): mounted by another user (only that user and root can unlock it)")
     }

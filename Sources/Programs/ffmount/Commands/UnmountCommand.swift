@@ -26,7 +26,7 @@ struct UnmountCommand: ParsableCommand {
 
   private func unmount(_ given: String) throws {
     let entry = try find(given)
-    if let owner = entry.owner, geteuid() != 0, owner != geteuid() {
+    if entry.isOfAnotherUser {
       throw refusal(given, "mounted by another user (only that user and root can unmount it)")
     }
     do throws(Fusermount.Failure) { try Fusermount.unmount(entry.mountpoint, lazily: lazy) } catch {

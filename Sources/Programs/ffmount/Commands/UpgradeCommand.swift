@@ -17,7 +17,7 @@ struct UpgradeCommand: ParsableCommand {
     guard let entry = MountTable().topmost(on: MountTable.absolute(mountpoint) ?? mountpoint), entry.isOurs else {
       throw refusal("not an ffmount mount (run 'ffmount list')")
     }
-    if let owner = entry.owner, ![0, owner].contains(geteuid()) {
+    if entry.isOfAnotherUser {
       throw refusal("mounted by another user (only that user and root can upgrade it)")
     }
     let running = RunningMount.ask([entry])[0]

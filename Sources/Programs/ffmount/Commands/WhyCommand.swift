@@ -91,7 +91,7 @@ struct WhyCommand: ParsableCommand {
   private func lack(of full: String, _ status: stat) -> String? {
     let programs = AbsentConversions.programs(forFileNamed: Self.name(in: full))
     guard status.st_mode & S_IFMT == S_IFREG, !programs.isEmpty else { return nil }
-    return "views made by \(Self.list(programs)) (\(Converter.remedy(programs)))"
+    return "views made by \(programs.joinedWithAnd) (\(Converter.remedy(programs)))"
   }
 
   /// Returns the format of a real file whose content ffmount does not show. Returns `nil` for other files.
@@ -101,11 +101,6 @@ struct WhyCommand: ParsableCommand {
   }
 
   private static func name(in path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
-
-  private static func list(_ words: [String]) -> String {
-    guard words.count > 1, let last = words.last else { return words.first ?? "" }
-    return "\(words.dropLast().joined(separator: ", ")) and \(last)"
-  }
 
   private static let permissionAdvice =
     "change its permissions in the source; to give other users access, mount with -o allow_other"
@@ -137,7 +132,7 @@ struct WhyCommand: ParsableCommand {
     let programs = AbsentConversions.programs(forView: view, ofFileNamed: source)
     if !programs.isEmpty {
       return cannotTell(
-        "\(source) has no view \(view) because \(Self.list(programs)) \(programs.count > 1 ? "are" : "is") not "
+        "\(source) has no view \(view) because \(programs.joinedWithAnd) \(programs.count > 1 ? "are" : "is") not "
           + "installed (\(Converter.remedy(programs)))")
     }
     if let foreign = ForeignFormat(of: folder + source) {

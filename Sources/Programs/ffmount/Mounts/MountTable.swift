@@ -15,6 +15,9 @@ struct MountTable {
 
     var isOurs: Bool { type == "fuse.ffmount" }
 
+    /// Whether only another user, and root, can change the mount.
+    var isOfAnotherUser: Bool { owner.map { ![0, $0].contains(geteuid()) } ?? false }
+
     /// The command that unmounts it, for a FUSE mount.
     var unmountCommand: String { "\(isOurs ? "ffmount" : "fusermount3") -u \(ShellWord.quoted(mountpoint))" }
   }

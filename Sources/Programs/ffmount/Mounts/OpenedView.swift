@@ -1,6 +1,5 @@
-import AllViews
+import Assembly
 import Glibc
-import Tree
 
 /// The directory in a running mount that shows the content of a file in that mount.
 struct OpenedView {
@@ -14,13 +13,9 @@ struct OpenedView {
       folder = source
       return
     }
-    guard let suffix = Self.suffixes.first(where: { Self.isFolder(source + $0) }) else { return nil }
-    folder = source + suffix
+    guard let view = MountOptions.folderViews.first(where: { Self.isFolder("\(source).\($0)") }) else { return nil }
+    folder = "\(source).\(view)"
   }
-
-  /// The suffixes of folder views, in the order in which views are consulted.
-  private static let suffixes = Views.descriptions.map(\.spelling)
-    .filter { $0.hasPrefix("NAME.") && $0.hasSuffix("/") }.map { $0.dropFirst("NAME".count).dropLast() }
 
   private static func isFolder(_ path: String) -> Bool {
     var status = stat()
