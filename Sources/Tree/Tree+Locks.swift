@@ -100,8 +100,8 @@ extension Tree.OpenFile {
 extension OpenFileDescription {
   /// Opens the same file for the locks of one owner, for reading and writing. If that fails, uses the access mode of
   /// this file, which permits the locks that the kernel requests through it. If the file's mode permits neither,
-  /// duplicates the descriptor. The locks of processes that share its open file description are then not distinguished. `record`
-  /// records the descriptor.
+  /// duplicates the descriptor. The locks of processes that share its open file description are then not distinguished.
+  /// `record` records the descriptor.
   fileprivate func lock(_ record: (Int32) -> OpenLedger.Entry?) throws(Fault) -> LockDescriptor {
     for flags in [O_RDWR, fcntl(raw, F_GETFL) & O_ACCMODE] {
       do throws(Fault) {

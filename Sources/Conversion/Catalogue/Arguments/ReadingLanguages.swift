@@ -23,7 +23,7 @@ public struct ReadingLanguages: Arguments {
 
   public var description: String { codes.joined(separator: "+") }
 
-  /// The directories that are searched for `CODE.traineddata`. These are `TESSDATA_PREFIX`, as in Tesseract, and the
+  /// The directories that are searched for `CODE.traineddata`. These are `TESSDATA_PREFIX`, as in Tesseract, the
   /// directories of Debian, Ubuntu, Fedora and Arch, and the data of a download. The first one with the file is used.
   public static let folders: [String] = {
     let named = unsafe getenv("TESSDATA_PREFIX").map { unsafe String(cString: $0) }
