@@ -7,8 +7,10 @@ enum StrictPage {
 
   /// Returns a description of the first markup that is not permitted. Returns `nil` if there is none.
   ///
-  /// - Parameter keepsRelative: Whether files beside the page may be loaded, rather than only attachments.
-  static func oddity(in page: [UInt8], keepsRelative: Bool = false) -> String? {
+  /// - Parameters:
+  ///   - attachments: The names of the attachments that may be loaded.
+  ///   - keepsRelative: Whether files beside the page may be loaded, too.
+  static func oddity(in page: [UInt8], attachments: [String] = [], keepsRelative: Bool = false) -> String? {
     var rest = page[...]
     while let open = rest.firstIndex(of: UInt8(ascii: "<")) {
       rest = rest[(open + 1)...]
@@ -25,7 +27,7 @@ enum StrictPage {
       if forbidden.contains(Array(name)) { return "<\(text(name))>" }
       rest = rest.dropFirst(name.count)
       while rest.first == UInt8(ascii: " ") {
-        if let oddity = attribute(&rest, keepsRelative) { return oddity }
+        if let oddity = attribute(&rest, attachments, keepsRelative) { return oddity }
       }
       guard rest.first == UInt8(ascii: ">") else { return "the end '\(start(rest))' of <\(text(name))>" }
     }
@@ -33,7 +35,9 @@ enum StrictPage {
   }
 
   /// Parses an attribute, with the space before it.
-  private static func attribute(_ rest: inout ArraySlice<UInt8>, _ keepsRelative: Bool) -> String? {
+  private static func attribute(
+    _ rest: inout ArraySlice<UInt8>, _ attachments: [String], _ keepsRelative: Bool
+  ) -> String? {
     rest.removeFirst()
     let bytes = rest.prefix { isWordPart($0, or: "-_") }
     let name = text(bytes).lowercased()
@@ -47,7 +51,7 @@ enum StrictPage {
     let value = rest[..<close]
     rest = rest[(close + 1)...]
     if value.contains(UInt8(ascii: "<")) || value.contains(UInt8(ascii: ">")) { return "the value '\(text(value))'" }
-    if name == "src", !isHarmless(value, keepsRelative) { return "src='\(text(value))'" }
+    if name == "src", !isHarmless(value, attachments, keepsRelative) { return "src='\(text(value))'" }
     if name == "style" {
       let plain = value.filter { $0 != UInt8(ascii: "\\") }
       if Array(plain).firstRange(of: Array("url(&quot;http".utf8)) != nil { return "style='\(text(value))'" }
@@ -55,8 +59,9 @@ enum StrictPage {
     return nil
   }
 
-  private static func isHarmless(_ url: ArraySlice<UInt8>, _ keepsRelative: Bool) -> Bool {
-    if url.elementsEqual("about:invalid".utf8) || url.starts(with: "attachments/".utf8) { return true }
+  private static func isHarmless(_ url: ArraySlice<UInt8>, _ attachments: [String], _ keepsRelative: Bool) -> Bool {
+    if url.elementsEqual("about:invalid".utf8) { return true }
+    if attachments.contains(where: { url.elementsEqual("attachments/\($0)".utf8) }) { return true }
     let plain = text(url).lowercased().utf8
     if plain.starts(with: "data:".utf8) { return data.contains { plain.dropFirst(5).starts(with: $0.utf8) } }
     let hasServer = plain.prefix(2).count { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") } == 2

@@ -136,11 +136,11 @@ struct SafeHTMLTests {
     let links = ContentLinks(names: [Array("i".utf8): "i.png"])
     for round in 0..<400 {
       let html = soup.document(5 + round % 60)
-      #expect(try StrictPage.oddity(in: Array(page(html, links).utf8)) == nil, "\(html)")
+      #expect(try StrictPage.oddity(in: Array(page(html, links).utf8), attachments: ["i.png"]) == nil, "\(html)")
       for chunkSize in [700, 701] {
         let long = String(repeating: " ", count: 650) + html
         let chunked = try page(long, links, chunkSize: chunkSize)
-        #expect(StrictPage.oddity(in: Array(chunked.utf8)) == nil, "\(html)")
+        #expect(StrictPage.oddity(in: Array(chunked.utf8), attachments: ["i.png"]) == nil, "\(html)")
       }
     }
   }

@@ -72,6 +72,8 @@ import Testing
         #expect(said.lines.contains { $0.hasPrefix("note  \(program) ") }, "\(program): \(said.text)")
       }
       #expect(!said.lines.contains { $0.hasPrefix("bad ") && $0.contains("ff") && !$0.contains("/") }, "\(said.text)")
+      let isBad = said.lines.contains { $0.hasPrefix("bad ") }
+      #expect(said.lines.contains(isBad ? "ended 1" : "ended 0"), "\(said.text)")
       // Packages and their purposes, not the verbs of recipes.
       let lacking = said.lines.filter { $0.hasPrefix("Not installed: ") }
       #expect(lacking.contains { $0.hasPrefix("Not installed: ffarchive, ffconvert, ffpages, for PDFs, images, ") })

@@ -226,8 +226,12 @@ import Testing
       try scratch.write("b.pdf", "fail 3 a password is needed")
       // A locked document can be unlocked while it is mounted.
       try await TestSupport.withMount(scratch.source + "/b.pdf", at: scratch.mountpoint, options: options) { mount in
-        let said = try await shell("ls \"$1\" 2>&1 | grep -o 'Permission denied'", mount.mountpoint)
-        #expect(said.text == "Permission denied\n", "\(said.text)")
+        let lines = """
+          ls "$1" 2>&1 | grep -o 'Permission denied'
+          getfattr --only-values -n user.ffmount.error "$1" | grep -o 'a password is needed'
+          """
+        let said = try await shell(lines, mount.mountpoint)
+        #expect(said.text == "Permission denied\na password is needed\n", "\(said.text) \(said.errors)")
       }
     }
   }

@@ -5,6 +5,7 @@ import Glibc
 import RenditionViews
 import Synchronization
 import TestSupport
+import Testing
 import Threads
 import Tree
 
@@ -32,7 +33,7 @@ final class TreeInProcess: FileTree {
     keepsNodes: Bool = false, memory: MemoryBudget = MemoryBudget(), conversions: Conversions? = nil
   ) throws {
     var listing = ViewListing()
-    if let preset = options.preset.flatMap(ViewListing.Preset.init) { listing.preset = preset }
+    if let preset = options.preset { listing.preset = try #require(ViewListing.Preset(rawValue: preset)) }
     listing.added = Set(options.added.map { FileExtension($0.utf8) })
     listing.removed = Set(options.removed.map { FileExtension($0.utf8) })
     let root = try RealRoot(
