@@ -57,6 +57,23 @@ struct RecognitionTests {
     }
   }
 
+  @Test func pagesThatShowNothingAreNotRecognized() async throws {
+    let missing = try Self.missingLanguage()
+    try await withScans { mount, scratch in
+      let lines = """
+        cat empty.pdf.\(missing.code).as-txt | tr '\\f' '|'
+        getfattr --only-values -n user.ffmount.error empty.pdf.\(missing.code).as-txt
+        """
+      let said = try await mount.shell(lines, scratch)
+      #expect(
+        said == """
+          |Behind an empty page
+          |empty.pdf.\(missing.code).as-txt: user.ffmount.error: No such attribute
+
+          """)
+    }
+  }
+
   @Test func picturesOfPagesAreRecognizedAsText() async throws {
     try await withScans { mount, scratch in
       // Shaded, grainy, blurred and askew; two pages in two languages. What is a paragraph is guessed.

@@ -108,6 +108,10 @@ document.write(folder / "words.pdf")
 document = Document()
 document.page(f"q {width} 0 0 {height} 0 0 cm /I Do Q", {"I": document.jpeg(letter, 85)}, (width, height))
 document.write(folder / "scan.pdf")
+document = Document()
+document.page("", {})
+document.page("BT /F 12 Tf 40 200 Td (Behind an empty page) Tj ET", {})
+document.write(folder / "empty.pdf")
 
 
 def qpdf(*arguments):

@@ -89,4 +89,15 @@ public import WorkerKit
       return raster
     }
   }
+
+  /// Returns whether a page shows nothing: all its pixels are equal. Returns false if it cannot be painted.
+  ///
+  /// - Parameter index: from 0.
+  public func isBlank(page index: Int) -> Bool {
+    // A hair line still tints the pixels that it crosses.
+    guard let raster = try? paint(page: index, resolution: { width, height in min(50, 2000 / max(width, height)) })
+    else { return false }
+    let pixels = unsafe raster.bytes
+    return unsafe pixels.dropFirst(3).elementsEqual(pixels.dropLast(3))
+  }
 }

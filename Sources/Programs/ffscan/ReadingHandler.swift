@@ -54,7 +54,7 @@ struct ReadingHandler: JobHandler {
     for index in 0..<document.pageCount {
       if let text = try document.text(ofPage: index) {
         try unsafe output.write(text.span.bytes)
-        hasText = true
+        hasText = hasText || text != [0xC]
         continue
       }
       do throws(JobFailure) {

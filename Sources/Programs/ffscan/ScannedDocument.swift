@@ -22,12 +22,12 @@ final class ScannedDocument {
 
   var pageCount: Int { read.pageCount }
 
-  /// Returns a page's own text, visible or not, ended by a form feed. Returns `nil` if it has none, or only in notes
-  /// and form fields.
+  /// Returns a page's own text, visible or not, ended by a form feed. Returns `nil` if the page shows something but has
+  /// no text, or only in notes and form fields.
   func text(ofPage index: Int) throws(JobFailure) -> [UInt8]? {
     var text: [UInt8] = []
     try unsafe read.withText(ofPage: index) { (bytes) throws(JobFailure) in text = unsafe Array(bytes) }
-    guard text.contains(where: { $0 > 0x20 }) else { return nil }
+    guard text.contains(where: { $0 > 0x20 }) else { return rendered.isBlank(page: index) ? [0xC] : nil }
     return (try? drawn?.isPossible(onPage: index)) ?? true ? text : nil
   }
 
