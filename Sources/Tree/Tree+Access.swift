@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Files
 internal import Glibc
 internal import Synchronization
 internal import Threads
@@ -60,48 +61,111 @@ extension Tree {
     return outermost
   }
 
-  /// Invalidates the kernel's attributes of all directories above a node that have changed since they were reported.
-  /// Throws ESTALE if `caller` can no longer search one of them. The kernel then repeats the lookup and decides by
-  /// current attributes. A working directory below a directory that is no longer searchable remains usable.
+  /// The time after a change of a directory's permissions during which each request below it is compared with them, in
+  /// nanoseconds. Longer than the kernel may use the attributes that it had before: `volatileLifetime`, and the time that
+  /// a reply takes to arrive.
+  static let distrustTime: UInt64 = 2_000_000_000
+
+  /// Throws ESTALE if `caller` cannot currently search a real directory above a node whose permissions have changed in
+  /// the last `distrustTime`. The kernel then repeats the lookup and decides by current attributes.
+  ///
+  /// Also invalidates the kernel's attributes of directories that have changed since they were reported. The kernel may
+  /// use them until the invalidation has reached it, which no reply waits for. Therefore every request is compared with
+  /// the directories themselves during that time. Afterwards, the kernel has current attributes, and a process with a
+  /// working directory below a directory that it cannot search continues.
   func followFolders(above id: UInt64, for caller: Credentials?) throws(Fault) {
     guard let caller, let node = nodes.present(id) else { return }
-    var isClosed = false
-    var seen: Set<ObjectIdentifier> = []
-    // The name by which the node was found is unknown.
+    // The name by which the node was found is unknown. A node that is found by one of its names may be used.
     let names = node.names
-    for name in names {
-      var next: Node? = name.folder
-      while let step = next {
-        if names.count > 1, !seen.insert(ObjectIdentifier(step)).inserted { break }
-        if let folder = step.item as? RealFolder, let attributes = try? folder.attributes(.immediate),
-          noteTold(attributes, of: step), try !may(1, folder, attributes, caller)
-        {
-          isClosed = true
-        }
-        next = step.parent
-      }
+    guard names.count > 1 else {
+      if let name = names.first, try isClosed(name.folder, for: caller) { throw .stale }
+      return
     }
-    if isClosed { throw .stale }
+    var known: [ObjectIdentifier: Bool] = [:]
+    var isClosedByAllNames = true
+    for name in names where try !isClosed(name.folder, for: caller, &known) { isClosedByAllNames = false }
+    if isClosedByAllNames { throw .stale }
   }
 
-  /// Records the current attributes of a real directory. Returns whether the kernel may have others, and then
-  /// invalidates them. With `isReply`, the kernel is about to receive these attributes, and has none if none were
-  /// recorded.
-  @discardableResult
-  func noteTold(_ attributes: Attributes, of node: Node, isReply: Bool = false) -> Bool {
-    guard isShared, attributes.kind == .folder, node.item is RealFolder else { return false }
+  /// Returns whether `caller` cannot search a directory or one above it, as far as `followFolders` compares them.
+  private func isClosed(_ folder: Node, for caller: Credentials) throws(Fault) -> Bool {
+    var isClosed = false
+    var next: Node? = folder
+    while let step = next {
+      if try isClosedItself(step, for: caller) { isClosed = true }
+      next = step.parent
+    }
+    return isClosed
+  }
+
+  /// Returns the same as `isClosed(_:for:)`. `known` has the results for directories that were examined before.
+  private func isClosed(_ folder: Node, for caller: Credentials, _ known: inout [ObjectIdentifier: Bool])
+    throws(Fault) -> Bool
+  {
+    var steps: [(Node, isClosed: Bool)] = []
+    var isClosed = false
+    var next: Node? = folder
+    while let step = next {
+      if let found = known[ObjectIdentifier(step)] {
+        isClosed = found
+        break
+      }
+      steps.append((step, try isClosedItself(step, for: caller)))
+      next = step.parent
+    }
+    for step in steps.reversed() {
+      isClosed = isClosed || step.isClosed
+      known[ObjectIdentifier(step.0)] = isClosed
+    }
+    return isClosed
+  }
+
+  private func isClosedItself(_ node: Node, for caller: Credentials) throws(Fault) -> Bool {
+    guard let folder = node.item as? RealFolder, let attributes = try? folder.attributes(.immediate) else {
+      return false
+    }
+    noteTold(attributes, of: node)
+    let changed = node.told.changed.load(ordering: .sequentiallyConsistent)
+    guard changed != 0, monotonicNanoseconds() < changed + Self.distrustTime else { return false }
+    if try may(1, folder, attributes, caller) { return false }
+    // See `check`.
+    return !(keepsHandles && caller.isKernel)
+  }
+
+  /// Records the current attributes of a real directory. If the kernel may have others, invalidates them, and records
+  /// the time if the permissions may differ. With `isReply`, the kernel is about to receive these attributes, and has
+  /// none if none were recorded.
+  func noteTold(_ attributes: Attributes, of node: Node, isReply: Bool = false) {
+    guard isShared, attributes.kind == .folder, let folder = node.item as? RealFolder else { return }
     var hash = StableHash(seed: UInt64(attributes.permissions))
     hash.combine(UInt64(attributes.owner) << 32 | UInt64(attributes.group))
+    let mode = hash
     // The ctime also changes with the access list.
     hash.combine(UInt64(bitPattern: attributes.changed.seconds))
     hash.combine(UInt64(UInt32(bitPattern: attributes.changed.nanoseconds)))
     let state = hash.value
-    let before = node.toldState.load(ordering: .sequentiallyConsistent)
-    if before == state { return false }
-    // The invalidation comes first: another thread must not rely on attributes that the kernel still has.
-    if before != 0 || !isReply { noteOutdated([UInt64(node.id)]) }
-    node.toldState.store(state, ordering: .sequentiallyConsistent)
-    return true
+    let before = node.told.state.load(ordering: .sequentiallyConsistent)
+    if before == state { return }
+    if before != 0 || !isReply {
+      // The ctime also changes with each new name in the directory, which does not restrict it.
+      let rights = rights(folder, mode)
+      if rights == 0 || node.told.rights.load(ordering: .sequentiallyConsistent) != rights {
+        node.told.changed.store(monotonicNanoseconds(), ordering: .sequentiallyConsistent)
+        node.told.rights.store(rights, ordering: .sequentiallyConsistent)
+      }
+      noteOutdated([UInt64(node.id)])
+    }
+    // The time is stored first, then the rights and the state: another thread that finds these finds the time, too.
+    node.told.state.store(state, ordering: .sequentiallyConsistent)
+  }
+
+  /// Returns a hash of a directory's owner, mode and access list. Returns 0 if the list cannot be read.
+  private func rights(_ folder: RealFolder, _ mode: StableHash) -> UInt64 {
+    var hash = mode
+    do throws(Fault) {
+      if let list = try folder.accessList() { for byte in list.bytes { hash.combine(UInt64(byte)) } }
+    } catch { return 0 }
+    return max(1, hash.value)
   }
 
   /// Returns whether `caller` has the permissions `wanted` (4 read, 1 search) on an item. A `nil` `caller` means that

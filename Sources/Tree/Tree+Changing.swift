@@ -25,6 +25,7 @@ extension Tree {
     _ id: UInt64, _ changes: AttributeChanges, of file: OpenFile?, for caller: Credentials?
   ) throws(Fault) -> (Attributes, lifetime: Double) {
     let node = try node(id, .blocking)
+    if file == nil, node.opened.count == 0 { try followFolders(above: id, for: caller) }
     if changes.size != nil, file == nil { try check(2, node, node.item, for: caller, .blocking) }
     let author = caller.map { FileOwner(user: $0.user, group: $0.group) }
     let attributes = try withReal(node, file) { (descriptor) throws(Fault) in
@@ -57,6 +58,7 @@ extension Tree {
     _ record: ChangeRecord? = nil
   ) throws(Fault) {
     let node = try node(id, .blocking)
+    if node.opened.count == 0 { try followFolders(above: id, for: caller) }
     let isList = name == AccessList.attribute || name == AccessList.defaultAttribute
     // Attributes that are not shown cannot be set, and those with this prefix belong to views.
     if name == Self.label || isList && !isShared { throw .notSupported }

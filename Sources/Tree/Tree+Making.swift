@@ -92,6 +92,7 @@ extension Tree {
     let (node, real) = try realFolder(folder)
     try checkChange(in: node, for: caller)
     let linked = try self.node(id, .blocking)
+    if linked.opened.count == 0 { try followFolders(above: id, for: caller) }
     _ = try once(record, making: name, in: real, by: nil, Likeness(inode: linked.inode)) { () throws(Fault) in
       try withReal(linked) { (file) throws(Fault) in
         try real.place.withDescriptor { (place) throws(Fault) in try FolderChanges.link(file, to: name, in: place) }

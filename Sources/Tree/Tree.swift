@@ -69,7 +69,7 @@ public final class Tree: Sendable {
   private static let sizeFaultTime: UInt64 = 1_000_000_000
 
   /// The lifetime of cached information on real files, in seconds. Changes become visible within this time.
-  private static let volatileLifetime = 0.5
+  static let volatileLifetime = 0.5
   /// The lifetime of an estimate in a listing, in seconds: long enough for the stat that follows, too short for another
   /// program.
   private static let estimateLifetime = 0.01
@@ -112,7 +112,8 @@ public final class Tree: Sendable {
     _ id: UInt64, for caller: Credentials? = nil, _ blocking: BlockingMode
   ) throws(Fault) -> (Attributes, lifetime: Double, followsEstimate: Bool) {
     let node = try node(id, blocking)
-    try followFolders(above: id, for: caller)
+    // The attributes of an open file are known.
+    if node.opened.count == 0 { try followFolders(above: id, for: caller) }
     do throws(Fault) {
       let attributes = try steady(blocking) { () throws(Fault) in
         try present(node, blocking) { (item) throws(Fault) in

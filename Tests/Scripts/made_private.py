@@ -34,116 +34,135 @@ def names(path):
     return " ".join(os.listdir(path)).encode()
 
 
+# `f` is a folder of the mount, `held` its archive and mailbox, open as folders since they were public.
 QUESTIONS = {
-    "a file": lambda: whole("f/t.csv"),
-    "an archive": lambda: whole("f/x.zip"),
-    "a view": lambda: whole("f/t.csv.as-txt"),
-    "names in an archive": lambda: names("f/x.zip.contents"),
-    "a name in an archive": lambda: os.stat("f/x.zip.contents/secret.txt") and b"secret",
-    "subjects": lambda: names("f/m.mbox.messages"),
-    "found mail": lambda: names("f/m.mbox.views/search/secret"),
-    "open archive": lambda: names(held),
-    "open messages": lambda: names(held_messages),
+    "a file": lambda f, held: whole(f"{f}/t.csv"),
+    "an archive": lambda f, held: whole(f"{f}/x.zip"),
+    "a view": lambda f, held: whole(f"{f}/t.csv.as-txt"),
+    "names in an archive": lambda f, held: names(f"{f}/x.zip.contents"),
+    "a name in an archive": lambda f, held: os.stat(f"{f}/x.zip.contents/secret.txt") and b"secret",
+    "subjects": lambda f, held: names(f"{f}/m.mbox.messages"),
+    "found mail": lambda f, held: names(f"{f}/m.mbox.views/search/secret"),
+    "open archive": lambda f, held: names(held[0]),
+    "open messages": lambda f, held: names(held[1]),
 }
+# The number of processes that ask each question, all at once: no reply may depend on what another request has noticed.
+ASKERS = 3
 
 
-def put(name, data, mode):
-    path = f"{source}/f/{name}"
+def put(path, data, mode):
     with open(path + ".new", "wb") as file:
         file.write(data)
         os.fchmod(file.fileno(), mode)
     os.rename(path + ".new", path)
 
 
-def hide(how):
+def hide(folder, how):
     if how == "closed":
-        os.chmod(f"{source}/f", 0o700)
+        os.chmod(folder, 0o700)
     for name, (_, data) in FILES.items():
         if how == "replaced":
-            put(name, data, 0o600)
+            put(f"{folder}/{name}", data, 0o600)
         else:
             if how == "in place":
-                os.chmod(f"{source}/f/{name}", 0o600)
-            with open(f"{source}/f/{name}", "r+b") as file:
+                os.chmod(f"{folder}/{name}", 0o600)
+            with open(f"{folder}/{name}", "r+b") as file:
                 file.write(data)
 
 
-os.mkdir(f"{source}/f")
-os.chmod(source, 0o755)
-for how in ("replaced", "in place", "closed"):
-    for what, question in QUESTIONS.items():
-        # A folder that is open stays open when one above it is closed, as in any file system.
-        if how == "closed" and what.startswith("open "):
-            continue
-        for delay in (0, 0.1):
-            os.chmod(f"{source}/f", 0o755)
-            for name, (data, _) in FILES.items():
-                put(name, data, 0o644)
-            time.sleep(0.6)
-            go, told = os.pipe(), os.pipe()
-            child = os.fork()
-            if child == 0:
-                os.setgroups([])
-                os.setresgid(USER, USER, USER)
-                os.setresuid(USER, USER, USER)
-                os.chdir(mount)
-                held = os.open("f/x.zip.contents", os.O_RDONLY)
-                held_messages = os.open("f/m.mbox.messages", os.O_RDONLY)
-                for ask in QUESTIONS.values():
-                    try:
-                        ask()
-                    except FileNotFoundError:
-                        pass
-                os.write(told[1], b"x")
-                os.read(go[0], 1)
-                try:
-                    said = question()
-                except OSError:
-                    said = b""
-                if b"secret" in said.lower():
-                    print(f"{how}: {what} after {delay} s", flush=True)
-                os._exit(0)
-            os.read(told[0], 1)
-            hide(how)
-            time.sleep(delay)
-            if delay > 0:
-                # The kernel may keep what root may list.
-                names(f"{mount}/f/x.zip.contents"), names(f"{mount}/f/m.mbox.messages")
-            os.write(go[1], b"x")
-            os.waitpid(child, 0)
-            for end in go + told:
-                os.close(end)
-# A message of a Maildir whose file others may not read any more, and which is the same otherwise.
-os.makedirs(f"{source}/M/cur")
-for folder in ("new", "tmp"):
-    os.mkdir(f"{source}/M/{folder}")
-message = f"{source}/M/cur/1700000000.M1P1.host:2,S"
-with open(message, "wb") as file:
-    file.write(MAIL.split(b"\n", 1)[1].replace(b"PUBLIC", b"SECRET"))
-for folder in (f"{source}/M", f"{source}/M/cur", f"{source}/M/new", f"{source}/M/tmp"):
-    os.chmod(folder, 0o755)
-for delay in (0, 0.1, 1):
-    said = {}
-    for mode in (0o644, 0o600):
-        os.chmod(message, mode)
-        time.sleep(1 if mode == 0o644 else delay)
-        there, told = os.pipe()
-        child = os.fork()
-        if child == 0:
+def as_user(body):
+    """Starts a process of another user that calls `body`."""
+    child = os.fork()
+    if child == 0:
+        try:
             os.setgroups([])
             os.setresgid(USER, USER, USER)
             os.setresuid(USER, USER, USER)
-            try:
-                os.write(told, names(f"{mount}/M.messages") or b"nothing")
-            except OSError as error:
-                os.write(told, str(error).encode())
+            body()
+        except BaseException as error:
+            print(f"a process of the user failed: {error!r}", flush=True)
+        finally:
             os._exit(0)
+    return child
+
+
+def check(how, delay, folder):
+    os.mkdir(f"{source}/{folder}")
+    os.chmod(f"{source}/{folder}", 0o755)
+    for name, (data, _) in FILES.items():
+        put(f"{source}/{folder}/{name}", data, 0o644)
+    go, told = os.pipe(), os.pipe()
+
+    def ask(what):
+        os.close(go[1])
+        os.chdir(mount)
+        held = [os.open(f"{folder}/{name}", os.O_RDONLY) for name in ("x.zip.contents", "m.mbox.messages")]
+        try:
+            QUESTIONS[what](folder, held)
+        except FileNotFoundError:
+            pass
+        os.write(told[1], b"x")
+        os.read(go[0], 1)
+        try:
+            said = QUESTIONS[what](folder, held)
+        except OSError:
+            said = b""
+        if b"secret" in said.lower():
+            print(f"{how}: {what} after {delay} s", flush=True)
+
+    # A folder that is open stays open when one above it is closed, as in any file system.
+    asked = [what for what in QUESTIONS if how != "closed" or not what.startswith("open ")]
+    children = [as_user(lambda: ask(what)) for what in asked * ASKERS]
+    os.close(told[1])
+    for _ in children:
+        os.read(told[0], 1)
+    # The kernel has current attributes of the folder.
+    os.stat(f"{mount}/{folder}")
+    hide(f"{source}/{folder}", how)
+    time.sleep(delay)
+    if delay > 0:
+        # The kernel may keep what root may list.
+        names(f"{mount}/{folder}/x.zip.contents"), names(f"{mount}/{folder}/m.mbox.messages")
+    os.close(go[1])
+    for child in children:
         os.waitpid(child, 0)
-        said[mode] = os.read(there, 4096)
-        for end in (there, told):
-            os.close(end)
-    if b"SECRET" not in said[0o644]:
-        print(f"a message that all may read: {said[0o644].decode()}")
-    if b"SECRET" in said[0o600]:
-        print(f"a message that became private: {said[0o600].decode()} after {delay} s")
+    os.close(go[0]), os.close(told[0])
+
+
+def listed(path):
+    """The names that another user lists."""
+    told = os.pipe()
+
+    def tell():
+        try:
+            os.write(told[1], names(path) or b"nothing")
+        except OSError as error:
+            os.write(told[1], str(error).encode())
+
+    os.waitpid(as_user(tell), 0)
+    said = os.read(told[0], 4096)
+    for end in told:
+        os.close(end)
+    return said
+
+
+os.chmod(source, 0o755)
+for number, (how, delay) in enumerate((how, delay) for how in ("replaced", "in place", "closed") for delay in (0, 0, 0.1)):
+    check(how, delay, f"f{number}")
+# A message of a Maildir whose file others may not read any more, and which is the same otherwise.
+for number, delay in enumerate((0, 0.1, 1)):
+    folder = f"M{number}"
+    for inner in ("cur", "new", "tmp"):
+        os.makedirs(f"{source}/{folder}/{inner}")
+    message = f"{source}/{folder}/cur/1700000000.M1P1.host:2,S"
+    with open(message, "wb") as file:
+        file.write(MAIL.split(b"\n", 1)[1].replace(b"PUBLIC", b"SECRET"))
+    for path, mode in ((f"{source}/{folder}", 0o755), (f"{source}/{folder}/cur", 0o755), (message, 0o644)):
+        os.chmod(path, mode)
+    if b"SECRET" not in (said := listed(f"{mount}/{folder}.messages")):
+        print(f"a message that all may read: {said.decode()}")
+    os.chmod(message, 0o600)
+    time.sleep(delay)
+    if b"SECRET" in (said := listed(f"{mount}/{folder}.messages")):
+        print(f"a message that became private: {said.decode()} after {delay} s")
 print("done")

@@ -131,8 +131,9 @@ import Threads
     #expect(Self.code { _ = try tree.openFolder(now, for: Self.root, .blocking) } == 0)
   }
 
-  /// The kernel is told of a folder that was closed, once; a caller that it lets pass all the same works below.
-  @Test func restrictedDirectoriesAreRechecked() throws {
+  /// The kernel may have old attributes of a folder that was closed for a while after it was told, and each request is
+  /// refused until then. Afterwards, a caller that the kernel lets pass all the same works below.
+  @Test func restrictedDirectoriesAreRechecked() async throws {
     let source = try Self.source()
     for name: FileName in ["f", "f/g", "f/g/h"] { try source.makeFolder(name) }
     try source.write("f/g/h/a.txt", "a")
@@ -146,7 +147,17 @@ import Threads
     _ = unsafe chmod(source.path + "/f", 0o700)
     #expect(Self.code { _ = try tree.open(nodes[4], by: Self.stranger, .blocking) } == ESTALE)
     #expect(told.nodes.contains(nodes[1]))
-    #expect(Self.code { _ = try tree.open(nodes[4], by: Self.stranger, .blocking) } == 0)
+    for _ in 0..<3 {
+      #expect(Self.code { _ = try tree.open(nodes[4], by: Self.stranger, .blocking) } == ESTALE)
+      #expect(Self.code { _ = try tree.lookUp("a.txt", in: nodes[3], for: Self.stranger, .blocking) } == ESTALE)
+      #expect(Self.code { _ = try tree.open(nodes[4], by: Self.root, .blocking) } == 0)
+    }
+    // A new name in the folder is no new restriction.
+    try await Task.sleep(for: .nanoseconds(Tree.distrustTime + 1_000_000))
+    for name: FileName in ["f/b", "f/c"] {
+      #expect(Self.code { _ = try tree.open(nodes[4], by: Self.stranger, .blocking) } == 0)
+      try source.makeFolder(name)
+    }
     // The folder itself is compared with each caller.
     #expect(Self.code { _ = try tree.lookUp("g", in: nodes[1], for: Self.stranger, .blocking) } == EACCES)
     // Closed, open, and closed again.
@@ -155,6 +166,23 @@ import Threads
       _ = try tree.attributes(nodes[1], for: Self.stranger, .blocking)
       _ = unsafe chmod(source.path + "/f", 0o700)
       #expect(Self.code { _ = try tree.attributes(nodes[4], for: Self.stranger, .blocking) } == ESTALE)
+    }
+  }
+
+  /// A file that is found in a folder that a caller can search stays available when another folder that has it is closed.
+  @Test func linkInAnOpenDirectoryStaysAvailable() throws {
+    let source = try Self.source()
+    for name: FileName in ["f", "g"] { try source.makeFolder(name) }
+    try source.write("f/a", "a")
+    guard unsafe Glibc.link("\(source.path)/f/a", "\(source.path)/g/a") == 0 else { throw FileTreeError(errno: errno) }
+    let tree = try Self.shared(source)
+    let nodes = try ["f", "g"].map { (name: FileName) in
+      try tree.lookUp("a", in: tree.lookUp(name, in: Tree.root, for: Self.stranger, .blocking).node, .blocking).node
+    }
+    #expect(nodes[0] == nodes[1])
+    for (name, code) in [("f", 0), ("g", ESTALE)] {
+      _ = unsafe chmod("\(source.path)/\(name)", 0o700)
+      for _ in 0..<2 { #expect(Self.code { _ = try tree.open(nodes[0], by: Self.stranger, .blocking) } == code) }
     }
   }
 

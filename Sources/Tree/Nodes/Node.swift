@@ -28,9 +28,7 @@ package final class Node: Sendable {
   let cachedRevision = Atomic<UInt64>(0)
   let toldSize = KernelSizeState()
   let opened = OpenFiles()
-  /// A hash of the owner, permissions and ctime of a real directory that the kernel has cached, in a shared mount. 0 if
-  /// unknown.
-  let toldState = Atomic<UInt64>(0)
+  let told = ToldAttributes()
 
   /// A name of a node in a directory.
   struct Name: Sendable, Hashable {
