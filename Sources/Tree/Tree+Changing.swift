@@ -35,8 +35,9 @@ extension Tree {
       if let permissions = changes.permissions { try FileChanges.setPermissions(descriptor, permissions) }
       if let size = changes.size {
         try changed(by: author) { () throws(Fault) in
-          if let held = file?.held, held.isWritable { return try FileChanges.setSize(ofOpen: held.raw, size) }
-          try FileChanges.setSize(descriptor, size)
+          guard let held = file?.held else { return try FileChanges.setSize(descriptor, size) }
+          try held.checkWritable()
+          try FileChanges.setSize(ofOpen: held.raw, size)
         }
       }
       if changes.accessed != nil || changes.modified != nil {

@@ -91,8 +91,10 @@ extension RealFile {
 
 /// Changes of an open real file's bytes. All block on the disk.
 extension Tree.OpenFile {
+  /// Returns the open file description. Throws EIO if it is not open for writing.
   private func changeable() throws(Fault) -> OpenFileDescription {
     guard let held else { throw .unchangeable() }
+    try held.checkWritable()
     return held
   }
 
@@ -208,6 +210,7 @@ extension Tree.OpenFile {
     _ blocking: BlockingMode
   ) throws(Fault) -> Int {
     guard let held, let target = other.held else { throw Fault(.system(EXDEV)) }
+    try target.checkWritable()
     if blocking == .immediate, count > Self.shortCopy { throw .later }
     let author = caller.map { FileOwner(user: $0.user, group: $0.group) }
     return try tree.changed(by: author) { () throws(Fault) in
@@ -226,8 +229,12 @@ extension Tree.OpenFile {
 }
 
 extension OpenFileDescription {
-  /// Whether the file is open for writing.
-  var isWritable: Bool { fcntl(raw, F_GETFL) & O_ACCMODE != O_RDONLY }
+  /// Throws EIO unless the file is open for writing. The kernel requests changes only through such files. If one is
+  /// not, its descriptor was lost together with an earlier process, and the file has been reopened for reading.
+  func checkWritable() throws(Fault) {
+    guard fcntl(raw, F_GETFL) & O_ACCMODE == O_RDONLY else { return }
+    throw Fault(.system(EIO), "the process that held the open file has ended (close it and open it again)")
+  }
 }
 
 extension DirectoryHandle {

@@ -127,6 +127,12 @@ else:
         expect("another's flock of a real file", attempt(fcntl.flock, real), "EAGAIN")
         expect("another's range of a real file", attempt(fcntl.lockf, real), "EAGAIN")
         expect("waiting for a real file", answer(waiting[real], 0.5), "waits")
+    # The kernel may write by itself. Before and after the file has been reopened for reading, changes are refused.
+    for _ in range(2):
+        expect("writing a real file", call(lambda: os.pwrite(files[2], b"y", 0)), "done", *([] if isKept else ["EIO"]))
+        for what, change in (("cutting", lambda: os.ftruncate(files[2], 10)), ("filling", lambda: os.posix_fallocate(files[2], 0, 10))):
+            expect(f"{what} a real file", call(change), "done" if isKept else "EIO")
+        expect("reading it", call(lambda: os.pread(files[2], 6, 0)), "done")
     for lock, file, again in ((fcntl.flock, files[2], "done"), (fcntl.lockf, files[3], "EIO")):
         expect("a lock in the source", attempt(lock, f"{source}/real"), "EAGAIN" if isKept else "done")
         expect("a lock of an open real file", call(lambda: lock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)), "done" if isKept else again)

@@ -44,6 +44,10 @@ extension Operations {
     unsafe table.setattr = { request, node, status, changes, info in
       guard let request = unsafe request, let status = unsafe status else { return }
       let handle = unsafe info.flatMap { unsafe Operations.handle(request, $0) }
+      // Like a write: see below.
+      if unsafe info != nil, handle == nil, changes & FUSE_SET_ATTR_SIZE != 0 {
+        return unsafe Request(request).reply(error: EIO)
+      }
       unsafe Operations.writable(request)?.setAttributes(
         Request(request), node, RequestedAttributes(status.pointee, changes: changes), of: handle)
     }
