@@ -3,14 +3,7 @@ internal import Glibc
 /// Messages and questions of a command that a desktop started.
 extension Dialog {
   /// Whether messages need a window: there is a display, and no terminal.
-  package static var isNeeded: Bool { hasDisplay && !hasTerminal }
-
-  /// Whether the process has a controlling terminal. Its streams may be redirected.
-  private static var hasTerminal: Bool {
-    let terminal = unsafe open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)
-    if terminal >= 0 { close(terminal) }
-    return terminal >= 0
-  }
+  package static var isNeeded: Bool { hasDisplay && !Terminal.controls }
 
   /// Runs a command. Its refusal is also shown in a window if one is needed.
   package static func reporting(_ body: () throws -> Void) throws {

@@ -3,18 +3,19 @@ internal import Glibc
 /// Asks the user for a password: on the terminal without showing it, otherwise by a dialog.
 package enum PasswordPrompt {
   /// Whether the user can be asked.
-  package static var isPossible: Bool { hasTerminal || Dialog.program != nil }
+  package static var isPossible: Bool { Terminal.withControlling(reads) ?? false || Dialog.program != nil }
 
   /// Asks for a password. Returns `nil` if the user gives none. Blocks until the user answers.
   ///
   /// - Parameter question: The text without a colon, which may contain untrusted names.
   package static func ask(_ question: String) throws -> [UInt8]? {
     let question = Terminal.shown(question)
-    let terminal = hasTerminal ? unsafe open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY) : -1
-    if terminal >= 0 {
-      defer { close(terminal) }
-      return ask(question, on: terminal).flatMap { $0.isEmpty ? nil : $0 }
+    var isAsked = false
+    let answer = Terminal.withControlling { terminal -> [UInt8] in
+      isAsked = reads(terminal)
+      return isAsked ? ask(question, on: terminal) ?? [] : []
     }
+    if isAsked { return answer.flatMap { $0.isEmpty ? nil : $0 } }
     if Dialog.program != nil { return try Dialog.password(question) }
     throw Refusal(
       .failure,
@@ -22,8 +23,9 @@ package enum PasswordPrompt {
         + "-o password_file=FILE)")
   }
 
-  /// Whether this process was started from a terminal. One of the streams may be redirected.
-  private static var hasTerminal: Bool { Terminal.isOne(STDIN_FILENO) || Terminal.isOne(STDERR_FILENO) }
+  /// Returns whether this process may read from a terminal: it is in the job in the foreground. A job in the background
+  /// would be stopped.
+  private static func reads(_ terminal: Int32) -> Bool { tcgetpgrp(terminal) == getpgrp() }
 
   /// Asks on a terminal, and restores its mode. Returns `nil` at the end of input.
   private static func ask(_ question: String, on terminal: Int32) -> [UInt8]? {

@@ -10,6 +10,18 @@ package enum Terminal {
 
   package static func isOne(_ descriptor: Int32 = STDOUT_FILENO) -> Bool { isatty(descriptor) == 1 }
 
+  /// Whether a terminal controls this process, wherever its streams go. It was then started by a user at that terminal,
+  /// and not by a desktop or a timer.
+  package static var controls: Bool { withControlling { _ in true } ?? false }
+
+  /// Calls `body` with a descriptor of the terminal that controls this process. Returns `nil` if none does.
+  static func withControlling<Result>(_ body: (Int32) -> Result) -> Result? {
+    let terminal = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
+    guard terminal >= 0 else { return nil }
+    defer { close(terminal) }
+    return body(terminal)
+  }
+
   /// Returns the width of a terminal in columns. Returns 80 if it is unknown.
   package static func columns(of descriptor: Int32 = STDOUT_FILENO) -> Int {
     var size = winsize()

@@ -19,6 +19,9 @@ public protocol OpenedArchive: AnyObject, Sendable {
   /// Returns the fault that opening a file throws. Returns `nil` if it can be opened.
   func fault(of index: UInt32, _ blocking: BlockingMode) throws(Fault) -> Fault?
 
+  /// Returns the first files, at most `count`, that are encrypted and that a password can open. O(n).
+  func encrypted(atMost count: Int) -> [UInt32]
+
   /// Returns the assurance of a file's bytes, as far as it is known. Returns `nil` if reading the file to its end
   /// compares it with a checksum in the archive.
   func assurance(of index: UInt32) -> Assurance?
@@ -51,6 +54,7 @@ extension OpenedArchive {
     try open(index, blocking)
   }
 
+  public func encrypted(atMost count: Int) -> [UInt32] { [] }
   public func assurance(of index: UInt32) -> Assurance? { Assurance.none }
   public func isPrompt(_ index: UInt32) -> Bool { false }
   public func isDecoded(_ index: UInt32) -> Bool { true }

@@ -66,6 +66,16 @@ public final class ZipArchive: OpenedArchive {
   /// Returns whether an entry is decoded on opening.
   public func isPrompt(_ index: UInt32) -> Bool { EntryReader.isPrompt(tree.node(index)) }
 
+  public func encrypted(atMost count: Int) -> [UInt32] {
+    let encrypted = tree.nodes.indices.lazy.map { UInt32($0) }.filter { [tree] index in
+      switch tree.detail(index)?.encryption {
+      case .zipCrypto, .aes: tree.nodes[Int(index)].kind == .file
+      case .strong, .unknownAES, .some(.none), nil: false
+      }
+    }
+    return Array(encrypted.prefix(count))
+  }
+
   /// Returns an identifier of an entry's content by size and CRC, independent of its location. Returns 0 for every
   /// directory and `nil` if the archive has no CRC of the entry.
   public func identity(_ index: UInt32) -> UInt64? {

@@ -137,8 +137,8 @@ extension MountPlan {
     let locked = LockedFiles(at: mountpoint, in: mountpoint, named: source)
     do {
       if PasswordPrompt.isPossible {
-        guard case .found = locked.search else { return }
-        if case .unlocked = try locked.ask() { return }
+        guard let file = locked.known else { return }
+        if case .unlocked = try locked.ask(.found(file)) { return }
       } else if !locked.isLocked(mountpoint) {
         return
       }

@@ -69,6 +69,14 @@ public final class FileRoot: Item {
     try current(blocking).item.listing(blocking)
   }
 
+  public func extendedAttribute(_ name: FileName, _ blocking: BlockingMode) throws(Fault) -> [UInt8] {
+    try current(blocking).item.extendedAttribute(name, blocking)
+  }
+
+  public func extendedAttributeNames(_ blocking: BlockingMode) throws(Fault) -> [UInt8] {
+    try current(blocking).item.extendedAttributeNames(blocking)
+  }
+
   public func provenance(_ blocking: BlockingMode) throws(Fault) -> Provenance? {
     try current(blocking).item.provenance(blocking)
   }

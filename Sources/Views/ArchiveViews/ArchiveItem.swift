@@ -103,7 +103,16 @@ final class ArchiveItem: DerivedItem {
     try tree(blocking).archive.findSize(of: index, blocking)
   }
 
+  /// The attribute of the view itself that has the paths of the first encrypted files, each followed by a NUL. `ffmount`
+  /// asks for it to find out whether a password is needed without opening all files. It is not listed.
+  private static let encrypted: FileName = "user.ffmount.encrypted"
+  /// The maximum number of these paths.
+  private static let mostEncrypted = 4
+
   func extendedAttribute(_ name: FileName, _ blocking: BlockingMode) throws(Fault) -> [UInt8] {
+    if index == ArchiveTree.root, name == Self.encrypted {
+      return try tree(blocking).encryptedPaths(atMost: Self.mostEncrypted).flatMap { $0 + [0] }
+    }
     guard let found = try recordedAttributes(blocking).first(where: { $0.name == name }) else { throw .noAttribute }
     return found.value
   }

@@ -39,6 +39,19 @@ final class ArchiveTree: Sendable {
     return node
   }
 
+  /// Returns the paths, from the directory that is shown as the root, of the first files that a password can open.
+  func encryptedPaths(atMost count: Int) -> [[UInt8]] {
+    archive.encrypted(atMost: count).map { index in
+      var names: [ArraySlice<UInt8>] = []
+      var step = index
+      while step != top, step != Self.root {
+        names.append(entries.name(of: step))
+        step = entries.nodes[Int(step)].parent
+      }
+      return Array(names.reversed().joined(separator: [UInt8(ascii: "/")]))
+    }
+  }
+
   /// Returns the directory of the archive whose children a directory shows.
   func folder(shownAs index: UInt32) -> UInt32 { index == Self.root ? top : index }
 }

@@ -48,6 +48,13 @@ struct LockedFiles {
     return left > 0 ? .none : .unknown
   }
 
+  /// Returns the path itself, a view, if it is locked, or else the first locked file that is known without a search. In
+  /// a ZIP archive, it is one of the first files that are encrypted according to its directory. Returns `nil` if there is
+  /// none, or if it is not known. Opens a few files at most. Blocks.
+  var known: String? {
+    isLocked(path) ? path : OwnAttributes.encryptedPaths(in: path).first { isLocked($0) }
+  }
+
   /// Returns whether a file or directory cannot be opened for lack of a password. Opens it.
   func isLocked(_ path: String) -> Bool {
     let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
@@ -124,8 +131,10 @@ extension LockedFiles {
 
   /// Asks the user for a password until one opens a file. Passwords that do not are taken back. Throws a refusal if the
   /// mount takes no passwords, or if the user cannot be asked.
-  func ask() throws -> Answer {
-    let search = search
+  func ask() throws -> Answer { try ask(search) }
+
+  /// Asks as `ask()` does, for the result of an earlier search.
+  func ask(_ search: Search) throws -> Answer {
     if case .none = search { throw refusal("no file in it requires another password") }
     for attempt in 1...Self.attempts {
       let again = attempt == 1 ? "" : "Wrong. "
