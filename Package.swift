@@ -151,8 +151,8 @@ let package = Package(
     module(
       "FileTrees", in: "Library",
       [
-        "Bytes", "Threads", "Files", "Text", "Index", "Zip", "Catalogue", "Jobs", "Tree", "AllViews", "MailViews",
-        "RenditionViews", system,
+        "Bytes", "Threads", "Files", "Text", "Index", "Zip", "Catalogue", "Jobs", "Tree", "AllViews", "FindViews",
+        "MailViews", "RenditionViews", system,
       ]),
 
     // Examples: what else can be made of the library.
@@ -180,8 +180,12 @@ let package = Package(
     module(
       "MailViews", in: "Views",
       [
-        "Bytes", "Threads", "Files", "Codecs", "Text", "Mail", "Index", "Catalogue", "Jobs", "Tree", "Unpacking",
+        "Bytes", "Threads", "Files", "Codecs", "Text", "Mail", "Queries", "Index", "Catalogue", "Jobs", "Tree",
+        "Unpacking",
       ]),
+    module(
+      "FindViews", in: "Views",
+      ["Bytes", "Threads", "Files", "Text", "HTML", "Mail", "Queries", "Index", "Catalogue", "Tree"]),
     module("TableViews", in: "Views", ["Bytes", "Tables", "Catalogue", "Jobs", "Tree"]),
     module(
       "RenditionViews", in: "Views",
@@ -197,6 +201,7 @@ let package = Package(
     module("HTML", in: "Parsers", ["Bytes", "Text"], optimised),
     module("RichText", in: "Parsers", ["Text"], optimised),
     module("Mail", in: "Parsers", ["Bytes", "Text", "Codecs", "HTML", "RichText"], optimised),
+    module("Queries", in: "Parsers", ["Mail"], optimised),
     module("Tables", in: "Parsers", ["Bytes", "Text", "Threads", "Cards"]),
     module("Cards", in: "Parsers", ["Bytes", "Text"]),
     module("Cue", in: "Parsers", ["Text"]),
@@ -251,7 +256,7 @@ let package = Package(
     module(
       "Codecs", in: "Base",
       ["Bytes", "Threads", "CIsal", "CBzip2", "CLzma", "CZstd", "CLz4", "CBrotli", "COpenSSL"], optimised),
-    module("Index", in: "Base", ["Bytes", "Threads", "Files", "CSQLite"]),
+    module("Index", in: "Base", ["Bytes", "Threads", "Files", "CSQLite", "CZstd"]),
 
     // Libraries: doors to C.
     library("CFuse3", "fuse3", apt: "libfuse3-dev"),
@@ -331,8 +336,9 @@ let package = Package(
     tests(
       "TreeTests",
       [
-        "Bytes", "Threads", "Files", "Codecs", "Mail", "Index", "Catalogue", "Jobs", "Tree", "AllViews", "ArchiveViews",
-        "MailViews", "TableViews", "RenditionViews", "Unpacking", "Fuzzing", "Rotation", "ffrotate",
+        "Bytes", "Threads", "Files", "Codecs", "Mail", "Queries", "Index", "Catalogue", "Jobs", "Tree", "AllViews",
+        "ArchiveViews", "FindViews", "MailViews", "TableViews", "RenditionViews", "Unpacking", "Fuzzing", "Rotation",
+        "ffrotate",
       ]),
     tests("ZipTests", ["Bytes", "Threads", "Codecs", "Entries", "Zip", "Fuzzing"]),
     tests("TarTests", ["Bytes", "Codecs", "Entries", "Tar", "Fuzzing"]),

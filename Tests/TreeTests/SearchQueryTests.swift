@@ -1,5 +1,6 @@
 import Bytes
 import Mail
+import Queries
 import TestSupport
 import Testing
 

@@ -82,4 +82,5 @@ internal import CSQLite
 enum SQLValue {
   case integer(Int64)
   case blob([UInt8])
+  case null
 }

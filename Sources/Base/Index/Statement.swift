@@ -32,6 +32,7 @@ internal import CSQLite
   private func bind(_ value: SQLValue, _ index: CInt) -> CInt {
     switch value {
     case .integer(let number): return unsafe sqlite3_bind_int64(statement, index, number)
+    case .null: return unsafe sqlite3_bind_null(statement, index)
     case .blob(let bytes):
       return unsafe bytes.withUnsafeBytes { bytes in
         // A blob with a null address would be NULL.

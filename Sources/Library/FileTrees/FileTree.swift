@@ -22,13 +22,16 @@ package import Tree
 public final class FileTree: Sendable {
   let tree: Tree
   let source: TreeSource
-  private let index: Index?
+  let index: Index?
+  /// The trees that read files for indexes, made when they are first needed.
+  private let reading: ReadingTrees
   let bench: ThreadPool
   let watches = WatchList()
   private let isClosed = Atomic<Bool>(false)
 
   /// The maximum number of concurrent jobs: usually, and while some are blocked by the disk or other jobs.
-  private static let jobs = (usual: max(4, 2 * sysconf(Int32(_SC_NPROCESSORS_ONLN))), most: 64)
+  private static let jobs = (usual: max(4, 2 * processors), most: 64)
+  static let processors = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
   /// The threads that stop the work of trees after their last use.
   private static let ending = ThreadPool(atMost: 1, evenHeldUp: 16)
   /// The maximum time to wait until results are stored in the index.
@@ -58,6 +61,7 @@ public final class FileTree: Sendable {
       ).0
       self.source = source
       self.index = index
+      reading = ReadingTrees(source, settings, index, options.converts ? folder : nil, converts: options.converts)
     } catch { throw FileTreeError(error, path) }
     bench = ThreadPool(atMost: Self.jobs.usual, evenHeldUp: Self.jobs.most)
   }
@@ -67,6 +71,7 @@ public final class FileTree: Sendable {
     self.tree = tree
     self.source = source
     index = nil
+    reading = ReadingTrees(source, TreeSettings(), nil, nil, converts: false)
     bench = ThreadPool(atMost: Self.jobs.usual, evenHeldUp: Self.jobs.most)
   }
 
@@ -87,11 +92,16 @@ public final class FileTree: Sendable {
   @discardableResult private func end() -> QueuedCall<Void>? {
     guard !isClosed.exchange(true, ordering: .relaxed) else { return nil }
     watches.end()
-    return QueuedCall(on: Self.ending) { [tree, index] () throws(Fault) in
+    return QueuedCall(on: Self.ending) { [tree, index, reading] () throws(Fault) in
       tree.stop()
+      reading.stop()
       index?.finish(within: Self.blocking)
     }
   }
+
+  /// Returns the tree that reads files for an index. Without `recognizesText`, no text is recognized in it. Throws if
+  /// the source cannot be opened any more.
+  func readingTree(recognizesText: Bool) throws(Fault) -> Tree { try reading.tree(recognizesText: recognizesText) }
 
   // MARK: Running calls
 

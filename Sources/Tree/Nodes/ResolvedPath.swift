@@ -137,4 +137,43 @@ public final class ResolvedPath: Sendable {
   }
 
   public func open(_ blocking: BlockingMode) throws(Fault) -> Tree.OpenFile { try tree.open(node, blocking) }
+
+  // MARK: Reading by programs that index
+
+  /// The real directory. `nil` for another item.
+  package var realFolder: RealFolder? { (try? tree.nodes.node(node).item) as? RealFolder }
+
+  /// The identifier of the content of an item of a view, independent of the state of its source. `nil` for a real file.
+  package var content: UInt64? { (try? tree.nodes.node(node).item)?.content }
+
+  /// Returns the names in this directory without views, in its order. Blocks.
+  package func entryNames() throws(Fault) -> [(name: FileName, kind: Kind)] {
+    let reader = try waiting { () throws(Fault) in try tree.openFolder(node, .blocking) }
+    var names: [(name: FileName, kind: Kind)] = []
+    var cookie: UInt64 = 0
+    while true {
+      let before = cookie
+      try waiting { () throws(Fault) in
+        try reader.readAttributes(after: cookie, .blocking) { row, _ in
+          // The first two are `.` and `..`.
+          if row.cookie > 2, row.viewName == nil { names.append((row.name.fileName, row.kind)) }
+          cookie = row.cookie
+          return true
+        }
+      }
+      if cookie == before { return names }
+      try CancellationToken.check()
+    }
+  }
+
+  /// Returns the file's first bytes, up to `limit`. Blocks.
+  package func bytes(upTo limit: Int) throws(Fault) -> [UInt8] {
+    let file = try waiting { () throws(Fault) in try tree.open(node, .blocking) }
+    return try waiting { () throws(Fault) in
+      try file.reading(.blocking) { (source) throws(Fault) in
+        if source.hasKnownSize { return try source.bytes(at: 0, count: Int(min(max(0, source.size), Int64(limit)))) }
+        return try source.bytes(at: 0, atMost: limit)
+      }
+    }
+  }
 }

@@ -50,6 +50,7 @@ struct IndexCommand: ParsableCommand {
     for path in paths {
       do {
         let count = try look(through: path, index) + (conversions ? convert(path, index) : 0)
+        if search { try indexDocuments(path) }
         if count > 0 { failures.append(.failure) }
       } catch let refusal as Refusal {
         Terminal.logError(refusal.sentence)
@@ -59,6 +60,34 @@ struct IndexCommand: ParsableCommand {
     guard let first = failures.first else { return }
     // The status of a single kind of failure is as specific as that of other commands.
     throw ExitCode((failures.allSatisfy { $0 == first } ? first : .failure).rawValue)
+  }
+
+  /// Indexes all documents below a path that is a folder.
+  private func indexDocuments(_ path: String) throws {
+    let place = try CommandTree(path)
+    guard place.isFolder else { return }
+    // The work may take hours, and yields to other processes.
+    _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness)
+    if let jobs, !(1...256).contains(jobs) { throw Refusal(.usage, "--jobs \(jobs): expected 1 to 256") }
+    var line = ProgressLine("documents in \(path)", size: 0, of: "files", done: "read")
+    let progress = Mutex<FileTree.IndexingProgress?>(nil)
+    let reach: FileTree.IndexingProgress
+    do throws(FileTreeError) {
+      reach = try place.finish { [ocr, jobs] (tree, path) throws(FileTreeError) in
+        try await tree.indexDocuments(in: path, recognizesText: ocr, jobs: jobs) { now in
+          progress.withLock { $0 = now }
+        }
+      } watch: {
+        if let now = progress.withLock({ $0 }), !now.isDone { line.show(bytes: now.bytesDone, of: now.bytes) }
+      }
+    } catch {
+      line.clear()
+      throw Refusal(.failure, "cannot index the documents in \(path): \(error.sentence)")
+    }
+    line.finish(files: reach.filesDone)
+    if reach.failures > 0 {
+      Terminal.logError("\(path): a part of \(reach.failures) files could not be read, and only their names are found")
+    }
   }
 
   /// Indexes the mailboxes at a path. Returns the number of failures.

@@ -1,6 +1,7 @@
 package import Bytes
 internal import Index
 internal import Mail
+internal import Queries
 internal import Tree
 
 /// Background work with progress.

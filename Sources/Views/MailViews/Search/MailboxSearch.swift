@@ -2,6 +2,7 @@ internal import Bytes
 internal import Files
 internal import Index
 internal import Mail
+internal import Queries
 internal import Synchronization
 internal import Threads
 internal import Tree

@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Files
 internal import Mail
+internal import Queries
 internal import Tree
 
 /// `NAME.views/search/`: has a directory for every query, and lists the latest ones.

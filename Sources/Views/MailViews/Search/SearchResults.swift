@@ -1,5 +1,6 @@
 internal import Bytes
 internal import Index
+internal import Queries
 internal import Text
 internal import Tree
 
@@ -82,6 +83,8 @@ struct SearchResults: Sendable {
     case .before(let day): return PositionSet(below: limit) { facts.days[$0] != .min && facts.days[$0] < day }
     case .larger(let size): return PositionSet(below: limit) { facts.size($0) > size }
     case .smaller(let size): return PositionSet(below: limit) { facts.size($0) < size }
+    // Not in the language for mail.
+    case .near, .kind, .fileExtension, .folder, .expression, .order: return PositionSet(below: limit)
     }
   }
 

@@ -4,17 +4,20 @@ import FileTrees
 import Glibc
 import Synchronization
 
-/// `ffmount search ARCHIVE QUERY`: lists the contents of `ARCHIVE.views/search/QUERY/` without a mount.
+/// `ffmount search FOLDER QUERY`: lists the documents below a folder that match, or the messages of a mailbox.
 struct SearchCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "search", abstract: "Finds messages in a mailbox or a folder of mail.",
-    usage: "ffmount search ARCHIVE QUERY… [--json]",
+    commandName: "search", abstract: "Finds files, pages, messages and entries of archives.",
+    usage: "ffmount search FOLDER QUERY… [--limit N] [-l | -0 | --json | --open N] [--mail]",
     discussion: """
-      A query is \(FileTree.querySyntax) Prints one line per message, newest first: its folder, date, sender and \
-      subject, separated by tabs. Exits with status 1 if no message matches. The first search indexes the text of the mailbox. The index is kept.
+      Searches everything below a folder: names, texts, mail, and archives at any depth. A query is \
+      \(FileTree.documentSyntax) Prints the best first: path, date, kind or sender, and title, separated by tabs; on a \
+      terminal with the words found. Exits with status 1 if nothing matches. The first search indexes the folder, and \
+      later ones only what has changed. In a mailbox or a Maildir, prints one line per message, newest first: its \
+      folder, date, sender and subject.
       """)
 
-  @Argument(help: "A mailbox, a Maildir, or another folder of messages or mailboxes.", completion: .file())
+  @Argument(help: "A folder, or a mailbox.", completion: .file())
   var archive: String
 
   @Argument(parsing: .allUnrecognized, help: "The query; several words form one query.")
@@ -23,9 +26,27 @@ struct SearchCommand: ParsableCommand {
   @Flag(help: "Print a JSON array of objects, or an object with an error.")
   var json = false
 
+  @Flag(help: "Search only the mail in or below a folder, as in a mailbox.")
+  var mail = false
+
+  @Option(help: ArgumentHelp("The maximum number of results: 20 on a terminal, otherwise all.", valueName: "N"))
+  var limit: Int?
+
+  @Flag(name: .customShort("l"), help: "Print only the paths.")
+  var paths = false
+
+  @Flag(name: .customShort("0"), help: "Print only the paths, each followed by a NUL byte.")
+  var zeros = false
+
+  @Option(help: ArgumentHelp("Show the result with this number in its program.", valueName: "N"))
+  var open: Int?
+
   func run() throws {
     try RunningMount.expectAnswers(onTheWayTo: [archive], toDo: "search")
+    if let limit, limit < 1 { throw Refusal(.usage, "--limit \(limit): expected 1 or more") }
+    if let open, open < 1 { throw Refusal(.usage, "--open \(open): expected 1 or more") }
     let place = try CommandTree(archive)
+    if place.isFolder, !mail, !isMaildir { return try findDocuments(place) }
     let lines = Mutex(HitLines(isJSON: json))
     let query = terms.joined(separator: " ")
     var progress = ProgressLine(archive, size: 0, output: STDERR_FILENO, isShown: !json && !Self.isPiped)
@@ -54,6 +75,14 @@ struct SearchCommand: ParsableCommand {
     }
   }
 
+  /// Whether the folder has the subfolders of a Maildir.
+  private var isMaildir: Bool {
+    ["cur", "new", "tmp"].allSatisfy { name in
+      var status = stat()
+      return unsafe stat("\(archive)/\(name)", &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+  }
+
   /// The query without the `--` that ends the options.
   private var terms: ArraySlice<String> { query.first == "--" ? query.dropFirst() : query[...] }
 
@@ -61,5 +90,72 @@ struct SearchCommand: ParsableCommand {
   private static var isPiped: Bool {
     var status = stat()
     return unsafe fstat(STDOUT_FILENO, &status) == 0 && [S_IFIFO, S_IFSOCK].contains(status.st_mode & S_IFMT)
+  }
+
+  // MARK: Documents
+
+  private func findDocuments(_ place: CommandTree) throws {
+    let query = terms.joined(separator: " ")
+    let style: DocumentLines.Style =
+      json ? .json : zeros ? .paths(zeros: true) : paths ? .paths(zeros: false) : Terminal.isOne() ? .shown : .fields
+    let most = open ?? limit ?? (style == .shown ? Self.usualLimit : .max)
+    let lines = Mutex(DocumentLines(archive, place.path, style))
+    let opened = open
+    let count = Mutex(0)
+    let chosen = Mutex<String?>(nil)
+    let reach = Mutex<FileTree.IndexingProgress?>(nil)
+    var progress = ProgressLine(archive, size: 0, output: STDERR_FILENO, isShown: !json && !Self.isPiped)
+    do throws(FileTreeError) {
+      try place.finish { (tree, path) throws(FileTreeError) in
+        let found = tree.documents(matching: query, in: path) { now in reach.withLock { $0 = now } }
+        for try await document in found {
+          let number = count.withLock { count in
+            count += 1
+            return count
+          }
+          if let opened {
+            if number == opened { chosen.withLock { $0 = lines.withLock { $0.path(of: document) } } }
+          } else if !lines.withLock({ $0.add(document) }) {
+            break
+          }
+          if number == most { break }
+        }
+      } watch: {
+        if let reach = reach.withLock({ $0 }), !reach.isDone { progress.show(bytes: reach.bytesDone, of: reach.bytes) }
+      }
+    } catch {
+      progress.clear()
+      throw Refusal(.failure, "cannot search \(archive): \(error.sentence)")
+    }
+    progress.clear()
+    if reach.withLock({ $0 }) == nil {
+      Terminal.logError("\(archive) is being indexed by another process: some results may be missing")
+    }
+    if let path = chosen.withLock({ $0 }) { return try show(path) }
+    if let open, count.withLock({ $0 }) > 0 {
+      throw Refusal(.usage, "--open \(open): only \(count.withLock { $0 }) results match \(query)")
+    }
+    lines.withLock { $0.finish() }
+    if let error = lines.withLock({ $0.error }) {
+      throw Refusal(.failure, "cannot search \(archive): its results cannot be printed: \(describe(error))")
+    }
+    if count.withLock({ $0 }) == 0 {
+      Terminal.logError("nothing in \(archive) matches \(query)")
+      throw ExitCode(ExitStatus.failure.rawValue)
+    }
+  }
+
+  private static let usualLimit = 20
+
+  /// Opens a result: a real file by the desktop, another in a mount of its file.
+  private func show(_ path: String) throws {
+    var status = stat()
+    guard unsafe stat(path, &status) == 0, let opener = Subprocess.path(of: "xdg-open") else {
+      Swift.print(path)
+      return
+    }
+    guard Subprocess.detach(opener, [path]) != nil else {
+      throw Refusal(.failure, "cannot show \(path): \(opener): \(describe(errno))")
+    }
   }
 }

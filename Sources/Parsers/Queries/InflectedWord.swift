@@ -1,12 +1,10 @@
-internal import Tree
-
 /// The inflected forms of an English word, such as plural and past.
 ///
 /// The query is expanded to all forms, so the index is independent of this. Only spelling rules are applied: irregular
 /// forms are unknown. A form that is not a word matches nothing.
-enum InflectedWord {
+package enum InflectedWord {
   /// Returns `word`, followed by its other forms: `underrun` yields `underruns`, and vice versa.
-  static func forms(of word: String) -> [String] {
+  package static func forms(of word: String) -> [String] {
     let word = word.lowercased()
     guard word.utf8.count >= 3, word.utf8.allSatisfy({ (0x61...0x7a).contains($0) }) else { return [word] }
     var forms = [word]

@@ -1,54 +1,67 @@
-internal import Tree
-
-/// A bit set of message positions.
-struct PositionSet: Sendable, Equatable {
+/// A bit set of the positions of messages, or of the numbers of documents.
+package struct PositionSet: Sendable, Equatable {
   private var words: [UInt64]
   private let limit: Int
 
   /// The size in memory, in bytes.
-  var size: Int { 8 * words.count }
+  package var size: Int { 8 * words.count }
 
   /// An empty set of positions below `limit`.
-  init(below limit: Int) {
+  package init(below limit: Int) {
     self.limit = limit
     words = Array(repeating: 0, count: (limit + 63) / 64)
   }
 
-  init(below limit: Int, _ positions: some Sequence<UInt32>) {
+  package init(below limit: Int, _ positions: some Sequence<UInt32>) {
     self.init(below: limit)
     for position in positions { insert(Int(position)) }
   }
 
-  init(below limit: Int, where holds: (Int) -> Bool) {
+  package init(below limit: Int, where holds: (Int) -> Bool) {
     self.init(below: limit)
     for position in 0..<limit where holds(position) { insert(position) }
   }
 
-  mutating func insert(_ position: Int) {
+  package mutating func insert(_ position: Int) {
     if position < limit { words[position / 64] |= 1 << UInt64(position % 64) }
   }
 
-  func contains(_ position: Int) -> Bool {
+  package func contains(_ position: Int) -> Bool {
     position >= 0 && position < limit && words[position / 64] & 1 << UInt64(position % 64) != 0
   }
 
-  mutating func formIntersection(_ other: PositionSet) {
+  package mutating func formIntersection(_ other: PositionSet) {
     for index in words.indices { words[index] &= other.words[index] }
   }
 
-  mutating func formUnion(_ other: PositionSet) {
+  package mutating func formUnion(_ other: PositionSet) {
     for index in words.indices { words[index] |= other.words[index] }
   }
 
+  /// Returns whether any position of a range is in the set.
+  package func intersects(_ range: Range<Int>) -> Bool {
+    var position = max(0, range.lowerBound)
+    let end = min(range.upperBound, limit)
+    while position < end {
+      let rest = words[position / 64] >> UInt64(position % 64)
+      if rest != 0 { return position + rest.trailingZeroBitCount < end }
+      position += 64 - position % 64
+    }
+    return false
+  }
+
+  /// The number of positions in the set.
+  package var count: Int { words.reduce(0) { $0 + $1.nonzeroBitCount } }
+
   /// The complement.
-  var inverted: PositionSet {
+  package var inverted: PositionSet {
     var inverted = self
     for index in words.indices { inverted.words[index] = ~words[index] }
     if limit % 64 != 0 { inverted.words[words.count - 1] &= 1 << UInt64(limit % 64) - 1 }
     return inverted
   }
 
-  var positions: [UInt32] {
+  package var positions: [UInt32] {
     var positions: [UInt32] = []
     for (index, word) in words.enumerated() {
       var rest = word

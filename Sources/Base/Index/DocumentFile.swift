@@ -1,0 +1,296 @@
+internal import Bytes
+internal import Files
+internal import Glibc
+
+/// An open index file of the documents below one folder. Throws `IndexFailure`.
+final class DocumentFile: Sendable {
+  private let path: String
+  private let inode: UInt64
+  private let writer: BoundedConnection
+  private let reader: BoundedConnection
+
+  /// The version of the tables and of the folding of their words, incremented when either changes.
+  private static let schemaVersion: Int64 = 101
+
+  private static var schema: String {
+    """
+    CREATE TABLE meaning(version INTEGER NOT NULL, options INTEGER NOT NULL, checksum INTEGER NOT NULL) STRICT;
+    CREATE TABLE source(id INTEGER PRIMARY KEY, path BLOB NOT NULL UNIQUE, size INTEGER NOT NULL,
+      modified INTEGER NOT NULL, changed INTEGER NOT NULL, inode INTEGER NOT NULL, isDone INTEGER NOT NULL,
+      error BLOB NOT NULL) STRICT;
+    CREATE TABLE document(id INTEGER PRIMARY KEY, source INTEGER NOT NULL, path BLOB NOT NULL, kind INTEGER NOT NULL,
+      date INTEGER, size INTEGER NOT NULL, title BLOB NOT NULL, people BLOB NOT NULL, extension BLOB NOT NULL,
+      parts INTEGER NOT NULL, content INTEGER NOT NULL) STRICT;
+    CREATE INDEX documentsOfSource ON document(source);
+    CREATE TABLE text(id INTEGER PRIMARY KEY, packed BLOB NOT NULL) STRICT;
+    CREATE VIRTUAL TABLE words USING fts5(\(IndexedDocument.columns.joined(separator: ", ")), content='',
+      tokenize='unicode61 remove_diacritics 0 categories ''L* M* N* Co''');
+    CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, row);
+    INSERT INTO words(words, rank) VALUES('hashsize', \(wordsInMemory));
+    """
+  }
+
+  /// The size at which words are flushed, in bytes. A larger size needs less merging.
+  private static let wordsInMemory = 16 << 20
+
+  private init(_ path: String, _ inode: UInt64, _ writer: BoundedConnection, _ reader: BoundedConnection) {
+    (self.path, self.inode, self.writer, self.reader) = (path, inode, writer, reader)
+  }
+
+  var isInPlace: Bool { DatabaseFile.inode(of: path) == inode }
+
+  // MARK: Opening
+
+  /// Opens the file, or creates it. A damaged file, or one of another version, is replaced.
+  static func open(_ path: String, _ key: [UInt8], version: UInt64, options: UInt64) throws -> DocumentFile {
+    let meaning = (Int64(bitPattern: version), Int64(bitPattern: options))
+    return try DatabaseFile.open(path) { inode in
+      let writer = try connection(path, cache: 16_384)
+      let isRight = try writer.inDatabase { database in
+        guard try database.integer("PRAGMA user_version") == schemaVersion else { throw IndexFailure.damage }
+        let row = try database.rows("SELECT version, options, checksum FROM meaning")
+        guard try row.next() else { throw IndexFailure.damage }
+        return try row.integer(0) == meaning.0 && row.integer(1) == meaning.1
+          && row.integer(2) == checksum(path, key, version, options)
+      }
+      guard isRight else {
+        writer.close()
+        throw IndexFailure.damage
+      }
+      return DocumentFile(path, inode, writer, try connection(path, cache: 8192))
+    } orMake: {
+      try DatabaseFile.make(path, "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL", hasChecksums: true) {
+        database in
+        try database.run("PRAGMA user_version = \(schemaVersion); \(schema)")
+        try database.execute(
+          "INSERT INTO meaning VALUES(?, ?, ?)",
+          [.integer(meaning.0), .integer(meaning.1), .integer(checksum(path, key, version, options))])
+      }
+    }.file
+  }
+
+  /// The timeout for another process's lock, in seconds.
+  private static let blocking = 5.0
+
+  private static func connection(_ path: String, cache: Int) throws -> BoundedConnection {
+    try BoundedConnection(path, blocking: blocking, cache: cache, schema: schema, hasChecksums: true)
+  }
+
+  /// Returns a checksum that authenticates the file together with its name.
+  private static func checksum(_ path: String, _ key: [UInt8], _ version: UInt64, _ options: UInt64) -> Int64 {
+    var hash = KeyedHash(key: key)
+    hash.combine(field: Array(path.utf8.reversed().prefix { $0 != UInt8(ascii: "/") }))
+    hash.combine(version)
+    hash.combine(options)
+    return Int64(bitPattern: hash.value)
+  }
+
+  /// Removes the file, unless another has replaced it.
+  func condemn() {
+    close()
+    DatabaseFile.condemn(path, inode)
+  }
+
+  func close() {
+    reader.close()
+    writer.close()
+  }
+
+  // MARK: Sources
+
+  func forEachSource(_ body: (DocumentSource) -> Void) throws {
+    try reader.inDatabase { database in
+      let rows = try database.rows("SELECT id, path, size, modified, changed, inode, isDone FROM source")
+      while try rows.next() {
+        let state = DocumentSource.State(
+          size: try rows.integer(2), modified: try rows.integer(3), changed: try rows.integer(4),
+          inode: try rows.integer(5))
+        body(
+          DocumentSource(
+            id: try rows.integer(0), path: try rows.bytes(1), state: state, isDone: try rows.integer(6) == 1)
+        )
+      }
+    }
+  }
+
+  /// Returns the IDs of a source's documents, by path, each with the identifier of its bytes and its number of parts.
+  func documents(of source: Int64) throws -> [[UInt8]: (id: Int64, content: UInt64, parts: Int)] {
+    try reader.inDatabase { database in
+      var found: [[UInt8]: (id: Int64, content: UInt64, parts: Int)] = [:]
+      let rows = try database.rows("SELECT id, path, content, parts FROM document WHERE source = ?", [.integer(source)])
+      while try rows.next() {
+        found[try rows.bytes(1)] = (
+          try rows.integer(0), UInt64(bitPattern: try rows.integer(2)), Int(clamping: try rows.integer(3))
+        )
+      }
+      return found
+    }
+  }
+
+  /// Applies changes in one transaction.
+  func apply(_ changes: [DocumentIndex.Change]) throws {
+    try writer.inDatabase { database in
+      try database.inTransaction {
+        // Contentless words stay when their document is removed, so its number is not used again.
+        let last = try database.integer("SELECT coalesce(max(id), 0) FROM words_docsize") ?? 0
+        let lastDocument = try database.integer("SELECT coalesce(max(id), 0) FROM document") ?? 0
+        var next = max(last, lastDocument) + 1
+        for change in changes { try apply(change, &next, database) }
+      }
+    }
+  }
+
+  private func apply(_ change: DocumentIndex.Change, _ next: inout Int64, _ database: Database) throws {
+    switch change {
+    case .begin(let path, let state):
+      try database.execute(
+        """
+        INSERT INTO source(path, size, modified, changed, inode, isDone, error) VALUES(?, ?, ?, ?, ?, 0, x'')
+        ON CONFLICT(path) DO NOTHING
+        """,
+        [.blob(path), .integer(state.size), .integer(state.modified), .integer(state.changed), .integer(state.inode)])
+    case .add(let path, let documents):
+      guard let source = try database.integer("SELECT id FROM source WHERE path = ?", [.blob(path)]) else {
+        throw IndexFailure.passing
+      }
+      for document in documents {
+        // Numbers have 32 bits.
+        guard next < UInt32.max else { throw IndexFailure.passing }
+        try add(document, next, of: source, database)
+        next += 1
+      }
+    case .remove(let ids):
+      for id in ids {
+        try database.execute("DELETE FROM document WHERE id = ?", [.integer(id)])
+        try database.execute("DELETE FROM text WHERE id = ?", [.integer(id)])
+      }
+    case .finish(let path, let state, let error):
+      try database.execute(
+        "UPDATE source SET size = ?, modified = ?, changed = ?, inode = ?, isDone = 1, error = ? WHERE path = ?",
+        [
+          .integer(state.size), .integer(state.modified), .integer(state.changed), .integer(state.inode), .blob(error),
+          .blob(path),
+        ])
+    case .forget(let id):
+      try database.execute(
+        "DELETE FROM text WHERE id IN (SELECT id FROM document WHERE source = ?)", [.integer(id)])
+      try database.execute("DELETE FROM document WHERE source = ?", [.integer(id)])
+      try database.execute("DELETE FROM source WHERE id = ?", [.integer(id)])
+    }
+  }
+
+  private func add(_ document: IndexedDocument, _ id: Int64, of source: Int64, _ database: Database) throws {
+    let values: [SQLValue] = [
+      .integer(id), .integer(source), .blob(document.path), .integer(Int64(document.kind)),
+      document.date.map { .integer($0) } ?? .null, .integer(document.size), .blob(document.title),
+      .blob(document.people), .blob(document.fileExtension), .integer(Int64(document.parts)),
+      .integer(Int64(bitPattern: document.content)),
+    ]
+    try database.execute("INSERT INTO document VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+    if let text = document.text, !text.isEmpty {
+      try database.execute(
+        "INSERT INTO text VALUES(?, ?)", [.integer(id), .blob(PackedText.packed(Array(text.prefix(PackedText.most))))])
+    }
+    try database.execute(
+      """
+      INSERT INTO words(rowid, \(IndexedDocument.columns.joined(separator: ", ")))
+      VALUES(?, CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT))
+      """, [.integer(id)] + document.words.map { .blob($0) })
+  }
+
+  /// Merges the words of many transactions, and empties the log.
+  func settle() throws {
+    try writer.inDatabase { database in try database.run("PRAGMA wal_checkpoint(TRUNCATE)") }
+  }
+
+  func optimize() throws {
+    try writer.inDatabase { database in try database.run("INSERT INTO words(words) VALUES('optimize')") }
+    try settle()
+  }
+
+  // MARK: Queries
+
+  /// Returns the number of documents, and the number above all of theirs.
+  func counts() throws -> (documents: Int, limit: Int, dead: Int) {
+    try reader.inDatabase { database in
+      let count = try database.integer("SELECT count(*) FROM document") ?? 0
+      let last = try database.integer("SELECT coalesce(max(id), 0) FROM document") ?? 0
+      let all = try database.integer("SELECT count(*) FROM words_docsize") ?? 0
+      guard count >= 0, last >= 0, last < UInt32.max else { throw IndexFailure.damage }
+      return (Int(count), Int(last) + 1, Int(max(0, all - count)))
+    }
+  }
+
+  /// Returns the number of sources, and of those that are not done.
+  func sourceCounts() throws -> (all: Int, open: Int) {
+    try reader.inDatabase { database in
+      (
+        Int(clamping: try database.integer("SELECT count(*) FROM source") ?? 0),
+        Int(clamping: try database.integer("SELECT count(*) FROM source WHERE isDone = 0") ?? 0)
+      )
+    }
+  }
+
+  /// Returns the numbers that a statement selects, ascending or not.
+  func numbers(_ sql: String, _ values: [SQLValue]) throws -> [UInt32] {
+    try reader.inDatabase { database in
+      let rows = try database.rows(sql, values)
+      var numbers: [UInt32] = []
+      while try rows.next() {
+        guard let number = UInt32(exactly: try rows.integer(0)) else { throw IndexFailure.damage }
+        numbers.append(number)
+      }
+      return numbers
+    }
+  }
+
+  /// Returns pairs of numbers that a statement selects.
+  func pairs(_ sql: String, _ values: [SQLValue]) throws -> [(UInt32, Int64)] {
+    try reader.inDatabase { database in
+      let rows = try database.rows(sql, values)
+      var pairs: [(UInt32, Int64)] = []
+      while try rows.next() {
+        guard let number = UInt32(exactly: try rows.integer(0)) else { throw IndexFailure.damage }
+        pairs.append((number, try rows.integer(1)))
+      }
+      return pairs
+    }
+  }
+
+  func document(_ id: UInt32) throws -> FoundDocument? {
+    try reader.inDatabase { database in
+      let rows = try database.rows(
+        """
+        SELECT source.path, document.path, kind, date, document.size, title, people, parts
+        FROM document JOIN source ON source.id = document.source WHERE document.id = ?
+        """, [.integer(Int64(id))])
+      guard try rows.next() else { return nil }
+      return FoundDocument(
+        id: id, source: try rows.bytes(0), path: try rows.bytes(1),
+        kind: UInt8(clamping: try rows.integer(2)), date: try? rows.integer(3), size: try rows.integer(4),
+        title: try rows.bytes(5), people: try rows.bytes(6), parts: Int(clamping: try rows.integer(7)))
+    }
+  }
+
+  func text(of id: UInt32) throws -> [UInt8]? {
+    try reader.inDatabase { database in
+      let rows = try database.rows("SELECT packed FROM text WHERE id = ?", [.integer(Int64(id))])
+      return try rows.next() ? PackedText.text(try rows.bytes(0)) : nil
+    }
+  }
+
+  /// Returns words of the index with the number of their documents.
+  func words(from first: String, through last: String, atMost limit: Int) throws -> [(word: String, count: Int)] {
+    try reader.inDatabase { database in
+      let rows = try database.rows(
+        """
+        SELECT term, doc FROM vocabulary WHERE term >= CAST(? AS TEXT) AND term <= CAST(? AS TEXT) LIMIT ?
+        """, [.blob(Array(first.utf8)), .blob(Array(last.utf8)), .integer(Int64(limit))])
+      var words: [(word: String, count: Int)] = []
+      while try rows.next() {
+        if let word = rows.text(0) { words.append((word, Int(clamping: try rows.integer(1)))) }
+      }
+      return words
+    }
+  }
+}

@@ -1,0 +1,237 @@
+internal import Bytes
+internal import Files
+internal import Glibc
+internal import Synchronization
+
+/// The full-text index of all documents below one folder, in its own SQLite (FTS5) file, which several processes share.
+///
+/// Words and facts are stored, and the texts that cost a conversion. Documents are numbered in the order in which they
+/// are added. A number is not used again. Like the other indexes, it is only a cache: a file that is damaged or of
+/// another version is recreated. Thread-safe; every call blocks on the disk.
+public final class DocumentIndex: Sendable {
+  /// A change of the index.
+  public enum Change: Sendable {
+    /// Records a new source, whose documents follow. A known one stays as it is until it is finished.
+    case begin(path: [UInt8], DocumentSource.State)
+    /// Adds documents of a source.
+    case add(path: [UInt8], [IndexedDocument])
+    /// Removes documents.
+    case remove([Int64])
+    /// Records that all documents of a source in a state are indexed, and the reason why some are missing.
+    case finish(path: [UInt8], DocumentSource.State, error: [UInt8])
+    /// Removes a source and its documents.
+    case forget(Int64)
+  }
+
+  private struct State {
+    var file: DocumentFile?
+    var remakes = 0
+  }
+
+  private let path: String
+  private let key: [UInt8]
+  private let version: UInt64
+  private let options: UInt64
+  private let state: Mutex<State>
+
+  private static let remakesAtMost = 2
+
+  /// Opens or creates the file. Returns `nil` if that is impossible.
+  ///
+  /// `version` identifies the code that makes the documents, `options` what they contain. A file of others is replaced.
+  init?(path: String, key: [UInt8], version: UInt64, options: UInt64) {
+    guard let file = try? DocumentFile.open(path, key, version: version, options: options) else { return nil }
+    (self.path, self.key, self.version, self.options) = (path, key, version, options)
+    state = Mutex(State(file: file))
+  }
+
+  /// Returns an exclusive lock for changes, held until it is released. Returns `nil` while another process has it.
+  public func lock() -> TextIndexLock? { TextIndexLock(path) }
+
+  /// The size on disk, in bytes.
+  public var size: Int64 { TextFile.size(path) }
+
+  /// Applies changes, all or none. Returns whether they are stored.
+  public func apply(_ changes: [Change]) -> Bool { attempt { file in try file.apply(changes) } != nil }
+
+  /// Calls `body` with all sources, in no order. Returns false if they could not be read.
+  public func forEachSource(_ body: (DocumentSource) -> Void) -> Bool {
+    attempt { file in try file.forEachSource(body) } != nil
+  }
+
+  /// Returns a source's documents, by path, each with its number, the identifier of its bytes, and its number of parts.
+  public func documents(of source: Int64) -> [[UInt8]: (id: Int64, content: UInt64, parts: Int)] {
+    attempt { file in try file.documents(of: source) } ?? [:]
+  }
+
+  /// Empties the log after many changes.
+  public func settle() { _ = attempt { file in try file.settle() } }
+
+  /// Merges the words of many changes, so that queries are fast. Takes seconds for each gigabyte of text.
+  public func optimize() { _ = attempt { file in try file.optimize() } }
+
+  /// Removes the file. It is created again by the next call.
+  public func forgetAll() {
+    let file = state.withLock { $0.file.take() }
+    file?.condemn()
+  }
+
+  /// The number of documents, the number above all of theirs, and the number of those whose words are left in the file
+  /// after they were removed. `nil` if the file cannot be read.
+  public var counts: (documents: Int, limit: Int, dead: Int)? { attempt { file in try file.counts() } }
+
+  /// The number of sources, and of those whose documents are not all indexed. `nil` if the file cannot be read.
+  public var sourceCounts: (all: Int, open: Int)? { attempt { file in try file.sourceCounts() } }
+
+  // MARK: Queries
+
+  /// A fact by which documents are selected.
+  public enum Fact: Sendable {
+    /// Of any of these kinds, or with any of these extensions.
+    case kind([UInt8], extensions: [[UInt8]])
+    /// With a date in a range, in seconds since 1970. The second limit is exclusive.
+    case date(Int64, Int64)
+    /// With a size in a range, in bytes. The second limit is exclusive.
+    case size(Int64, Int64)
+    /// Below a folder: with its path, or its name anywhere on the path.
+    case folder([UInt8])
+    /// With parts.
+    case parts
+    /// All.
+    case all
+  }
+
+  /// Returns the numbers of the documents with a fact, in ascending order. Returns `nil` if the file cannot be read.
+  public func numbers(_ fact: Fact) -> [UInt32]? {
+    attempt { file in
+      switch fact {
+      case .kind(let kinds, let extensions):
+        let marks = { (count: Int) in Array(repeating: "?", count: count).joined(separator: ", ") }
+        return try file.numbers(
+          """
+          SELECT id FROM document WHERE kind IN (\(marks(kinds.count))) OR extension IN (\(marks(extensions.count)))
+          ORDER BY id
+          """, kinds.map { .integer(Int64($0)) } + extensions.map { .blob($0) })
+      case .date(let first, let end):
+        return try file.numbers(
+          "SELECT id FROM document WHERE date >= ? AND date < ? ORDER BY id", [.integer(first), .integer(end)])
+      case .size(let first, let end):
+        return try file.numbers(
+          "SELECT id FROM document WHERE size >= ? AND size < ? ORDER BY id", [.integer(first), .integer(end)])
+      case .folder(let path):
+        let slash = UInt8(ascii: "/")
+        return try file.numbers(
+          """
+          SELECT document.id FROM document JOIN source ON source.id = document.source
+          WHERE instr(lower(CAST(x'2f' || source.path || document.path AS TEXT)), lower(CAST(? AS TEXT))) > 0
+            OR instr(lower(CAST(x'2f' || source.path || document.path AS TEXT)), lower(CAST(? AS TEXT))) > 0
+          ORDER BY document.id
+          """, [.blob([slash] + path + [slash]), .blob([slash] + path + Array(".contents/".utf8))])
+      case .parts: return try file.numbers("SELECT id FROM document WHERE parts > 0 ORDER BY id", [])
+      case .all: return try file.numbers("SELECT id FROM document ORDER BY id", [])
+      }
+    }
+  }
+
+  /// Returns the numbers of the documents that have parts, and those of the parts, in ascending order.
+  public func groups() -> [(first: UInt32, parts: Int)]? {
+    attempt { file in
+      try file.pairs("SELECT id, parts FROM document WHERE parts > 0 ORDER BY id", []).map {
+        ($0.0, Int(clamping: $0.1))
+      }
+    }
+  }
+
+  /// Returns the numbers of the documents that match an FTS5 expression, in ascending order, including removed ones.
+  public func numbers(matching expression: String) -> [UInt32]? {
+    attempt { file in
+      try file.numbers(
+        "SELECT rowid FROM words WHERE words MATCH CAST(? AS TEXT) ORDER BY rowid", [.blob(Array(expression.utf8))])
+    }
+  }
+
+  /// Returns the documents that match an FTS5 expression with their relevance, of which the larger is the better, in
+  /// millionths. The columns of words have `weights`.
+  public func relevance(matching expression: String, weights: [Int]) -> [(number: UInt32, relevance: Int64)]? {
+    attempt { file in
+      let weights = weights.map { ", \($0).0" }.joined()
+      return try file.pairs(
+        """
+        SELECT rowid, CAST(-1000000 * bm25(words\(weights)) AS INTEGER) FROM words WHERE words MATCH CAST(? AS TEXT)
+        """, [.blob(Array(expression.utf8))]
+      ).map { ($0.0, $0.1) }
+    }
+  }
+
+  /// Returns the dates of documents that have one, in seconds since 1970.
+  public func dates() -> [(number: UInt32, date: Int64)]? {
+    attempt { file in try file.pairs("SELECT id, date FROM document WHERE date IS NOT NULL", []).map { ($0.0, $0.1) } }
+  }
+
+  /// Returns the date of a document. Returns `nil` if it has none.
+  public func date(of number: UInt32) -> Int64? { document(number)?.date }
+
+  /// Returns a document. Returns `nil` if it has been removed.
+  public func document(_ number: UInt32) -> FoundDocument? { attempt { file in try file.document(number) } ?? nil }
+
+  /// Returns the stored text of a document. Returns `nil` if there is none.
+  public func text(of number: UInt32) -> [UInt8]? { attempt { file in try file.text(of: number) } ?? nil }
+
+  /// Returns words of the index between two, with the number of documents of each, at most `limit`.
+  public func words(
+    from first: String, through last: String, atMost limit: Int
+  ) -> [(word: String, count: Int)] {
+    attempt { file in try file.words(from: first, through: last, atMost: limit) } ?? []
+  }
+
+  // MARK: Failure
+
+  private func attempt<Result>(_ body: (DocumentFile) throws -> Result) -> Result? {
+    while let file = opened() {
+      do { return try body(file) } catch {
+        let isDamaged = IndexFailure(error) == .damage
+        let isReplaced = !file.isInPlace
+        state.withLock { state in
+          guard state.file === file else { return }
+          state.file = nil
+          state.remakes += isDamaged || isReplaced ? 1 : 0
+        }
+        if isDamaged { file.condemn() }
+        // Another process has replaced the file. The new one may work.
+        if !isReplaced { return nil }
+      }
+    }
+    return nil
+  }
+
+  private func opened() -> DocumentFile? {
+    state.withLock { state in
+      if let file = state.file, file.isInPlace { return file }
+      state.file = nil
+      guard state.remakes < Self.remakesAtMost else { return nil }
+      state.file = try? DocumentFile.open(path, key, version: version, options: options)
+      return state.file
+    }
+  }
+}
+
+extension Index {
+  /// Returns the index of the documents below a folder. Returns `nil` if it cannot be stored.
+  ///
+  /// `version` identifies the code that makes the documents, `options` what they contain. An index of others is
+  /// replaced. Blocks.
+  public func documents(below folder: [UInt8], version: UInt64, options: UInt64) -> DocumentIndex? {
+    guard let base = self.folder.map({ $0 + "/find" }), let key = attempt({ $0.key }),
+      (try? OwnFolder.check(base, making: true)) != nil
+    else { return nil }
+    let name = Self.documentsName(of: folder)
+    return DocumentIndex(path: "\(base)/\(name)", key: key, version: version, options: options)
+  }
+
+  private static func documentsName(of folder: [UInt8]) -> String {
+    folder.map { byte in
+      let digits = String(byte, radix: 16)
+      return digits.count == 1 ? "0" + digits : digits
+    }.joined() + ".sqlite"
+  }
+}

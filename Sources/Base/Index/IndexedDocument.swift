@@ -1,0 +1,79 @@
+/// A document to be indexed: a file, a page, a message, an entry of an archive.
+public struct IndexedDocument: Sendable {
+  /// The path below the source's own path, such as `.contents/a/b.txt`. Empty for the source itself.
+  public var path: [UInt8]
+  /// The number of its kind.
+  public var kind: UInt8
+  /// The date, in seconds since 1970. `nil` if it has none.
+  public var date: Int64?
+  /// The size, in bytes.
+  public var size: Int64
+  /// The title, in UTF-8. Empty if the name is the title.
+  public var title: [UInt8] = []
+  /// The sender for display, in UTF-8. Empty if there is none.
+  public var people: [UInt8] = []
+  /// The extension of the name, in lower case.
+  public var fileExtension: [UInt8] = []
+  /// The identifier of its bytes, by which an unchanged one is recognized. 0 if unknown.
+  public var content: UInt64 = 0
+  /// The text to store, in UTF-8. `nil` if it can be read from the source at any time.
+  public var text: [UInt8]?
+  /// The words of the columns of `columns`, as the tokenizer expects them.
+  public var words: [[UInt8]]
+  /// The number of documents after this one that are its parts: the pages of a document, the attachments of a message.
+  public var parts = 0
+
+  public static let columns = ["title", "name", "sender", "recipients", "body"]
+
+  public init(path: [UInt8], kind: UInt8, date: Int64?, size: Int64, words: [[UInt8]]) {
+    self.path = path
+    self.kind = kind
+    self.date = date
+    self.size = size
+    self.words = words
+  }
+
+  /// The approximate memory that it takes, in bytes.
+  public var cost: Int { 256 + path.count + title.count + (text?.count ?? 0) + words.reduce(0) { $0 + $1.count } }
+}
+
+/// A real file or folder whose documents are indexed.
+public struct DocumentSource: Sendable {
+  /// The state of a file, by which a changed one is recognized.
+  public struct State: Sendable, Equatable {
+    public var size: Int64
+    /// The times of the last change of bytes and of attributes, in nanoseconds since 1970, modulo 2^64.
+    public var modified: Int64
+    public var changed: Int64
+    public var inode: Int64
+
+    public init(size: Int64, modified: Int64, changed: Int64, inode: Int64) {
+      (self.size, self.modified, self.changed, self.inode) = (size, modified, changed, inode)
+    }
+  }
+
+  public let id: Int64
+  /// The path below the indexed folder.
+  public let path: [UInt8]
+  public let state: State
+  /// Whether all its documents are indexed.
+  public let isDone: Bool
+}
+
+/// A document found.
+public struct FoundDocument: Sendable {
+  public let id: UInt32
+  /// The path of its source below the indexed folder, and its own below that of the source.
+  public let source: [UInt8]
+  public let path: [UInt8]
+  public let kind: UInt8
+  public let date: Int64?
+  public let size: Int64
+  public let title: [UInt8]
+  public let people: [UInt8]
+  /// The number of its parts.
+  public let parts: Int
+
+  /// The whole path below the indexed folder.
+  public var wholePath: [UInt8] { source + path }
+}

@@ -1,0 +1,197 @@
+internal import Bytes
+internal import FindViews
+internal import Index
+internal import Synchronization
+public import SystemPackage
+internal import Threads
+internal import Tree
+
+extension FileTree {
+  /// A document found by a search: a file, a page, a message, an entry of an archive.
+  public struct Document: Sendable, Hashable {
+    /// The path from the root.
+    public let path: FilePath
+    /// The kind, such as `mail`, `document`, `image` or `folder`.
+    public let kind: String
+    /// The date of a message, or the time of the last change. `nil` if there is none.
+    public let date: Time?
+    /// The size in bytes.
+    public let size: Int64
+    /// The title, or the name if it has no title.
+    public let title: String
+    /// The sender of a message. Empty for other documents.
+    public let sender: String
+    /// A line of its text around the words of the query. Empty if there is none.
+    public let snippet: String
+    /// The words of the query in the snippet, as ranges of UTF-8 bytes.
+    public let marks: [Range<Int>]
+    /// The position among the results, from 1.
+    public let rank: Int
+
+    fileprivate init(_ hit: FolderFinder.Hit, rank: Int, in folder: FilePath) {
+      var path = folder
+      path.append(FilePath(hit.path.split(separator: UInt8(ascii: "/")).map { FileName($0) }).components)
+      self.path = path
+      kind = hit.kind.name
+      date = hit.date.map { Time(seconds: $0) }
+      size = hit.size
+      title = hit.title
+      sender = hit.sender
+      snippet = hit.snippet.text
+      marks = hit.snippet.marks
+      self.rank = rank
+    }
+  }
+
+  /// The syntax of queries for documents, as the end of a sentence that starts with `A query is`.
+  public static var documentSyntax: String { String(FindQuery.syntax) }
+
+  /// Returns the documents below a directory that match a query, the best first.
+  ///
+  /// Searches names, texts, messages and the contents of archives at any depth, by an index that is brought up to date
+  /// before. The first search of a directory reads all of its files, which may take long.
+  ///
+  /// - Parameters:
+  ///   - query: A query as for `ffmount search`, such as `invoice kind:mail date:2024`.
+  ///   - path: A real directory. The root by default.
+  ///   - progress: Called with the progress of indexing on any thread, several times a second.
+  /// - Throws: While it is iterated: `unsupported` for an invalid query, with the reason, and for a directory in a view;
+  ///   `notADirectory`, `notFound`.
+  public func documents(
+    matching query: String, in path: FilePath = "", progress: @escaping @Sendable (IndexingProgress) -> Void = { _ in }
+  ) -> TreeStream<Document> {
+    TreeStream(DocumentRows(self, path, query, progress), of: path, on: bench)
+  }
+
+  /// The progress of indexing documents.
+  public struct IndexingProgress: Sendable, Hashable {
+    /// The number and size of the files to read, in bytes. 0 while they are counted.
+    public let files: Int
+    public let bytes: Int64
+    /// The number and size of those that have been read.
+    public let filesDone: Int
+    public let bytesDone: Int64
+    /// The number of files of which a part could not be read.
+    public let failures: Int
+    /// Whether all files are indexed.
+    public let isDone: Bool
+
+    init(_ progress: FolderCrawl.Progress?) {
+      let progress = progress ?? FolderCrawl.Progress()
+      files = progress.files
+      bytes = progress.bytes
+      filesDone = progress.filesDone
+      bytesDone = progress.bytesDone
+      failures = progress.failures
+      isDone = progress.isDone && progress.fault == nil
+    }
+  }
+
+  /// Indexes all documents below a directory, so that later searches are fast.
+  ///
+  /// - Parameters:
+  ///   - path: A real directory. The root by default.
+  ///   - recognizesText: Whether text in pictures and scans is recognized, which takes seconds a page.
+  ///   - jobs: The maximum number of files that are read at a time. `nil` for one per processor.
+  ///   - progress: Called with the progress on any thread, several times a second.
+  /// - Throws: `unsupported` for a directory in a view, or if the index cannot be written; `notADirectory`, `notFound`.
+  @discardableResult
+  public func indexDocuments(
+    in path: FilePath = "", recognizesText: Bool = false, jobs: Int? = nil,
+    progress: @escaping @Sendable (IndexingProgress) -> Void = { _ in }
+  ) async throws(FileTreeError) -> IndexingProgress {
+    try await run(path) { [self] () throws(Fault) in
+      let finder = try finder(path, recognizesText: recognizesText)
+      let reach = try update(finder, jobs: jobs, isWaiting: true, progress)
+      finder.optimize()
+      return IndexingProgress(reach)
+    }
+  }
+
+  /// Returns the finder of a directory. Blocks.
+  func finder(_ path: FilePath, recognizesText: Bool = false) throws(Fault) -> FolderFinder {
+    let place = try place(path)
+    guard place.attributes.kind == .folder else { throw .notFolder }
+    let tree = try readingTree(recognizesText: recognizesText)
+    let folder = try waiting { () throws(Fault) in try ResolvedPath.find(place.names, in: tree, .blocking) }
+    guard let index, let finder = try FolderFinder(folder, index: index, readsPictures: recognizesText) else {
+      throw Fault(.unsupported, "its index cannot be stored (check the cache folder, and the room on its disk)")
+    }
+    return finder
+  }
+
+  /// Brings an index up to date. Returns `nil` if another process does that already and the call does not wait for it.
+  /// Blocks.
+  func update(
+    _ finder: FolderFinder, jobs: Int? = nil, isWaiting: Bool,
+    _ progress: @escaping @Sendable (IndexingProgress) -> Void
+  ) throws(Fault) -> FolderCrawl.Progress? {
+    var held = finder.crawl()
+    while held == nil, isWaiting {
+      try CancellationToken.check()
+      _ = Monitor(false).take(within: .milliseconds(200)) { _ -> Void? in nil }
+      held = finder.crawl()
+    }
+    guard let (crawl, lock) = held else { return nil }
+    defer { withExtendedLifetime(lock) {} }
+    let isDone = Monitor(false)
+    let runner = ThreadPool(atMost: 1)
+    defer { runner.stop() }
+    runner.submit {
+      crawl.run(atATime: jobs ?? Self.processors)
+      isDone.update { $0 = true }
+    }
+    while true {
+      if isDone.take(within: .milliseconds(100), { $0 ? () : nil }) != nil { break }
+      progress(IndexingProgress(crawl.reach))
+      do throws(Fault) { try CancellationToken.check() } catch {
+        crawl.stop()
+        try? isDone.wait { $0 ? () : nil }
+        throw error
+      }
+    }
+    let reach = crawl.reach
+    progress(IndexingProgress(reach))
+    if let fault = reach.fault { throw fault }
+    return reach
+  }
+}
+
+private struct DocumentRows: Producer {
+  private let tree: FileTree
+  private let path: FilePath
+  private let text: String
+  private let progress: @Sendable (FileTree.IndexingProgress) -> Void
+  private var state: (finder: FolderFinder, query: FindQuery, numbers: [UInt32], names: [FileName])?
+  private var place = 0
+  private var rank = 0
+
+  private static let atATime = 20
+
+  init(
+    _ tree: FileTree, _ path: FilePath, _ text: String,
+    _ progress: @escaping @Sendable (FileTree.IndexingProgress) -> Void
+  ) {
+    (self.tree, self.path, self.text, self.progress) = (tree, path, text, progress)
+  }
+
+  mutating func next() throws(Fault) -> [FileTree.Document]? {
+    if state == nil {
+      let query = try FindQuery(text)
+      let finder = try tree.finder(path)
+      _ = try tree.update(finder, isWaiting: false, progress)
+      state = (finder, query, try finder.results(query).numbers, path.names)
+    }
+    guard let state else { return nil }
+    var hits: [FileTree.Document] = []
+    while place < state.numbers.count, hits.count < Self.atATime {
+      try CancellationToken.check()
+      if let hit = try state.finder.hit(state.numbers[place], state.query) {
+        rank += 1
+        hits.append(FileTree.Document(hit, rank: rank, in: FilePath(state.names)))
+      }
+      place += 1
+    }
+    return hits.isEmpty ? nil : hits
+  }
+}

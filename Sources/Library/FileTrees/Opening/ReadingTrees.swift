@@ -1,0 +1,48 @@
+internal import AllViews
+internal import Bytes
+internal import Index
+internal import RenditionViews
+internal import Synchronization
+internal import Tree
+
+/// The trees that read the files of a source for an index, each made when it is first needed.
+final class ReadingTrees: Sendable {
+  private let source: TreeSource
+  private let settings: TreeSettings
+  private let index: Index?
+  private let cacheFolder: String?
+  private let converts: Bool
+  private let trees = Mutex<[Bool: Tree]>([:])
+
+  init(_ source: TreeSource, _ settings: TreeSettings, _ index: Index?, _ cacheFolder: String?, converts: Bool) {
+    var settings = settings
+    settings.isWritable = false
+    // Views are listed regardless of what a user wants to see.
+    settings.listing = ViewListing()
+    self.settings = settings
+    (self.source, self.index, self.cacheFolder, self.converts) = (source, index, cacheFolder, converts)
+  }
+
+  /// Returns the tree. Without `recognizesText`, the text of a PDF is its own, and pictures have none.
+  func tree(recognizesText: Bool) throws(Fault) -> Tree {
+    if let tree = trees.withLock({ $0[recognizesText] }) { return tree }
+    let conversions =
+      converts
+      ? Converter.conversions(
+        settings, index: index, cacheFolder: cacheFolder, spools: TreeSource.spoolFolder,
+        programs: { recognizesText || $0 != "ffscan" }, log: { _ in }) : nil
+    let made = try source.tree(settings, index, conversions, reserve: TreeSource.reserve(settings, conversions)).0
+    let (tree, isUsed) = trees.withLock { trees in
+      let tree = trees[recognizesText] ?? made
+      trees[recognizesText] = tree
+      return (tree, tree === made)
+    }
+    if !isUsed { made.stop() }
+    return tree
+  }
+
+  /// Stops the work of all trees.
+  func stop() {
+    for tree in trees.withLock({ Array($0.values) }) { tree.stop() }
+  }
+}

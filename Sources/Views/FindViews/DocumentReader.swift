@@ -1,0 +1,318 @@
+internal import Bytes
+internal import Catalogue
+internal import Index
+internal import Mail
+internal import Tree
+
+/// Reads the documents in a file of a tree: its text, its pages, its messages, its entries.
+struct DocumentReader {
+  /// The documents of a source that are indexed already, by path.
+  let known: [[UInt8]: (id: Int64, content: UInt64, parts: Int)]
+  /// Whether known documents of containers are trusted by their path alone, because the source is the same or has grown.
+  let trustsPaths: Bool
+  /// Receives documents. The documents after the first of a call are its parts.
+  let sink: ([IndexedDocument]) throws(Fault) -> Void
+  /// The IDs of known documents that stay.
+  private(set) var kept: Set<Int64> = []
+  /// The first error, which did not stop the rest.
+  private(set) var error: (path: [UInt8], fault: Fault)?
+
+  init(
+    known: [[UInt8]: (id: Int64, content: UInt64, parts: Int)], trustsPaths: Bool,
+    sink: @escaping ([IndexedDocument]) throws(Fault) -> Void
+  ) {
+    (self.known, self.trustsPaths, self.sink) = (known, trustsPaths, sink)
+  }
+
+  /// The maximum number of containers in each other.
+  private static let deepest = 6
+  /// The maximum size of the parts of one document that are collected, in bytes.
+  private static let mostOfParts = 48 << 20
+  /// The maximum size of a message that is parsed, in bytes.
+  private static let longestMessage: Int64 = 256 << 20
+
+  // MARK: Files
+
+  /// Reads the documents of a file.
+  ///
+  /// - Parameters:
+  ///   - path: the path below the source. Empty for the source itself.
+  ///   - depth: the number of containers around it.
+  mutating func read(_ file: ResolvedPath, in folder: ResolvedPath, path: [UInt8], depth: Int = 0) throws(Fault) {
+    try CancellationToken.check()
+    if depth > 0, keep(path, file.content) { return }
+    do throws(Fault) {
+      try readContent(of: file, in: folder, path: path, depth: depth)
+    } catch {
+      if error.isDelay || error == .noDocumentIndex { throw error }
+      note(error, at: path)
+      try sink([document(of: file, path: path)])
+    }
+  }
+
+  /// Reads a real directory, of which only the name is searched.
+  func read(folder: ResolvedPath) throws(Fault) {
+    var document = document(of: folder, path: [])
+    document.size = 0
+    try sink([document])
+  }
+
+  /// Keeps a known document and its parts. Returns whether there is one with this content.
+  private mutating func keep(_ path: [UInt8], _ content: UInt64?) -> Bool {
+    guard let document = known[path], trustsPaths || content != nil && document.content == content else { return false }
+    for id in document.id...document.id + Int64(max(0, document.parts)) { kept.insert(id) }
+    return true
+  }
+
+  private mutating func note(_ fault: Fault, at path: [UInt8]) {
+    if error == nil { error = (path, fault) }
+  }
+
+  private mutating func readContent(
+    of file: ResolvedPath, in folder: ResolvedPath, path: [UInt8], depth: Int
+  ) throws(Fault) {
+    let name = file.names.last ?? ""
+    let fileExtension = name.fileExtension?.text ?? ""
+    var document = document(of: file, path: path)
+    guard file.attributes.size > 0 || file.attributes.isPreliminary else { return try sink([document]) }
+    let listed = try file.viewCandidates().filter(\.isListed).map(\.name)
+    if let view = listed.first(where: { $0 == name.appending(".messages") && !fileExtension.isEmpty }),
+      depth < Self.deepest, let messages = try Self.child(view, of: folder)
+    {
+      document.kind = DocumentKind.mailbox.rawValue
+      try sink([document])
+      return try readMessages(in: messages, path: path + Array(".messages/".utf8), depth: depth + 1)
+    }
+    if let view = listed.first(where: { $0 == name.appending(".contents") && !fileExtension.isEmpty }),
+      depth < Self.deepest, let contents = try Self.child(view, of: folder)
+    {
+      document.kind = DocumentKind.archive.rawValue
+      try sink([document])
+      return try readEntries(of: contents, path: path + Array(".contents/".utf8), depth: depth + 1)
+    }
+    if Self.converted.contains(fileExtension) { return try readConverted(document, file, in: folder, fileExtension) }
+    if let kind = DocumentKind.ofFile(fileExtension), [.image, .sound, .film].contains(kind) {
+      return try sink([document])
+    }
+    let head = try file.bytes(upTo: 4096)
+    if fileExtension == "msg" || fileExtension == "eml" || Header.looksLikeMessage(startingWith: head[...]) {
+      if try readMessage(file, in: folder, document, depth: depth) { return }
+    }
+    if fileExtension.isEmpty || DocumentKind.ofFile(fileExtension) == nil {
+      if head.starts(with: Array("From ".utf8)), depth < Self.deepest,
+        let messages = try Self.child(name.appending(".messages"), of: folder)
+      {
+        document.kind = DocumentKind.mailbox.rawValue
+        try sink([document])
+        return try readMessages(in: messages, path: path + Array(".messages/".utf8), depth: depth + 1)
+      }
+    }
+    if DocumentText.isText(startingWith: head) {
+      let bytes = head.count < 4096 ? head : try file.bytes(upTo: DocumentText.most)
+      let isPage = Self.isPage(fileExtension)
+      if isPage, let title = DocumentText.title(ofPage: bytes) {
+        document.title = title
+        document.words[0] = WordText.indexed(title)
+      }
+      document.words[4] = WordText.indexed(DocumentText.text(of: bytes, isPage: isPage))
+      if document.kind == DocumentKind.other.rawValue { document.kind = DocumentKind.text.rawValue }
+      return try sink([document])
+    }
+    if let format = Catalogue.standard.format(startingWith: head[...]),
+      let usual = format.extensions.first(where: { Self.converted.contains($0.text) })
+    {
+      return try readConverted(document, file, in: folder, usual.text)
+    }
+    try sink([document])
+  }
+
+  static func isPage(_ fileExtension: String) -> Bool { ["html", "htm", "xhtml"].contains(fileExtension) }
+
+  /// The extensions of files whose text is that of their view `.as-txt`.
+  private static let converted: Set<String> = {
+    let formats = [.pdf, .doc, .xls, .ppt] + Format.office
+    return Set(formats.flatMap(\.extensions).map(\.text))
+  }()
+
+  private static func child(_ name: FileName, of folder: ResolvedPath) throws(Fault) -> ResolvedPath? {
+    do throws(Fault) {
+      return try waiting { () throws(Fault) in try folder.child(name, .blocking) }
+    } catch {
+      if error.kind == Fault.notFound.kind { return nil }
+      throw error
+    }
+  }
+
+  /// Returns the document of a file without its text.
+  private func document(of file: ResolvedPath, path: [UInt8]) -> IndexedDocument {
+    let name = file.names.last ?? ""
+    let fileExtension = name.fileExtension?.text ?? ""
+    let kind: DocumentKind =
+      file.attributes.kind == .folder ? .folder : DocumentKind.ofFile(fileExtension) ?? .other
+    var document = IndexedDocument(
+      path: path, kind: kind.rawValue, date: file.attributes.modified.seconds, size: max(0, file.attributes.size),
+      words: [[], WordText.indexed(Array(name.bytes).spaced), [], [], []])
+    document.fileExtension = Array(fileExtension.utf8)
+    document.content = file.content ?? 0
+    return document
+  }
+
+  // MARK: Conversions
+
+  private mutating func readConverted(
+    _ document: IndexedDocument, _ file: ResolvedPath, in folder: ResolvedPath, _ fileExtension: String
+  ) throws(Fault) {
+    let name = file.names.last ?? ""
+    guard let view = try Self.child(name.appending(".as-txt"), of: folder) else { return try sink([document]) }
+    let text = try view.bytes(upTo: DocumentText.most)
+    var document = document
+    if document.kind == DocumentKind.other.rawValue {
+      document.kind = (DocumentKind.ofFile(fileExtension) ?? .document).rawValue
+    }
+    let pages = fileExtension == "pdf" ? text.pages : []
+    guard pages.count > 1 else {
+      document.words[4] = WordText.indexed(text)
+      document.text = text
+      return try sink([document])
+    }
+    let width = max(3, "\(pages.count)".utf8.count)
+    var documents = [document]
+    for (index, page) in pages.enumerated() {
+      let number = "\(index + 1)"
+      let zeros = String(repeating: "0", count: width - number.utf8.count)
+      var part = IndexedDocument(
+        path: document.path + Array(".pages/\(zeros)\(number).pdf".utf8), kind: document.kind, date: document.date,
+        size: 0, words: [[], [], [], [], WordText.indexed(Array(page))])
+      part.fileExtension = document.fileExtension
+      part.text = Array(page)
+      documents.append(part)
+    }
+    documents[0].parts = documents.count - 1
+    try sink(documents)
+  }
+
+  // MARK: Archives
+
+  private mutating func readEntries(of folder: ResolvedPath, path: [UInt8], depth: Int) throws(Fault) {
+    for entry in try folder.entryNames() {
+      try CancellationToken.check()
+      let inner = path + Array(entry.name.bytes)
+      guard entry.kind == .file || entry.kind == .folder else { continue }
+      do throws(Fault) {
+        guard let found = try Self.child(entry.name, of: folder) else { continue }
+        if entry.kind == .folder {
+          try readEntries(of: found, path: inner + [UInt8(ascii: "/")], depth: depth)
+        } else {
+          try read(found, in: folder, path: inner, depth: depth)
+        }
+      } catch {
+        if error.isDelay || error == .noDocumentIndex { throw error }
+        note(error, at: inner)
+      }
+    }
+  }
+
+  // MARK: Mail
+
+  private mutating func readMessages(in folder: ResolvedPath, path: [UInt8], depth: Int) throws(Fault) {
+    for entry in try folder.entryNames() where entry.kind == .folder {
+      try CancellationToken.check()
+      let inner = path + Array(entry.name.bytes)
+      if trustsPaths, keep(inner, nil) { continue }
+      do throws(Fault) {
+        guard let message = try Self.child(entry.name, of: folder) else { continue }
+        if keep(inner, message.content) { continue }
+        guard let bytes = try Self.child("message.eml", of: message) else { continue }
+        try readMessage(bytes, isQuoted: true, path: inner, size: bytes.attributes.size, message.content ?? 0, depth) {
+          () throws(Fault) in try Self.child("attachments", of: message)
+        }
+      } catch {
+        if error.isDelay || error == .noDocumentIndex { throw error }
+        note(error, at: inner)
+      }
+    }
+  }
+
+  /// Reads a file that is one message. Returns whether it is one.
+  private mutating func readMessage(
+    _ file: ResolvedPath, in folder: ResolvedPath, _ document: IndexedDocument, depth: Int
+  ) throws(Fault) -> Bool {
+    let name = file.names.last ?? ""
+    guard let message = try Self.child(name.appending(".message"), of: folder),
+      let bytes = try Self.child("message.eml", of: message)
+    else { return false }
+    try readMessage(
+      bytes, isQuoted: false, path: document.path, size: document.size, document.content, depth, in: ".message", name
+    ) { () throws(Fault) in try Self.child("attachments", of: message) }
+    return true
+  }
+
+  private mutating func readMessage(
+    _ bytes: ResolvedPath, isQuoted: Bool, path: [UInt8], size: Int64, _ content: UInt64, _ depth: Int,
+    in view: String = "", _ name: FileName? = nil, attachments: () throws(Fault) -> ResolvedPath?
+  ) throws(Fault) {
+    guard size <= Self.longestMessage else { throw Fault(.limit, "the message is too long to be indexed") }
+    let source = try waiting { () throws(Fault) in try bytes.open(.blocking) }.source
+    let message = try waiting { () throws(Fault) in try Message(reading: source, isQuoted: isQuoted) }
+    let words = try message.words()
+    let subject = words.subject.prefix { $0 != 0x0a }
+    var document = IndexedDocument(
+      path: path, kind: DocumentKind.mail.rawValue, date: try message.date(), size: size,
+      words: [
+        WordText.indexed(words.subject), WordText.indexed(words.files + (name.map { Array($0.bytes).spaced } ?? [])),
+        WordText.indexed(words.sender), WordText.indexed(words.recipients), WordText.indexed(words.body),
+      ])
+    document.title = Array(subject.prefix(500))
+    document.people = Array(words.sender.prefix { $0 != 0x0a }.prefix(200))
+    document.fileExtension = Array("eml".utf8)
+    document.content = content
+    var documents = [document]
+    if !message.attachments.isEmpty, depth < Self.deepest, let folder = try attachments() {
+      documents += try read(
+        attachmentsIn: folder, path: path + Array("\(view)/attachments/".utf8), depth: depth + 1)
+    }
+    documents[0].parts = documents.count - 1
+    try sink(documents)
+  }
+
+  /// Returns the documents of a message's attachments, as far as they fit in memory. Passes the rest on by themselves.
+  private mutating func read(
+    attachmentsIn folder: ResolvedPath, path: [UInt8], depth: Int
+  ) throws(Fault) -> [IndexedDocument] {
+    let collected = Collected()
+    let outer = sink
+    var inner = DocumentReader(known: [:], trustsPaths: false) { (documents) throws(Fault) in
+      guard collected.cost < Self.mostOfParts else { return try outer(documents) }
+      collected.documents += documents
+      collected.cost += documents.reduce(0) { $0 + $1.cost }
+    }
+    for entry in try folder.entryNames() where entry.kind == .file {
+      do throws(Fault) {
+        guard let file = try Self.child(entry.name, of: folder) else { continue }
+        try inner.read(file, in: folder, path: path + Array(entry.name.bytes), depth: depth)
+      } catch {
+        if error.isDelay || error == .noDocumentIndex { throw error }
+        note(error, at: path + Array(entry.name.bytes))
+      }
+    }
+    if let first = inner.error { note(first.fault, at: first.path) }
+    return collected.documents
+  }
+
+  private final class Collected {
+    var documents: [IndexedDocument] = []
+    var cost = 0
+  }
+}
+
+extension [UInt8] {
+  /// The pages of a PDF's text, each of which a form feed ends.
+  fileprivate var pages: [ArraySlice<UInt8>] {
+    var pages = split(separator: 0x0c, omittingEmptySubsequences: false)
+    if let last = pages.last, last.allSatisfy({ $0 <= 0x20 }) { pages.removeLast() }
+    return pages
+  }
+
+  /// The name with spaces instead of underscores, which are parts of words elsewhere.
+  fileprivate var spaced: [UInt8] { map { $0 == UInt8(ascii: "_") ? 0x20 : $0 } }
+}

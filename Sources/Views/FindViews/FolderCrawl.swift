@@ -1,0 +1,259 @@
+package import Bytes
+internal import Files
+package import Index
+internal import Synchronization
+internal import Threads
+package import Tree
+
+/// Brings the index of the documents below a folder up to date: reads what is new or has changed, and forgets the rest.
+///
+/// It can be stopped at any time, also by killing the process. The next one continues.
+package final class FolderCrawl: Sendable {
+  private let folder: ResolvedPath
+  private let index: DocumentIndex
+  private let progress = Monitor(Progress())
+  private let isStopped = Atomic<Bool>(false)
+
+  /// The progress of the work.
+  package struct Progress: Sendable {
+    /// Whether all names are known, and so the total of what has to be read.
+    package var isScanned = false
+    /// The number and size of the files to read, and of those that have been read.
+    package var files = 0
+    package var bytes: Int64 = 0
+    package var filesDone = 0
+    package var bytesDone: Int64 = 0
+    /// The number of files that are indexed already.
+    package var unchanged = 0
+    /// The number of files of which a part could not be read.
+    package var failures = 0
+    package var isDone = false
+    /// The fault that ended it early.
+    package var fault: Fault?
+
+    package init() {}
+
+    /// The percentage of the bytes that have been searched, below 100 until all have been.
+    package var percent: Int {
+      if isDone, fault == nil { return 100 }
+      guard isScanned, bytes > 0 else { return 0 }
+      return min(99, Int(Double(bytesDone) / Double(bytes) * 100))
+    }
+  }
+
+  /// The version of the documents made here, incremented when a text or a word changes.
+  package static let version: UInt64 = 1
+
+  /// - Parameter folder: a real directory in a tree whose views convert files.
+  package init(_ folder: ResolvedPath, _ index: DocumentIndex) {
+    self.folder = folder
+    self.index = index
+  }
+
+  package var reach: Progress { progress.read { $0 } }
+
+  /// Ends the work soon. What has been read is kept.
+  package func stop() { isStopped.store(true, ordering: .relaxed) }
+
+  // MARK: Scan
+
+  /// A file to read.
+  private struct File: Sendable {
+    let path: [UInt8]
+    let state: DocumentSource.State
+    let isFolder: Bool
+    /// The source in its earlier state. `nil` for a new one.
+    let earlier: DocumentSource?
+  }
+
+  /// What a scan found.
+  private struct Scan {
+    var changed: [File] = []
+    var forgotten: [Int64] = []
+    var unchanged = 0
+  }
+
+  /// Compares all real files with the index. O(n).
+  private func scan() throws(Fault) -> Scan {
+    var sources: [[UInt8]: DocumentSource] = [:]
+    guard index.forEachSource({ sources[$0.path] = $0 }) else { throw .noDocumentIndex }
+    guard let root = folder.realFolder else { throw Fault(.unsupported, "it is not a real folder") }
+    var scan = Scan()
+    var folders: [(folder: RealFolder, path: [UInt8])] = [(root, [])]
+    while let (folder, path) = folders.popLast() {
+      // A directory that cannot be read is skipped.
+      guard let listing = try unlessDelayed({ () throws(Fault) in try folder.listing(.blocking) }) else { continue }
+      var place: Int64 = 0
+      while let entries = try unlessDelayed({ () throws(Fault) in try listing.entries(after: place, .blocking) }),
+        let last = entries.last
+      {
+        place = last.next
+        try check()
+        for entry in entries where entry.kind == .file || entry.kind == .folder {
+          let name = entry.name.bytes
+          let inner = path + Array(name)
+          if entry.kind == .folder {
+            if Self.isSkipped(inner) { continue }
+            guard
+              let found = try unlessDelayed({ () throws(Fault) in
+                try folder.child(named: entry.name.fileName, .blocking)
+              }) ?? nil, let next = found.item as? RealFolder
+            else { continue }
+            folders.append((next, inner + [Self.slash]))
+            note(inner + [Self.slash], .init(folder: found.attributes), isFolder: true, &sources, &scan)
+          } else {
+            guard
+              let attributes = try unlessDelayed({ () throws(Fault) in
+                try folder.attributes(of: entry.name, .blocking)
+              }) ?? nil
+            else { continue }
+            note(inner, .init(attributes), isFolder: false, &sources, &scan)
+          }
+        }
+      }
+    }
+    scan.forgotten = sources.values.map(\.id)
+    return scan
+  }
+
+  private func note(
+    _ path: [UInt8], _ state: DocumentSource.State, isFolder: Bool, _ sources: inout [[UInt8]: DocumentSource],
+    _ scan: inout Scan
+  ) {
+    let earlier = sources.removeValue(forKey: path)
+    if let earlier, earlier.isDone, earlier.state == state {
+      scan.unchanged += 1
+    } else {
+      scan.changed.append(File(path: path, state: state, isFolder: isFolder, earlier: earlier))
+    }
+  }
+
+  private static let slash = UInt8(ascii: "/")
+
+  /// Returns whether a folder has only data of this program.
+  private static func isSkipped(_ path: [UInt8]) -> Bool {
+    path.suffix(14) == Array(".cache/ffmount".utf8)[...]
+  }
+
+  private func check() throws(Fault) {
+    if isStopped.load(ordering: .relaxed) { throw .interrupted }
+    try CancellationToken.check()
+  }
+
+  // MARK: Work
+
+  /// Brings the index up to date, with `width` files at a time. `reach` has the fault if that fails. Blocks.
+  package func run(atATime width: Int) {
+    do throws(Fault) {
+      try update(atATime: width)
+      progress.update { $0.isDone = true }
+    } catch {
+      progress.update { progress in
+        progress.fault = error
+        progress.isDone = true
+      }
+    }
+  }
+
+  private func update(atATime width: Int) throws(Fault) {
+    if let counts = index.counts, counts.dead > max(Self.deadAtMost, counts.documents) { index.forgetAll() }
+    let scan = try scan()
+    progress.update { progress in
+      progress.isScanned = true
+      progress.unchanged = scan.unchanged
+      progress.files = scan.changed.count
+      progress.bytes = scan.changed.reduce(0) { Bounds.sum($0, $1.isFolder ? 0 : $1.state.size) }
+    }
+    if scan.changed.isEmpty, scan.forgotten.isEmpty { return }
+    let writer = DocumentWriter(index)
+    for id in scan.forgotten { try writer.add(.forget(id)) }
+    let workers = ThreadPool(atMost: width)
+    let running = Monitor((count: 0, fault: Fault?.none))
+    defer { workers.stop() }
+    for file in scan.changed {
+      try check()
+      running.update { $0.count += 1 }
+      workers.submit { [self] in
+        var fault: Fault?
+        do throws(Fault) { try read(file, writer) } catch { fault = error }
+        running.update { running in
+          running.count -= 1
+          running.fault = running.fault ?? fault
+        }
+      }
+      if let fault = try running.wait({ $0.count < 2 * width || $0.fault != nil ? .some($0.fault) : nil }) {
+        stop()
+        try running.wait { $0.count == 0 ? () : nil }
+        throw fault
+      }
+    }
+    try running.wait { $0.count == 0 ? () : nil }
+    try writer.flush()
+    if let fault = running.read({ $0.fault }) { throw fault }
+    index.settle()
+  }
+
+  /// The number of removed documents whose words may stay in an index, however few it has.
+  private static let deadAtMost = 20_000
+
+  private func read(_ file: File, _ writer: DocumentWriter) throws(Fault) {
+    try check()
+    var known: [[UInt8]: (id: Int64, content: UInt64, parts: Int)] = [:]
+    if let earlier = file.earlier { known = index.documents(of: earlier.id) }
+    try writer.add(.begin(path: file.path, file.state))
+    let isSame = file.earlier?.state == file.state
+    let hasGrown = file.earlier.map { $0.state.inode == file.state.inode && $0.state.size < file.state.size } ?? false
+    let isMailbox = [".mbox", ".mbx"].contains { file.path.suffix($0.utf8.count) == Array($0.utf8)[...] }
+    var reader = DocumentReader(known: known, trustsPaths: isSame || hasGrown && isMailbox) {
+      (documents) throws(Fault) in
+      try self.check()
+      try writer.add(.add(path: file.path, documents))
+    }
+    var error: [UInt8] = []
+    do throws(Fault) {
+      try read(file, &reader)
+      if let found = reader.error {
+        error = found.path + Array(": \(found.fault.reason)".utf8)
+        progress.change { $0.failures += 1 }
+      }
+    } catch {
+      // A file that has disappeared is forgotten next time.
+      if error.isDelay || error == .noDocumentIndex { throw error }
+    }
+    let left = known.values.map(\.id).filter { !reader.kept.contains($0) }
+    if !left.isEmpty { try writer.add(.remove(left)) }
+    try writer.add(.finish(path: file.path, file.state, error: error))
+    progress.update { progress in
+      progress.filesDone += 1
+      progress.bytesDone += file.isFolder ? 0 : file.state.size
+    }
+  }
+
+  private func read(_ file: File, _ reader: inout DocumentReader) throws(Fault) {
+    var names = file.path.split(separator: Self.slash).map { FileName($0) }
+    guard let last = names.popLast() else { return }
+    let parent = try waiting { () throws(Fault) in
+      try ResolvedPath.find(names, in: folder.tree, from: folder, .blocking)
+    }
+    let found = try waiting { () throws(Fault) in try parent.child(last, .blocking) }
+    if file.isFolder { return try reader.read(folder: found) }
+    try reader.read(found, in: parent, path: [])
+  }
+}
+
+extension DocumentSource.State {
+  init(_ attributes: Attributes) {
+    self.init(
+      size: attributes.size, modified: attributes.modified.nanosecondsSince1970,
+      changed: attributes.changed.nanosecondsSince1970, inode: Int64(bitPattern: attributes.inode))
+  }
+
+  /// The state of a folder, which a change of its entries does not change.
+  init(folder attributes: Attributes) {
+    self.init(size: 0, modified: 0, changed: 0, inode: Int64(bitPattern: attributes.inode))
+  }
+}
+
+extension Timestamp {
+  fileprivate var nanosecondsSince1970: Int64 { seconds &* 1_000_000_000 &+ Int64(nanoseconds) }
+}

@@ -1,0 +1,139 @@
+package import Bytes
+package import Index
+package import Tree
+
+/// A search of everything below a real folder, with the index that it keeps.
+package final class FolderFinder: Sendable {
+  private let folder: ResolvedPath
+  private let index: DocumentIndex
+
+  /// A document found.
+  package struct Hit: Sendable {
+    /// The number of the document in the index.
+    package let number: UInt32
+    /// The path below the folder. That of a folder ends with a slash.
+    package let path: [UInt8]
+    package let kind: DocumentKind
+    /// The date, in seconds since 1970. `nil` if it has none.
+    package let date: Int64?
+    /// The size, in bytes.
+    package let size: Int64
+    /// The title, or else the name.
+    package let title: String
+    /// The sender of a message. Empty for other documents.
+    package let sender: String
+    package let snippet: Snippet
+  }
+
+  /// Opens the index of a folder. Returns `nil` if it cannot be stored. Throws if the folder is not real. Blocks.
+  ///
+  /// - Parameters:
+  ///   - folder: a directory in a tree whose views convert files.
+  ///   - readsPictures: whether the tree recognizes text in pictures, and the index has that.
+  package init?(_ folder: ResolvedPath, index: Index, readsPictures: Bool = false) throws(Fault) {
+    guard let real = folder.realFolder else { throw Fault(.unsupported, "it is not a real folder") }
+    let identity = real.identity
+    var key: [UInt8] = []
+    for word in [identity.device, identity.inode, identity.created] { key += [UInt8](littleEndian: word) }
+    guard
+      let documents = index.documents(
+        below: key, version: FolderCrawl.version, options: readsPictures ? 1 : 0)
+    else { return nil }
+    self.folder = folder
+    self.index = documents
+  }
+
+  /// Work that brings the index up to date. Returns `nil` while another process does that.
+  package func crawl() -> (crawl: FolderCrawl, lock: TextIndexLock)? {
+    guard let lock = index.lock() else { return nil }
+    return (FolderCrawl(folder, index), lock)
+  }
+
+  /// The number of documents in the index.
+  package var count: Int { index.counts?.documents ?? 0 }
+
+  /// The size of the index on disk, in bytes.
+  package var size: Int64 { index.size }
+
+  /// Merges the words of the index, so that later searches are faster. Blocks for long.
+  package func optimize() { index.optimize() }
+
+  /// Returns the documents that match a query, without reading any. Blocks.
+  package func results(_ query: FindQuery) throws(Fault) -> FolderSearch.Results {
+    try FolderSearch(index).results(query)
+  }
+
+  /// Returns a document found, with its snippet. Returns `nil` if it has been removed, or if it lacks a regular
+  /// expression of the query. Blocks.
+  package func hit(_ number: UInt32, _ query: FindQuery) throws(Fault) -> Hit? {
+    guard let document = index.document(number) else { return nil }
+    let kind = DocumentKind(rawValue: document.kind) ?? .other
+    var snippet: Snippet?
+    if kind != .folder, kind != .archive, kind != .mailbox {
+      let text = try text(of: document, kind)
+      if !query.patterns.isEmpty {
+        let content = (text ?? []) + [0x0a] + document.wholePath
+        guard query.patterns.allSatisfy({ $0.firstMatch(in: content) != nil }) else { return nil }
+      }
+      if let text { snippet = Snippet(of: text, query, isLast: document.parts == 0) }
+      var part: UInt32 = 1
+      while snippet == nil, part <= UInt32(clamping: min(document.parts, Self.partsAtMost)) {
+        if let text = index.text(of: number + part) { snippet = Snippet(of: text, query, isLast: false) }
+        part += 1
+      }
+    } else if !query.patterns.isEmpty {
+      guard query.patterns.allSatisfy({ $0.firstMatch(in: document.wholePath) != nil }) else { return nil }
+    }
+    let path = document.wholePath
+    let name = path.split(separator: UInt8(ascii: "/")).last.map { String(decoding: $0, as: UTF8.self) } ?? ""
+    return Hit(
+      number: number, path: path, kind: kind, date: document.date, size: document.size,
+      title: document.title.isEmpty ? name : String(decoding: document.title, as: UTF8.self),
+      sender: String(decoding: document.people, as: UTF8.self), snippet: snippet ?? .empty)
+  }
+
+  /// The maximum number of parts in which the words of a document are looked for.
+  private static let partsAtMost = 200
+
+  // MARK: Text
+
+  /// Returns the text of a document in UTF-8: the stored one, or that of its file. Returns `nil` if it has none, or if
+  /// it cannot be read any more.
+  private func text(of document: FoundDocument, _ kind: DocumentKind) throws(Fault) -> [UInt8]? {
+    if let text = index.text(of: document.id) { return text }
+    if [.image, .sound, .film].contains(kind) { return nil }
+    return try unlessDelayed { () throws(Fault) in
+      var names = document.wholePath.split(separator: UInt8(ascii: "/")).map { FileName($0) }
+      if kind == .mail {
+        if let last = names.last, !document.path.contains(slice: Array(".messages/".utf8)) || document.isAttachment {
+          names[names.count - 1] = last.appending(".message")
+        }
+        return try place(names + ["body.txt"]).bytes(upTo: DocumentText.most)
+      }
+      let file = try place(names)
+      guard file.attributes.kind == .file else { return [] }
+      let bytes = try file.bytes(upTo: DocumentText.most)
+      guard DocumentText.isText(startingWith: Array(bytes.prefix(4096))) else { return [] }
+      return DocumentText.text(
+        of: bytes, isPage: DocumentReader.isPage(names.last?.fileExtension?.text ?? ""))
+    }
+  }
+
+  private func place(_ names: [FileName]) throws(Fault) -> ResolvedPath {
+    try waiting { () throws(Fault) in
+      try ResolvedPath.find(names, in: folder.tree, from: folder, followsLast: false, .blocking)
+    }
+  }
+}
+
+extension FoundDocument {
+  /// Whether it is a file attached to a message, and so not the directory of one.
+  fileprivate var isAttachment: Bool {
+    let parts = path.split(separator: UInt8(ascii: "/"))
+    return parts.dropLast().last.map { Array($0) == Array("attachments".utf8) } ?? false
+  }
+}
+
+extension [UInt8] {
+  fileprivate func contains(slice: [UInt8]) -> Bool { firstRange(of: slice) != nil }
+}
