@@ -168,8 +168,8 @@ let package = Package(
     module(
       "AllViews", in: "Views",
       [
-        "Bytes", "Threads", "Files", "Zip", "Tables", "Index", "Catalogue", "Jobs", "Tree", "ArchiveViews", "MailViews",
-        "TableViews", "RenditionViews", "Unpacking",
+        "Bytes", "Threads", "Files", "Zip", "Tables", "Index", "Catalogue", "Jobs", "Tree", "ArchiveViews", "FindViews",
+        "MailViews", "TableViews", "RenditionViews", "Unpacking",
       ]),
     module(
       "ArchiveViews", in: "Views",

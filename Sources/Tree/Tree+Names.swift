@@ -61,6 +61,9 @@ extension Tree {
     _ name: FileName, in folder: Node, _ caller: Credentials?, _ blocking: BlockingMode
   ) throws(Fault) -> (LookupResult, depth: Int)? {
     if let found = try folder.item.child(named: name, blocking) { return (found, folder.depth) }
+    if folder === nodes.root, name.bytes.first == 0x2e, let found = try rootItem(named: name) {
+      return (found, folder.depth + 1)
+    }
     for view in views.named(name) {
       guard let (request, source, depth) = try source(view.requests(for: name), in: folder, caller, blocking),
         source.attributes.kind == view.sourceKind

@@ -49,6 +49,7 @@ public final class Tree: Sendable {
     writing = isWritable ? WriteState(openLedger) : nil
     nodes = NodeTable(
       root: root, keepingForgotten: keepsHandles ? Self.keptForgotten : 0, ledger: ledger)
+    for view in views.all { view.attach(to: self) }
   }
 
   /// The result of a lookup, with the times for which the kernel may cache it.

@@ -12,7 +12,7 @@ internal import Synchronization
 /// blocks on the disk.
 public final class Index: Sendable {
   /// The directory of the file. Nil disables the index.
-  let folder: String?
+  public let folder: String?
   /// The maximum size, in bytes. Beyond it, the least recently used sources are evicted.
   private let maximumSize: Int64
   private let state = Mutex(State())

@@ -61,7 +61,7 @@ public final class FileTree: Sendable {
       ).0
       self.source = source
       self.index = index
-      reading = ReadingTrees(source, settings, index, options.converts ? folder : nil, converts: options.converts)
+      reading = ReadingTrees(source, settings, index, converts: options.converts)
     } catch { throw FileTreeError(error, path) }
     bench = ThreadPool(atMost: Self.jobs.usual, evenHeldUp: Self.jobs.most)
   }
@@ -71,7 +71,7 @@ public final class FileTree: Sendable {
     self.tree = tree
     self.source = source
     index = nil
-    reading = ReadingTrees(source, TreeSettings(), nil, nil, converts: false)
+    reading = ReadingTrees(source, TreeSettings(), nil, converts: false)
     bench = ThreadPool(atMost: Self.jobs.usual, evenHeldUp: Self.jobs.most)
   }
 

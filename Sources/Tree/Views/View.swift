@@ -72,6 +72,12 @@ public protocol View: Sendable {
   /// source is derived from its attributes alone, and is never `nil` because of its content.
   func item(of source: Source, _ request: ViewRequest, _ blocking: BlockingMode) throws(Fault) -> LookupResult?
 
+  /// Returns the view of the root directory itself with a name. Returns `nil` if there is none. Does not block.
+  func rootItem(named name: FileName, in root: Source) throws(Fault) -> LookupResult?
+
+  /// Receives the tree that shows the view, once, before its first request. Must not retain it.
+  func attach(to tree: Tree)
+
   /// The background work in progress. Does not block.
   var work: WorkReport { get }
 
@@ -90,6 +96,8 @@ extension View {
   public func listedRequest(beside file: FileName) -> ViewRequest { ViewRequest(source: file) }
   public func alternatives(of file: FileName) -> [FileName] { [] }
   public func isListed(beside file: FileName) -> Bool { true }
+  public func rootItem(named name: FileName, in root: Source) throws(Fault) -> LookupResult? { nil }
+  public func attach(to tree: Tree) {}
   public var work: WorkReport { WorkReport() }
   public func stop() {}
 }

@@ -2,6 +2,7 @@ internal import ArchiveViews
 public import Bytes
 internal import Catalogue
 internal import Files
+public import FindViews
 public import Index
 internal import Jobs
 internal import MailViews
@@ -18,11 +19,12 @@ extension Views {
   ///   - index: Stores results that are expensive to determine. Nil if nothing outlives the mount.
   ///   - spools: The directory of the unnamed temporary files for data that can only be decoded sequentially.
   ///   - conversions: Nil if nothing is converted.
+  ///   - searches: The searches of folders. Nil if there are none.
   ///   - memory: The budget of all caches in memory.
   public init(
     listing: ViewListing = ViewListing(), depth: Int = 4, decoded cache: Int = 16 << 20, index: Index? = nil,
     zip: ZipOptions = ZipOptions(), spools: String? = nil, conversions: Conversions? = nil,
-    memory: MemoryBudget = MemoryBudget()
+    searches: FindService? = nil, memory: MemoryBudget = MemoryBudget()
   ) {
     var zip = zip
     if let spools { zip.spool = { try? TemporaryFile(in: spools) } }
@@ -31,7 +33,8 @@ extension Views {
       showsDamage: zip.showsDamage, memory
     )
     let services = ViewServices(
-      listing: listing, unpacking: unpacking, index: index, zip: zip, conversions: conversions, memory: memory)
+      listing: listing, unpacking: unpacking, index: index, zip: zip, conversions: conversions, searches: searches,
+      memory: memory)
     self.init(Self.families.flatMap { $0(services) }, listing: listing, depth: depth)
   }
 
@@ -41,6 +44,7 @@ extension Views {
     { mail($0) },
     { tables($0) },
     { services in services.conversions.map { renditions(services.listing, $0) } ?? [] },
+    { services in services.searches.map { [SearchView($0), SavedSearchView($0)] } ?? [] },
   ]
 
   private static func mail(_ services: ViewServices) -> [any View] {
@@ -94,7 +98,7 @@ extension Views {
   // MARK: Properties of all views
 
   /// All views of a full installation.
-  private static let known = Views(conversions: .withoutWorkers)
+  private static let known = Views(conversions: .withoutWorkers, searches: .described)
 
   package static var types: [any View.Type] { known.all.map { type(of: $0) } }
 
@@ -134,6 +138,7 @@ private struct ViewServices: Sendable {
   let index: Index?
   let zip: ZipOptions
   let conversions: Conversions?
+  let searches: FindService?
   let memory: MemoryBudget
 
   /// The workers that list archives without a parser here.

@@ -23,6 +23,9 @@ package struct FindQuery: Sendable {
     self.patterns = patterns
   }
 
+  /// Whether hits have to contain regular expressions.
+  var hasPatterns: Bool { !patterns.isEmpty }
+
   /// The order of the hits: the newest first if nothing makes one more relevant.
   var order: SearchQuery.Order { terms.isEmpty ? .date : parsed.order }
 }

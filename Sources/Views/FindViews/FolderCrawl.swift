@@ -1,5 +1,6 @@
 package import Bytes
 internal import Files
+internal import Glibc
 package import Index
 internal import Synchronization
 internal import Threads
@@ -40,6 +41,10 @@ package final class FolderCrawl: Sendable {
       return min(99, Int(Double(bytesDone) / Double(bytes) * 100))
     }
   }
+
+  /// The number of files that a mount reads at a time, and the niceness of the threads that do.
+  static let usualWidth = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+  static let niceness: Int32 = 10
 
   /// The version of the documents made here, incremented when a text or a word changes.
   package static let version: UInt64 = 1
@@ -143,9 +148,11 @@ package final class FolderCrawl: Sendable {
   // MARK: Work
 
   /// Brings the index up to date, with `width` files at a time. `reach` has the fault if that fails. Blocks.
-  package func run(atATime width: Int) {
+  ///
+  /// - Parameter niceness: the niceness of the threads that read. `nil` for that of this process.
+  package func run(atATime width: Int, niceness: Int32? = nil) {
     do throws(Fault) {
-      try update(atATime: width)
+      try update(atATime: width, niceness)
       progress.update { $0.isDone = true }
     } catch {
       progress.update { progress in
@@ -155,7 +162,7 @@ package final class FolderCrawl: Sendable {
     }
   }
 
-  private func update(atATime width: Int) throws(Fault) {
+  private func update(atATime width: Int, _ niceness: Int32?) throws(Fault) {
     if let counts = index.counts, counts.dead > max(Self.deadAtMost, counts.documents) { index.forgetAll() }
     let scan = try scan()
     progress.update { progress in
@@ -174,6 +181,8 @@ package final class FolderCrawl: Sendable {
       try check()
       running.update { $0.count += 1 }
       workers.submit { [self] in
+        // The thread is not shared.
+        if let niceness { _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, niceness) }
         var fault: Fault?
         do throws(Fault) { try read(file, writer) } catch { fault = error }
         running.update { running in

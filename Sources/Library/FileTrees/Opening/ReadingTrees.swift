@@ -10,17 +10,18 @@ final class ReadingTrees: Sendable {
   private let source: TreeSource
   private let settings: TreeSettings
   private let index: Index?
-  private let cacheFolder: String?
   private let converts: Bool
+  /// The root directory, if it is open already: its path may lead into a mount of this process.
+  private let root: RealRoot?
   private let trees = Mutex<[Bool: Tree]>([:])
 
-  init(_ source: TreeSource, _ settings: TreeSettings, _ index: Index?, _ cacheFolder: String?, converts: Bool) {
+  init(_ source: TreeSource, _ settings: TreeSettings, _ index: Index?, converts: Bool, root: RealRoot? = nil) {
     var settings = settings
     settings.isWritable = false
     // Views are listed regardless of what a user wants to see.
     settings.listing = ViewListing()
     self.settings = settings
-    (self.source, self.index, self.cacheFolder, self.converts) = (source, index, cacheFolder, converts)
+    (self.source, self.index, self.converts, self.root) = (source, index, converts, root)
   }
 
   /// Returns the tree. Without `recognizesText`, the text of a PDF is its own, and pictures have none.
@@ -29,9 +30,10 @@ final class ReadingTrees: Sendable {
     let conversions =
       converts
       ? Converter.conversions(
-        settings, index: index, cacheFolder: cacheFolder, spools: TreeSource.spoolFolder,
+        settings, index: index, cacheFolder: index?.folder, spools: TreeSource.spoolFolder,
         programs: { recognizesText || $0 != "ffscan" }, log: { _ in }) : nil
-    let made = try source.tree(settings, index, conversions, reserve: TreeSource.reserve(settings, conversions)).0
+    let reserve = TreeSource.reserve(settings, conversions)
+    let made = try source.tree(settings, index, conversions, reserve: reserve, root: root, isSearched: false).0
     let (tree, isUsed) = trees.withLock { trees in
       let tree = trees[recognizesText] ?? made
       trees[recognizesText] = tree

@@ -1,6 +1,7 @@
 internal import AllViews
 package import Bytes
 package import Files
+internal import FindViews
 internal import Glibc
 package import Index
 package import RenditionViews
@@ -56,18 +57,24 @@ package struct TreeSource: Sendable {
   ///   - conversions: The conversions. `nil` if nothing is converted.
   ///   - reserve: The number of the process's descriptors reserved for purposes other than files.
   ///   - ledger: The nodes handed over by the previous process, and to the next one.
+  ///   - opened: The root directory, if it is open already.
+  ///   - isSearched: Whether the tree has views of searches, which make an index.
   package func tree(
     _ settings: TreeSettings, _ index: Index?, _ conversions: Conversions?, reserve: Int,
-    ledger: PersistentNodeTable? = nil
+    ledger: PersistentNodeTable? = nil, root opened: RealRoot? = nil, isSearched: Bool = true
   ) throws(Fault) -> (Tree, RealRoot) {
     let memory = conversions?.memory ?? MemoryBudget(capacity: Int(settings.memory), trimsHeap: true)
+    let (folder, name) = place
+    let root =
+      if let opened { opened } else {
+        try RealRoot(
+          Descriptor.open(path: folder, for: .place), pool: DescriptorPool.fittingProcess(reserve: reserve),
+          path: folder, named: settings.sourceID)
+      }
+    let searches = isSearched && name == nil ? self.searches(settings, index, root, converts: conversions != nil) : nil
     let views = Views(
       listing: settings.listing, depth: settings.depth, index: index, zip: settings.zip, spools: Self.spoolFolder,
-      conversions: conversions, memory: memory)
-    let (folder, name) = place
-    let root = try RealRoot(
-      Descriptor.open(path: folder, for: .place), pool: DescriptorPool.fittingProcess(reserve: reserve),
-      path: folder, named: settings.sourceID)
+      conversions: conversions, searches: searches, memory: memory)
     guard let name else {
       return (
         try Tree(
@@ -83,6 +90,19 @@ package struct TreeSource: Sendable {
         root: top, views: views, overrides: settings.overrides, isShared: settings.isShared,
         keepsHandles: settings.keepsHandles, ledger: ledger), root
     )
+  }
+
+  /// Returns the searches of the tree's folders. Returns `nil` if no index is kept.
+  private func searches(
+    _ settings: TreeSettings, _ index: Index?, _ root: RealRoot, converts: Bool
+  ) -> FindService? {
+    guard let index, index.folder != nil else { return nil }
+    let reading = ReadingTrees(self, settings, index, converts: converts, root: root)
+    return FindService(index: index) { () throws(Fault) in
+      try reading.tree(recognizesText: false)
+    } end: {
+      reading.stop()
+    }
   }
 
   /// Returns the number of descriptors for the workers' sockets, standard streams and the log.

@@ -1,0 +1,188 @@
+package import Bytes
+package import Index
+internal import Synchronization
+internal import Threads
+package import Tree
+
+/// The searches of a tree's folders, with the work that keeps their indexes up to date.
+public final class FindService: Sendable {
+  private let index: Index
+  private let read: @Sendable () throws(Fault) -> Tree
+  private let end: @Sendable () -> Void
+  private let searches = Mutex<[[FileName]: OpenSearch]>([:])
+  /// The tree that shows the results.
+  private let shown = Mutex(Reference())
+  /// The threads of the searches, of which each reads one folder.
+  private let workers = ThreadPool(atMost: 2)
+
+  private struct Reference: Sendable {
+    weak var tree: Tree?
+  }
+
+  /// - Parameters:
+  ///   - index: Stores the indexes.
+  ///   - read: returns the tree by which files are read, whose root is the same.
+  ///   - end: stops that tree.
+  package init(index: Index, read: @escaping @Sendable () throws(Fault) -> Tree, end: @escaping @Sendable () -> Void) {
+    (self.index, self.read, self.end) = (index, read, end)
+  }
+
+  /// An instance that describes the views of searches and searches nothing.
+  public static let described = FindService(index: Index(folder: nil)) { () throws(Fault) in
+    throw .noDocumentIndex
+  } end: {
+  }
+
+  /// The tree that shows the results. `nil` once it is gone.
+  var tree: Tree? { shown.withLock { $0.tree } }
+
+  func attach(_ tree: Tree) { shown.withLock { $0.tree = tree } }
+
+  /// Returns the search of the folder at a path from the root. Blocks. Throws if its index cannot be stored.
+  func search(_ path: [FileName]) throws(Fault) -> OpenSearch {
+    if let known = searches.withLock({ $0[path] }) { return known }
+    let finder = try finder(path)
+    return searches.withLock { searches in
+      if let known = searches[path] { return known }
+      let search = OpenSearch(finder, workers)
+      searches[path] = search
+      return search
+    }
+  }
+
+  /// Returns the index of the folder at a path from the root. Blocks. Throws if it cannot be stored.
+  package func finder(_ path: [FileName]) throws(Fault) -> FolderFinder {
+    let tree = try read()
+    let folder = try waiting { () throws(Fault) in try ResolvedPath.find(path, in: tree, followsLast: false, .blocking)
+    }
+    guard let finder = try FolderFinder(folder, index: index) else { throw .noDocumentIndex }
+    return finder
+  }
+
+  func stop() {
+    for search in searches.withLock({ Array($0.values) }) { search.stop() }
+    workers.stop()
+    end()
+  }
+}
+
+/// The search of one folder in a tree: its index, the work on it, and the latest results.
+final class OpenSearch: Sendable {
+  private let finder: FolderFinder
+  private let workers: ThreadPool
+  private let state = Monitor(State())
+
+  private struct State: Sendable {
+    var crawl: FolderCrawl?
+    var isUpdating = false
+    var isStopped = false
+    /// The end of the last update. `nil` before the first.
+    var updatedAt: ContinuousClock.Instant?
+    /// Whether the last update read everything.
+    var isComplete = false
+    var known: [[UInt8]: Results] = [:]
+    /// The latest queries, the most recent first.
+    var latest: [FileName] = []
+  }
+
+  /// The results of a query as a folder shows them.
+  struct Results: Sendable {
+    let query: FindQuery
+    let hits: [FolderFinder.Hit]
+    /// The total number of documents that match, of which `hits` are the first.
+    let count: Int
+    /// The percentage that was searched. `nil` if everything was.
+    let percent: Int?
+    /// A query with a known word. `nil` if there is none.
+    let suggestion: String?
+    let at: ContinuousClock.Instant
+  }
+
+  /// The maximum number of results in a folder.
+  static let most = 500
+  private static let knownAtMost = 64
+  private static let latestAtMost = 10
+  /// The time for which an index counts as up to date, and the maximum time to wait for an update.
+  private static let lifetime = Duration.seconds(2)
+  private static let longest = Duration.seconds(10)
+
+  init(_ finder: FolderFinder, _ workers: ThreadPool) { (self.finder, self.workers) = (finder, workers) }
+
+  func stop() {
+    let crawl = state.update { state in
+      state.isStopped = true
+      return state.crawl
+    }
+    crawl?.stop()
+  }
+
+  /// The latest queries, the most recent first.
+  var latest: [FileName] { state.read { $0.latest } }
+
+  func note(_ query: FileName) {
+    state.change { state in
+      state.latest.removeAll { $0 == query }
+      state.latest.insert(query, at: 0)
+      if state.latest.count > Self.latestAtMost { state.latest.removeLast() }
+    }
+  }
+
+  /// Returns the results of a query: the known ones, unless `isNew`, or those of an index that is brought up to date
+  /// before as far as possible in ten seconds. Throws an unsupported fault for an invalid query. Blocks.
+  func results(_ text: [UInt8], isNew: Bool, _ blocking: BlockingMode) throws(Fault) -> Results {
+    if let known = state.read({ $0.known[text] }), !isNew || .now - known.at < Self.lifetime { return known }
+    let query = try FindQuery(String(decoding: text, as: UTF8.self))
+    if blocking == .immediate { throw .later }
+    begin()
+    let end = ContinuousClock.now + Self.longest
+    while state.take(within: .milliseconds(100), { $0.isUpdating ? nil : () }) == nil, .now < end {
+      try CancellationToken.check()
+    }
+    let percent = state.read { state in
+      state.isUpdating ? min(99, state.crawl?.reach.percent ?? 0) : state.isComplete ? nil : 0
+    }
+    let found = try finder.results(query)
+    var hits: [FolderFinder.Hit] = []
+    for number in found.numbers {
+      if hits.count == Self.most { break }
+      try CancellationToken.check()
+      if let hit = try finder.hit(number, query) { hits.append(hit) }
+    }
+    let results = Results(
+      query: query, hits: hits, count: query.hasPatterns ? hits.count : found.numbers.count, percent: percent,
+      suggestion: found.suggestion, at: .now)
+    state.change { state in
+      if state.known.count >= Self.knownAtMost, let oldest = state.known.min(by: { $0.value.at < $1.value.at }) {
+        state.known[oldest.key] = nil
+      }
+      state.known[text] = results
+    }
+    return results
+  }
+
+  /// Starts an update, unless one is in progress or has just ended.
+  private func begin() {
+    let isDue = state.update { state in
+      if state.isUpdating || state.isStopped { return false }
+      if state.isComplete, let last = state.updatedAt, .now - last < Self.lifetime { return false }
+      state.isUpdating = true
+      return true
+    }
+    guard isDue else { return }
+    workers.submit { [self] in
+      var isComplete = false
+      if let (crawl, lock) = finder.crawl() {
+        state.update { $0.crawl = crawl }
+        if !state.read({ $0.isStopped }) {
+          crawl.run(atATime: FolderCrawl.usualWidth, niceness: FolderCrawl.niceness)
+        }
+        isComplete = crawl.reach.fault == nil && crawl.reach.isDone
+        withExtendedLifetime(lock) {}
+      }
+      state.update { [isComplete] state in
+        (state.isUpdating, state.crawl) = (false, nil)
+        (state.isComplete, state.updatedAt) = (isComplete, .now)
+      }
+    }
+  }
+}

@@ -1,0 +1,163 @@
+internal import Bytes
+internal import Text
+internal import Tree
+
+/// `RESULTS.txt`, `RESULTS.tsv` and `RESULTS.json`: the results with their paths, dates and snippets.
+final class ResultList: SearchItem {
+  enum Form: String, CaseIterable {
+    case text = "RESULTS.txt"
+    case table = "RESULTS.tsv"
+    case json = "RESULTS.json"
+
+    init?(name: FileName) { self.init(rawValue: name.text) }
+
+    var name: FileName { FileName(rawValue) }
+    var number: UInt64 { self == .text ? 1 : self == .table ? 2 : 3 }
+  }
+
+  let searched: SearchedFolder
+  private let text: [UInt8]
+  let identity: UInt64
+  let inode: UInt64
+  var kind: Kind { .file }
+
+  private static let parts: UInt64 = 1 << 32
+
+  init(_ searched: SearchedFolder, _ results: OpenSearch.Results, _ form: Form, _ place: UInt64) {
+    self.searched = searched
+    switch form {
+    case .text: text = Self.text(results)
+    case .table: text = Self.table(results)
+    case .json: text = Self.json(results)
+    }
+    var hash = StableHash(seed: place).adding(form.number)
+    hash.combine(text)
+    identity = hash.value
+    inode = searched.file.inode(place, Self.parts + form.number)
+  }
+
+  func attributes(_ blocking: BlockingMode) throws(Fault) -> Attributes {
+    searched.attributes(inode: inode, .file, size: Int64(text.count))
+  }
+
+  func open(pinned: Bool, _ blocking: BlockingMode) throws(Fault) -> any ByteSource { ByteArraySource(text) }
+
+  // MARK: Forms
+
+  private static func text(_ results: OpenSearch.Results) -> [UInt8] {
+    var text = results.count == 1 ? "1 result" : "\(results.count) results"
+    if results.count > results.hits.count { text += ", of which the first \(results.hits.count) follow" }
+    text += "\n"
+    if let suggestion = results.suggestion { text += "Did you mean \(suggestion)?\n" }
+    for (index, hit) in results.hits.enumerated() {
+      text += "\n\(index + 1)  \(hit.shownPath)\n"
+      let origin = hit.sender.isEmpty ? hit.kind.name : line(hit.sender)
+      text += "    \(hit.day ?? "undated")  \(origin)  \(line(hit.title))\n"
+      if !hit.snippet.text.isEmpty { text += "    \(line(marked(hit.snippet)))\n" }
+    }
+    return Array(text.utf8)
+  }
+
+  private static func table(_ results: OpenSearch.Results) -> [UInt8] {
+    var text = "rank\tpath\tkind\tdate\tsize\ttitle\tsnippet\n"
+    for (index, hit) in results.hits.enumerated() {
+      let fields = [
+        "\(index + 1)", hit.shownPath, hit.kind.name, hit.day ?? "", "\(hit.size)", line(hit.title),
+        line(marked(hit.snippet)),
+      ]
+      text += fields.joined(separator: "\t") + "\n"
+    }
+    return Array(text.utf8)
+  }
+
+  private static func json(_ results: OpenSearch.Results) -> [UInt8] {
+    var text = "["
+    for (index, hit) in results.hits.enumerated() {
+      text += index == 0 ? "\n" : ",\n"
+      text += "  {\"path\": \(quoted(String(decoding: hit.path, as: UTF8.self))), \"kind\": \(quoted(hit.kind.name)), "
+      text += "\"date\": \(hit.day.map(quoted) ?? "null"), \"size\": \(hit.size), \"title\": \(quoted(hit.title)), "
+      text += "\"snippet\": \(quoted(hit.snippet.text)), "
+      text +=
+        "\"marks\": [\(hit.snippet.marks.map { "[\($0.lowerBound), \($0.upperBound)]" }.joined(separator: ", "))], "
+      text += "\"rank\": \(index + 1)}"
+    }
+    text += results.hits.isEmpty ? "]\n" : "\n]\n"
+    return Array(text.utf8)
+  }
+
+  /// Returns a snippet with its words between `[` and `]`.
+  private static func marked(_ snippet: Snippet) -> String {
+    let bytes = Array(snippet.text.utf8)
+    var text: [UInt8] = []
+    var place = 0
+    for mark in snippet.marks where mark.lowerBound >= place && mark.upperBound <= bytes.count {
+      text += bytes[place..<mark.lowerBound] + [UInt8(ascii: "[")] + bytes[mark] + [UInt8(ascii: "]")]
+      place = mark.upperBound
+    }
+    return String(decoding: text + bytes[place...], as: UTF8.self)
+  }
+
+  /// Returns text in one line without control characters.
+  private static func line(_ text: String) -> String {
+    String(decoding: ShownText.line(Array(text.utf8)), as: UTF8.self).replacing("\t", with: " ")
+  }
+
+  private static func quoted(_ text: String) -> String {
+    var quoted = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"": quoted += "\\\""
+      case "\\": quoted += "\\\\"
+      case _ where scalar.value < 0x20 || scalar.value == 0x7f:
+        let digits = String(scalar.value, radix: 16)
+        quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      default: quoted.unicodeScalars.append(scalar)
+      }
+    }
+    return quoted + "\""
+  }
+}
+
+extension FolderFinder.Hit {
+  /// The path in one line without control characters.
+  fileprivate var shownPath: String {
+    String(decoding: ShownText.line(path), as: UTF8.self).replacing("\t", with: " ")
+  }
+}
+
+/// `INCOMPLETE - 43 % searched.txt`: says that some results may be missing, and what to do.
+final class FindNotice: SearchItem {
+  let searched: SearchedFolder
+  private let percent: Int
+  let identity: UInt64
+  let inode: UInt64
+  var kind: Kind { .file }
+
+  private static let parts: UInt64 = 1 << 33
+
+  init(_ searched: SearchedFolder, _ percent: Int, _ place: UInt64) {
+    self.searched = searched
+    self.percent = percent
+    identity = StableHash(seed: place).adding(UInt64(percent)).value
+    inode = searched.file.inode(place, Self.parts + UInt64(percent))
+  }
+
+  static func name(_ percent: Int) -> FileName { FileName("INCOMPLETE - \(percent) % searched.txt") }
+
+  private var text: [UInt8] {
+    Array(
+      """
+      When this folder was listed, \(percent) % of the files had been searched: some results may be missing.
+      The rest is being searched. List the folder again to see more (ls, or reload it), until this file is gone.
+      On the command line, "ffmount search FOLDER QUERY" waits until all files have been searched, and
+      "ffmount index --search FOLDER" creates the index that makes all later searches fast.
+
+      """.utf8)
+  }
+
+  func attributes(_ blocking: BlockingMode) throws(Fault) -> Attributes {
+    searched.attributes(inode: inode, .file, size: Int64(text.count))
+  }
+
+  func open(pinned: Bool, _ blocking: BlockingMode) throws(Fault) -> any ByteSource { ByteArraySource(text) }
+}

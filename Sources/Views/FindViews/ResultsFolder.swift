@@ -1,0 +1,222 @@
+internal import Bytes
+internal import Files
+internal import Glibc
+internal import Text
+internal import Tree
+
+/// `FOLDER.search/QUERY/`: the documents that match a query, the best first, after a notice if some may be missing.
+final class ResultsFolder: SearchItem {
+  let searched: SearchedFolder
+  private let query: [UInt8]
+  let inode: UInt64
+  let identity: UInt64
+  var kind: Kind { .folder }
+
+  init(_ searched: SearchedFolder, _ query: [UInt8]) {
+    self.searched = searched
+    self.query = query
+    var hash = StableHash(seed: Self.mark)
+    hash.combine(query)
+    identity = hash.value
+    inode = searched.file.inode(identity)
+  }
+
+  private static let mark: UInt64 = 0x6669_6e65 << 32
+
+  func attributes(_ blocking: BlockingMode) throws(Fault) -> Attributes { searched.attributes(inode: inode, .folder) }
+
+  /// Returns the results. Returns `nil` if the query is invalid.
+  private func results(isNew: Bool, _ blocking: BlockingMode) throws(Fault) -> OpenSearch.Results? {
+    if blocking == .immediate, isNew { throw .later }
+    do throws(Fault) {
+      return try searched.search().results(query, isNew: isNew, blocking)
+    } catch {
+      if error.kind == .unsupported, error != .noDocumentIndex { return nil }
+      throw error
+    }
+  }
+
+  func child(named name: FileName, _ blocking: BlockingMode) throws(Fault) -> LookupResult? {
+    if name.bytes.first == 0x2e { return nil }
+    if blocking == .immediate { throw .later }
+    guard let results = try results(isNew: false, blocking) else { return nil }
+    if let list = ResultList.Form(name: name) { return try lookup(ResultList(searched, results, list, identity)) }
+    if let percent = results.percent, name == FindNotice.name(percent) {
+      return try lookup(FindNotice(searched, percent, identity))
+    }
+    guard let rank = ResultName.rank(of: name), results.hits.indices.contains(rank - 1) else { return nil }
+    let hit = results.hits[rank - 1]
+    guard ResultName.name(of: hit, rank: rank, among: results.hits.count) == name, let tree = searched.service.tree
+    else { return nil }
+    let path = hit.path.split(separator: UInt8(ascii: "/")).map { FileName($0) }
+    guard let found = try waiting({ () throws(Fault) in try tree.found(at: path, below: searched.folder) }) else {
+      return nil
+    }
+    guard let item = HitItem(found, identity, inode: searched.file.inode(identity, UInt64(rank))) else { return nil }
+    return try lookup(item)
+  }
+
+  private func lookup(_ item: some Item) throws(Fault) -> LookupResult {
+    LookupResult(item, try item.attributes(.blocking))
+  }
+
+  func listing(_ blocking: BlockingMode) throws(Fault) -> any DirectoryCursor {
+    guard let results = try results(isNew: true, blocking) else { return IndexedCursor([]) }
+    if searched.file.attributes.kind == .folder { try searched.search().note(FileName(query)) }
+    var entries: [IndexedCursor.Entry] = []
+    if let percent = results.percent {
+      entries.append((FindNotice.name(percent), FindNotice(searched, percent, identity).inode, .file))
+    }
+    for form in ResultList.Form.allCases {
+      entries.append((form.name, ResultList(searched, results, form, identity).inode, .file))
+    }
+    for (index, hit) in results.hits.enumerated() {
+      entries.append(
+        (
+          ResultName.name(of: hit, rank: index + 1, among: results.hits.count),
+          searched.file.inode(identity, UInt64(index + 1)), hit.isFolder ? .folder : .file
+        ))
+    }
+    return IndexedCursor(entries)
+  }
+
+  // MARK: Extended attributes
+
+  private static let resultsName: FileName = "user.ffmount.results"
+
+  func extendedAttribute(_ name: FileName, _ blocking: BlockingMode) throws(Fault) -> [UInt8] {
+    guard name == Self.resultsName, let results = try results(isNew: false, blocking) else { throw .noAttribute }
+    return Array("\(results.count)".utf8)
+  }
+
+  func extendedAttributeNames(_ blocking: BlockingMode) throws(Fault) -> [UInt8] {
+    guard try results(isNew: false, blocking) != nil else { return [] }
+    return Array(Self.resultsName.bytes) + [0]
+  }
+
+  func provenance(_ blocking: BlockingMode) throws(Fault) -> Provenance? {
+    var provenance = file.provenance(view: "search", nil)
+    do throws(Fault) {
+      if try searched.search().results(query, isNew: false, blocking).percent != nil { provenance.state = .estimate }
+    } catch {
+      guard error.concernsContent else { throw error }
+      provenance.state = .failed
+      provenance.error = "'\(String(decoding: query, as: UTF8.self))': \(error.reason)"
+    }
+    return provenance
+  }
+}
+
+extension FolderFinder.Hit {
+  /// Whether the document is a directory in the tree.
+  var isFolder: Bool { kind == .folder || kind == .mail && !isFile }
+
+  /// Whether a message is a file of its own.
+  private var isFile: Bool {
+    let parts = path.split(separator: UInt8(ascii: "/"))
+    return !(parts.dropLast().last.map { $0.suffix(9) == Array(".messages".utf8)[...] } ?? false)
+  }
+}
+
+/// The names of results: a rank, a date, and the name of the document.
+enum ResultName {
+  static func name(of hit: FolderFinder.Hit, rank: Int, among count: Int) -> FileName {
+    let number = "\(rank)"
+    let zeros = String(repeating: "0", count: max(0, max(3, "\(count)".utf8.count) - number.utf8.count))
+    let parts = hit.path.split(separator: UInt8(ascii: "/"))
+    var name = parts.last.map { Array($0) } ?? []
+    if let folder = parts.dropLast().last, folder.suffix(6) == Array(".pages".utf8)[...] {
+      name = folder.dropLast(6) + Array(" page ".utf8) + name
+    } else if hit.kind == .mail, hit.isFolder {
+      // The number of the message in its mailbox, and its date.
+      name = Array(name.drop { $0 != 0x20 }.dropFirst())
+      if let date = hit.day, name.starts(with: Array(date.utf8)) { name = Array(name.dropFirst(date.utf8.count + 1)) }
+    }
+    let start = Array("\(zeros)\(number) \(hit.day.map { $0 + " " } ?? "")".utf8)
+    return FileName(SafeName.cut((start + name)[...], keepingExtensionTo: SafeName.longest))
+  }
+
+  /// Returns the rank at the start of a name. Returns `nil` for another name.
+  static func rank(of name: FileName) -> Int? {
+    let digits = name.bytes.prefix { $0.isAsciiDigit }
+    guard (3...6).contains(digits.count), name.bytes.dropFirst(digits.count).first == 0x20 else { return nil }
+    return Int(String(decoding: digits, as: UTF8.self))
+  }
+}
+
+extension FolderFinder.Hit {
+  /// The local date, such as `2024-05-03`.
+  var day: String? {
+    guard let date else { return nil }
+    var seconds = time_t(date)
+    var parts = unsafe tm()
+    guard unsafe localtime_r(&seconds, &parts) != nil else { return nil }
+    var text = [CChar](repeating: 0, count: 32)
+    _ = unsafe strftime(&text, text.count, "%Y-%m-%d", &parts)
+    return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+}
+
+/// A file or directory among the results: the item at its own path, under another name.
+final class HitItem: DerivedItem {
+  let file: SourceState
+  let identity: UInt64
+  let inode: UInt64
+  private var item: any Item { file.source.item }
+  var kind: Kind { file.attributes.kind }
+  var isImmutable: Bool { kind != .folder && item.isImmutable }
+  var listsViews: Bool { item.listsViews }
+  var attributeCost: AttributeCost { item.attributeCost }
+  var claimsItsContent: Bool { item.claimsItsContent }
+  var knownHead: [UInt8]? { item.knownHead }
+
+  /// - Parameters:
+  ///   - place: identifies the directory.
+  ///   - inode: `nil` for an entry of a real directory among the results.
+  init?(_ source: Source, _ place: UInt64, inode: UInt64? = nil) {
+    guard [.file, .folder].contains(source.attributes.kind) else { return nil }
+    file = SourceState(source)
+    let content = source.item.content ?? (source.attributes.kind == .folder ? 0 : file.revision)
+    identity = StableHash(seed: place).adding(content).value
+    self.inode = inode ?? file.inode(Self.mark)
+    self.place = place
+  }
+
+  private let place: UInt64
+  private static let mark: UInt64 = 0x6669_6e66 << 32
+
+  func attributes(_ blocking: BlockingMode) throws(Fault) -> Attributes {
+    var attributes = try item.attributes(blocking)
+    if item.content == nil {
+      return attributes.view(inode: inode, kind: kind, size: kind == .folder ? 0 : attributes.size)
+    }
+    attributes.inode = inode
+    return attributes
+  }
+
+  func open(pinned: Bool, _ blocking: BlockingMode) throws(Fault) -> any ByteSource {
+    try item.open(pinned: pinned, blocking)
+  }
+  func openEarly(_ isPatient: @Sendable () -> Bool, _ blocking: BlockingMode) throws(Fault) -> any ByteSource {
+    try item.openEarly(isPatient, blocking)
+  }
+  func openAgain(_ blocking: BlockingMode) throws(Fault) -> any ByteSource { try item.openAgain(blocking) }
+  func findSize(atAnyCost: Bool, _ blocking: BlockingMode) throws(Fault) {
+    try item.findSize(atAnyCost: atAnyCost, blocking)
+  }
+  func measureSize(_ blocking: BlockingMode) throws(Fault) { try item.measureSize(blocking) }
+  func soleOwner(_ attributes: Attributes) -> UInt32? { item.soleOwner(attributes) }
+
+  func child(named name: FileName, _ blocking: BlockingMode) throws(Fault) -> LookupResult? {
+    guard kind == .folder else { throw .notFolder }
+    if item.content != nil { return try item.child(named: name, blocking) }
+    guard let found = try file.source.child(named: name, blocking), let item = HitItem(found, place) else { return nil }
+    return LookupResult(item, try item.attributes(blocking))
+  }
+
+  func listing(_ blocking: BlockingMode) throws(Fault) -> any DirectoryCursor { try item.listing(blocking) }
+
+  func provenance(_ blocking: BlockingMode) throws(Fault) -> Provenance? {
+    try item.provenance(blocking) ?? file.provenance(view: "search", nil)
+  }
+}
