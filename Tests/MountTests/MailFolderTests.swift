@@ -106,7 +106,7 @@ import Testing
             """)
       }
       for (folder, query, hits) in [("Maildir", "invoice", 3), ("eml", "okapi", 1), ("Maildir/.Sent", "invoice", 0)] {
-        let words = [MountProcess.binary, "search", "\(scratch.source)/\(folder)", query]
+        let words = [MountProcess.binary, "search", "--mail", "\(scratch.source)/\(folder)", query]
         let environment = ["XDG_CACHE_HOME": scratch.path + "/cache"]
         let result = try await MountChild(words, environment: environment).wait(atMost: 20)
         #expect(result.status == (hits == 0 ? 1 : 0), "\(folder): \(result.errors)")

@@ -35,7 +35,7 @@ import Testing
       for query in queries.prefix(8) {
         var hits: [[String]] = []
         for place in ["a.mbox", "thunderbird", "maildirs"] {
-          let words = [MountProcess.binary, "search", "\(scratch.source)/\(place)", query]
+          let words = [MountProcess.binary, "search", "--mail", "\(scratch.source)/\(place)", query]
           let result = try await MountChild(words, environment: ["XDG_CACHE_HOME": scratch.path + "/cache"])
             .wait(atMost: 20)
           #expect(result.status == (result.lines.isEmpty ? 1 : 0), "\(place): \(result.errors)")

@@ -47,6 +47,36 @@ import Testing
     #expect(try SearchQuery(text) == query)
   }
 
+  static let documentQueries: [(String, SearchQuery)] = [
+    ("kind:Mail", .kind("mail")), ("type:PDF", .kind("pdf")), ("ext:.Docx", .fileExtension("docx")),
+    ("in:a/b/", .folder("a/b")), ("in:\"/with space\"", .folder("with space")), ("name:bill", word("bill", "name")),
+    ("from:anna", word("anna", "sender")), ("subject:x", .all([.kind("mail"), word("x", "title")])),
+    ("size:>1M", .larger(than: 1 << 20)), ("size:<=10k", .smaller(than: (10 << 10) + 1)),
+    ("size:1k..2k", .all([.larger(than: 1023), .smaller(than: 2049)])), ("size:..5", .all([.smaller(than: 6)])),
+    ("date:2023-12..2024", .all([.since(day: 19_692), .before(day: 20_089)])),
+    ("date:2024..", .all([.since(day: 19_723)])), ("sort:date", .order(.date)),
+    ("near(a \"b c\")", .near([["a"], ["b", "c"]], distance: 10)), ("near(3 a b)", .near([["a"], ["b"]], distance: 3)),
+    ("/a\\/b\\d/ x", .all([.expression("a/b\\d"), word("x")])), ("near a", .all([word("near"), word("a")])),
+    ("a/b", word("a b")),
+  ]
+
+  @Test(arguments: documentQueries) func documentQueriesAreParsed(_ text: String, _ query: SearchQuery) throws {
+    #expect(try SearchQuery(text, .documents) == query)
+  }
+
+  @Test(arguments: [
+    ("near(a)", "two words"), ("near()", "two words"), ("near(a (b))", "only words"), ("/open", "closed"),
+    ("//", "nothing"),
+    ("sort:size", "sort:date"), ("size:big", "size"), ("date:..", "date"), ("label:x", "'label:' is not a prefix"),
+    ("near(a b*)", "whole words"), ("kind:", "after 'kind:'"),
+  ]) func documentQueryMistakesAreExplained(_ text: String, _ reason: String) {
+    #expect { try SearchQuery(text, .documents) } throws: { error in
+      (error as? SearchQuery.ParseError)?.reason.contains(reason) ?? false
+    }
+    // A query for mail has none of these.
+    #expect(throws: SearchQuery.ParseError.self) { try SearchQuery("kind:mail") }
+  }
+
   static let mistakes = [
     ("", "empty"), ("   ", "empty"), ("\"open", "quotation"), ("(a", "without its ')'"), ("a)", "without its '('"),
     ("()", "nothing"), ("OR", "OR"), ("a OR", "OR"), ("OR a", "OR"), ("a OR OR b", "OR"), ("-", "after a '-'"),

@@ -44,7 +44,7 @@ extension FileTree {
   }
 
   /// The syntax of queries for documents, as the end of a sentence that starts with `A query is`.
-  public static var documentSyntax: String { String(FindQuery.syntax) }
+  public static var documentSyntax: String { FindQuery.syntax }
 
   /// Returns the documents below a directory that match a query, the best first.
   ///
@@ -61,6 +61,15 @@ extension FileTree {
     matching query: String, in path: FilePath = "", progress: @escaping @Sendable (IndexingProgress) -> Void = { _ in }
   ) -> TreeStream<Document> {
     TreeStream(DocumentRows(self, path, query, progress), of: path, on: bench)
+  }
+
+  /// Returns the word of the index that is most similar to a word of the query which the index does not have. Returns
+  /// `nil` if there is none.
+  ///
+  /// - Throws: `unsupported` for an invalid query, with the reason, and for a directory in a view; `notADirectory`,
+  ///   `notFound`.
+  public func similarWord(for query: String, in path: FilePath = "") async throws(FileTreeError) -> String? {
+    try await run(path) { [self] () throws(Fault) in try finder(path).results(FindQuery(query)).suggestion }
   }
 
   /// The progress of indexing documents.

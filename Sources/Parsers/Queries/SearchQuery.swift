@@ -58,10 +58,11 @@ package indirect enum SearchQuery: Equatable, Sendable {
     has:attachment is:deleted date:2024-05 after:2024-01-01 since: before: larger:5M smaller:10k.
     """
 
-  /// The further prefixes and operators for all documents, as the end of a sentence.
+  /// All prefixes and operators for documents, as the end of a sentence.
   package static let documentSyntax = """
-    kind:mail type:pdf ext:docx name: title: in:FOLDER size:>1M date:2019..2021 near(a b) /regular expression/ \
-    sort:date.
+    words, "phrases", pre*, ~stem, AND, OR, -not, NOT, ( ), near(a b), /regular expression/, kind:mail type:pdf \
+    ext:docx name: title: in:FOLDER from: to: cc: bcc: subject: filename: body: has:attachment label: is:deleted (of a \
+    mailbox) date:2024-05 date:2019..2021 after:2024-01-01 since: before: size:>1M sort:date larger:5M smaller:10k.
     """
 
   /// The prefixes for mail, without the colon.

@@ -215,13 +215,16 @@ struct DocumentReader {
   // MARK: Mail
 
   private mutating func readMessages(in folder: ResolvedPath, path: [UInt8], depth: Int) throws(Fault) {
-    for entry in try folder.entryNames() where entry.kind == .folder {
+    let entries = try folder.entryNames()
+    // The last known message may have grown.
+    let last = trustsPaths ? entries.lastIndex { known[path + Array($0.name.bytes)] != nil } : nil
+    for (index, entry) in entries.enumerated() where entry.kind == .folder {
       try CancellationToken.check()
       let inner = path + Array(entry.name.bytes)
-      if trustsPaths, keep(inner, nil) { continue }
+      if trustsPaths, index != last, keep(inner, nil) { continue }
       do throws(Fault) {
         guard let message = try Self.child(entry.name, of: folder) else { continue }
-        if keep(inner, message.content) { continue }
+        if !trustsPaths, keep(inner, message.content) { continue }
         guard let bytes = try Self.child("message.eml", of: message) else { continue }
         try readMessage(bytes, isQuoted: true, path: inner, size: bytes.attributes.size, message.content ?? 0, depth) {
           () throws(Fault) in try Self.child("attachments", of: message)

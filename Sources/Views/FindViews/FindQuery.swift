@@ -10,7 +10,7 @@ package struct FindQuery: Sendable {
   let patterns: [RegularExpression]
 
   /// The syntax, as the end of a sentence that starts with `A query is`.
-  package static let syntax = SearchQuery.syntax.dropLast() + " " + SearchQuery.documentSyntax
+  package static let syntax = SearchQuery.documentSyntax
 
   /// Parses a query. Throws an unsupported fault that names the mistake.
   package init(_ text: String) throws(Fault) {

@@ -32,15 +32,21 @@ package final class FolderFinder: Sendable {
   ///   - readsPictures: whether the tree recognizes text in pictures, and the index has that.
   package init?(_ folder: ResolvedPath, index: Index, readsPictures: Bool = false) throws(Fault) {
     guard let real = folder.realFolder else { throw Fault(.unsupported, "it is not a real folder") }
-    let identity = real.identity
-    var key: [UInt8] = []
-    for word in [identity.device, identity.inode, identity.created] { key += [UInt8](littleEndian: word) }
+    let recognized: UInt8 = readsPictures ? 1 : 0
     guard
       let documents = index.documents(
-        below: key, version: FolderCrawl.version, options: readsPictures ? 1 : 0)
+        below: Self.key(of: real, recognized), version: FolderCrawl.version, options: UInt64(recognized))
     else { return nil }
     self.folder = folder
     self.index = documents
+  }
+
+  /// Returns the key of a folder's index. One with recognized text has `options` 1.
+  static func key(of folder: RealFolder, _ options: UInt8 = 0) -> [UInt8] {
+    let identity = folder.identity
+    var key: [UInt8] = []
+    for word in [identity.device, identity.inode, identity.created] { key += [UInt8](littleEndian: word) }
+    return key + (options == 0 ? [] : [options])
   }
 
   /// Work that brings the index up to date. Returns `nil` while another process does that.
@@ -88,8 +94,17 @@ package final class FolderFinder: Sendable {
     let name = path.split(separator: UInt8(ascii: "/")).last.map { String(decoding: $0, as: UTF8.self) } ?? ""
     return Hit(
       number: number, path: path, kind: kind, date: document.date, size: document.size,
-      title: document.title.isEmpty ? name : String(decoding: document.title, as: UTF8.self),
+      title: document.title.isEmpty ? Self.title(path, name) : String(decoding: document.title, as: UTF8.self),
       sender: String(decoding: document.people, as: UTF8.self), snippet: snippet ?? .empty)
+  }
+
+  /// Returns the title of a document without one: its name, or that of its document and the page.
+  private static func title(_ path: [UInt8], _ name: String) -> String {
+    let parts = path.split(separator: UInt8(ascii: "/"))
+    guard let folder = parts.dropLast().last, folder.suffix(6) == Array(".pages".utf8)[...],
+      let page = Int(name.prefix { $0.isNumber })
+    else { return name }
+    return "\(String(decoding: folder.dropLast(6), as: UTF8.self)) page \(page)"
   }
 
   /// The maximum number of parts in which the words of a document are looked for.

@@ -103,6 +103,7 @@ struct SearchCommand: ParsableCommand {
     let opened = open
     let count = Mutex(0)
     let chosen = Mutex<String?>(nil)
+    let similar = Mutex<String?>(nil)
     let reach = Mutex<FileTree.IndexingProgress?>(nil)
     var progress = ProgressLine(archive, size: 0, output: STDERR_FILENO, isShown: !json && !Self.isPiped)
     do throws(FileTreeError) {
@@ -119,6 +120,10 @@ struct SearchCommand: ParsableCommand {
             break
           }
           if number == most { break }
+        }
+        if count.withLock({ $0 }) == 0 {
+          let word = try await tree.similarWord(for: query, in: path)
+          similar.withLock { $0 = word }
         }
       } watch: {
         if let reach = reach.withLock({ $0 }), !reach.isDone { progress.show(bytes: reach.bytesDone, of: reach.bytes) }
@@ -140,7 +145,8 @@ struct SearchCommand: ParsableCommand {
       throw Refusal(.failure, "cannot search \(archive): its results cannot be printed: \(describe(error))")
     }
     if count.withLock({ $0 }) == 0 {
-      Terminal.logError("nothing in \(archive) matches \(query)")
+      let hint = similar.withLock { $0 }.map { " (did you mean \($0)?)" } ?? ""
+      Terminal.logError("nothing in \(archive) matches \(query)\(hint)")
       throw ExitCode(ExitStatus.failure.rawValue)
     }
   }

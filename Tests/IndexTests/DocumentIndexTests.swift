@@ -1,0 +1,124 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Index
+
+@Suite struct DocumentIndexTests {
+  private static let folder: [UInt8] = (0..<24).map { $0 }
+  private static let state = DocumentSource.State(size: 1, modified: 2, changed: 3, inode: 4)
+
+  private static func document(_ body: String, path: String = "", title: String = "", date: Int64? = nil)
+    -> IndexedDocument
+  {
+    var document = IndexedDocument(
+      path: Array(path.utf8), kind: 3, date: date, size: 7,
+      words: [Array(title.utf8), Array("name".utf8), [], [], Array(body.utf8)])
+    document.title = Array(title.utf8)
+    document.text = Array(body.utf8)
+    document.fileExtension = Array("txt".utf8)
+    return document
+  }
+
+  private func withIndex(_ body: (String, Index) throws -> Void) throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("find-\(UUID().uuidString)").path
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    try body(folder, Index(folder: folder))
+  }
+
+  private static func path(_ text: String) -> [UInt8] { Array(text.utf8) }
+
+  @Test func indexedDocumentsAreFoundByWordsAndFacts() throws {
+    try withIndex { folder, index in
+      let documents = try #require(index.documents(below: Self.folder, version: 1, options: 0))
+      var whole = Self.document("", title: "report", date: 100)
+      whole.parts = 2
+      #expect(
+        documents.apply([
+          .begin(path: Self.path("a.pdf"), Self.state),
+          .add(
+            path: Self.path("a.pdf"),
+            [whole, Self.document("zebra one", path: ".pages/1"), Self.document("okapi zebra", path: ".pages/2")]),
+          .finish(path: Self.path("a.pdf"), Self.state, error: []),
+          .begin(path: Self.path("d/b.txt"), Self.state),
+          .add(path: Self.path("d/b.txt"), [Self.document("okapi", date: 200)]),
+        ]))
+      #expect(documents.numbers(matching: "\"zebra\"") == [2, 3])
+      #expect(documents.numbers(matching: "title : \"report\"") == [1])
+      #expect(documents.numbers(matching: "NEAR(\"okapi\" \"zebra\", 1)") == [3])
+      #expect(documents.numbers(.date(100, 200)) == [1] && documents.numbers(.date(100, 201)) == [1, 4])
+      #expect(documents.numbers(.kind([3], extensions: [])) == [1, 2, 3, 4])
+      #expect(documents.numbers(.kind([], extensions: [Self.path("pdf")])) == [])
+      #expect(documents.numbers(.folder(Self.path("D"))) == [4] && documents.numbers(.folder(Self.path("b"))) == [])
+      #expect(documents.groups()?.map(\.first) == [1] && documents.groups()?.map(\.parts) == [2])
+      let found = try #require(documents.document(3))
+      #expect(found.wholePath == Self.path("a.pdf.pages/2") && found.date == nil && found.size == 7)
+      #expect(documents.text(of: 3) == Self.path("okapi zebra"))
+      let relevance = try #require(documents.relevance(matching: "\"okapi\"", weights: [1, 1, 1, 1, 1]))
+      #expect(relevance.count == 2 && relevance.allSatisfy { $0.relevance > 0 })
+      #expect(documents.words(from: "zeb", through: "zec", atMost: 9).map(\.word) == ["zebra"])
+      // Another process finds the same. The second source is not finished.
+      let again = try #require(Index(folder: folder).documents(below: Self.folder, version: 1, options: 0))
+      var sources: [String: Bool] = [:]
+      #expect(again.forEachSource { sources[String(decoding: $0.path, as: UTF8.self)] = $0.isDone })
+      #expect(sources == ["a.pdf": true, "d/b.txt": false])
+      #expect(again.numbers(matching: "\"okapi\"") == [3, 4])
+      // Of another version, nothing is left.
+      let other = try #require(Index(folder: folder).documents(below: Self.folder, version: 2, options: 0))
+      #expect(other.counts?.documents == 0)
+    }
+  }
+
+  @Test func removedDocumentsAreCountedAndForgotten() throws {
+    try withIndex { _, index in
+      let documents = try #require(index.documents(below: Self.folder, version: 1, options: 0))
+      let path = Self.path("a.txt")
+      #expect(
+        documents.apply([
+          .begin(path: path, Self.state), .add(path: path, [Self.document("one"), Self.document("two", path: "x")]),
+        ]))
+      #expect(documents.apply([.remove([1])]))
+      #expect(documents.document(1) == nil && documents.text(of: 1) == nil && documents.document(2) != nil)
+      #expect(documents.counts.map { $0.documents == 1 && $0.dead == 1 && $0.limit == 3 } ?? false)
+      // A number is not used again, because its words are still found.
+      #expect(documents.apply([.remove([2]), .add(path: path, [Self.document("three")])]))
+      #expect(documents.numbers(matching: "\"three\"") == [3])
+      #expect(documents.numbers(.all) == [3])
+      // Changes of an unknown source change nothing.
+      #expect(!documents.apply([.remove([3]), .add(path: Self.path("absent"), [Self.document("four")])]))
+      #expect(documents.numbers(.all) == [3])
+    }
+  }
+
+  @Test(arguments: [0, 100, 8192, 20_000]) func damagedDocumentIndexIsReplaced(_ offset: Int) throws {
+    try withIndex { folder, index in
+      let path = Self.path("a.txt")
+      do {
+        let documents = try #require(index.documents(below: Self.folder, version: 1, options: 0))
+        #expect(documents.apply([.begin(path: path, Self.state), .add(path: path, [Self.document("needle")])]))
+        documents.settle()
+      }
+      let name = try #require(
+        try FileManager.default.contentsOfDirectory(atPath: folder + "/find").first { $0.hasSuffix(".sqlite") })
+      let file = try #require(FileHandle(forWritingAtPath: "\(folder)/find/\(name)"))
+      try file.seek(toOffset: UInt64(offset))
+      try file.write(contentsOf: [UInt8](repeating: 0x5a, count: 4096))
+      try file.close()
+      let again = try #require(Index(folder: folder).documents(below: Self.folder, version: 1, options: 0))
+      for _ in 0..<3 {
+        // Whatever is damaged, no call returns something else than what was stored.
+        #expect([nil, [], [1]].contains(again.numbers(matching: "\"needle\"")))
+        #expect(again.document(1).map { $0.wholePath == path } ?? true)
+      }
+      #expect(again.apply([.begin(path: path, Self.state), .add(path: path, [Self.document("again")])]))
+      #expect(again.numbers(matching: "\"again\"")?.count == 1)
+    }
+  }
+
+  @Test func packedTextsAreRestored() throws {
+    for text in [[], Array("short".utf8), [UInt8](repeating: 65, count: 1 << 20)] {
+      #expect(try PackedText.text(PackedText.packed(text)) == text)
+    }
+    #expect(throws: IndexFailure.self) { try PackedText.text(Array("not a frame".utf8)) }
+  }
+}

@@ -1,0 +1,213 @@
+import AllViews
+import Bytes
+import Files
+import Foundation
+import Queries
+import TestSupport
+import Testing
+
+@testable import FindViews
+@testable import Index
+@testable import Tree
+
+/// A search of everything below a folder, in this process and without conversions.
+@Suite struct FolderFinderTests {
+  private struct Folder {
+    let scratch: String
+    let index: Index
+
+    func write(_ name: String, _ bytes: [UInt8]) throws {
+      let path = "\(scratch)/source/\(name)"
+      try FileManager.default.createDirectory(
+        atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
+      try Data(bytes).write(to: URL(fileURLWithPath: path))
+    }
+
+    func write(_ name: String, _ text: String) throws { try write(name, Array(text.utf8)) }
+
+    func finder() throws -> FolderFinder {
+      let root = try RealRoot(
+        Descriptor.open(path: scratch + "/source", for: .place), pool: DescriptorPool(capacity: 64))
+      let tree = try Tree(mirroring: root, views: Views(index: index))
+      return try #require(try FolderFinder(ResolvedPath.find([], in: tree, .blocking), index: index))
+    }
+
+    @discardableResult func update(_ finder: FolderFinder) throws -> FolderCrawl.Progress {
+      let (crawl, lock) = try #require(finder.crawl())
+      crawl.run(atATime: 2)
+      withExtendedLifetime(lock) {}
+      #expect(crawl.reach.isDone && crawl.reach.fault == nil, "\(String(describing: crawl.reach.fault))")
+      return crawl.reach
+    }
+
+    func paths(_ query: String, _ finder: FolderFinder) throws -> [String] {
+      let query = try FindQuery(query)
+      return try finder.results(query).numbers.compactMap { number in
+        try finder.hit(number, query).map { String(decoding: $0.path, as: UTF8.self) }
+      }
+    }
+  }
+
+  private func withFolder(_ body: (Folder) throws -> Void) throws {
+    let path = FileManager.default.temporaryDirectory.appendingPathComponent("finder-\(UUID().uuidString)").path
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try FileManager.default.createDirectory(atPath: path + "/source", withIntermediateDirectories: true)
+    let index = Index(folder: path + "/cache")
+    defer { index.finish(within: .seconds(5)) }
+    try body(Folder(scratch: path, index: index))
+  }
+
+  private static func mail(_ subject: String, _ body: String, from: String = "anna@example.com", day: Int = 1) -> String
+  {
+    """
+    From a@b Mon Jan  1 00:00:00 2024
+    From: \(from)
+    To: bob@example.com
+    Subject: \(subject)
+    Date: \(day) Mar 2024 12:00:00 +0000
+
+    \(body)
+
+
+    """
+  }
+
+  @Test func textAtAnyDepthIsFound() throws {
+    try withFolder { folder in
+      try folder.write("note.txt", "The quick zebra.\n")
+      try folder.write("sub/page.html", "<html><title>Animals</title><body>An <b>okapi</b> here</body></html>")
+      try folder.write(
+        "sub/latin.txt", Array("Gr".utf8) + [0xfc, 0xdf] + Array("e aus M".utf8) + [0xfc] + Array("nchen".utf8))
+      try folder.write("in.mbox", Self.mail("Numbers", "an invoice") + Self.mail("Zebra again", "nothing", day: 2))
+      try folder.write("one.eml", String(Self.mail("Single", "lonely walrus").drop { $0 != "\n" }.dropFirst()))
+      let inner = ZipFixture(ZipFixtureEntry("deep/x.txt", "buried zebra"), ZipFixtureEntry("y.bin", [0, 1])).bytes()
+      try folder.write("outer.zip", ZipFixture(ZipFixtureEntry("inner.zip", inner)).bytes())
+      let finder = try folder.finder()
+      try folder.update(finder)
+      func paths(_ query: String) throws -> [String] { try folder.paths(query, finder) }
+      #expect(
+        try Set(paths("zebra")) == [
+          "note.txt", "in.mbox.messages/000002 2024-03-02 anna@example.com - Zebra again",
+          "outer.zip.contents/inner.zip.contents/deep/x.txt",
+        ])
+      #expect(try paths("okapi") == ["sub/page.html"] && paths("title:animals") == ["sub/page.html"])
+      #expect(try paths("grüsse münchen") == ["sub/latin.txt"] && paths("MUNCHEN") == [])
+      #expect(try paths("walrus") == ["one.eml"] && paths("from:anna kind:mail walrus") == ["one.eml"])
+      #expect(try paths("invoice kind:mail").count == 1 && paths("subject:zebra").count == 1)
+      #expect(try paths("name:y ext:bin") == ["outer.zip.contents/inner.zip.contents/y.bin"])
+      #expect(try paths("kind:folder") == ["sub/"] && paths("in:sub okapi") == ["sub/page.html"])
+      #expect(try Set(paths("kind:archive")) == ["outer.zip", "outer.zip.contents/inner.zip"])
+      #expect(try paths("zebra -quick -subject:zebra") == ["outer.zip.contents/inner.zip.contents/deep/x.txt"])
+      #expect(try paths("near(2 quick zebra)") == ["note.txt"] && paths("\"zebra quick\"") == [])
+      #expect(try paths("/qu[i]ck +zebra/") == ["note.txt"] && paths("zebra /absent/") == [])
+      #expect(try paths("date:2024-03 sort:date").first?.contains("000002") ?? false)
+      #expect(try paths("size:>1M") == [])
+      let suggestion = try finder.results(FindQuery("walrsu")).suggestion
+      #expect(suggestion == "walrus")
+    }
+  }
+
+  @Test func onlyChangedFilesAreReadAgain() throws {
+    try withFolder { folder in
+      for number in 0..<40 { try folder.write("f\(number).txt", "common word\(number)") }
+      let messages = (1...20).map { Self.mail("m\($0)", "text\($0)") }
+      try folder.write("in.mbox", messages.joined())
+      let finder = try folder.finder()
+      #expect(try folder.update(finder).filesDone == 41)
+      #expect(try folder.update(finder).files == 0)
+      let limit = try #require(folder.documents().counts).limit
+      // One more mail is one more document, and those of the others stay.
+      try folder.write("in.mbox", messages.joined() + Self.mail("new", "fresh text"))
+      try folder.write("f7.txt", "common rewritten")
+      try FileManager.default.removeItem(atPath: folder.scratch + "/source/f8.txt")
+      #expect(try folder.update(finder).filesDone == 2)
+      #expect(try folder.paths("fresh", finder).count == 1 && folder.paths("text20", finder).count == 1)
+      #expect(try folder.paths("word7", finder) == [] && folder.paths("rewritten", finder) == ["f7.txt"])
+      #expect(try folder.paths("word8", finder) == [] && folder.paths("common", finder).count == 39)
+      // The file, the mailbox, its last message, which may have grown, and the new one.
+      #expect(try #require(folder.documents().counts).limit <= limit + 4)
+    }
+  }
+
+  @Test func stoppedCrawlContinues() throws {
+    try withFolder { folder in
+      for number in 0..<300 { try folder.write("d\(number % 7)/f\(number).txt", "needle word\(number)") }
+      try folder.write("in.mbox", (1...300).map { Self.mail("m\($0)", "needle text\($0)") }.joined())
+      let finder = try folder.finder()
+      for delay in [0.0, 0.02, 0.05] {
+        let (crawl, lock) = try #require(finder.crawl())
+        // While one works, another one cannot.
+        #expect(finder.crawl() == nil)
+        let stopper = Thread {
+          Thread.sleep(forTimeInterval: delay)
+          crawl.stop()
+        }
+        stopper.start()
+        crawl.run(atATime: 2)
+        withExtendedLifetime(lock) {}
+      }
+      try folder.update(finder)
+      #expect(try finder.results(FindQuery("needle")).numbers.count == 600)
+      #expect(try folder.update(finder).files == 0)
+    }
+  }
+
+  @Test func wordsInDifferentPartsFindTheWhole() throws {
+    let evaluated = try FindQuery("alpha beta")
+    try withFolder { folder in
+      let documents = try folder.documents()
+      var whole = IndexedDocument(path: [], kind: 3, date: 1, size: 1, words: [[], Array("whole".utf8), [], [], []])
+      whole.parts = 2
+      func page(_ number: Int, _ text: String) -> IndexedDocument {
+        var page = IndexedDocument(
+          path: Array(".pages/\(number)".utf8), kind: 3, date: 1, size: 1, words: [[], [], [], [], Array(text.utf8)])
+        page.text = Array(text.utf8)
+        return page
+      }
+      let state = DocumentSource.State(size: 1, modified: 1, changed: 1, inode: 1)
+      for (name, pages) in [("a", ["alpha", "beta"]), ("b", ["alpha beta", "beta"]), ("c", ["alpha", "gamma"])] {
+        let path = Array(name.utf8)
+        #expect(
+          documents.apply([
+            .begin(path: path, state), .add(path: path, [whole, page(1, pages[0]), page(2, pages[1])]),
+          ]))
+      }
+      let numbers = try FolderSearch(documents).results(evaluated).numbers
+      #expect(Set(numbers) == [1, 5])
+      #expect(try FolderSearch(documents).results(FindQuery("alpha -beta")).numbers.sorted() == [2, 8])
+      #expect(try FolderSearch(documents).results(FindQuery("whole gamma")).numbers == [7])
+    }
+  }
+
+  @Test func snippetsShowTheWordsOfAQuery() throws {
+    let text = Array((String(repeating: "filler text ", count: 50) + "An Okapi\nand a zébra  meet. " + "end").utf8)
+    let snippet = try #require(Snippet(of: text, try FindQuery("okapi zébra absent")))
+    let marked = snippet.marks.map { String(decoding: Array(snippet.text.utf8)[$0], as: UTF8.self) }
+    #expect(marked == ["Okapi", "zébra"] && snippet.text.hasPrefix("… ") && snippet.text.contains("Okapi and a zébra"))
+    #expect(Snippet(of: text, try FindQuery("absent"), isLast: false) == nil)
+    #expect(try #require(Snippet(of: Array("会議の資料です".utf8), try FindQuery("資料"))).marks.count == 1)
+    // Whatever is cut before a word, whole characters are left.
+    for size in 0..<100 {
+      let part = Array((String(repeating: "é", count: size) + " okapi").utf8)
+      #expect(try #require(Snippet(of: part, try FindQuery("okapi"))).text.contains("\u{fffd}") == false)
+    }
+  }
+
+  @Test func similarWordsAreRecognized() {
+    func distance(_ one: String, _ other: String) -> Int {
+      FolderSearch.distance(Array(one.unicodeScalars), Array(other.unicodeScalars))
+    }
+    #expect(distance("zebra", "zebra") == 0 && distance("zebra", "zbera") == 1 && distance("zebra", "zebras") == 1)
+    #expect(distance("zebra", "cobra") == 2 && distance("zebra", "walrus") > 2)
+  }
+}
+
+extension FolderFinderTests.Folder {
+  /// The index of the folder.
+  fileprivate func documents() throws -> DocumentIndex {
+    let root = try RealRoot(
+      Descriptor.open(path: scratch + "/source", for: .place), pool: DescriptorPool(capacity: 8))
+    let key = try FolderFinder.key(of: RealFolder(root: root))
+    return try #require(index.documents(below: key, version: FolderCrawl.version, options: 0))
+  }
+}
