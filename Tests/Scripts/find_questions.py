@@ -117,6 +117,8 @@ class Recoll:
         folder.mkdir(exist_ok=True)
         (folder / "recoll.conf").write_text(
             f"topdirs = {truth.tree}\nindexstemminglanguages =\nskippedNames =\nnoaspell = 1\nloglevel = 2\nidxflushmb = 100\n")
+        # Debian's configuration leaves archives of tar out.
+        (folder / "mimeconf").write_text("[index]\napplication/x-tar = execm rcltar.py\n")
         started = time.monotonic()
         subprocess.run(["recollindex", "-c", folder], env=self.environment, stdout=subprocess.DEVNULL, stderr=(folder / "log").open("w"), check=True)
         print(f"recollindex: {time.monotonic() - started:.1f} s", file=sys.stderr)
