@@ -6,6 +6,7 @@ truth does not decide, such as whether an attachment has the date of its message
 
 import dataclasses
 import fnmatch
+import functools
 import random
 import re
 import unicodedata
@@ -14,12 +15,18 @@ import unicodedata
 RUNNING = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
 
 
+#: By `kind:`, the kinds of the truth.
+KINDS = {"mail": {"mail"}, "code": {"code"}, "book": {"book"}, "presentation": {"slides"}, "page": {"web"}, "card": {"contact", "calendar"}}
+
+
+@functools.lru_cache(1 << 12)
 def folded(text):
     """Without case, accents, width and ligatures; marks that are letters of their script stay."""
     text = unicodedata.normalize("NFKD", text.casefold())
     return unicodedata.normalize("NFKC", "".join(letter for letter in text if not "\u0300" <= letter <= "\u036f")).casefold()
 
 
+@functools.lru_cache(1 << 12)
 def words(text):
     return re.findall(r"[^\W_\u0900-\u097f]+|[\u0900-\u097f]+", folded(text))
 
@@ -84,7 +91,8 @@ class Prefix(Node):
     start: str
 
     def within(self, place):
-        return any(word.startswith(folded(self.start)) for word in place[2])
+        start = folded(self.start)
+        return any(word.startswith(start) for word in place[2])
 
     def ours(self):
         return f"{self.start}*"
@@ -116,8 +124,9 @@ class Near(Node):
         several = place[1]
         if not place[2].issuperset((folded(self.one), folded(self.other))):
             return False
-        at = [number for number, word in enumerate(several) if word == folded(self.one)]
-        return any(folded(self.other) in several[max(0, number - 10):number + 11] for number in at)
+        one, other = folded(self.one), folded(self.other)
+        at = [number for number, word in enumerate(several) if word == one]
+        return any(other in several[max(0, number - 10):number + 11] for number in at)
 
     def ours(self):
         return f"near({self.one} {self.other})"
@@ -157,9 +166,10 @@ class Field(Node):
             extension = name.rpartition(".")[2] if "." in name else ""
             return extension == value
         if self.field == "kind":
-            return True if one["kind"] == value else None if one["in_mail"] and value == "mail" else False
+            return True if one["kind"] in KINDS[value] else None if one["in_mail"] and value == "mail" else False
         if self.field == "in":
-            return one["path"].startswith(value.rstrip("/") + "/")
+            # A folder's name, or its path, above the document.
+            return f"/{value.strip('/')}/" in f"/{one['path']}"
         if self.field == "name":
             if mail:
                 return None
@@ -306,6 +316,21 @@ def truth(node, facts, section):
     return bool(places) if section is None else section in places or -1 in places
 
 
+def whole(node, facts, parts):
+    """Whether a query holds for a message, an archive or the like together with what is in it, whose facts are `parts`.
+
+    A date or a size is that of the thing itself."""
+    if isinstance(node, And):
+        return all(whole(part, facts, parts) for part in node.parts)
+    if isinstance(node, Or):
+        return any(whole(part, facts, parts) for part in node.parts)
+    if isinstance(node, Not):
+        return not whole(node.part, facts, parts)
+    if isinstance(node, Field) and node.field in ("date", "size"):
+        return node.holds(facts) is not False
+    return any(truth(node, one, None) is not False for one in (facts, *parts))
+
+
 def sections_of(node, facts):
     """The sections of a document in which a query holds."""
     return [number for number in range(len(facts.sections)) if truth(node, facts, number) is True]
@@ -380,7 +405,7 @@ def questions(truth_file, count=200, seed=38):
     # Facts.
     ask("type", *(And((Word("meadow"), Field("type", kind))) for kind in ("pdf", "docx", "epub")), And((Word("harbour"), Field("ext", "txt"))), And((Word("harbour"), Field("ext", "html"))),
         And((Word("lantern"), Field("ext", "odt"))), And((Or((Word("lantern"), Word("copper"))), Field("type", "pdf"))))
-    ask("kind", *(And((Word("meadow"), Field("kind", kind))) for kind in ("mail", "code", "book", "subtitles")), And((Word("harbour"), Not(Field("kind", "mail")))))
+    ask("kind", *(And((Word("meadow"), Field("kind", kind))) for kind in ("mail", "code", "book", "presentation")), And((Word("harbour"), Not(Field("kind", "mail")))))
     ask("in", *(And((Word("meadow"), Field("in", place))) for place in ("papers", "papers/office", "post", "packed/deep", "media")), And((Word("harbour"), Field("in", "papers/code"))),
         And((Word("lantern"), Not(Field("in", "post")))))
     archive = next(one["path"] for one in documents if one["kind"] == "archive" and one["path"].endswith(".zip") and one["path"].count("/") == 1)
