@@ -12,12 +12,13 @@ view, as several users, by name and by listing, before and after the owner has u
 
 Prints one line for each thing that is not so, and at last how many questions were asked.
 """
-import errno, json, os, struct, subprocess, sys, zlib
+import errno, json, os, struct, subprocess, sys, time, zlib
 
 ALICE, BOB, CAROL = 2001, 2002, 2003
 # Name: user, groups.
 USERS = {"root": (0, [0]), "alice": (ALICE, [ALICE]), "bob": (BOB, [BOB]), "carol": (CAROL, [CAROL, ALICE])}
 ALL = 0xFFFFFFFF
+LIST = "system.posix_acl_access"
 
 
 def acl(owner, group, others, users={}, groups={}, mask=None):
@@ -126,7 +127,7 @@ def give(path, owner, group, mode, rights):
     os.chown(path, owner, group)
     os.chmod(path, mode)
     if rights:
-        os.setxattr(path, "system.posix_acl_access", rights)
+        os.setxattr(path, LIST, rights)
 
 
 FREE = (ALICE, ALICE, 0o644, None)
@@ -319,33 +320,29 @@ def check_folders(source, mountpoint, when):
 
 def check_later_changes(source, mountpoint):
     """What is closed after it has been used is closed."""
-    global questions
-    import time
-    for name in ("zip-open-a.zip", "mbox-open-a.mbox", "pdf-open-a.pdf", "csv-open-a.csv"):
-        row = name.split("-")[0]
-        views = list(names_of(row, "open", "a", row))
-        held = [run("bob", lambda: use(f"{mountpoint}/{view}")) for view in views]
-        os.chmod(f"{source}/{name}", 0o600)
-        time.sleep(1.2)
-        for view in views:
+    changed = {name: list(names_of(row, "open", "a", row)) for row in ("zip", "mbox", "pdf", "csv")
+               for name in [f"{row}-open-a.{row}"]}
+    views = [view for some in changed.values() for view in some]
+
+    def expect(when, user, wanted):
+        global questions
+        said = run(user, lambda: [use(f"{mountpoint}/{view}") for view in views])
+        for view, answer in zip(views, said):
             questions += 1
-            if (said := run("bob", lambda: use(f"{mountpoint}/{view}"))) != "EACCES":
-                complain("after chmod", view, "is", said)
-            if (said := run("alice", lambda: use(f"{mountpoint}/{view}"))) != "read":
-                complain("after chmod", view, "is", said, "to its owner")
-        rights = acl(6, 0, 0, users={BOB: 4}, mask=4)
-        os.setxattr(f"{source}/{name}", "system.posix_acl_access", rights)
+            if answer != wanted:
+                complain(when, view, "is", answer, "to", user)
+
+    # The first use.
+    run("bob", lambda: [use(f"{mountpoint}/{view}") for view in views])
+    for when, change, wanted in (
+            ("after chmod", lambda path: os.chmod(path, 0o600), "EACCES"),
+            ("after setfacl", lambda path: os.setxattr(path, LIST, acl(6, 0, 0, users={BOB: 4}, mask=4)), "read"),
+            ("after another setfacl", lambda path: os.setxattr(path, LIST, acl(6, 0, 0, users={BOB: 0}, mask=4)), "EACCES")):
+        for name in changed:
+            change(f"{source}/{name}")
         time.sleep(1.2)
-        for view in views:
-            questions += 1
-            if (said := run("bob", lambda: use(f"{mountpoint}/{view}"))) != "read":
-                complain("after setfacl", view, "is", said)
-        os.setxattr(f"{source}/{name}", "system.posix_acl_access", acl(6, 0, 0, users={BOB: 0}, mask=4))
-        time.sleep(1.2)
-        for view in views:
-            questions += 1
-            if (said := run("bob", lambda: use(f"{mountpoint}/{view}"))) != "EACCES":
-                complain("after another setfacl", view, "is", said)
+        expect(when, "bob", wanted)
+        expect(when, "alice", "read")
 
 
 def check_namespaces(mountpoint):

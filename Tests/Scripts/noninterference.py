@@ -56,7 +56,7 @@ PAIRS = {
 }
 ENDINGS = ["", ".contents", ".messages", ".views", ".message", ".pages", ".as-txt", ".as-html", ".as-jpeg", ".as-csv", ".tracks",
            ".sheets", ".contents.contents"]
-INSIDE = ["", "/secret.txt", "/public.txt", "/d", "/d/e/f.txt", "/in.zip.contents", "/in.zip.contents/secret.txt", "/search",
+INSIDE = ["/secret.txt", "/public.txt", "/d", "/d/e/f.txt", "/in.zip.contents", "/in.zip.contents/secret.txt", "/search",
           "/search/secret", "/search/public", "/search/subject:secret", "/1.pdf", "/3.pdf", "/body.txt", "/nothing"]
 BEFORE = 1_700_000_000 * 10**9
 
@@ -126,14 +126,20 @@ def all_answers(folder):
     found = {}
     top = f"{mount}/{folder}"
     found["names"] = asked(lambda: sorted(os.listdir(top)))
-    paths = [name + ending + inside for name in PAIRS for ending in ENDINGS for inside in INSIDE
-             if not inside or ending and not ending.startswith(".as-")]
-    for path in paths + ["mix.merged.pdf", "mix.views", "mix.messages"]:
+
+    def ask(path):
         for key, question in QUESTIONS.items():
             found[f"{key} of {path}"] = asked(lambda: question(f"{top}/{path}"))
             # What cannot be found cannot be asked for more.
             if isinstance(found[f"stat of {path}"], str):
-                break
+                return False
+        return True
+
+    for path in [name + ending for name in PAIRS for ending in ENDINGS] + ["mix.merged.pdf", "mix.views", "mix.messages"]:
+        # Nothing is found in what cannot be found, nor in a file.
+        if ask(path) and found[f"list of {path}"] != "ENOTDIR":
+            for inside in INSIDE:
+                ask(path + inside)
     return found
 
 
