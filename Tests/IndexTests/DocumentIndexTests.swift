@@ -13,11 +13,18 @@ import Testing
   {
     var document = IndexedDocument(
       path: Array(path.utf8), kind: 3, date: date, size: 7,
-      words: [Array(title.utf8), Array("name".utf8), [], [], Array(body.utf8)])
+      words: [Array(title.utf8), Array("name".utf8), [], []])
+    document.body = Array(body.utf8)
     document.title = Array(title.utf8)
     document.text = Array(body.utf8)
     document.fileExtension = Array("txt".utf8)
     return document
+  }
+
+  private static func page(_ body: String, path: String) -> IndexedDocument {
+    var page = document(body, path: path)
+    page.text = nil
+    return page
   }
 
   private func withIndex(_ body: (String, Index) throws -> Void) throws {
@@ -33,19 +40,20 @@ import Testing
       let documents = try #require(index.documents(below: Self.folder, version: 1, options: 0))
       var whole = Self.document("", title: "report", date: 100)
       whole.parts = 2
+      whole.text = Self.path("zebra one\u{c}okapi zebra\u{c}")
       #expect(
         documents.apply([
           .begin(path: Self.path("a.pdf"), Self.state),
           .add(
             path: Self.path("a.pdf"),
-            [whole, Self.document("zebra one", path: ".pages/1"), Self.document("okapi zebra", path: ".pages/2")]),
-          .finish(path: Self.path("a.pdf"), Self.state, error: []),
+            [whole, Self.page("zebra one", path: ".pages/1"), Self.page("okapi zebra", path: ".pages/2")]),
+          .finish(path: Self.path("a.pdf"), Self.state, .container, error: []),
           .begin(path: Self.path("d/b.txt"), Self.state),
           .add(path: Self.path("d/b.txt"), [Self.document("okapi", date: 200)]),
         ]))
-      #expect(documents.numbers(matching: "\"zebra\"") == [2, 3])
-      #expect(documents.numbers(matching: "title : \"report\"") == [1])
-      #expect(documents.numbers(matching: "NEAR(\"okapi\" \"zebra\", 1)") == [3])
+      #expect(documents.numbers(matching: "\"zebra\"", in: .bodies) == [2, 3])
+      #expect(documents.numbers(matching: "title : \"report\"", in: .heads) == [1])
+      #expect(documents.numbers(matching: "\"okapi\" AND \"zeb\" *", in: .bodies) == [3])
       #expect(documents.numbers(.date(100, 200)) == [1] && documents.numbers(.date(100, 201)) == [1, 4])
       #expect(documents.numbers(.kind([3], extensions: [])) == [1, 2, 3, 4])
       #expect(documents.numbers(.kind([], extensions: [Self.path("pdf")])) == [])
@@ -53,16 +61,17 @@ import Testing
       #expect(documents.groups()?.map(\.first) == [1] && documents.groups()?.map(\.parts) == [2])
       let found = try #require(documents.document(3))
       #expect(found.wholePath == Self.path("a.pdf.pages/2") && found.date == nil && found.size == 7)
-      #expect(documents.text(of: 3) == Self.path("okapi zebra"))
-      let relevance = try #require(documents.relevance(matching: "\"okapi\"", weights: [1, 1, 1, 1, 1]))
-      #expect(relevance.count == 2 && relevance.allSatisfy { $0.relevance > 0 })
-      #expect(documents.words(from: "zeb", through: "zec", atMost: 9).map(\.word) == ["zebra"])
+      // A part has its page of the text of the whole.
+      #expect(documents.text(of: 3) == Self.path("okapi zebra") && documents.text(of: 1) == nil)
+      let relevance = try #require(documents.relevance(matching: "\"name\"", weights: [1, 1, 1, 1]))
+      #expect(relevance.map(\.number) == [1, 2, 3, 4])
+      #expect(documents.words(of: .bodies, from: "zeb", through: "zec", atMost: 9).map(\.word) == ["zebra"])
       // Another process finds the same. The second source is not finished.
       let again = try #require(Index(folder: folder).documents(below: Self.folder, version: 1, options: 0))
       var sources: [String: Bool] = [:]
       #expect(again.forEachSource { sources[String(decoding: $0.path, as: UTF8.self)] = $0.isDone })
       #expect(sources == ["a.pdf": true, "d/b.txt": false])
-      #expect(again.numbers(matching: "\"okapi\"") == [3, 4])
+      #expect(again.numbers(matching: "\"okapi\"", in: .bodies) == [3, 4])
       // Of another version, nothing is left.
       let other = try #require(Index(folder: folder).documents(below: Self.folder, version: 2, options: 0))
       #expect(other.counts?.documents == 0)
@@ -79,10 +88,10 @@ import Testing
         ]))
       #expect(documents.apply([.remove([1])]))
       #expect(documents.document(1) == nil && documents.text(of: 1) == nil && documents.document(2) != nil)
-      #expect(documents.counts.map { $0.documents == 1 && $0.dead == 1 && $0.limit == 3 } ?? false)
+      #expect(documents.counts.map { $0.documents == 1 && $0.removed == 1 && $0.limit == 3 } ?? false)
       // A number is not used again, because its words are still found.
       #expect(documents.apply([.remove([2]), .add(path: path, [Self.document("three")])]))
-      #expect(documents.numbers(matching: "\"three\"") == [3])
+      #expect(documents.numbers(matching: "\"three\"", in: .bodies) == [3])
       #expect(documents.numbers(.all) == [3])
       // Changes of an unknown source change nothing.
       #expect(!documents.apply([.remove([3]), .add(path: Self.path("absent"), [Self.document("four")])]))
@@ -107,11 +116,11 @@ import Testing
       let again = try #require(Index(folder: folder).documents(below: Self.folder, version: 1, options: 0))
       for _ in 0..<3 {
         // Whatever is damaged, no call returns something else than what was stored.
-        #expect([nil, [], [1]].contains(again.numbers(matching: "\"needle\"")))
+        #expect([nil, [], [1]].contains(again.numbers(matching: "\"needle\"", in: .bodies)))
         #expect(again.document(1).map { $0.wholePath == path } ?? true)
       }
       #expect(again.apply([.begin(path: path, Self.state), .add(path: path, [Self.document("again")])]))
-      #expect(again.numbers(matching: "\"again\"")?.count == 1)
+      #expect(again.numbers(matching: "\"again\"", in: .bodies)?.count == 1)
     }
   }
 

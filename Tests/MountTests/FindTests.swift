@@ -36,7 +36,7 @@ import Testing
     docs/note.txt
     docs/outer.zip.contents/inner.zip.contents/deep/x.txt
     docs/saved.ffsearch
-    """.split(separator: "\n").map(String.init)
+    """.split(separator: "\n").map { String($0) }
 
   @Test func searchCommandFindsDocumentsOfAllKinds() async throws {
     try await withTree { scratch, environment in
@@ -45,7 +45,7 @@ import Testing
       }
       let folder = scratch.source + "/docs"
       let paths = try await search("-l", folder, "zebra")
-      #expect(paths.lines.map(String.init).sorted() == Self.zebras.map { "\(scratch.source)/\($0)" }, "\(paths.errors)")
+      #expect(paths.lines.map { String($0) }.sorted() == Self.zebras.map { "\(scratch.source)/\($0)" }, "\(paths.errors)")
       let fields = try await search(folder, "from:anna", "invoice")
       #expect(
         fields.text.hasSuffix(
@@ -87,7 +87,7 @@ import Testing
           ls docs.search; stat -c '%a %U' docs.search docs.search/zebra/RESULTS.txt | sort -u | wc -l
           ls -A docs.search/size:big; getfattr --only-values -n user.ffmount.error docs.search/size:big
           """, mount.mountpoint)
-        let lines = said.lines.map(String.init)
+        let lines = said.lines.map { String($0) }
         #expect(
           lines == [
             "Anna - Numbers", "note.txt", "saved.ffsearch", "x.txt", "same", "same", "same", "4",

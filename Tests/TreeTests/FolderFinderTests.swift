@@ -40,6 +40,14 @@ import Testing
       return crawl.reach
     }
 
+    /// The index of the folder.
+    func documents() throws -> DocumentIndex {
+      let root = try RealRoot(
+        Descriptor.open(path: scratch + "/source", for: .place), pool: DescriptorPool(capacity: 8))
+      let key = try FolderFinder.key(of: RealFolder(root: root))
+      return try #require(index.documents(below: key, version: FolderCrawl.version, options: 0))
+    }
+
     func paths(_ query: String, _ finder: FolderFinder) throws -> [String] {
       let query = try FindQuery(query)
       return try finder.results(query).numbers.compactMap { number in
@@ -156,12 +164,12 @@ import Testing
     let evaluated = try FindQuery("alpha beta")
     try withFolder { folder in
       let documents = try folder.documents()
-      var whole = IndexedDocument(path: [], kind: 3, date: 1, size: 1, words: [[], Array("whole".utf8), [], [], []])
+      var whole = IndexedDocument(path: [], kind: 3, date: 1, size: 1, words: [[], Array("whole".utf8), [], []])
       whole.parts = 2
       func page(_ number: Int, _ text: String) -> IndexedDocument {
         var page = IndexedDocument(
-          path: Array(".pages/\(number)".utf8), kind: 3, date: 1, size: 1, words: [[], [], [], [], Array(text.utf8)])
-        page.text = Array(text.utf8)
+          path: Array(".pages/\(number)".utf8), kind: 3, date: 1, size: 1, words: [])
+        page.body = Array(text.utf8)
         return page
       }
       let state = DocumentSource.State(size: 1, modified: 1, changed: 1, inode: 1)
@@ -193,21 +201,29 @@ import Testing
     }
   }
 
+  @Test func phrasesAreComparedWithTexts() throws {
+    let words = TextWords(Array("A quick-brown FOX, 会議の資料 end".utf8))
+    func contain(_ query: String) throws -> Bool { words.contain(try FindQuery(query).parsed) }
+    #expect(try contain("\"brown fox\"") && contain("quick-br*") && contain("会議") && contain("の資料"))
+    #expect(try !contain("\"fox brown\"") && !contain("\"quick fox\"") && !contain("\"rown fox\"") && !contain("資会"))
+    #expect(try contain("near(1 quick fox)") && !contain("near(0 quick fox)") && contain("near(fox a)"))
+    try withFolder { folder in
+      try folder.write("a.txt", "one two three")
+      try folder.write("b.txt", "three two one")
+      try folder.write("c.txt", "nothing")
+      let finder = try folder.finder()
+      try folder.update(finder)
+      #expect(try folder.paths("\"one two\"", finder) == ["a.txt"])
+      #expect(try folder.paths("three -\"one two\"", finder) == ["b.txt"])
+      #expect(try folder.paths("\"one two\" OR nothing", finder).sorted() == ["a.txt", "c.txt"])
+    }
+  }
+
   @Test func similarWordsAreRecognized() {
     func distance(_ one: String, _ other: String) -> Int {
       FolderSearch.distance(Array(one.unicodeScalars), Array(other.unicodeScalars))
     }
     #expect(distance("zebra", "zebra") == 0 && distance("zebra", "zbera") == 1 && distance("zebra", "zebras") == 1)
     #expect(distance("zebra", "cobra") == 2 && distance("zebra", "walrus") > 2)
-  }
-}
-
-extension FolderFinderTests.Folder {
-  /// The index of the folder.
-  fileprivate func documents() throws -> DocumentIndex {
-    let root = try RealRoot(
-      Descriptor.open(path: scratch + "/source", for: .place), pool: DescriptorPool(capacity: 8))
-    let key = try FolderFinder.key(of: RealFolder(root: root))
-    return try #require(index.documents(below: key, version: FolderCrawl.version, options: 0))
   }
 }

@@ -10,23 +10,30 @@ final class DocumentFile: Sendable {
   private let reader: BoundedConnection
 
   /// The version of the tables and of the folding of their words, incremented when either changes.
-  private static let schemaVersion: Int64 = 101
+  private static let schemaVersion: Int64 = 102
 
   private static var schema: String {
     """
-    CREATE TABLE meaning(version INTEGER NOT NULL, options INTEGER NOT NULL, checksum INTEGER NOT NULL) STRICT;
-    CREATE TABLE source(id INTEGER PRIMARY KEY, path BLOB NOT NULL UNIQUE, size INTEGER NOT NULL,
+    CREATE TABLE meaning(version INTEGER NOT NULL, options INTEGER NOT NULL, checksum INTEGER NOT NULL,
+      removed INTEGER NOT NULL, length INTEGER NOT NULL) STRICT;
+    CREATE TABLE numbers(last INTEGER NOT NULL) STRICT;
+    CREATE TABLE source(id INTEGER PRIMARY KEY, path BLOB NOT NULL UNIQUE, kind INTEGER NOT NULL, size INTEGER NOT NULL,
       modified INTEGER NOT NULL, changed INTEGER NOT NULL, inode INTEGER NOT NULL, isDone INTEGER NOT NULL,
       error BLOB NOT NULL) STRICT;
+    CREATE INDEX sourcesByKind ON source(kind) WHERE kind > 0;
     CREATE TABLE document(id INTEGER PRIMARY KEY, source INTEGER NOT NULL, path BLOB NOT NULL, kind INTEGER NOT NULL,
       date INTEGER, size INTEGER NOT NULL, title BLOB NOT NULL, people BLOB NOT NULL, extension BLOB NOT NULL,
-      parts INTEGER NOT NULL, content INTEGER NOT NULL) STRICT;
+      parts INTEGER NOT NULL, length INTEGER NOT NULL, content INTEGER NOT NULL) STRICT;
     CREATE INDEX documentsOfSource ON document(source);
+    CREATE INDEX documentsWithParts ON document(parts) WHERE parts > 0;
     CREATE TABLE text(id INTEGER PRIMARY KEY, packed BLOB NOT NULL) STRICT;
-    CREATE VIRTUAL TABLE words USING fts5(\(IndexedDocument.columns.joined(separator: ", ")), content='',
+    CREATE VIRTUAL TABLE heads USING fts5(\(IndexedDocument.columns.joined(separator: ", ")), content='',
       tokenize='unicode61 remove_diacritics 0 categories ''L* M* N* Co''');
-    CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, row);
-    INSERT INTO words(words, rank) VALUES('hashsize', \(wordsInMemory));
+    CREATE VIRTUAL TABLE bodies USING fts5(body, content='', columnsize=0, detail='none',
+      tokenize='unicode61 remove_diacritics 0 categories ''L* M* N* Co''');
+    CREATE VIRTUAL TABLE headVocabulary USING fts5vocab(heads, row);
+    CREATE VIRTUAL TABLE vocabulary USING fts5vocab(bodies, row);
+    INSERT INTO bodies(bodies, rank) VALUES('hashsize', \(wordsInMemory));
     """
   }
 
@@ -59,11 +66,14 @@ final class DocumentFile: Sendable {
       }
       return DocumentFile(path, inode, writer, try connection(path, cache: 8192))
     } orMake: {
-      try DatabaseFile.make(path, "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL", hasChecksums: true) {
+      try DatabaseFile.make(
+        path, "PRAGMA page_size = 8192; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL", hasChecksums: true
+      ) {
         database in
         try database.run("PRAGMA user_version = \(schemaVersion); \(schema)")
+        try database.run("INSERT INTO numbers VALUES(0)")
         try database.execute(
-          "INSERT INTO meaning VALUES(?, ?, ?)",
+          "INSERT INTO meaning VALUES(?, ?, ?, 0, 0)",
           [.integer(meaning.0), .integer(meaning.1), .integer(checksum(path, key, version, options))])
       }
     }.file
@@ -98,16 +108,21 @@ final class DocumentFile: Sendable {
 
   // MARK: Sources
 
-  func forEachSource(_ body: (DocumentSource) -> Void) throws {
+  func forEachSource(isLeadingOnly: Bool, _ body: (DocumentSource) -> Void) throws {
     try reader.inDatabase { database in
-      let rows = try database.rows("SELECT id, path, size, modified, changed, inode, isDone FROM source")
+      let rows = try database.rows(
+        """
+        SELECT id, path, size, modified, changed, inode, isDone, kind FROM source
+        \(isLeadingOnly ? "WHERE kind > 0" : "")
+        """)
       while try rows.next() {
         let state = DocumentSource.State(
           size: try rows.integer(2), modified: try rows.integer(3), changed: try rows.integer(4),
           inode: try rows.integer(5))
         body(
           DocumentSource(
-            id: try rows.integer(0), path: try rows.bytes(1), state: state, isDone: try rows.integer(6) == 1)
+            id: try rows.integer(0), path: try rows.bytes(1), state: state, isDone: try rows.integer(6) == 1,
+            kind: DocumentSource.Kind(rawValue: UInt8(clamping: try rows.integer(7))) ?? .file)
         )
       }
     }
@@ -131,11 +146,11 @@ final class DocumentFile: Sendable {
   func apply(_ changes: [DocumentIndex.Change]) throws {
     try writer.inDatabase { database in
       try database.inTransaction {
-        // Contentless words stay when their document is removed, so its number is not used again.
-        let last = try database.integer("SELECT coalesce(max(id), 0) FROM words_docsize") ?? 0
-        let lastDocument = try database.integer("SELECT coalesce(max(id), 0) FROM document") ?? 0
-        var next = max(last, lastDocument) + 1
+        // Words stay when their document is removed, so its number is not used again.
+        var next = (try database.integer("SELECT last FROM numbers") ?? 0) + 1
+        let first = next
         for change in changes { try apply(change, &next, database) }
+        if next > first { try database.execute("UPDATE numbers SET last = ?", [.integer(next - 1)]) }
       }
     }
   }
@@ -145,7 +160,7 @@ final class DocumentFile: Sendable {
     case .begin(let path, let state):
       try database.execute(
         """
-        INSERT INTO source(path, size, modified, changed, inode, isDone, error) VALUES(?, ?, ?, ?, ?, 0, x'')
+        INSERT INTO source(path, kind, size, modified, changed, inode, isDone, error) VALUES(?, 0, ?, ?, ?, ?, 0, x'')
         ON CONFLICT(path) DO NOTHING
         """,
         [.blob(path), .integer(state.size), .integer(state.modified), .integer(state.changed), .integer(state.inode)])
@@ -160,14 +175,18 @@ final class DocumentFile: Sendable {
         next += 1
       }
     case .remove(let ids):
+      try database.execute("UPDATE meaning SET removed = removed + ?", [.integer(Int64(ids.count))])
       for id in ids {
         try database.execute("DELETE FROM document WHERE id = ?", [.integer(id)])
         try database.execute("DELETE FROM text WHERE id = ?", [.integer(id)])
       }
-    case .finish(let path, let state, let error):
+    case .finish(let path, let state, let kind, let error):
       try database.execute(
-        "UPDATE source SET size = ?, modified = ?, changed = ?, inode = ?, isDone = 1, error = ? WHERE path = ?",
+        """
+        UPDATE source SET kind = ?, size = ?, modified = ?, changed = ?, inode = ?, isDone = 1, error = ? WHERE path = ?
+        """,
         [
+          .integer(Int64(kind.rawValue)),
           .integer(state.size), .integer(state.modified), .integer(state.changed), .integer(state.inode), .blob(error),
           .blob(path),
         ])
@@ -175,6 +194,7 @@ final class DocumentFile: Sendable {
       try database.execute(
         "DELETE FROM text WHERE id IN (SELECT id FROM document WHERE source = ?)", [.integer(id)])
       try database.execute("DELETE FROM document WHERE source = ?", [.integer(id)])
+      try database.execute("UPDATE meaning SET removed = removed + ?", [.integer(Int64(database.changesCount))])
       try database.execute("DELETE FROM source WHERE id = ?", [.integer(id)])
     }
   }
@@ -184,18 +204,25 @@ final class DocumentFile: Sendable {
       .integer(id), .integer(source), .blob(document.path), .integer(Int64(document.kind)),
       document.date.map { .integer($0) } ?? .null, .integer(document.size), .blob(document.title),
       .blob(document.people), .blob(document.fileExtension), .integer(Int64(document.parts)),
-      .integer(Int64(bitPattern: document.content)),
+      .integer(Int64(document.body.count)), .integer(Int64(bitPattern: document.content)),
     ]
-    try database.execute("INSERT INTO document VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+    try database.execute("INSERT INTO document VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
     if let text = document.text, !text.isEmpty {
       try database.execute(
         "INSERT INTO text VALUES(?, ?)", [.integer(id), .blob(PackedText.packed(Array(text.prefix(PackedText.most))))])
     }
-    try database.execute(
-      """
-      INSERT INTO words(rowid, \(IndexedDocument.columns.joined(separator: ", ")))
-      VALUES(?, CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT))
-      """, [.integer(id)] + document.words.map { .blob($0) })
+    if document.words.contains(where: { !$0.isEmpty }) {
+      try database.execute(
+        """
+        INSERT INTO heads(rowid, \(IndexedDocument.columns.joined(separator: ", ")))
+        VALUES(?, CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT))
+        """, [.integer(id)] + document.words.map { .blob($0) })
+    }
+    if !document.body.isEmpty {
+      try database.execute(
+        "INSERT INTO bodies(rowid, body) VALUES(?, CAST(? AS TEXT))", [.integer(id), .blob(document.body)])
+      try database.execute("UPDATE meaning SET length = length + ?", [.integer(Int64(document.body.count))])
+    }
   }
 
   /// Merges the words of many transactions, and empties the log.
@@ -204,20 +231,25 @@ final class DocumentFile: Sendable {
   }
 
   func optimize() throws {
-    try writer.inDatabase { database in try database.run("INSERT INTO words(words) VALUES('optimize')") }
+    try writer.inDatabase { database in
+      try database.run("INSERT INTO bodies(bodies) VALUES('optimize'); INSERT INTO heads(heads) VALUES('optimize')")
+      try database.run("PRAGMA incremental_vacuum")
+    }
     try settle()
   }
 
   // MARK: Queries
 
-  /// Returns the number of documents, and the number above all of theirs.
-  func counts() throws -> (documents: Int, limit: Int, dead: Int) {
+  /// Returns the numbers of documents.
+  func counts() throws -> DocumentIndex.Counts {
     try reader.inDatabase { database in
       let count = try database.integer("SELECT count(*) FROM document") ?? 0
-      let last = try database.integer("SELECT coalesce(max(id), 0) FROM document") ?? 0
-      let all = try database.integer("SELECT count(*) FROM words_docsize") ?? 0
-      guard count >= 0, last >= 0, last < UInt32.max else { throw IndexFailure.damage }
-      return (Int(count), Int(last) + 1, Int(max(0, all - count)))
+      let last = try database.integer("SELECT last FROM numbers") ?? 0
+      let row = try database.rows("SELECT removed, length FROM meaning")
+      guard count >= 0, last >= 0, last < UInt32.max, try row.next() else { throw IndexFailure.damage }
+      return DocumentIndex.Counts(
+        documents: Int(count), limit: Int(last) + 1, removed: Int(clamping: try row.integer(0)),
+        length: max(0, try row.integer(1)))
     }
   }
 
@@ -244,6 +276,19 @@ final class DocumentFile: Sendable {
     }
   }
 
+  /// Returns the facts of all documents by which results are ordered: number, date and length.
+  func ranks() throws -> [(number: UInt32, date: Int64?, length: Int)] {
+    try reader.inDatabase { database in
+      let rows = try database.rows("SELECT id, date, length FROM document")
+      var ranks: [(number: UInt32, date: Int64?, length: Int)] = []
+      while try rows.next() {
+        guard let number = UInt32(exactly: try rows.integer(0)) else { throw IndexFailure.damage }
+        ranks.append((number, try? rows.integer(1), Int(clamping: try rows.integer(2))))
+      }
+      return ranks
+    }
+  }
+
   /// Returns pairs of numbers that a statement selects.
   func pairs(_ sql: String, _ values: [SQLValue]) throws -> [(UInt32, Int64)] {
     try reader.inDatabase { database in
@@ -261,30 +306,48 @@ final class DocumentFile: Sendable {
     try reader.inDatabase { database in
       let rows = try database.rows(
         """
-        SELECT source.path, document.path, kind, date, document.size, title, people, parts
+        SELECT source.path, document.path, document.kind, date, document.size, title, people, parts, length
         FROM document JOIN source ON source.id = document.source WHERE document.id = ?
         """, [.integer(Int64(id))])
       guard try rows.next() else { return nil }
       return FoundDocument(
         id: id, source: try rows.bytes(0), path: try rows.bytes(1),
         kind: UInt8(clamping: try rows.integer(2)), date: try? rows.integer(3), size: try rows.integer(4),
-        title: try rows.bytes(5), people: try rows.bytes(6), parts: Int(clamping: try rows.integer(7)))
+        title: try rows.bytes(5), people: try rows.bytes(6), parts: Int(clamping: try rows.integer(7)),
+        length: Int(clamping: try rows.integer(8)))
     }
   }
 
+  /// Returns the stored text of a document: its own, or its part of that of the document of which it is a part.
   func text(of id: UInt32) throws -> [UInt8]? {
     try reader.inDatabase { database in
-      let rows = try database.rows("SELECT packed FROM text WHERE id = ?", [.integer(Int64(id))])
-      return try rows.next() ? PackedText.text(try rows.bytes(0)) : nil
+      let rows = try database.rows(
+        """
+        SELECT text.id, packed, parts FROM text JOIN document ON document.id = text.id
+        WHERE text.id <= ? ORDER BY text.id DESC LIMIT 1
+        """, [.integer(Int64(id))])
+      guard try rows.next() else { return nil }
+      let part = Int64(id) - (try rows.integer(0))
+      let parts = try rows.integer(2)
+      guard part <= parts else { return nil }
+      let text = try PackedText.text(try rows.bytes(1))
+      if parts == 0 { return text }
+      // The document has no text besides that of its parts.
+      if part == 0 { return nil }
+      let pages = text.split(separator: 0x0c, maxSplits: Int(clamping: part), omittingEmptySubsequences: false)
+      return pages.count >= part ? Array(pages[Int(part) - 1]) : nil
     }
   }
 
   /// Returns words of the index with the number of their documents.
-  func words(from first: String, through last: String, atMost limit: Int) throws -> [(word: String, count: Int)] {
+  func words(
+    isOfHeads: Bool, from first: String, through last: String, atMost limit: Int
+  ) throws -> [(word: String, count: Int)] {
     try reader.inDatabase { database in
       let rows = try database.rows(
         """
-        SELECT term, doc FROM vocabulary WHERE term >= CAST(? AS TEXT) AND term <= CAST(? AS TEXT) LIMIT ?
+        SELECT term, doc FROM \(isOfHeads ? "headVocabulary" : "vocabulary")
+        WHERE term >= CAST(? AS TEXT) AND term <= CAST(? AS TEXT) LIMIT ?
         """, [.blob(Array(first.utf8)), .blob(Array(last.utf8)), .integer(Int64(limit))])
       var words: [(word: String, count: Int)] = []
       while try rows.next() {

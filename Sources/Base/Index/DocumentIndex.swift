@@ -18,7 +18,7 @@ public final class DocumentIndex: Sendable {
     /// Removes documents.
     case remove([Int64])
     /// Records that all documents of a source in a state are indexed, and the reason why some are missing.
-    case finish(path: [UInt8], DocumentSource.State, error: [UInt8])
+    case finish(path: [UInt8], DocumentSource.State, DocumentSource.Kind, error: [UInt8])
     /// Removes a source and its documents.
     case forget(Int64)
   }
@@ -54,9 +54,10 @@ public final class DocumentIndex: Sendable {
   /// Applies changes, all or none. Returns whether they are stored.
   public func apply(_ changes: [Change]) -> Bool { attempt { file in try file.apply(changes) } != nil }
 
-  /// Calls `body` with all sources, in no order. Returns false if they could not be read.
-  public func forEachSource(_ body: (DocumentSource) -> Void) -> Bool {
-    attempt { file in try file.forEachSource(body) } != nil
+  /// Calls `body` with all sources, or those that are folders or contain other documents, in no order. Returns false if
+  /// they could not be read.
+  public func forEachSource(isLeadingOnly: Bool = false, _ body: (DocumentSource) -> Void) -> Bool {
+    attempt { file in try file.forEachSource(isLeadingOnly: isLeadingOnly, body) } != nil
   }
 
   /// Returns a source's documents, by path, each with its number, the identifier of its bytes, and its number of parts.
@@ -76,9 +77,19 @@ public final class DocumentIndex: Sendable {
     file?.condemn()
   }
 
-  /// The number of documents, the number above all of theirs, and the number of those whose words are left in the file
-  /// after they were removed. `nil` if the file cannot be read.
-  public var counts: (documents: Int, limit: Int, dead: Int)? { attempt { file in try file.counts() } }
+  /// The numbers of documents.
+  public struct Counts: Sendable {
+    public let documents: Int
+    /// The number above those of all documents.
+    public let limit: Int
+    /// The number of removed documents, whose words are left in the file.
+    public let removed: Int
+    /// The size of the words of all texts, in bytes.
+    public let length: Int64
+  }
+
+  /// The numbers of documents. `nil` if the file cannot be read.
+  public var counts: Counts? { attempt { file in try file.counts() } }
 
   /// The number of sources, and of those whose documents are not all indexed. `nil` if the file cannot be read.
   public var sourceCounts: (all: Int, open: Int)? { attempt { file in try file.sourceCounts() } }
@@ -142,34 +153,43 @@ public final class DocumentIndex: Sendable {
     }
   }
 
+  /// The words of documents: those of titles, names and people with their order, and those of texts without.
+  public enum Words: String, Sendable {
+    case heads
+    case bodies
+  }
+
   /// Returns the numbers of the documents that match an FTS5 expression, in ascending order, including removed ones.
-  public func numbers(matching expression: String) -> [UInt32]? {
+  /// In `bodies`, an expression has no phrases.
+  public func numbers(
+    matching expression: String, in words: Words, among range: ClosedRange<UInt32> = 0...UInt32.max
+  ) -> [UInt32]? {
     attempt { file in
       try file.numbers(
-        "SELECT rowid FROM words WHERE words MATCH CAST(? AS TEXT) ORDER BY rowid", [.blob(Array(expression.utf8))])
+        """
+        SELECT rowid FROM \(words.rawValue) WHERE \(words.rawValue) MATCH CAST(? AS TEXT) AND rowid BETWEEN ? AND ?
+        ORDER BY rowid
+        """,
+        [.blob(Array(expression.utf8)), .integer(Int64(range.lowerBound)), .integer(Int64(range.upperBound))])
     }
   }
 
-  /// Returns the documents that match an FTS5 expression with their relevance, of which the larger is the better, in
-  /// millionths. The columns of words have `weights`.
+  /// Returns the documents whose titles, names or people match an FTS5 expression with their relevance, of which the
+  /// larger is the better, in millionths. The columns of words have `weights`.
   public func relevance(matching expression: String, weights: [Int]) -> [(number: UInt32, relevance: Int64)]? {
     attempt { file in
       let weights = weights.map { ", \($0).0" }.joined()
       return try file.pairs(
         """
-        SELECT rowid, CAST(-1000000 * bm25(words\(weights)) AS INTEGER) FROM words WHERE words MATCH CAST(? AS TEXT)
+        SELECT rowid, CAST(-1000000 * bm25(heads\(weights)) AS INTEGER) FROM heads WHERE heads MATCH CAST(? AS TEXT)
         """, [.blob(Array(expression.utf8))]
       ).map { ($0.0, $0.1) }
     }
   }
 
-  /// Returns the dates of documents that have one, in seconds since 1970.
-  public func dates() -> [(number: UInt32, date: Int64)]? {
-    attempt { file in try file.pairs("SELECT id, date FROM document WHERE date IS NOT NULL", []).map { ($0.0, $0.1) } }
-  }
-
-  /// Returns the date of a document. Returns `nil` if it has none.
-  public func date(of number: UInt32) -> Int64? { document(number)?.date }
+  /// Returns the facts of all documents by which results are ordered: the date, in seconds since 1970, and the size of
+  /// the words of the text, in bytes. O(n).
+  public func ranks() -> [(number: UInt32, date: Int64?, length: Int)]? { attempt { file in try file.ranks() } }
 
   /// Returns a document. Returns `nil` if it has been removed.
   public func document(_ number: UInt32) -> FoundDocument? { attempt { file in try file.document(number) } ?? nil }
@@ -179,9 +199,9 @@ public final class DocumentIndex: Sendable {
 
   /// Returns words of the index between two, with the number of documents of each, at most `limit`.
   public func words(
-    from first: String, through last: String, atMost limit: Int
+    of words: Words, from first: String, through last: String, atMost limit: Int
   ) -> [(word: String, count: Int)] {
-    attempt { file in try file.words(from: first, through: last, atMost: limit) } ?? []
+    attempt { file in try file.words(isOfHeads: words == .heads, from: first, through: last, atMost: limit) } ?? []
   }
 
   // MARK: Failure

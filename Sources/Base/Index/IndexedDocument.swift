@@ -16,14 +16,16 @@ public struct IndexedDocument: Sendable {
   public var fileExtension: [UInt8] = []
   /// The identifier of its bytes, by which an unchanged one is recognized. 0 if unknown.
   public var content: UInt64 = 0
-  /// The text to store, in UTF-8. `nil` if it can be read from the source at any time.
+  /// The text to store, in UTF-8, with a form feed before that of each part after the first. `nil` if it can be read
+  /// from the source at any time.
   public var text: [UInt8]?
-  /// The words of the columns of `columns`, as the tokenizer expects them.
+  /// The words of the columns of `columns`, as the tokenizer expects them, and those of the text. Any may be empty.
   public var words: [[UInt8]]
+  public var body: [UInt8] = []
   /// The number of documents after this one that are its parts: the pages of a document, the attachments of a message.
   public var parts = 0
 
-  public static let columns = ["title", "name", "sender", "recipients", "body"]
+  public static let columns = ["title", "name", "sender", "recipients"]
 
   public init(path: [UInt8], kind: UInt8, date: Int64?, size: Int64, words: [[UInt8]]) {
     self.path = path
@@ -34,7 +36,9 @@ public struct IndexedDocument: Sendable {
   }
 
   /// The approximate memory that it takes, in bytes.
-  public var cost: Int { 256 + path.count + title.count + (text?.count ?? 0) + words.reduce(0) { $0 + $1.count } }
+  public var cost: Int {
+    256 + path.count + title.count + (text?.count ?? 0) + body.count + words.reduce(0) { $0 + $1.count }
+  }
 }
 
 /// A real file or folder whose documents are indexed.
@@ -52,12 +56,21 @@ public struct DocumentSource: Sendable {
     }
   }
 
+  /// A kind of source.
+  public enum Kind: UInt8, Sendable {
+    case file = 0
+    case folder = 1
+    /// A file that contains other documents, such as an archive or a mailbox.
+    case container = 2
+  }
+
   public let id: Int64
   /// The path below the indexed folder.
   public let path: [UInt8]
   public let state: State
   /// Whether all its documents are indexed.
   public let isDone: Bool
+  public let kind: Kind
 }
 
 /// A document found.
@@ -73,6 +86,8 @@ public struct FoundDocument: Sendable {
   public let people: [UInt8]
   /// The number of its parts.
   public let parts: Int
+  /// The size of the words of its text, in bytes.
+  public let length: Int
 
   /// The whole path below the indexed folder.
   public var wholePath: [UInt8] { source + path }

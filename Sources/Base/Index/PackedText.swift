@@ -4,8 +4,8 @@ internal import CZstd
 enum PackedText {
   /// The maximum size of a text, in bytes.
   static let most = 16 << 20
-  /// The level of compression: slower ones save less than a tenth.
-  private static let level: CInt = 6
+  /// The level of compression: slower ones save less than a twentieth.
+  private static let level: CInt = 9
 
   static func packed(_ text: [UInt8]) -> [UInt8] {
     let bound = ZSTD_compressBound(text.count)

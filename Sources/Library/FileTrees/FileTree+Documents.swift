@@ -132,7 +132,7 @@ extension FileTree {
   /// Brings an index up to date. Returns `nil` if another process does that already and the call does not wait for it.
   /// Blocks.
   func update(
-    _ finder: FolderFinder, jobs: Int? = nil, isWaiting: Bool,
+    _ finder: FolderFinder, jobs: Int? = nil, isWaiting: Bool, isQuick: Bool = false,
     _ progress: @escaping @Sendable (IndexingProgress) -> Void
   ) throws(Fault) -> FolderCrawl.Progress? {
     var held = finder.crawl()
@@ -147,7 +147,7 @@ extension FileTree {
     let runner = ThreadPool(atMost: 1)
     defer { runner.stop() }
     runner.submit {
-      crawl.run(atATime: jobs ?? Self.processors)
+      crawl.run(atATime: jobs ?? Self.processors, isQuick: isQuick)
       isDone.update { $0 = true }
     }
     while true {
@@ -188,7 +188,7 @@ private struct DocumentRows: Producer {
     if state == nil {
       let query = try FindQuery(text)
       let finder = try tree.finder(path)
-      _ = try tree.update(finder, isWaiting: false, progress)
+      _ = try tree.update(finder, isWaiting: false, isQuick: true, progress)
       state = (finder, query, try finder.results(query).numbers, path.names)
     }
     guard let state else { return nil }

@@ -12,6 +12,8 @@ struct DocumentReader {
   let trustsPaths: Bool
   /// Receives documents. The documents after the first of a call are its parts.
   let sink: ([IndexedDocument]) throws(Fault) -> Void
+  /// Whether the source contains other documents.
+  private(set) var isContainer = false
   /// The IDs of known documents that stay.
   private(set) var kept: Set<Int64> = []
   /// The first error, which did not stop the rest.
@@ -80,6 +82,7 @@ struct DocumentReader {
       depth < Self.deepest, let messages = try Self.child(view, of: folder)
     {
       document.kind = DocumentKind.mailbox.rawValue
+      isContainer = true
       try sink([document])
       return try readMessages(in: messages, path: path + Array(".messages/".utf8), depth: depth + 1)
     }
@@ -87,6 +90,7 @@ struct DocumentReader {
       depth < Self.deepest, let contents = try Self.child(view, of: folder)
     {
       document.kind = DocumentKind.archive.rawValue
+      isContainer = true
       try sink([document])
       return try readEntries(of: contents, path: path + Array(".contents/".utf8), depth: depth + 1)
     }
@@ -103,6 +107,7 @@ struct DocumentReader {
         let messages = try Self.child(name.appending(".messages"), of: folder)
       {
         document.kind = DocumentKind.mailbox.rawValue
+        isContainer = true
         try sink([document])
         return try readMessages(in: messages, path: path + Array(".messages/".utf8), depth: depth + 1)
       }
@@ -114,7 +119,7 @@ struct DocumentReader {
         document.title = title
         document.words[0] = WordText.indexed(title)
       }
-      document.words[4] = WordText.indexed(DocumentText.text(of: bytes, isPage: isPage))
+      document.body = WordText.indexed(DocumentText.text(of: bytes, isPage: isPage))
       if document.kind == DocumentKind.other.rawValue { document.kind = DocumentKind.text.rawValue }
       return try sink([document])
     }
@@ -151,7 +156,7 @@ struct DocumentReader {
       file.attributes.kind == .folder ? .folder : DocumentKind.ofFile(fileExtension) ?? .other
     var document = IndexedDocument(
       path: path, kind: kind.rawValue, date: file.attributes.modified.seconds, size: max(0, file.attributes.size),
-      words: [[], WordText.indexed(Array(name.bytes).spaced), [], [], []])
+      words: [[], WordText.indexed(Array(name.bytes).spaced), [], []])
     document.fileExtension = Array(fileExtension.utf8)
     document.content = file.content ?? 0
     return document
@@ -171,20 +176,21 @@ struct DocumentReader {
     }
     let pages = fileExtension == "pdf" ? text.pages : []
     guard pages.count > 1 else {
-      document.words[4] = WordText.indexed(text)
+      document.body = WordText.indexed(text)
       document.text = text
       return try sink([document])
     }
     let width = max(3, "\(pages.count)".utf8.count)
+    document.text = text
     var documents = [document]
     for (index, page) in pages.enumerated() {
       let number = "\(index + 1)"
       let zeros = String(repeating: "0", count: width - number.utf8.count)
       var part = IndexedDocument(
         path: document.path + Array(".pages/\(zeros)\(number).pdf".utf8), kind: document.kind, date: document.date,
-        size: 0, words: [[], [], [], [], WordText.indexed(Array(page))])
+        size: 0, words: [])
       part.fileExtension = document.fileExtension
-      part.text = Array(page)
+      part.body = WordText.indexed(Array(page))
       documents.append(part)
     }
     documents[0].parts = documents.count - 1
@@ -263,8 +269,9 @@ struct DocumentReader {
       path: path, kind: DocumentKind.mail.rawValue, date: try message.date(), size: size,
       words: [
         WordText.indexed(words.subject), WordText.indexed(words.files + (name.map { Array($0.bytes).spaced } ?? [])),
-        WordText.indexed(words.sender), WordText.indexed(words.recipients), WordText.indexed(words.body),
+        WordText.indexed(words.sender), WordText.indexed(words.recipients),
       ])
+    document.body = WordText.indexed(words.body)
     document.title = Array(subject.prefix(500))
     document.people = Array(words.sender.prefix { $0 != 0x0a }.prefix(200))
     document.fileExtension = Array("eml".utf8)

@@ -6,6 +6,9 @@ package struct FindQuery: Sendable {
   let parsed: SearchQuery
   /// The words and phrases that hits contain, for snippets and the order.
   let terms: [SearchQuery]
+  /// The phrases and words near each other that all hits contain in one of their texts. The index has no order of words
+  /// in texts, so these are compared with the texts themselves.
+  let phrases: [SearchQuery]
   /// The regular expressions that all hits contain.
   let patterns: [RegularExpression]
 
@@ -18,13 +21,14 @@ package struct FindQuery: Sendable {
       throw Fault(.unsupported, error.reason)
     }
     terms = parsed.positiveTerms
+    phrases = parsed.conjuncts.filter(\.hasOrder)
     var patterns: [RegularExpression] = []
     for text in try parsed.requiredExpressions() { patterns.append(try RegularExpression(text)) }
     self.patterns = patterns
   }
 
-  /// Whether hits have to contain regular expressions.
-  var hasPatterns: Bool { !patterns.isEmpty }
+  /// Whether hits have to be compared with the query when they are read.
+  var isCompared: Bool { !patterns.isEmpty || !phrases.isEmpty }
 
   /// The order of the hits: the newest first if nothing makes one more relevant.
   var order: SearchQuery.Order { terms.isEmpty ? .date : parsed.order }
@@ -66,13 +70,44 @@ extension SearchQuery {
     }
   }
 
-  /// The term as an FTS5 expression. `nil` if it is not of words.
-  var textExpression: String? {
+  /// The parts that must all match.
+  var conjuncts: [SearchQuery] {
+    if case .all(let parts) = self { return parts.flatMap(\.conjuncts) }
+    return [self]
+  }
+
+  /// Whether it is of several words in texts, whose order counts.
+  var hasOrder: Bool {
+    switch self {
+    case .words(let words, let column, _): words.count > 1 && (column == nil || column == "body")
+    case .near: true
+    default: false
+    }
+  }
+
+  /// The term as an FTS5 expression for titles, names and people. `nil` if it is not of words, or of words of the text.
+  var headExpression: String? {
     switch self {
     case .words(let words, let column, let isStart):
+      if column == "body" { return nil }
       return "\(column.map { "\($0) : " } ?? "")\"\(Self.quoted(words))\"\(isStart ? " *" : "")"
     case .near(let phrases, let distance):
       return "NEAR(\(phrases.map { "\"\(Self.quoted($0))\"" }.joined(separator: " ")), \(distance))"
+    default: return nil
+    }
+  }
+
+  /// The term as an FTS5 expression for texts, without the order of its words. `nil` if it is not of words, or of words
+  /// of a title, a name or people.
+  var bodyExpression: String? {
+    switch self {
+    case .words(let words, let column, let isStart):
+      guard column == nil || column == "body" else { return nil }
+      return words.enumerated().map { index, word in
+        "\"\(Self.quoted([word]))\"\(isStart && index == words.count - 1 ? " *" : "")"
+      }.joined(separator: " AND ")
+    case .near(let phrases, _):
+      return phrases.flatMap(\.self).map { "\"\(Self.quoted([$0]))\"" }.joined(separator: " AND ")
     default: return nil
     }
   }

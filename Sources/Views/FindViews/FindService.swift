@@ -149,7 +149,7 @@ final class OpenSearch: Sendable {
       if let hit = try finder.hit(number, query) { hits.append(hit) }
     }
     let results = Results(
-      query: query, hits: hits, count: query.hasPatterns ? hits.count : found.numbers.count, percent: percent,
+      query: query, hits: hits, count: query.isCompared ? hits.count : found.numbers.count, percent: percent,
       suggestion: found.suggestion, at: .now)
     state.change { state in
       if state.known.count >= Self.knownAtMost, let oldest = state.known.min(by: { $0.value.at < $1.value.at }) {
@@ -174,7 +174,7 @@ final class OpenSearch: Sendable {
       if let (crawl, lock) = finder.crawl() {
         state.update { $0.crawl = crawl }
         if !state.read({ $0.isStopped }) {
-          crawl.run(atATime: FolderCrawl.usualWidth, niceness: FolderCrawl.niceness)
+          crawl.run(atATime: FolderCrawl.usualWidth, niceness: FolderCrawl.niceness, isQuick: true)
         }
         isComplete = crawl.reach.fault == nil && crawl.reach.isDone
         withExtendedLifetime(lock) {}

@@ -84,6 +84,7 @@ package final class FolderCrawl: Sendable {
     guard index.forEachSource({ sources[$0.path] = $0 }) else { throw .noDocumentIndex }
     guard let root = folder.realFolder else { throw Fault(.unsupported, "it is not a real folder") }
     var scan = Scan()
+    note([], .init(folder: try root.attributes(.blocking)), isFolder: true, &sources, &scan)
     var folders: [(folder: RealFolder, path: [UInt8])] = [(root, [])]
     while let (folder, path) = folders.popLast() {
       // A directory that cannot be read is skipped.
@@ -121,6 +122,30 @@ package final class FolderCrawl: Sendable {
     return scan
   }
 
+  /// Returns whether neither a folder nor a file that contains other documents has changed. Other files are not
+  /// examined.
+  private func isCurrentInOutline() throws(Fault) -> Bool {
+    guard let root = folder.realFolder else { return false }
+    var leading: [DocumentSource] = []
+    guard index.forEachSource(isLeadingOnly: true, { leading.append($0) }) else { throw .noDocumentIndex }
+    for source in leading {
+      try check()
+      let name = source.path.last == Self.slash ? source.path.dropLast() : source.path[...]
+      let attributes = try unlessDelayed { () throws(Fault) in
+        name.isEmpty
+          ? try root.attributes(.blocking) : try root.attributes(of: ListedName(FileName(name)), .blocking)
+      }
+      guard let attributes = attributes ?? nil else { return false }
+      let state =
+        source.kind == .folder ? DocumentSource.State(folder: attributes) : DocumentSource.State(attributes)
+      if state != source.state { return false }
+    }
+    return true
+  }
+
+  /// The number of sources up to which all of them are examined before each search.
+  private static let fewSources = 20_000
+
   private func note(
     _ path: [UInt8], _ state: DocumentSource.State, isFolder: Bool, _ sources: inout [[UInt8]: DocumentSource],
     _ scan: inout Scan
@@ -149,10 +174,13 @@ package final class FolderCrawl: Sendable {
 
   /// Brings the index up to date, with `width` files at a time. `reach` has the fault if that fails. Blocks.
   ///
-  /// - Parameter niceness: the niceness of the threads that read. `nil` for that of this process.
-  package func run(atATime width: Int, niceness: Int32? = nil) {
+  /// - Parameters:
+  ///   - niceness: the niceness of the threads that read. `nil` for that of this process.
+  ///   - isQuick: whether a large complete index counts as up to date if no folder and no file that contains other
+  ///     documents has changed.
+  package func run(atATime width: Int, niceness: Int32? = nil, isQuick: Bool = false) {
     do throws(Fault) {
-      try update(atATime: width, niceness)
+      try update(atATime: width, niceness, isQuick: isQuick)
       progress.update { $0.isDone = true }
     } catch {
       progress.update { progress in
@@ -162,13 +190,19 @@ package final class FolderCrawl: Sendable {
     }
   }
 
-  private func update(atATime width: Int, _ niceness: Int32?) throws(Fault) {
-    if let counts = index.counts, counts.dead > max(Self.deadAtMost, counts.documents) { index.forgetAll() }
+  private func update(atATime width: Int, _ niceness: Int32?, isQuick: Bool) throws(Fault) {
+    if let counts = index.counts, counts.removed > max(Self.removedAtMost, counts.documents) { index.forgetAll() }
+    if isQuick, let sources = index.sourceCounts, sources.all > Self.fewSources, sources.open == 0,
+      try isCurrentInOutline()
+    {
+      progress.update { progress in (progress.isScanned, progress.unchanged) = (true, sources.all) }
+      return
+    }
     let scan = try scan()
     progress.update { progress in
       progress.isScanned = true
       progress.unchanged = scan.unchanged
-      progress.files = scan.changed.count
+      progress.files = scan.changed.count { !$0.isFolder }
       progress.bytes = scan.changed.reduce(0) { Bounds.sum($0, $1.isFolder ? 0 : $1.state.size) }
     }
     if scan.changed.isEmpty, scan.forgotten.isEmpty { return }
@@ -203,10 +237,14 @@ package final class FolderCrawl: Sendable {
   }
 
   /// The number of removed documents whose words may stay in an index, however few it has.
-  private static let deadAtMost = 20_000
+  private static let removedAtMost = 20_000
 
   private func read(_ file: File, _ writer: DocumentWriter) throws(Fault) {
     try check()
+    if file.isFolder, file.earlier != nil || file.path.isEmpty {
+      try writer.add(.begin(path: file.path, file.state))
+      return try writer.add(.finish(path: file.path, file.state, .folder, error: []))
+    }
     var known: [[UInt8]: (id: Int64, content: UInt64, parts: Int)] = [:]
     if let earlier = file.earlier { known = index.documents(of: earlier.id) }
     try writer.add(.begin(path: file.path, file.state))
@@ -231,9 +269,10 @@ package final class FolderCrawl: Sendable {
     }
     let left = known.values.map(\.id).filter { !reader.kept.contains($0) }
     if !left.isEmpty { try writer.add(.remove(left)) }
-    try writer.add(.finish(path: file.path, file.state, error: error))
+    let kind: DocumentSource.Kind = file.isFolder ? .folder : reader.isContainer ? .container : .file
+    try writer.add(.finish(path: file.path, file.state, kind, error: error))
     progress.update { progress in
-      progress.filesDone += 1
+      progress.filesDone += file.isFolder ? 0 : 1
       progress.bytesDone += file.isFolder ? 0 : file.state.size
     }
   }
@@ -257,9 +296,11 @@ extension DocumentSource.State {
       changed: attributes.changed.nanosecondsSince1970, inode: Int64(bitPattern: attributes.inode))
   }
 
-  /// The state of a folder, which a change of its entries does not change.
+  /// The state of a folder, which changes with its names.
   init(folder attributes: Attributes) {
-    self.init(size: 0, modified: 0, changed: 0, inode: Int64(bitPattern: attributes.inode))
+    self.init(
+      size: 0, modified: attributes.modified.nanosecondsSince1970, changed: 0,
+      inode: Int64(bitPattern: attributes.inode))
   }
 }
 

@@ -66,7 +66,11 @@ package final class FolderFinder: Sendable {
 
   /// Returns the documents that match a query, without reading any. Blocks.
   package func results(_ query: FindQuery) throws(Fault) -> FolderSearch.Results {
-    try FolderSearch(index).results(query)
+    try FolderSearch(index).results(query) { [self] (number, term) throws(Fault) in
+      guard let document = index.document(number) else { return false }
+      return try text(of: document, DocumentKind(rawValue: document.kind) ?? .other)
+        .map { TextWords($0).contain(term) } ?? false
+    }
   }
 
   /// Returns a document found, with its snippet. Returns `nil` if it has been removed, or if it lacks a regular
@@ -74,28 +78,52 @@ package final class FolderFinder: Sendable {
   package func hit(_ number: UInt32, _ query: FindQuery) throws(Fault) -> Hit? {
     guard let document = index.document(number) else { return nil }
     let kind = DocumentKind(rawValue: document.kind) ?? .other
+    let own = [.folder, .archive, .mailbox].contains(kind) ? nil : try text(of: document, kind)
     var snippet: Snippet?
-    if kind != .folder, kind != .archive, kind != .mailbox {
-      let text = try text(of: document, kind)
-      if !query.patterns.isEmpty {
-        let content = (text ?? []) + [0x0a] + document.wholePath
-        guard query.patterns.allSatisfy({ $0.firstMatch(in: content) != nil }) else { return nil }
+    if let own { snippet = Snippet(of: own, query, isLast: document.parts == 0) }
+    var texts = own.map { [$0] } ?? []
+    var part: UInt32 = 1
+    // A document whose parts match together has its words in several of them.
+    while part <= UInt32(clamping: min(document.parts, Self.partsAtMost)), snippet == nil || query.isCompared {
+      let next = number.addingReportingOverflow(part)
+      if !next.overflow, let text = try partText(next.partialValue) {
+        snippet = snippet ?? Snippet(of: text, query, isLast: false)
+        if query.isCompared { texts.append(text) }
       }
-      if let text { snippet = Snippet(of: text, query, isLast: document.parts == 0) }
-      var part: UInt32 = 1
-      while snippet == nil, part <= UInt32(clamping: min(document.parts, Self.partsAtMost)) {
-        if let text = index.text(of: number + part) { snippet = Snippet(of: text, query, isLast: false) }
-        part += 1
-      }
-    } else if !query.patterns.isEmpty {
-      guard query.patterns.allSatisfy({ $0.firstMatch(in: document.wholePath) != nil }) else { return nil }
+      part += 1
     }
+    guard try matches(document, texts, query) else { return nil }
     let path = document.wholePath
     let name = path.split(separator: UInt8(ascii: "/")).last.map { String(decoding: $0, as: UTF8.self) } ?? ""
     return Hit(
       number: number, path: path, kind: kind, date: document.date, size: document.size,
       title: document.title.isEmpty ? Self.title(path, name) : String(decoding: document.title, as: UTF8.self),
       sender: String(decoding: document.people, as: UTF8.self), snippet: snippet ?? .empty)
+  }
+
+  /// Returns the text of a document's part.
+  private func partText(_ number: UInt32) throws(Fault) -> [UInt8]? {
+    if let text = index.text(of: number) { return text }
+    guard let part = index.document(number) else { return nil }
+    return try text(of: part, DocumentKind(rawValue: part.kind) ?? .other)
+  }
+
+  /// Returns whether the texts of a document have the phrases and regular expressions of a query.
+  private func matches(_ document: FoundDocument, _ texts: [[UInt8]], _ query: FindQuery) throws(Fault) -> Bool {
+    guard query.isCompared else { return true }
+    for pattern in query.patterns where !(texts + [document.wholePath]).contains(where: pattern.matches) {
+      return false
+    }
+    if query.phrases.isEmpty { return true }
+    let words = texts.map { TextWords($0) }
+    let last = document.id.addingReportingOverflow(UInt32(clamping: max(0, document.parts)))
+    let range = document.id...(last.overflow ? .max : last.partialValue)
+    for phrase in query.phrases where !words.contains(where: { $0.contain(phrase) }) {
+      guard let expression = phrase.headExpression,
+        let numbers = index.numbers(matching: expression, in: .heads, among: range), !numbers.isEmpty
+      else { return false }
+    }
+    return true
   }
 
   /// Returns the title of a document without one: its name, or that of its document and the page.

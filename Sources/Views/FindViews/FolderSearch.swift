@@ -17,65 +17,91 @@ package struct FolderSearch: Sendable {
     package let suggestion: String?
   }
 
-  /// The weights of the columns of words: title, name, sender, recipients, body.
-  private static let weights = [6, 5, 3, 2, 1]
+  /// Whether a document's text matches a term.
+  typealias Comparison = (_ number: UInt32, _ term: SearchQuery) throws(Fault) -> Bool
+
+  /// The weights of the columns of words: title, name, sender, recipients. Those of texts have 1.
+  private static let weights = [6, 5, 3, 2]
   /// The share by which a document of today is more relevant than an old one.
   private static let recency = 0.2
   private static let secondsPerYear = 31_556_952.0
 
-  /// Returns the documents that match. Regular expressions are not evaluated here. Throws if the index cannot be read.
-  /// Blocks.
+  /// Returns the documents that match. The regular expressions and the phrases of `query` itself are not evaluated here.
+  /// Throws if the index cannot be read. Blocks.
+  ///
+  /// - Parameter compare: compares the texts of documents with phrases elsewhere in the query. By default, with the
+  ///   texts in the index.
   package func results(_ query: FindQuery) throws(Fault) -> Results {
+    try results(query) { [index] (number, term) throws(Fault) in
+      index.text(of: number).map { TextWords($0).contain(term) } ?? false
+    }
+  }
+
+  func results(_ query: FindQuery, _ compare: @escaping Comparison) throws(Fault) -> Results {
     guard let counts = index.counts else { throw .noDocumentIndex }
-    let evaluation = Evaluation(index: index, limit: counts.limit)
+    let evaluation = Evaluation(index: index, counts, compare)
     var found = try evaluation.found(query.parsed)
     // Words of removed documents are still found.
-    if counts.dead > 0 || query.parsed.isBare { found.formIntersection(try evaluation.all()) }
-    let numbers = try sorted(found, query, counts.limit, evaluation)
+    if counts.removed > 0 { found.formIntersection(try evaluation.all()) }
+    let numbers = try sorted(found, query, counts, evaluation)
     return Results(numbers: numbers, suggestion: numbers.isEmpty ? suggestion(query) : nil)
   }
 
+  /// The facts of a document by which it is ordered.
+  private struct Rank {
+    var date = Int64.min
+    var length = 0
+  }
+
   private func sorted(
-    _ found: PositionSet, _ query: FindQuery, _ limit: Int, _ evaluation: Evaluation
+    _ found: PositionSet, _ query: FindQuery, _ counts: DocumentIndex.Counts, _ evaluation: Evaluation
   ) throws(Fault) -> [UInt32] {
     let positions = found.positions
     if positions.isEmpty { return [] }
-    var dates: [Int64] = []
+    var ranks: [Rank] = []
     if positions.count > Self.fewest {
-      dates = Array(repeating: .min, count: limit)
-      for (number, date) in index.dates() ?? [] where number < limit { dates[Int(number)] = date }
-    }
-    func date(_ number: UInt32) -> Int64 { dates.isEmpty ? index.date(of: number) ?? .min : dates[Int(number)] }
-    if query.order == .date {
-      return positions.map { ($0, date($0)) }.sorted { ($0.1, $0.0) > ($1.1, $1.0) }.map(\.0)
-    }
-    let expressions = query.terms.compactMap(\.textExpression)
-    let isConjunction = !evaluation.hasWholes && query.parsed.isConjunction
-    guard
-      let scored = index.relevance(
-        matching: expressions.joined(separator: isConjunction ? " AND " : " OR "), weights: Self.weights)
-    else { throw .noDocumentIndex }
-    var scores: [UInt32: Double] = [:]
-    for (number, relevance) in scored where found.contains(Int(number)) { scores[number] = Double(relevance) }
-    // A document that matches only as a whole is as relevant as its parts.
-    if evaluation.hasWholes {
-      let byNumber = Dictionary(scored.map { ($0.number, Double($0.relevance)) }) { first, _ in first }
-      for group in evaluation.groups where found.contains(Int(group.first)) {
-        let parts = (group.first...group.first + UInt32(group.parts)).compactMap { byNumber[$0] }
-        scores[group.first] = max(scores[group.first] ?? 0, (parts.max() ?? 0) * 0.9)
+      ranks = Array(repeating: Rank(), count: counts.limit)
+      for rank in index.ranks() ?? [] where rank.number < counts.limit {
+        ranks[Int(rank.number)] = Rank(date: rank.date ?? .min, length: rank.length)
       }
     }
+    func rank(_ number: UInt32) -> Rank {
+      if !ranks.isEmpty { return ranks[Int(number)] }
+      return index.document(number).map { Rank(date: $0.date ?? .min, length: $0.length) } ?? Rank()
+    }
+    if query.order == .date {
+      return positions.map { ($0, rank($0).date) }.sorted { ($0.1, $0.0) > ($1.1, $1.0) }.map(\.0)
+    }
+    var scores: [UInt32: Double] = [:]
+    let heads = query.terms.compactMap(\.headExpression).joined(separator: " OR ")
+    if !heads.isEmpty {
+      guard let scored = index.relevance(matching: heads, weights: Self.weights) else { throw .noDocumentIndex }
+      for (number, relevance) in scored where found.contains(Int(number)) {
+        scores[number] = Double(relevance) / 1_000_000
+      }
+    }
+    let documents = Double(max(1, counts.documents))
+    let average = max(1, Double(counts.length) / documents)
+    let terms = evaluation.texts.map { text -> (set: PositionSet, weight: Double) in
+      let count = Double(text.set.count)
+      return (text.set, max(0.05, log(1 + (documents - count + 0.5) / (count + 0.5))))
+    }
+    let parts = Dictionary(evaluation.wholes.map { ($0.first, $0.parts) }) { first, _ in first }
     let now = Double(time(nil))
     let hits = positions.map { number -> (number: UInt32, score: Double) in
-      let score = scores[number] ?? 0
-      let moment = date(number)
-      let years = moment == .min ? 100 : max(0, now - Double(moment)) / Self.secondsPerYear
+      let rank = rank(number)
+      var score = scores[number] ?? 0
+      // A document that matches only as a whole has the words in its parts.
+      let range = Int(number)..<Int(number) + 1 + (parts[number] ?? 0)
+      let share = 2.2 / (1 + 1.2 * (0.25 + 0.75 * Double(rank.length) / average))
+      for term in terms where term.set.intersects(range) { score += term.weight * (range.count > 1 ? 0.5 : share) }
+      let years = rank.date == .min ? 100 : max(0, now - Double(rank.date)) / Self.secondsPerYear
       return (number, score * (1 + Self.recency / (1 + years)))
     }
     return hits.sorted { ($0.score, $1.number) > ($1.score, $0.number) }.map(\.number)
   }
 
-  /// The number of hits up to which dates are read one by one.
+  /// The number of hits up to which their facts are read one by one.
   private static let fewest = 500
 
   // MARK: Suggestions
@@ -84,11 +110,15 @@ package struct FolderSearch: Sendable {
   private func suggestion(_ query: FindQuery) -> String? {
     for case .words(let words, _, let isStart) in query.terms where !isStart {
       for word in words where word.count >= 4 {
-        if let known = index.words(from: word, through: word, atMost: 1).first, known.count > 0 { continue }
+        if isKnown(word) { continue }
         if let better = nearest(to: word) { return better }
       }
     }
     return nil
+  }
+
+  private func isKnown(_ word: String) -> Bool {
+    [.bodies, .heads].contains { !index.words(of: $0, from: word, through: word, atMost: 1).isEmpty }
   }
 
   /// Returns the most similar word of the index, and of several the most frequent. The first letter is the same.
@@ -97,7 +127,10 @@ package struct FolderSearch: Sendable {
     guard let first = letters.first else { return nil }
     let last = String(String.UnicodeScalarView([first])) + "\u{10ffff}"
     var best: (word: String, distance: Int, count: Int)?
-    for (candidate, count) in index.words(from: String(first), through: last, atMost: Self.wordsAtMost) {
+    let known = [.heads, .bodies].flatMap {
+      index.words(of: $0, from: String(first), through: last, atMost: Self.wordsAtMost)
+    }
+    for (candidate, count) in known {
       let other = Array(candidate.unicodeScalars)
       guard abs(other.count - letters.count) <= 2 else { continue }
       let distance = Self.distance(letters, other)
@@ -132,15 +165,23 @@ package struct FolderSearch: Sendable {
 final class Evaluation {
   private let index: DocumentIndex
   private let limit: Int
+  private let compare: FolderSearch.Comparison
   /// The documents that have parts. Read when they are first needed.
-  private(set) var groups: [(first: UInt32, parts: Int)] = []
-  /// Whether documents were found whose parts match together only.
-  private(set) var hasWholes = false
+  private var groups: [(first: UInt32, parts: Int)] = []
+  /// The documents found whose parts match together only.
+  private(set) var wholes: [(first: UInt32, parts: Int)] = []
+  /// The documents whose texts match, for each term that is not negated.
+  private(set) var texts: [(term: SearchQuery, set: PositionSet)] = []
   private var everything: PositionSet?
 
-  init(index: DocumentIndex, limit: Int) {
+  /// The maximum number of texts that are compared with a phrase that is negated or an alternative. Further ones count
+  /// as matching.
+  private static let comparedAtMost = 5000
+
+  init(index: DocumentIndex, _ counts: DocumentIndex.Counts, _ compare: @escaping FolderSearch.Comparison) {
     self.index = index
-    self.limit = limit
+    self.limit = counts.limit
+    self.compare = compare
   }
 
   /// The documents that match by themselves, and those that match with their parts.
@@ -151,16 +192,16 @@ final class Evaluation {
 
   /// Returns the documents that match, and those whose parts match together, unless one of them does by itself.
   func found(_ query: SearchQuery) throws(Fault) -> PositionSet {
-    guard query.hasSeveralTerms else { return try own(query) }
+    guard query.hasSeveralTerms else { return try own(query, isCompared: false) }
     guard let groups = index.groups() else { throw .noDocumentIndex }
     self.groups = groups
-    if groups.isEmpty { return try own(query) }
-    let found = try both(query)
+    if groups.isEmpty { return try own(query, isCompared: false) }
+    let found = try both(query, isCompared: false)
     var result = found.own
     for group in groups where found.wholes.contains(Int(group.first)) && !found.own.contains(Int(group.first)) {
       if found.own.intersects(range(group)) { continue }
       result.insert(Int(group.first))
-      hasWholes = true
+      wholes.append(group)
     }
     return result
   }
@@ -182,12 +223,12 @@ final class Evaluation {
     return PositionSet(below: limit, numbers)
   }
 
-  private func both(_ query: SearchQuery) throws(Fault) -> Found {
+  private func both(_ query: SearchQuery, isCompared: Bool) throws(Fault) -> Found {
     switch query {
     case .all(let parts):
       var result: Found?
       for part in parts {
-        let found = try both(part)
+        let found = try both(part, isCompared: isCompared)
         if var known = result {
           known.own.formIntersection(found.own)
           known.wholes.formIntersection(found.wholes)
@@ -200,45 +241,46 @@ final class Evaluation {
     case .any(let parts):
       var result = Found(own: PositionSet(below: limit), wholes: PositionSet(below: limit))
       for part in parts {
-        let found = try both(part)
+        let found = try both(part, isCompared: true)
         result.own.formUnion(found.own)
         result.wholes.formUnion(found.wholes)
       }
       return result
     case .not(let part):
-      let found = try both(part)
+      let found = try both(part, isCompared: true)
       var (own, wholes) = (try all(), found.wholes.inverted)
       own.formIntersection(found.own.inverted)
       wholes.formIntersection(try all())
       return Found(own: own, wholes: wholes)
     default: break
     }
-    let own = try own(query)
+    let own = try own(query, isCompared: isCompared)
     var wholes = own
     for group in groups where own.intersects(range(group)) { wholes.insert(Int(group.first)) }
     return Found(own: own, wholes: wholes)
   }
 
-  private func own(_ query: SearchQuery) throws(Fault) -> PositionSet {
+  /// Returns the documents that match by themselves. Phrases are compared with texts if `isCompared`, otherwise later.
+  private func own(_ query: SearchQuery, isCompared: Bool) throws(Fault) -> PositionSet {
     switch query {
-    case .words, .near:
-      guard let numbers = index.numbers(matching: query.textExpression ?? "\"\"") else { throw .noDocumentIndex }
-      return PositionSet(below: limit, numbers)
+    case .words, .near: return try words(query, isCompared: isCompared)
     case .all(let parts):
       var result: PositionSet?
       for part in parts {
-        let found = try own(part)
+        let found = try own(part, isCompared: isCompared)
         result?.formIntersection(found)
         result = result ?? found
       }
       return if let result { result } else { try all() }
     case .any(let parts):
       var result = PositionSet(below: limit)
-      for part in parts { result.formUnion(try own(part)) }
+      for part in parts { result.formUnion(try own(part, isCompared: true)) }
       return result
     case .not(let part):
+      let known = texts.count
       var result = try all()
-      result.formIntersection(try own(part).inverted)
+      result.formIntersection(try own(part, isCompared: true).inverted)
+      texts.removeLast(texts.count - known)
       return result
     case .kind(let name):
       let kinds = DocumentKind.named(name).map(\.rawValue)
@@ -259,6 +301,29 @@ final class Evaluation {
     }
   }
 
+  private func words(_ term: SearchQuery, isCompared: Bool) throws(Fault) -> PositionSet {
+    var found = PositionSet(below: limit)
+    if let expression = term.headExpression {
+      guard let numbers = index.numbers(matching: expression, in: .heads) else { throw .noDocumentIndex }
+      for number in numbers { found.insert(Int(number)) }
+    }
+    if let expression = term.bodyExpression {
+      guard let numbers = index.numbers(matching: expression, in: .bodies) else { throw .noDocumentIndex }
+      var set = PositionSet(below: limit)
+      if isCompared, term.hasOrder {
+        for (count, number) in numbers.enumerated() where !found.contains(Int(number)) {
+          let isSkipped = count >= Self.comparedAtMost
+          if isSkipped { set.insert(Int(number)) } else if try compare(number, term) { set.insert(Int(number)) }
+        }
+      } else {
+        for number in numbers { set.insert(Int(number)) }
+      }
+      found.formUnion(set)
+      texts.append((term, set))
+    }
+    return found
+  }
+
   /// Returns the start of a day in the local time zone, in seconds since 1970.
   private static func start(ofDay day: Int) -> Int64 {
     let (seconds, isOver) = Int64(day).multipliedReportingOverflow(by: 86_400)
@@ -277,29 +342,5 @@ extension SearchQuery {
     if case .all(let parts) = self { return parts.count > 1 }
     if case .any(let parts) = self { return parts.contains(where: \.hasSeveralTerms) }
     return false
-  }
-
-  /// Whether all its terms must match.
-  fileprivate var isConjunction: Bool {
-    switch self {
-    case .words, .near: true
-    case .all(let parts):
-      parts.allSatisfy { part in
-        switch part {
-        case .any: false
-        case .all: part.isConjunction
-        default: true
-        }
-      }
-    default: false
-    }
-  }
-
-  /// Whether documents are found without words or facts.
-  fileprivate var isBare: Bool {
-    switch self {
-    case .order, .expression: true
-    default: false
-    }
   }
 }

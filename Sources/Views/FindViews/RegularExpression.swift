@@ -27,6 +27,8 @@ internal import Synchronization
 
   deinit { unsafe regfree(&compiled) }
 
+  func matches(_ text: [UInt8]) -> Bool { firstMatch(in: text) != nil }
+
   /// Returns the range of the first match in a text. Returns `nil` if there is none.
   func firstMatch(in text: [UInt8]) -> Range<Int>? {
     // A text ends at its first NUL.

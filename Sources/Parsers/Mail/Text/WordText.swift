@@ -84,7 +84,7 @@ public enum WordText {
   }
 
   /// Returns whether the index makes words of a scalar: letters, digits, marks and private use characters.
-  private static func isWordPart(_ scalar: Unicode.Scalar) -> Bool {
+  public static func isWordPart(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .decimalNumber,
       .letterNumber, .otherNumber, .privateUse, .nonspacingMark, .spacingMark, .enclosingMark:
