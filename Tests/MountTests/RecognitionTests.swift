@@ -61,14 +61,15 @@ struct RecognitionTests {
     let missing = try Self.missingLanguage()
     try await withScans { mount, scratch in
       let lines = """
-        cat empty.pdf.\(missing.code).as-txt | tr '\\f' '|'
+        grep . empty.pdf.\(missing.code).as-txt | tr '\\f' '|'
         getfattr --only-values -n user.ffmount.error empty.pdf.\(missing.code).as-txt
         """
       let said = try await mount.shell(lines, scratch)
       #expect(
         said == """
           |Behind an empty page
-          |empty.pdf.\(missing.code).as-txt: user.ffmount.error: No such attribute
+          |
+          empty.pdf.\(missing.code).as-txt: user.ffmount.error: No such attribute
 
           """)
     }
