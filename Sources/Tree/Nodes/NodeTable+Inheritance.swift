@@ -43,6 +43,7 @@ extension NodeTable.State {
     let node = Node(
       id: id, generation: record.generation, parent: parent, name: record.name, item: found.item, depth: depth,
       face: found.face, inode: record.inode, identity: identity)
+    node.told.noteInherited()
     // The kernel may have received an estimate.
     if record.content != nil, identity.kind == .file { node.toldSize.noteEstimate() }
     slots[Int(id)].node = node

@@ -75,6 +75,7 @@ final class NodeTable: Sendable {
   ) {
     self.forgottenAtMost = forgottenAtMost
     root = Node(id: 1, generation: 0, parent: nil, name: "", item: item, depth: 0, face: .none)
+    if ledger != nil { root.told.noteInherited() }
     var first = State(slots: [Slot(), Slot(node: root, lookups: 1)], ledger: ledger)
     first.inherit(keepingForgotten: forgottenAtMost > 0)
     state = Mutex(first)
