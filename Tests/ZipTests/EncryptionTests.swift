@@ -71,6 +71,19 @@ struct EncryptionTests {
     #expect(fault?.kind == .unsupported)
   }
 
+  /// Of strong encryption, no password is asked for.
+  @Test func directoryTellsWhichFilesAPasswordOpens() throws {
+    func entry(_ name: String, flags: UInt16) -> ZipFixtureEntry {
+      ZipFixtureEntry(name, name).with { $0.flags = flags }
+    }
+    let archive = try ZipArchive(
+      ZipFixture(
+        entry("plain", flags: 0), entry("d/first", flags: 1), entry("strong", flags: 0x41), entry("second", flags: 1)))
+    for (count, names) in [(0, []), (1, ["first"]), (4, ["first", "second"])] {
+      #expect(archive.encrypted(atMost: count).map { String(decoding: archive.name(of: $0), as: UTF8.self) } == names)
+    }
+  }
+
   @Test(
     .enabled("needs the corpus beside the project") { sharedCorpus != nil },
     arguments: [
