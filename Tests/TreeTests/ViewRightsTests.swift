@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import ArchiveViews
+@testable import FindViews
 @testable import MailViews
 @testable import RenditionViews
 @testable import TableViews
@@ -14,7 +15,7 @@ import Testing
 /// The access rights of every existing and future view with regard to its sources.
 @Suite struct ViewRightsTests {
   /// The sources of a view.
-  private enum Sources { case oneFile, manyFiles, oneFileOrItsParts }
+  private enum Sources { case oneFile, manyFiles, oneFileOrItsParts, manyForTheMountsUser }
 
   /// A new view must be entered here with its sources. A view with several sources takes its rights from
   /// `CommonRights`.
@@ -24,12 +25,13 @@ import Testing
     "WholeView": .oneFile, "FolderDocumentView": .manyFiles, "ScannedFolderView": .oneFile, "TilesView": .oneFile,
     "SheetsView": .oneFile, "FolderMessagesView": .manyFiles, "FolderMailView": .manyFiles,
     "StreamsView": .oneFile, "FramesView": .oneFile, "SegmentsView": .oneFile, "RecordView": .oneFile,
+    "SearchView": .manyForTheMountsUser, "SavedSearchView": .manyForTheMountsUser,
   ]
 
   private static func views() -> [any View] {
     let conversions = Conversions(
       ConversionPool.Options(program: "/nonexistent"), cache: nil, index: nil, spools: "/tmp")
-    return Views(conversions: conversions).all
+    return Views(conversions: conversions, searches: .described).all
   }
 
   /// A file or folder that records whether anything but its attributes was requested.
@@ -127,7 +129,7 @@ import Testing
 
   @Test func singleSourceViewInheritsOwnerModeAndACL() throws {
     let list = try AccessList([2, 0, 0, 0, 1, 0, 6, 0, 255, 255, 255, 255, 2, 0, 7, 0, 9, 0, 0, 0])
-    for view in Self.views() where Self.table["\(type(of: view))"] != .manyFiles {
+    for view in Self.views() where ![.manyFiles, .manyForTheMountsUser].contains(Self.table["\(type(of: view))"]) {
       for (permissions, ofFile, ofFolder) in Self.modes {
         let name = try #require(Self.names(view).first)
         let thing = Thing(view.sourceKind, permissions, owner: 5, group: 6, list: list)

@@ -128,15 +128,16 @@ final class DocumentFile: Sendable {
     }
   }
 
-  /// Returns the IDs of a source's documents, by path, each with the identifier of its bytes and its number of parts.
-  func documents(of source: Int64) throws -> [[UInt8]: (id: Int64, content: UInt64, parts: Int)] {
+  /// Returns a source's documents, by path.
+  func documents(of source: Int64) throws -> [[UInt8]: KnownDocument] {
     try reader.inDatabase { database in
-      var found: [[UInt8]: (id: Int64, content: UInt64, parts: Int)] = [:]
-      let rows = try database.rows("SELECT id, path, content, parts FROM document WHERE source = ?", [.integer(source)])
+      var found: [[UInt8]: KnownDocument] = [:]
+      let rows = try database.rows(
+        "SELECT id, path, content, parts, kind FROM document WHERE source = ?", [.integer(source)])
       while try rows.next() {
-        found[try rows.bytes(1)] = (
-          try rows.integer(0), UInt64(bitPattern: try rows.integer(2)), Int(clamping: try rows.integer(3))
-        )
+        found[try rows.bytes(1)] = KnownDocument(
+          id: try rows.integer(0), kind: UInt8(clamping: try rows.integer(4)),
+          content: UInt64(bitPattern: try rows.integer(2)), parts: Int(clamping: try rows.integer(3)))
       }
       return found
     }

@@ -60,8 +60,8 @@ public final class DocumentIndex: Sendable {
     attempt { file in try file.forEachSource(isLeadingOnly: isLeadingOnly, body) } != nil
   }
 
-  /// Returns a source's documents, by path, each with its number, the identifier of its bytes, and its number of parts.
-  public func documents(of source: Int64) -> [[UInt8]: (id: Int64, content: UInt64, parts: Int)] {
+  /// Returns a source's documents, by path.
+  public func documents(of source: Int64) -> [[UInt8]: KnownDocument] {
     attempt { file in try file.documents(of: source) } ?? [:]
   }
 
@@ -98,7 +98,7 @@ public final class DocumentIndex: Sendable {
 
   /// A fact by which documents are selected.
   public enum Fact: Sendable {
-    /// Of any of these kinds, or with any of these extensions.
+    /// One of these kinds, or one of these extensions.
     case kind([UInt8], extensions: [[UInt8]])
     /// With a date in a range, in seconds since 1970. The second limit is exclusive.
     case date(Int64, Int64)
@@ -246,6 +246,12 @@ extension Index {
     else { return nil }
     let name = Self.documentsName(of: folder)
     return DocumentIndex(path: "\(base)/\(name)", key: key, version: version, options: options)
+  }
+
+  /// Returns whether there is an index of the documents below a folder. Never creates one.
+  public func hasDocuments(below folder: [UInt8]) -> Bool {
+    guard let base = self.folder else { return false }
+    return OwnFolder.isOwn(file: "\(base)/find/\(Self.documentsName(of: folder))")
   }
 
   private static func documentsName(of folder: [UInt8]) -> String {

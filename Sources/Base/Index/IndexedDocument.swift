@@ -73,6 +73,16 @@ public struct DocumentSource: Sendable {
   public let kind: Kind
 }
 
+/// A document of a source that is indexed already.
+public struct KnownDocument: Sendable {
+  public let id: Int64
+  public let kind: UInt8
+  /// The identifier of its bytes. 0 if unknown.
+  public let content: UInt64
+  /// The number of its parts.
+  public let parts: Int
+}
+
 /// A document found.
 public struct FoundDocument: Sendable {
   public let id: UInt32

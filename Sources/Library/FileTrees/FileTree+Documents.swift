@@ -121,6 +121,8 @@ extension FileTree {
   func finder(_ path: FilePath, recognizesText: Bool = false) throws(Fault) -> FolderFinder {
     let place = try place(path)
     guard place.attributes.kind == .folder else { throw .notFolder }
+    // An index with recognized text is kept.
+    let recognizesText = recognizesText || index.map { FolderFinder.hasRecognizedText(place, $0) } ?? false
     let tree = try readingTree(recognizesText: recognizesText)
     let folder = try waiting { () throws(Fault) in try ResolvedPath.find(place.names, in: tree, .blocking) }
     guard let index, let finder = try FolderFinder(folder, index: index, readsPictures: recognizesText) else {

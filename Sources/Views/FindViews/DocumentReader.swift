@@ -7,7 +7,9 @@ internal import Tree
 /// Reads the documents in a file of a tree: its text, its pages, its messages, its entries.
 struct DocumentReader {
   /// The documents of a source that are indexed already, by path.
-  let known: [[UInt8]: (id: Int64, content: UInt64, parts: Int)]
+  let known: [[UInt8]: KnownDocument]
+  /// Whether these are all documents of the source in an earlier state.
+  let knowsAll: Bool
   /// Whether known documents of containers are trusted by their path alone, because the source is the same or has grown.
   let trustsPaths: Bool
   /// Receives documents. The documents after the first of a call are its parts.
@@ -20,10 +22,10 @@ struct DocumentReader {
   private(set) var error: (path: [UInt8], fault: Fault)?
 
   init(
-    known: [[UInt8]: (id: Int64, content: UInt64, parts: Int)], trustsPaths: Bool,
+    known: [[UInt8]: KnownDocument], knowsAll: Bool, trustsPaths: Bool,
     sink: @escaping ([IndexedDocument]) throws(Fault) -> Void
   ) {
-    (self.known, self.trustsPaths, self.sink) = (known, trustsPaths, sink)
+    (self.known, self.knowsAll, self.trustsPaths, self.sink) = (known, knowsAll, trustsPaths, sink)
   }
 
   /// The maximum number of containers in each other.
@@ -62,6 +64,12 @@ struct DocumentReader {
   /// Keeps a known document and its parts. Returns whether there is one with this content.
   private mutating func keep(_ path: [UInt8], _ content: UInt64?) -> Bool {
     guard let document = known[path], trustsPaths || content != nil && document.content == content else { return false }
+    if [DocumentKind.archive.rawValue, DocumentKind.mailbox.rawValue].contains(document.kind) {
+      // Some of the documents in a container may be missing.
+      guard knowsAll, document.content != 0, document.content == content else { return false }
+      let start = path + [UInt8(ascii: ".")]
+      for (inner, other) in known where inner.starts(with: start) { kept.insert(other.id) }
+    }
     for id in document.id...document.id + Int64(max(0, document.parts)) { kept.insert(id) }
     return true
   }
@@ -291,7 +299,7 @@ struct DocumentReader {
   ) throws(Fault) -> [IndexedDocument] {
     let collected = Collected()
     let outer = sink
-    var inner = DocumentReader(known: [:], trustsPaths: false) { (documents) throws(Fault) in
+    var inner = DocumentReader(known: [:], knowsAll: false, trustsPaths: false) { (documents) throws(Fault) in
       guard collected.cost < Self.mostOfParts else { return try outer(documents) }
       collected.documents += documents
       collected.cost += documents.reduce(0) { $0 + $1.cost }

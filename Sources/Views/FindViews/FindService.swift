@@ -7,7 +7,7 @@ package import Tree
 /// The searches of a tree's folders, with the work that keeps their indexes up to date.
 public final class FindService: Sendable {
   private let index: Index
-  private let read: @Sendable () throws(Fault) -> Tree
+  private let read: @Sendable (_ recognizesText: Bool) throws(Fault) -> Tree
   private let end: @Sendable () -> Void
   private let searches = Mutex<[[FileName]: OpenSearch]>([:])
   /// The tree that shows the results.
@@ -21,14 +21,17 @@ public final class FindService: Sendable {
 
   /// - Parameters:
   ///   - index: Stores the indexes.
-  ///   - read: returns the tree by which files are read, whose root is the same.
+  ///   - read: returns the tree by which files are read, whose root is the same, and which recognizes text or not.
   ///   - end: stops that tree.
-  package init(index: Index, read: @escaping @Sendable () throws(Fault) -> Tree, end: @escaping @Sendable () -> Void) {
+  package init(
+    index: Index, read: @escaping @Sendable (_ recognizesText: Bool) throws(Fault) -> Tree,
+    end: @escaping @Sendable () -> Void
+  ) {
     (self.index, self.read, self.end) = (index, read, end)
   }
 
   /// An instance that describes the views of searches and searches nothing.
-  public static let described = FindService(index: Index(folder: nil)) { () throws(Fault) in
+  public static let described = FindService(index: Index(folder: nil)) { (_) throws(Fault) in
     throw .noDocumentIndex
   } end: {
   }
@@ -52,17 +55,24 @@ public final class FindService: Sendable {
 
   /// Returns the index of the folder at a path from the root. Blocks. Throws if it cannot be stored.
   package func finder(_ path: [FileName]) throws(Fault) -> FolderFinder {
-    let tree = try read()
-    let folder = try waiting { () throws(Fault) in try ResolvedPath.find(path, in: tree, followsLast: false, .blocking)
+    func folder(_ recognizesText: Bool) throws(Fault) -> ResolvedPath {
+      let tree = try read(recognizesText)
+      return try waiting { () throws(Fault) in try ResolvedPath.find(path, in: tree, followsLast: false, .blocking) }
     }
-    guard let finder = try FolderFinder(folder, index: index) else { throw .noDocumentIndex }
+    let plain = try folder(false)
+    let isRecognized = FolderFinder.hasRecognizedText(plain, index)
+    let found = try isRecognized ? folder(true) : plain
+    guard let finder = try FolderFinder(found, index: index, readsPictures: isRecognized) else {
+      throw .noDocumentIndex
+    }
     return finder
   }
 
   func stop() {
     for search in searches.withLock({ Array($0.values) }) { search.stop() }
-    workers.stop()
+    // Conversions first: a search may be waiting for one.
     end()
+    workers.stop()
   }
 }
 

@@ -71,7 +71,7 @@ package final class FolderCrawl: Sendable {
     let earlier: DocumentSource?
   }
 
-  /// What a scan found.
+  /// The result of a scan.
   private struct Scan {
     var changed: [File] = []
     var forgotten: [Int64] = []
@@ -245,13 +245,15 @@ package final class FolderCrawl: Sendable {
       try writer.add(.begin(path: file.path, file.state))
       return try writer.add(.finish(path: file.path, file.state, .folder, error: []))
     }
-    var known: [[UInt8]: (id: Int64, content: UInt64, parts: Int)] = [:]
+    var known: [[UInt8]: KnownDocument] = [:]
     if let earlier = file.earlier { known = index.documents(of: earlier.id) }
     try writer.add(.begin(path: file.path, file.state))
     let isSame = file.earlier?.state == file.state
     let hasGrown = file.earlier.map { $0.state.inode == file.state.inode && $0.state.size < file.state.size } ?? false
     let isMailbox = [".mbox", ".mbx"].contains { file.path.suffix($0.utf8.count) == Array($0.utf8)[...] }
-    var reader = DocumentReader(known: known, trustsPaths: isSame || hasGrown && isMailbox) {
+    var reader = DocumentReader(
+      known: known, knowsAll: file.earlier?.isDone ?? false, trustsPaths: isSame || hasGrown && isMailbox
+    ) {
       (documents) throws(Fault) in
       try self.check()
       try writer.add(.add(path: file.path, documents))

@@ -41,6 +41,11 @@ package final class FolderFinder: Sendable {
     self.index = documents
   }
 
+  /// Returns whether a real folder has an index with recognized text, which is then kept up to date by the same means.
+  package static func hasRecognizedText(_ folder: ResolvedPath, _ index: Index) -> Bool {
+    folder.realFolder.map { index.hasDocuments(below: key(of: $0, 1)) } ?? false
+  }
+
   /// Returns the key of a folder's index. One with recognized text has `options` 1.
   static func key(of folder: RealFolder, _ options: UInt8 = 0) -> [UInt8] {
     let identity = folder.identity
@@ -148,7 +153,7 @@ package final class FolderFinder: Sendable {
     return try unlessDelayed { () throws(Fault) in
       var names = document.wholePath.split(separator: UInt8(ascii: "/")).map { FileName($0) }
       if kind == .mail {
-        if let last = names.last, !document.path.contains(slice: Array(".messages/".utf8)) || document.isAttachment {
+        if let last = names.last, !document.isDirectory {
           names[names.count - 1] = last.appending(".message")
         }
         return try place(names + ["body.txt"]).bytes(upTo: DocumentText.most)
@@ -170,13 +175,9 @@ package final class FolderFinder: Sendable {
 }
 
 extension FoundDocument {
-  /// Whether it is a file attached to a message, and so not the directory of one.
-  fileprivate var isAttachment: Bool {
-    let parts = path.split(separator: UInt8(ascii: "/"))
-    return parts.dropLast().last.map { Array($0) == Array("attachments".utf8) } ?? false
+  /// Whether it is the directory of a message in a mailbox, and not a file.
+  fileprivate var isDirectory: Bool {
+    let folder = wholePath.split(separator: UInt8(ascii: "/")).dropLast().last
+    return folder.map { $0.suffix(9) == Array(".messages".utf8)[...] } ?? false
   }
-}
-
-extension [UInt8] {
-  fileprivate func contains(slice: [UInt8]) -> Bool { firstRange(of: slice) != nil }
 }

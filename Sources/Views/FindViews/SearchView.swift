@@ -26,7 +26,7 @@ package struct SearchView: FolderView {
 
   package func item(of source: Source, _ request: ViewRequest, _ blocking: BlockingMode) throws(Fault) -> LookupResult?
   {
-    guard source.attributes.kind == .folder, source.item is RealFolder else { return nil }
+    guard source.attributes.kind == .folder, source.isConcealed || source.item is RealFolder else { return nil }
     let folder = SearchesFolder(SearchedFolder(source, service))
     return LookupResult(folder, try folder.attributes(blocking))
   }
@@ -56,7 +56,7 @@ package struct SavedSearchView: FolderView {
   package var descriptions: [ViewDescription] {
     [
       ViewDescription(
-        "NAME.ffsearch\(Self.suffix)/", sources: "a text file with a query",
+        "FILE.ffsearch\(Self.suffix)/", sources: "a text file with a query",
         "all files, pages and messages below its folder that match")
     ]
   }
@@ -72,7 +72,7 @@ package struct SavedSearchView: FolderView {
 
   package func item(of source: Source, _ request: ViewRequest, _ blocking: BlockingMode) throws(Fault) -> LookupResult?
   {
-    guard let parent = source.folderSource, parent.item is RealFolder else { return nil }
+    guard let parent = source.folderSource, source.isConcealed || parent.item is RealFolder else { return nil }
     let query = source.isConcealed ? [] : try Self.query(of: source, blocking)
     let folder = ResultsFolder(SearchedFolder(parent, service, file: source), query)
     return LookupResult(folder, try folder.attributes(blocking))

@@ -98,8 +98,8 @@ package struct TreeSource: Sendable {
   ) -> FindService? {
     guard let index, index.folder != nil else { return nil }
     let reading = ReadingTrees(self, settings, index, converts: converts, root: root)
-    return FindService(index: index) { () throws(Fault) in
-      try reading.tree(recognizesText: false)
+    return FindService(index: index) { (recognizesText) throws(Fault) in
+      try reading.tree(recognizesText: recognizesText)
     } end: {
       reading.stop()
     }
