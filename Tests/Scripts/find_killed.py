@@ -31,11 +31,19 @@ def environment(cache):
 
 
 def index(cache):
-    return subprocess.Popen([ffmount, "index", "--search", tree], env=environment(cache), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        [ffmount, "index", "--search", tree], env=environment(cache), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
 
 
 def ask(cache, query):
-    done = subprocess.run([ffmount, "search", tree, query, "--json", "--limit", "100000"], env=environment(cache), capture_output=True, text=True, timeout=300)
+    done = subprocess.run(
+        [ffmount, "search", tree, query, "--json", "--limit", "100000"],
+        env=environment(cache),
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
     if done.returncode not in (0, 1):
         failures.append(f"`{query}`: status {done.returncode}: {done.stderr.strip()[-300:]}")
         return []
@@ -115,7 +123,9 @@ def main():
         compare(f"after {kills} kills", answers(killed, queries), expected)
         damaged = damage(killed)
         compare(f"after damage to {damaged}", answers(killed, queries), expected)
-        print(f"{len(queries)} queries, {sum(map(len, expected.values()))} hits; in one run {taken:.1f} s; {kills} kills; damaged: {damaged}")
+        print(
+            f"{len(queries)} queries, {sum(map(len, expected.values()))} hits; in one run {taken:.1f} s; {kills} kills; damaged: {damaged}"
+        )
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     print("\n".join(failures))

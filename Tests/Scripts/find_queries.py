@@ -16,7 +16,14 @@ RUNNING = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u34
 
 
 #: By `kind:`, the kinds of the truth.
-KINDS = {"mail": {"mail"}, "code": {"code"}, "book": {"book"}, "presentation": {"slides"}, "page": {"web"}, "card": {"contact", "calendar"}}
+KINDS = {
+    "mail": {"mail"},
+    "code": {"code"},
+    "book": {"book"},
+    "presentation": {"slides"},
+    "page": {"web"},
+    "card": {"contact", "calendar"},
+}
 
 
 @functools.lru_cache(1 << 12)
@@ -69,7 +76,9 @@ class Word(Node):
         if RUNNING.search(word):
             return word in text
         parts = words(word)
-        return known.issuperset(parts) and any(several[at:at + len(parts)] == parts for at in range(len(several) - len(parts) + 1))
+        return known.issuperset(parts) and any(
+            several[at : at + len(parts)] == parts for at in range(len(several) - len(parts) + 1)
+        )
 
     def ours(self):
         return self.word
@@ -126,7 +135,7 @@ class Near(Node):
             return False
         one, other = folded(self.one), folded(self.other)
         at = [number for number, word in enumerate(several) if word == one]
-        return any(other in several[max(0, number - 10):number + 11] for number in at)
+        return any(other in several[max(0, number - 10) : number + 11] for number in at)
 
     def ours(self):
         return f"near({self.one} {self.other})"
@@ -183,7 +192,7 @@ class Field(Node):
             if one["in_mail"] or not one["day"]:
                 return None
             first, _, last = value.partition("..")
-            return first <= one["day"] and one["day"][:len(last or first)] <= (last or first)
+            return first <= one["day"] and one["day"][: len(last or first)] <= (last or first)
         if self.field in ("from", "to", "subject"):
             if one["in_mail"] and not mail:
                 return None
@@ -194,7 +203,7 @@ class Field(Node):
             else:
                 address = one["sender" if self.field == "from" else "receiver"]
                 at = one["people"].index(address)
-                text = " ".join(one["people"][at - 1:at + 1])
+                text = " ".join(one["people"][at - 1 : at + 1])
             return Word(value).within(place(text))
         if self.field == "has":
             return facts.has_attachment if mail else False
@@ -231,7 +240,7 @@ def compared(size, value):
     """`size` beside ">1M"; the unit may be of 1000 or 1024."""
     number = float(value[1:-1]) if value[-1] in "kMG" else float(value[1:])
     powers = {"k": 1, "M": 2, "G": 3}.get(value[-1], 0)
-    answers = {size > number * unit ** powers if value[0] == ">" else size < number * unit ** powers for unit in (1000, 1024)}
+    answers = {size > number * unit ** powers if value[0] == ">" else size < number * unit**powers for unit in (1000, 1024)}
     return answers.pop() if len(answers) == 1 else None
 
 
@@ -252,8 +261,12 @@ class And(Joined):
 
     def recoll(self):
         # Facts come last: Recoll applies them to all that is before.
-        several = sorted(self.parts, key=lambda part: isinstance(part, Field) and part.field in ("size", "date", "in", "ext", "type"))
-        return joined(" ", [f"({part.recoll()})" if isinstance(part, Or) and part.recoll() else part.recoll() for part in several])
+        several = sorted(
+            self.parts, key=lambda part: isinstance(part, Field) and part.field in ("size", "date", "in", "ext", "type")
+        )
+        return joined(
+            " ", [f"({part.recoll()})" if isinstance(part, Or) and part.recoll() else part.recoll() for part in several]
+        )
 
 
 class Or(Joined):
@@ -266,7 +279,9 @@ class Or(Joined):
     def recoll(self):
         if any(isinstance(part, Field) for part in self.parts):
             return None
-        return joined(" OR ", [f"({part.recoll()})" if isinstance(part, And) and part.recoll() else part.recoll() for part in self.parts])
+        return joined(
+            " OR ", [f"({part.recoll()})" if isinstance(part, And) and part.recoll() else part.recoll() for part in self.parts]
+        )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -282,7 +297,8 @@ class Not(Node):
         return f"{self.said}({text})" if isinstance(self.part, Joined) else f"{self.said}{text}"
 
     def recoll(self):
-        if isinstance(self.part, Joined):
+        # Recoll negates no ranges.
+        if isinstance(self.part, Joined) or isinstance(self.part, Field) and self.part.field in ("size", "date"):
             return None
         return "-" + text if (text := self.part.recoll()) else None
 
@@ -372,62 +388,218 @@ def questions(truth_file, count=200, seed=38):
         ask("a word, better", Word(one["unique"][0]), strict=False)
 
     # Case, accents, scripts.
-    ask("accents", *map(Word, ["übergröße", "ubergrosse", "ÜBERGRÖSSE", "naivete", "NAÏVETÉ", "cestina", "strasse*"[:-1] + "nbahn", "straßenbahn", "cafe",
-                               "financial", "fluid", "fullwidth"]))
-    ask("scripts", *map(Word, ["библиотека", "БИБЛИОТЕКА", "еще", "图书馆", "河边", "ห้องสมุด", "แม่น้ำ", "図書館", "東京", "도서관", "βιβλιοθηκη", "مكتبة", "ספרייה", "पुस्तकालय"]))
+    ask(
+        "accents",
+        *map(
+            Word,
+            [
+                "übergröße",
+                "ubergrosse",
+                "ÜBERGRÖSSE",
+                "naivete",
+                "NAÏVETÉ",
+                "cestina",
+                "strasse*"[:-1] + "nbahn",
+                "straßenbahn",
+                "cafe",
+                "financial",
+                "fluid",
+                "fullwidth",
+            ],
+        ),
+    )
+    ask(
+        "scripts",
+        *map(
+            Word,
+            [
+                "библиотека",
+                "БИБЛИОТЕКА",
+                "еще",
+                "图书馆",
+                "河边",
+                "ห้องสมุด",
+                "แม่น้ำ",
+                "図書館",
+                "東京",
+                "도서관",
+                "βιβλιοθηκη",
+                "مكتبة",
+                "ספרייה",
+                "पुस्तकालय",
+            ],
+        ),
+    )
 
     # Several words.
     unique = lambda: noise.choice(must)["unique"][0]
-    ask("two words", *(And((Word(a), Word(b))) for a, b in [("meadow", "harbour"), ("lantern", "copper"), ("meadow", "lantern"), ("harbour", "copper"),
-                                                          ("sailing", "meadow"), ("библиотека", "meadow"), ("cafe", "harbour")]))
+    ask(
+        "two words",
+        *(
+            And((Word(a), Word(b)))
+            for a, b in [
+                ("meadow", "harbour"),
+                ("lantern", "copper"),
+                ("meadow", "lantern"),
+                ("harbour", "copper"),
+                ("sailing", "meadow"),
+                ("библиотека", "meadow"),
+                ("cafe", "harbour"),
+            ]
+        ),
+    )
     for one in noise.sample([one for one in must if len(words(one["sections"][0])) > 20], 5):
         several = words(one["sections"][0])
         ask("two words", And((Word(one["unique"][0]), Word(noise.choice(several[-10:])))))
-    ask("phrase", *map(Phrase, ["silver bridge crossing", "crossing bridge silver", "bridge crossing", "silver bridge", "silver crossing"]))
+    ask(
+        "phrase",
+        *map(Phrase, ["silver bridge crossing", "crossing bridge silver", "bridge crossing", "silver bridge", "silver crossing"]),
+    )
     for one in noise.sample([one for one in must if one["kind"] in ("pdf", "mail", "document", "web", "book", "text")], 6):
         several = words(one["sections"][0])
         at = several.index(one["unique"][0])
-        ask("phrase", Phrase(" ".join(several[max(0, at - 1):at + 2])))
-    ask("OR", *(Or(tuple(map(Word, several))) for several in [("lantern", "copper"), ("sailing", "sailed", "sails"), ("lighthouse", "lightning"), ("图书馆", "библиотека")]))
+        ask("phrase", Phrase(" ".join(several[max(0, at - 1) : at + 2])))
+    ask(
+        "OR",
+        *(
+            Or(tuple(map(Word, several)))
+            for several in [
+                ("lantern", "copper"),
+                ("sailing", "sailed", "sails"),
+                ("lighthouse", "lightning"),
+                ("图书馆", "библиотека"),
+            ]
+        ),
+    )
     ask("OR", *(Or((Word(unique()), Word(unique()))) for _ in range(4)))
-    ask("NOT", *(And((Word(a), Not(Word(b), said))) for a, b, said in [("harbour", "meadow", "-"), ("lantern", "harbour", "NOT "), ("copper", "lantern", "-"),
-                                                                     ("sailing", "meadow", "-"), ("lighthouse", "harbour", "NOT ")]))
-    ask("NOT", And((Word("copper"), Not(Phrase("silver bridge crossing")))), And((Word("bridge"), Not(Phrase("bridge silver")))),
-        And((Word("copper"), Not(Or((Word("meadow"), Word("harbour")))))), And((Word("harbour"), Not(Field("type", "pdf")))))
+    ask(
+        "NOT",
+        *(
+            And((Word(a), Not(Word(b), said)))
+            for a, b, said in [
+                ("harbour", "meadow", "-"),
+                ("lantern", "harbour", "NOT "),
+                ("copper", "lantern", "-"),
+                ("sailing", "meadow", "-"),
+                ("lighthouse", "harbour", "NOT "),
+            ]
+        ),
+    )
+    ask(
+        "NOT",
+        And((Word("copper"), Not(Phrase("silver bridge crossing")))),
+        And((Word("bridge"), Not(Phrase("bridge silver")))),
+        And((Word("copper"), Not(Or((Word("meadow"), Word("harbour")))))),
+        And((Word("harbour"), Not(Field("type", "pdf")))),
+    )
     ask("prefix", *map(Prefix, ["light", "lighth", "lightn", "sail", "библ", "strassen", "KX"]))
     ask("prefix", *(Prefix(unique()[:6]) for _ in range(4)))
-    ask("stem", Stem("sail", ("sail", "sails", "sailed", "sailing")), And((Stem("sailed", ("sail", "sails", "sailed", "sailing")), Word("meadow"))),
-        Stem("lantern", ("lantern", "lanterns")))
-    ask("near", Near("amber", "tower"), Near("tower", "amber"), And((Near("amber", "tower"), Word("meadow"))), And((Word("amber"), Word("tower"), Not(Near("amber", "tower")))),
-        Near("silver", "crossing"))
-    ask("pattern", Pattern("KX-2019-0[0-9][0-9]8"), And((Word("meadow"), Pattern("KX-2019-0[1-3][0-9][0-9]"))), Pattern("MB-[0-9]+-x"), And((Word("harbour"), Pattern("KX-20(19|20)-[0-9]*5"))))
+    ask(
+        "stem",
+        Stem("sail", ("sail", "sails", "sailed", "sailing")),
+        And((Stem("sailed", ("sail", "sails", "sailed", "sailing")), Word("meadow"))),
+        Stem("lantern", ("lantern", "lanterns")),
+    )
+    ask(
+        "near",
+        Near("amber", "tower"),
+        Near("tower", "amber"),
+        And((Near("amber", "tower"), Word("meadow"))),
+        And((Word("amber"), Word("tower"), Not(Near("amber", "tower")))),
+        Near("silver", "crossing"),
+    )
+    ask(
+        "pattern",
+        Pattern("KX-2019-0[0-9][0-9]8"),
+        And((Word("meadow"), Pattern("KX-2019-0[1-3][0-9][0-9]"))),
+        Pattern("MB-[0-9]+-x"),
+        And((Word("harbour"), Pattern("KX-20(19|20)-[0-9]*5"))),
+    )
 
     # Facts.
-    ask("type", *(And((Word("meadow"), Field("type", kind))) for kind in ("pdf", "docx", "epub")), And((Word("harbour"), Field("ext", "txt"))), And((Word("harbour"), Field("ext", "html"))),
-        And((Word("lantern"), Field("ext", "odt"))), And((Or((Word("lantern"), Word("copper"))), Field("type", "pdf"))))
-    ask("kind", *(And((Word("meadow"), Field("kind", kind))) for kind in ("mail", "code", "book", "presentation")), And((Word("harbour"), Not(Field("kind", "mail")))))
-    ask("in", *(And((Word("meadow"), Field("in", place))) for place in ("papers", "papers/office", "post", "packed/deep", "media")), And((Word("harbour"), Field("in", "papers/code"))),
-        And((Word("lantern"), Not(Field("in", "post")))))
-    archive = next(one["path"] for one in documents if one["kind"] == "archive" and one["path"].endswith(".zip") and one["path"].count("/") == 1)
+    ask(
+        "type",
+        *(And((Word("meadow"), Field("type", kind))) for kind in ("pdf", "docx", "epub")),
+        And((Word("harbour"), Field("ext", "txt"))),
+        And((Word("harbour"), Field("ext", "html"))),
+        And((Word("lantern"), Field("ext", "odt"))),
+        And((Or((Word("lantern"), Word("copper"))), Field("type", "pdf"))),
+    )
+    ask(
+        "kind",
+        *(And((Word("meadow"), Field("kind", kind))) for kind in ("mail", "code", "book", "presentation")),
+        And((Word("harbour"), Not(Field("kind", "mail")))),
+    )
+    ask(
+        "in",
+        *(And((Word("meadow"), Field("in", place))) for place in ("papers", "papers/office", "post", "packed/deep", "media")),
+        And((Word("harbour"), Field("in", "papers/code"))),
+        And((Word("lantern"), Not(Field("in", "post")))),
+    )
+    archive = next(
+        one["path"]
+        for one in documents
+        if one["kind"] == "archive" and one["path"].endswith(".zip") and one["path"].count("/") == 1
+    )
     ask("in", And((Word("meadow"), Field("in", f"{archive}.contents"))))
-    ask("size", *(And((Word("meadow"), Field("size", value))) for value in (">1M", ">100k", "<1k")), And((Field("size", ">1M"), Field("ext", "txt"))), And((Word("harbour"), Not(Field("size", ">3k")))))
-    ask("date", *(And((Word("meadow"), Field("date", value))) for value in ("2019", "2015..2017", "2020-03", "2016-01-01..2018-06-30", "2012..2013")),
-        And((Word("copper"), Not(Field("date", "2015..2020")))), And((Field("kind", "mail"), Field("date", "2018"))))
-    ask("people", Field("from", "anna"), Field("from", "juergen@example.org"), Field("from", "weiss"), Field("from", "Смирнова"), And((Field("from", "tom"), Word("meadow"))), Field("to", "ines"),
-        And((Field("from", "山本"), Not(Word("harbour")))), Field("subject", next(one["unique"][1] for one in must if one["kind"] == "mail")), And((Field("has", "attachment"), Word("lantern"))))
+    ask(
+        "size",
+        *(And((Word("meadow"), Field("size", value))) for value in (">1M", ">100k", "<1k")),
+        And((Field("size", ">1M"), Field("ext", "txt"))),
+        And((Word("harbour"), Not(Field("size", ">3k")))),
+    )
+    ask(
+        "date",
+        *(
+            And((Word("meadow"), Field("date", value)))
+            for value in ("2019", "2015..2017", "2020-03", "2016-01-01..2018-06-30", "2012..2013")
+        ),
+        And((Word("copper"), Not(Field("date", "2015..2020")))),
+        And((Field("kind", "mail"), Field("date", "2018"))),
+    )
+    ask(
+        "people",
+        Field("from", "anna"),
+        Field("from", "juergen@example.org"),
+        Field("from", "weiss"),
+        Field("from", "Смирнова"),
+        And((Field("from", "tom"), Word("meadow"))),
+        Field("to", "ines"),
+        And((Field("from", "山本"), Not(Word("harbour")))),
+        Field("subject", next(one["unique"][1] for one in must if one["kind"] == "mail")),
+        And((Field("has", "attachment"), Word("lantern"))),
+    )
     named = [one for one in must if " " in one["name"]]
-    ask("name", *(Field("name", words(one["name"])[0]) for one in named[:2]), Word(words(named[2]["name"])[1]), Field("name", words(named[3]["name"])[0][:5] + "*"))
+    ask(
+        "name",
+        *(Field("name", words(one["name"])[0]) for one in named[:2]),
+        Word(words(named[2]["name"])[1]),
+        Field("name", words(named[3]["name"])[0][:5] + "*"),
+    )
     ask("language", And((Word("meadow"), Field("lang", "de"))), And((Word("harbour"), Field("lang", "en"))), strict=False)
 
     # Trees of them.
-    ask("nested", And((Or((Word("lantern"), Word("copper"))), Not(Word("meadow")), Field("type", "pdf"))), Or((And((Word("sailing"), Word("meadow"))), And((Word("lightning"), Word("harbour"))))),
-        And((Or((Phrase("silver bridge crossing"), Phrase("crossing bridge silver"))), Word("meadow"))), And((Prefix("light"), Not(Word("lightning")), Not(Word("lighthouse")))),
-        And((Or((Word("библиотека"), Word("图书馆"), Word("ห้องสมุด"))), Not(Field("kind", "mail")))), And((Word("meadow"), Or((Word("lantern"), And((Word("harbour"), Word("copper"))))))),
-        Or((Word("lighthouse"), And((Phrase("bridge crossing"), Not(Word("meadow")))))), And((Field("from", "anna"), Or((Word("lantern"), Word("copper"))))))
+    ask(
+        "nested",
+        And((Or((Word("lantern"), Word("copper"))), Not(Word("meadow")), Field("type", "pdf"))),
+        Or((And((Word("sailing"), Word("meadow"))), And((Word("lightning"), Word("harbour"))))),
+        And((Or((Phrase("silver bridge crossing"), Phrase("crossing bridge silver"))), Word("meadow"))),
+        And((Prefix("light"), Not(Word("lightning")), Not(Word("lighthouse")))),
+        And((Or((Word("библиотека"), Word("图书馆"), Word("ห้องสมุด"))), Not(Field("kind", "mail")))),
+        And((Word("meadow"), Or((Word("lantern"), And((Word("harbour"), Word("copper"))))))),
+        Or((Word("lighthouse"), And((Phrase("bridge crossing"), Not(Word("meadow")))))),
+        And((Field("from", "anna"), Or((Word("lantern"), Word("copper"))))),
+    )
 
     # Words that are in bytes and not in texts, and words that are nowhere.
     absent = [word for one in documents if one["level"] == "must" for word in one["absent"]]
-    ask("absent", *(Word(word) for word in noise.sample(absent, 5)), Word("qqvxjkzw"), Phrase("meadow qqvxjkzw"), And((Word("meadow"), Word("qqvxjkzw"))))
+    ask(
+        "absent",
+        *(Word(word) for word in noise.sample(absent, 5)),
+        Word("qqvxjkzw"),
+        Phrase("meadow qqvxjkzw"),
+        And((Word("meadow"), Word("qqvxjkzw"))),
+    )
 
     # Words of different pages, sheets or chapters of one file.
     for one in [one for one in must if len(one["sections"]) > 2][:5]:

@@ -35,7 +35,9 @@ class Truth:
         document = json.loads((folder / "truth.json").read_text())
         self.file, self.documents = document, document["documents"]
         with_files = {one["path"].rpartition("/attachments/")[0] for one in self.documents if "/attachments/" in one["path"]}
-        self.facts = [find_queries.Facts(one, not {one["path"], f"{one['path']}.message"}.isdisjoint(with_files)) for one in self.documents]
+        self.facts = [
+            find_queries.Facts(one, not {one["path"], f"{one['path']}.message"}.isdisjoint(with_files)) for one in self.documents
+        ]
         self.exact, self.patterns = {}, []
         for one in self.documents:
             for path in (one["path"], *one["also"]):
@@ -50,7 +52,10 @@ class Truth:
             start = one["path"]
             while "/" in start:
                 start = start.rpartition("/")[0]
-                for owner in (start, *(start.removesuffix(ending) for ending in (".message", ".contents", ".messages") if start.endswith(ending))):
+                for owner in (
+                    start,
+                    *(start.removesuffix(ending) for ending in (".message", ".contents", ".messages") if start.endswith(ending)),
+                ):
                     self.parts.setdefault(owner, []).append(self.facts[one["id"]])
 
     def document(self, path):
@@ -124,15 +129,23 @@ class Recoll:
         self.environment = dict(os.environ, PATH="/usr/bin:/bin", TZ="UTC")
         folder.mkdir(exist_ok=True)
         (folder / "recoll.conf").write_text(
-            f"topdirs = {truth.tree}\nindexstemminglanguages =\nskippedNames =\nnoaspell = 1\nloglevel = 2\nidxflushmb = 100\n")
+            f"topdirs = {truth.tree}\nindexstemminglanguages =\nskippedNames =\nnoaspell = 1\nloglevel = 2\nidxflushmb = 100\n"
+        )
         # Debian's configuration leaves archives of tar out.
         (folder / "mimeconf").write_text("[index]\napplication/x-tar = execm rcltar.py\n")
         started = time.monotonic()
-        subprocess.run(["recollindex", "-c", folder], env=self.environment, stdout=subprocess.DEVNULL, stderr=(folder / "log").open("w"), check=True)
+        subprocess.run(
+            ["recollindex", "-c", folder],
+            env=self.environment,
+            stdout=subprocess.DEVNULL,
+            stderr=(folder / "log").open("w"),
+            check=True,
+        )
         print(f"recollindex: {time.monotonic() - started:.1f} s", file=sys.stderr)
         self.documents = {}
         for one in truth.documents:
-            for word in one["unique"]:
+            # The subject of a message is in the titles of its attachments, too.
+            for word in one["unique"][:1] if one["kind"] == "mail" else one["unique"]:
                 for key in self.keys(word):
                     self.documents.setdefault(key, set()).add(one["id"])
         of_file = collections.defaultdict(set)
@@ -146,7 +159,16 @@ class Recoll:
         found = []
         for line in done.stdout.splitlines()[2:]:
             cells = [base64.b64decode(cell).decode("utf-8", "replace") for cell in line.split(" ")[:2]]
-            found.append((urllib.parse.unquote(cells[0].removeprefix("file://")) if "%" in cells[0] else cells[0].removeprefix("file://"), cells[1] if len(cells) > 1 else ""))
+            found.append(
+                (
+                    (
+                        urllib.parse.unquote(cells[0].removeprefix("file://"))
+                        if "%" in cells[0]
+                        else cells[0].removeprefix("file://")
+                    ),
+                    cells[1] if len(cells) > 1 else "",
+                )
+            )
         return found
 
     def ask(self, query):
@@ -225,7 +247,12 @@ def judged(truth, question, hits, levels):
         holds = question.node.holds(facts)
         if question.across:
             holds = find_queries.truth(question.node, facts, None)
-        if holds is False and number in found and (parts := truth.parts.get(one["path"])) and find_queries.whole(question.node, facts, parts):
+        if (
+            holds is False
+            and number in found
+            and (parts := truth.parts.get(one["path"]))
+            and find_queries.whole(question.node, facts, parts)
+        ):
             # Its words are in different things in it.
             holds = None
         if one["level"] == "may" and holds is False and number in found:
@@ -237,7 +264,9 @@ def judged(truth, question, hits, levels):
         if holds is True and number in found and one["pages"] and not question.across:
             sections, shown = set(find_queries.sections_of(question.node, facts)), pages[number]
             if len(one["pages"]) > 1 and shown != sections and not (None in shown and not sections):
-                wrong.append(f"{one['path']}: pages {sorted(number + 1 for number in sections)}, shown {sorted('file' if number is None else str(number + 1) for number in shown)}")
+                wrong.append(
+                    f"{one['path']}: pages {sorted(number + 1 for number in sections)}, shown {sorted('file' if number is None else str(number + 1) for number in shown)}"
+                )
     return found, missing, better, extra, wrong, strange
 
 
@@ -258,7 +287,9 @@ def main():
     truth = Truth(folder)
     asked = [one for one in find_queries.questions(truth.file) if not options.only or options.only in one.sort]
     levels = {"must", "ocr"} if options.ocr else {"must"}
-    ours = Ours(options.binary.resolve(), truth, folder / "cache", options.ocr, options.jobs) if "ffmount" not in without else None
+    ours = (
+        Ours(options.binary.resolve(), truth, folder / "cache", options.ocr, options.jobs) if "ffmount" not in without else None
+    )
     recoll = Recoll(truth, folder / "recoll") if "recoll" not in without else None
     failures, table, between = [], collections.defaultdict(collections.Counter), []
     answers, seconds = {}, []
@@ -271,7 +302,9 @@ def main():
             row["recoll asked"] += 1
             row["recoll exact"] += all(
                 holds is None or holds == (number in theirs) or one["level"] not in levels
-                for number, one in enumerate(truth.documents) for holds in [question.node.holds(truth.facts[number])])
+                for number, one in enumerate(truth.documents)
+                for holds in [question.node.holds(truth.facts[number])]
+            )
         if not ours:
             continue
         started = time.monotonic()
@@ -319,9 +352,19 @@ def all_words(truth, ours, levels, row):
             row["asked"] += 1
             row["exact"] += not (fault or missing or extra or wrong or strange)
             row["better missed"] += len(better)
-            lines = [fault, missing and f"does not find {few(missing)}", extra and f"finds {few(extra)}", wrong and f"finds {few(wrong)}", strange and f"finds {few(strange)}"]
+            lines = [
+                fault,
+                missing and f"does not find {few(missing)}",
+                extra and f"finds {few(extra)}",
+                wrong and f"finds {few(wrong)}",
+                strange and f"finds {few(strange)}",
+            ]
             failures += [(True, f"word `{word}` ({one['kind']}): {line}") for line in lines if line]
-            failures += [(False, f"word `{word}` ({one['kind']}, {one['level']}): not strict: does not find {few(better)}")] if better else []
+            failures += (
+                [(False, f"word `{word}` ({one['kind']}, {one['level']}): not strict: does not find {few(better)}")]
+                if better
+                else []
+            )
     return failures
 
 
@@ -337,7 +380,9 @@ def in_mount(binary, truth, ours, asked, answers, row):
             row["asked"] += 1
             if paths is not None and paths != answers[question.number]:
                 missing, extra = set(answers[question.number]) - set(paths), set(paths) - set(answers[question.number])
-                faults.append(f"misses {few(sorted(missing))}; has besides {few(sorted(extra))}" if missing or extra else "another order")
+                faults.append(
+                    f"misses {few(sorted(missing))}; has besides {few(sorted(extra))}" if missing or extra else "another order"
+                )
             row["exact"] += not faults
             failures += [(True, f"{question.number} mount `.search/{query}`: {fault}") for fault in faults]
         for place in ("papers", "papers/office", "post"):
@@ -358,9 +403,13 @@ def report(folder, truth, table, between, failures, seconds, recoll):
     print("| questions | asked | exact | Recoll asked | Recoll exact | better missed |\n|---|---:|---:|---:|---:|---:|")
     total = collections.Counter()
     for sort, row in table.items():
-        print(f"| {sort} | {row['asked']} | {row['exact']} | {row['recoll asked']} | {row['recoll exact']} | {row['better missed']} |")
+        print(
+            f"| {sort} | {row['asked']} | {row['exact']} | {row['recoll asked']} | {row['recoll exact']} | {row['better missed']} |"
+        )
         total.update(row)
-    print(f"| all | {total['asked']} | {total['exact']} | {total['recoll asked']} | {total['recoll exact']} | {total['better missed']} |")
+    print(
+        f"| all | {total['asked']} | {total['exact']} | {total['recoll asked']} | {total['recoll exact']} | {total['better missed']} |"
+    )
     if seconds:
         seconds.sort()
         print(f"\nffmount search: {seconds[len(seconds) // 2]:.3f} s median, {seconds[-1]:.3f} s most")
@@ -374,9 +423,20 @@ def report(folder, truth, table, between, failures, seconds, recoll):
     rows = ["| found by | question | path | by the truth | level | reason |", "|---|---|---|---|---|---|"]
     for who, question, number in between:
         one = truth.documents[number]
-        holds = find_queries.truth(question.node, truth.facts[number], None) if question.across else question.node.holds(truth.facts[number])
+        holds = (
+            find_queries.truth(question.node, truth.facts[number], None)
+            if question.across
+            else question.node.holds(truth.facts[number])
+        )
         said = {True: "matches", False: "does not match", None: "not decided"}[holds]
-        why = next((why for by, pattern, why in reasons if by == who and re.search(pattern, f"{question.sort} {question.node.ours()} {one['path']} {said}")), "")
+        why = next(
+            (
+                why
+                for by, pattern, why in reasons
+                if by == who and re.search(pattern, f"{question.sort} {question.node.ours()} {one['path']} {said}")
+            ),
+            "",
+        )
         rows.append(f"| {who} | `{question.node.ours()}` | {one['path']} | {said} | {one['level']} | {why} |")
     (folder / "differences.md").write_text("\n".join(rows) + "\n")
     count = collections.Counter(row.split("|")[1].strip() for row in rows[2:])

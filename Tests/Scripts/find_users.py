@@ -24,10 +24,14 @@ SHARED = "treasure"
 failures = []
 #: Path: owner, mode of the file, owner and mode of its folder, its word.
 FILES = {
-    "open/all.txt": (0, 0o644, 0, 0o755, "walnuttree"), "open/alice.txt": (ALICE, 0o600, 0, 0o755, "alabasterine"),
-    "open/bob.txt": (BOB, 0o600, 0, 0o755, "bobolinkish"), "open/root.txt": (0, 0o600, 0, 0o755, "rootstockade"),
-    "hers/note.txt": (ALICE, 0o644, ALICE, 0o700, "hazelwoodian"), "his/note.txt": (BOB, 0o644, BOB, 0o700, "hibiscusine"),
-    "open/hers.zip": (ALICE, 0o600, 0, 0o755, "zirconalia"), "open/his.mbox": (BOB, 0o600, 0, 0o755, "mailordershy"),
+    "open/all.txt": (0, 0o644, 0, 0o755, "walnuttree"),
+    "open/alice.txt": (ALICE, 0o600, 0, 0o755, "alabasterine"),
+    "open/bob.txt": (BOB, 0o600, 0, 0o755, "bobolinkish"),
+    "open/root.txt": (0, 0o600, 0, 0o755, "rootstockade"),
+    "hers/note.txt": (ALICE, 0o644, ALICE, 0o700, "hazelwoodian"),
+    "his/note.txt": (BOB, 0o644, BOB, 0o700, "hibiscusine"),
+    "open/hers.zip": (ALICE, 0o600, 0, 0o755, "zirconalia"),
+    "open/his.mbox": (BOB, 0o600, 0, 0o755, "mailordershy"),
     "open/later.txt": (0, 0o644, 0, 0o755, "laterality"),
 }
 
@@ -41,7 +45,9 @@ def make(source):
             with zipfile.ZipFile(path, "w") as archive:
                 archive.writestr("inside.txt", text)
         elif name.endswith(".mbox"):
-            path.write_text(f"From x@example.org Thu Jan  2 12:00:00 2020\nFrom: x@example.org\nDate: Thu, 2 Jan 2020 12:00:00 +0000\nSubject: {word}\n\n{text}\n")
+            path.write_text(
+                f"From x@example.org Thu Jan  2 12:00:00 2020\nFrom: x@example.org\nDate: Thu, 2 Jan 2020 12:00:00 +0000\nSubject: {word}\n\n{text}\n"
+            )
         else:
             path.write_text(text)
         os.chown(path, owner, owner)
@@ -174,7 +180,11 @@ def check_mount(source, mount):
         times = {}
         for word in ("rootstockade", "qqvxjkzw"):
             times[word] = [as_user(user, lambda: timed(mount, f"{word} -x{number}")) for number in range(15)]
-        medians = {word: statistics.median(each for each in several if isinstance(each, float)) for word, several in times.items() if any(isinstance(each, float) for each in several)}
+        medians = {
+            word: statistics.median(each for each in several if isinstance(each, float))
+            for word, several in times.items()
+            if any(isinstance(each, float) for each in several)
+        }
         print(f"{user}: seconds of a search for a hidden word and for none: {medians}")
 
 
@@ -200,7 +210,13 @@ def check_command(source, scratch):
         environment = dict(os.environ, XDG_CACHE_HOME=str(cache), HOME=str(cache))
 
         def asked():
-            done = subprocess.run([ffmount, "search", source, SHARED, "--json", "--limit", "1000"], env=environment, capture_output=True, text=True, timeout=120)
+            done = subprocess.run(
+                [ffmount, "search", source, SHARED, "--json", "--limit", "1000"],
+                env=environment,
+                capture_output=True,
+                text=True,
+                timeout=120,
+            )
             return [done.returncode, done.stdout, done.stderr]
 
         answer = as_user(user, asked)
@@ -211,10 +227,14 @@ def check_command(source, scratch):
         seen = {name for name in FILES if any(path == name or path.startswith(f"{name}.") for path in found)}
         allowed = {name for name in FILES if may_read(user, name)}
         if seen != allowed:
-            failures.append(f"{user}: ffmount search finds {sorted(seen - allowed)} that he may not read, and not {sorted(allowed - seen)}")
+            failures.append(
+                f"{user}: ffmount search finds {sorted(seen - allowed)} that he may not read, and not {sorted(allowed - seen)}"
+            )
         for path in cache.rglob("*"):
             if path.is_file() and (path.stat().st_mode & 0o077 or path.stat().st_uid != number):
-                failures.append(f"{user}: {path.relative_to(cache)} has mode {path.stat().st_mode & 0o777:o} and owner {path.stat().st_uid}")
+                failures.append(
+                    f"{user}: {path.relative_to(cache)} has mode {path.stat().st_mode & 0o777:o} and owner {path.stat().st_uid}"
+                )
 
 
 def main():
@@ -226,7 +246,12 @@ def main():
     source.mkdir()
     mount.mkdir()
     make(source)
-    daemon = subprocess.Popen([ffmount, "-f", "-o", "allow_other", source, mount], env=dict(os.environ, XDG_CACHE_HOME=str(scratch / "cache")), stderr=subprocess.PIPE, text=True)
+    daemon = subprocess.Popen(
+        [ffmount, "-f", "-o", "allow_other", source, mount],
+        env=dict(os.environ, XDG_CACHE_HOME=str(scratch / "cache")),
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     try:
         end = time.monotonic() + 30
         while not os.path.ismount(mount):

@@ -21,14 +21,64 @@ from .measure import AnonymousPeak, Daemon, Failure, children
 
 US, RECOLL, RIPGREP, RGA = "ffmount", "recoll", "ripgrep", "rga"
 #: The acceptance limits: shares of other figures, seconds, bytes.
-LIMITS = {"cpu of recollindex": 0.5, "cpu of the texts": 1.2, "size of the texts": 0.2, "size of recoll": 0.3, "query": 0.05, "command": 0.1,
-          "changed seconds": 1.0, "changed bytes": 1_000_000, "memory": 100_000_000}
+LIMITS = {
+    "cpu of recollindex": 0.5,
+    "cpu of the texts": 1.2,
+    "size of the texts": 0.2,
+    "size of recoll": 0.3,
+    "query": 0.05,
+    "command": 0.1,
+    "changed seconds": 1.0,
+    "changed bytes": 1_000_000,
+    "memory": 100_000_000,
+}
 WHOLE, SMALL = 10_000, 1_000
 MANY, FEW = 100_000, 10_000
 #: Files whose text is that of `.as-txt`.
-CONVERTED = {".docx", ".odt", ".rtf", ".pptx", ".odp", ".xlsx", ".ods", ".epub", ".pdf", ".html", ".htm", ".xhtml", ".doc", ".xls", ".ppt", ".ics", ".vcf"}
+CONVERTED = {
+    ".docx",
+    ".odt",
+    ".rtf",
+    ".pptx",
+    ".odp",
+    ".xlsx",
+    ".ods",
+    ".epub",
+    ".pdf",
+    ".html",
+    ".htm",
+    ".xhtml",
+    ".doc",
+    ".xls",
+    ".ppt",
+    ".ics",
+    ".vcf",
+}
 #: Files that are not read for their text.
-OTHER = {".png", ".jpg", ".jpeg", ".gif", ".svg", ".zip", ".gz", ".xz", ".bz2", ".7z", ".tar", ".mbox", ".so", ".pyc", ".ico", ".woff", ".woff2", ".ttf", ".mo", ".a", ".o", ".eps"}
+OTHER = {
+    ".png",
+    ".jpg",
+    ".jpeg",
+    ".gif",
+    ".svg",
+    ".zip",
+    ".gz",
+    ".xz",
+    ".bz2",
+    ".7z",
+    ".tar",
+    ".mbox",
+    ".so",
+    ".pyc",
+    ".ico",
+    ".woff",
+    ".woff2",
+    ".ttf",
+    ".mo",
+    ".a",
+    ".o",
+    ".eps",
+}
 SUBREAPER = 36
 
 
@@ -44,12 +94,20 @@ class Cost:
     said: str = ""
 
 
-def run(base: Path, binary: Path | None, small: bool, megabytes: int | None, only: list[str] | None, without: list[str], limit: float) -> tuple[str, dict, bool]:
+def run(
+    base: Path, binary: Path | None, small: bool, megabytes: int | None, only: list[str] | None, without: list[str], limit: float
+) -> tuple[str, dict, bool]:
     """The table, the same as a document, and whether the acceptance holds."""
     # A row takes minutes: the limit is for one question.
     bench = Bench(base, binary, small, megabytes or (SMALL if small else WHOLE), without, limit)
     try:
-        for name, row in {"index": bench.index, "texts": bench.texts, "questions": bench.questions, "mount": bench.mount, "changed": bench.changed}.items():
+        for name, row in {
+            "index": bench.index,
+            "texts": bench.texts,
+            "questions": bench.questions,
+            "mount": bench.mount,
+            "changed": bench.changed,
+        }.items():
             if not only or any(text in name for text in only) or name == "index":
                 row()
         if only and any("ocr" in text for text in only):
@@ -57,8 +115,14 @@ def run(base: Path, binary: Path | None, small: bool, megabytes: int | None, onl
     finally:
         shutil.rmtree(bench.scratch, ignore_errors=True)
     failures = bench.verdict()
-    record = {"benchmark": "find", "units": "seconds and bytes", "machine": {"cpus": os.cpu_count()}, "size": bench.megabytes * find_tree.MEGABYTE,
-              "not met": failures, "results": bench.results}
+    record = {
+        "benchmark": "find",
+        "units": "seconds and bytes",
+        "machine": {"cpus": os.cpu_count()},
+        "size": bench.megabytes * find_tree.MEGABYTE,
+        "not met": failures,
+        "results": bench.results,
+    }
     return bench.table() + "".join(f"NOT MET: {failure}\n" for failure in failures), record, not failures
 
 
@@ -77,8 +141,12 @@ class Bench:
 
     def say(self, row: str, name: str, **figures: object) -> None:
         self.results.setdefault(row, {})[name] = figures
-        print(f"  {row:<34} {name:<12} " + "  ".join(f"{key} {value:.3f}" if isinstance(value, float) else f"{key} {value}" for key, value in figures.items()),
-              file=sys.stderr, flush=True)
+        print(
+            f"  {row:<34} {name:<12} "
+            + "  ".join(f"{key} {value:.3f}" if isinstance(value, float) else f"{key} {value}" for key, value in figures.items()),
+            file=sys.stderr,
+            flush=True,
+        )
 
     def ours(self, *words: object) -> list[str]:
         return [str(self.binary), *map(str, words)]
@@ -86,7 +154,9 @@ class Bench:
     def configured(self, tree: Path, folder: Path) -> list[str]:
         """recollindex for a tree, with archives of tar, which Debian's configuration leaves out."""
         folder.mkdir()
-        (folder / "recoll.conf").write_text(f"topdirs = {tree}\nskippedNames =\nnoaspell = 1\nloglevel = 1\nlogfilename = {folder}/log\n")
+        (folder / "recoll.conf").write_text(
+            f"topdirs = {tree}\nskippedNames =\nnoaspell = 1\nloglevel = 1\nlogfilename = {folder}/log\n"
+        )
         (folder / "mimeconf").write_text("[index]\napplication/x-tar = execm rcltar.py\n")
         return ["recollindex", "-c", str(folder)]
 
@@ -117,7 +187,15 @@ class Bench:
         try:
             start = time.perf_counter()
             size, count, faults = read_texts(mountpoint)
-            self.say("texts through a mount", US, wall=time.perf_counter() - start, cpu=daemon.cpu(), texts=count, size=size, faults=faults)
+            self.say(
+                "texts through a mount",
+                US,
+                wall=time.perf_counter() - start,
+                cpu=daemon.cpu(),
+                texts=count,
+                size=size,
+                faults=faults,
+            )
         finally:
             daemon.stop()
             mountpoint.rmdir()
@@ -133,13 +211,16 @@ class Bench:
         if shutil.which("rg") and "all" not in self.without:
             contestants[RIPGREP] = (lambda query: ["rg", "-c", "-i", "-w", "--no-messages", pattern(query), *plain], os.environ)
         if shutil.which("rga") and "all" not in self.without:
-            contestants[RGA] = (lambda query: ["rga", "-c", "-i", "-w", "--no-messages", pattern(query), str(self.tree)], os.environ)
+            contestants[RGA] = (
+                lambda query: ["rga", "-c", "-i", "-w", "--no-messages", pattern(query), str(self.tree)],
+                os.environ,
+            )
         for name, (command, environment) in contestants.items():
-            times, empty, failed = [], 0, 0
+            times, spent, empty, failed = [], [], 0, 0
             for query in asked:
-                samples = []
+                samples, cpu = [], []
                 for turn in range(2 if name == RGA else 4):
-                    start = time.perf_counter()
+                    start, before = time.perf_counter(), children_cpu()
                     try:
                         done = subprocess.run(command(query), env=environment, capture_output=True, timeout=self.limit)
                     except subprocess.TimeoutExpired:
@@ -147,12 +228,22 @@ class Bench:
                         break
                     if turn:
                         samples.append(time.perf_counter() - start)
+                        cpu.append(children_cpu() - before)
                     if name == US and turn == 0:
                         empty += done.stdout.strip() in (b"", b"[]")
                         failed += done.returncode not in (0, 1)
                 times += [statistics.median(samples)] if samples else []
+                spent += [statistics.median(cpu)] if cpu else []
             if times:
-                self.say("20 questions, on the command line", name, median=statistics.median(times), most=max(times), without_results=empty, failed=failed)
+                self.say(
+                    "20 questions, on the command line",
+                    name,
+                    median=statistics.median(times),
+                    most=max(times),
+                    cpu=statistics.median(spent),
+                    without_results=empty,
+                    failed=failed,
+                )
 
     def mount(self) -> None:
         """The same questions as folders: names, and the list with snippets. Each is asked once, on an index that was read before."""
@@ -163,9 +254,9 @@ class Bench:
         daemon.start()
         try:
             asked = questions(self.tree)
-            times, hits, failed = [], 0, 0
+            times, spent, hits, failed = [], [], 0, 0
             for number, query in enumerate([asked[-1] + " warm", *asked]):
-                start = time.perf_counter()
+                start, before = time.perf_counter(), daemon.cpu()
                 try:
                     folder = mountpoint / ".search" / query
                     os.listdir(folder)
@@ -175,9 +266,18 @@ class Bench:
                     continue
                 if number:
                     times.append(time.perf_counter() - start)
+                    spent.append(daemon.cpu() - before)
                     hits += found
             if times:
-                self.say("20 questions, in a mount, all results", US, median=statistics.median(times), most=max(times), results=hits, failed=failed)
+                self.say(
+                    "20 questions, in a mount, all results",
+                    US,
+                    median=statistics.median(times),
+                    most=max(times),
+                    cpu=statistics.median(spent),
+                    results=hits,
+                    failed=failed,
+                )
         finally:
             daemon.stop()
             mountpoint.rmdir()
@@ -211,7 +311,9 @@ class Bench:
             file.write_bytes(kept)
 
     def finds(self, folder: Path, word: str) -> bool:
-        done = subprocess.run(self.ours("search", folder, word, "-l"), env=self.environment, capture_output=True, timeout=self.limit)
+        done = subprocess.run(
+            self.ours("search", folder, word, "-l"), env=self.environment, capture_output=True, timeout=self.limit
+        )
         return done.stdout.count(b"\n") == 1
 
     def ocr(self) -> None:
@@ -243,8 +345,18 @@ class Bench:
         row = f"one of {self.count:,} files changed"
         shares = [
             ("CPU of the index beside recollindex", ("index", US, "cpu"), ("index", RECOLL, "cpu"), LIMITS["cpu of recollindex"]),
-            ("CPU of the index beside the texts", ("index", US, "cpu"), ("texts through a mount", US, "cpu"), LIMITS["cpu of the texts"]),
-            ("the index beside the texts", ("index", US, "index"), ("texts through a mount", US, "size"), LIMITS["size of the texts"]),
+            (
+                "CPU of the index beside the texts",
+                ("index", US, "cpu"),
+                ("texts through a mount", US, "cpu"),
+                LIMITS["cpu of the texts"],
+            ),
+            (
+                "the index beside the texts",
+                ("index", US, "index"),
+                ("texts through a mount", US, "size"),
+                LIMITS["size of the texts"],
+            ),
             ("the index beside Recoll's", ("index", US, "index"), ("index", RECOLL, "index"), LIMITS["size of recoll"]),
         ]
         limits = [
@@ -264,10 +376,22 @@ class Bench:
         for name, ours, limit in limits:
             mine = self.figure(*ours)
             if mine is not None:
-                self.lines.append((name, f"{mine:,.3f}" if limit < 100 else f"{mine:,.0f}", f"≤ {limit:,g}" if limit < 100 else f"≤ {limit:,.0f}"))
+                self.lines.append(
+                    (
+                        name,
+                        f"{mine:,.3f}" if limit < 100 else f"{mine:,.0f}",
+                        f"≤ {limit:,g}" if limit < 100 else f"≤ {limit:,.0f}",
+                    )
+                )
                 failures += [f"{name}: {mine:,.3f} (limit {limit:,g})"] if mine > limit else []
-        failures += [f"the changed file is not found: {name}" for name, row in self.results.items() if row.get(US, {}).get("finds") is False]
-        failures += [f"{name}: {row[US]['failed']} questions failed" for name, row in self.results.items() if row.get(US, {}).get("failed")]
+        failures += [
+            f"the changed file is not found: {name}"
+            for name, row in self.results.items()
+            if row.get(US, {}).get("finds") is False
+        ]
+        failures += [
+            f"{name}: {row[US]['failed']} questions failed" for name, row in self.results.items() if row.get(US, {}).get("failed")
+        ]
         return failures
 
     def table(self) -> str:
@@ -317,7 +441,9 @@ def measured(command: list[str], environment: dict[str, str], seconds: float = 4
         process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors)
         killer = threading.Timer(seconds, process.kill)
         killer.start()
-        with AnonymousPeak(descendants, step=0.03) as together, AnonymousPeak(descendants, lambda each: max(each, default=0), step=0.03) as largest:
+        with AnonymousPeak(descendants, step=0.03) as together, AnonymousPeak(
+            descendants, lambda each: max(each, default=0), step=0.03
+        ) as largest:
             # A process that has ended and was not waited for still tells what it wrote.
             os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
             wall = time.perf_counter() - start
@@ -330,7 +456,9 @@ def measured(command: list[str], environment: dict[str, str], seconds: float = 4
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if process.returncode not in (0, 1):
         raise Failure(f"{command[0]}: status {process.returncode}: {said}")
-    return Cost(wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, together.most, largest.most, written, said)
+    return Cost(
+        wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, together.most, largest.most, written, said
+    )
 
 
 def wrote(process: int) -> int:
@@ -339,6 +467,11 @@ def wrote(process: int) -> int:
         return int(re.search(r"wchar: (\d+)", Path(f"/proc/{process}/io").read_text())[1])
     except (OSError, TypeError):
         return 0
+
+
+def children_cpu() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def leftover(seconds: float) -> None:
@@ -400,7 +533,14 @@ def questions(tree: Path) -> list[str]:
     noise = random.Random(38)
     ranked = [word for word, _ in words.most_common()]
     chosen = ranked[20:26] + ranked[300:305] + noise.sample(ranked[1000:5000], 4)
-    return [*chosen, f'"{noise.choice(lines)}"', f'"{noise.choice(lines)}"', f"{ranked[310][:4]}*", f"{ranked[40]} {ranked[320]}", f"{ranked[330]} OR {ranked[340]}"]
+    return [
+        *chosen,
+        f'"{noise.choice(lines)}"',
+        f'"{noise.choice(lines)}"',
+        f"{ranked[310][:4]}*",
+        f"{ranked[40]} {ranked[320]}",
+        f"{ranked[330]} OR {ranked[340]}",
+    ]
 
 
 def pattern(query: str) -> str:

@@ -19,11 +19,32 @@ from . import letters
 
 MEGABYTE = 1_000_000
 #: Each part's share of the tree.
-SHARES = {"mail": 0.25, "maildir": 0.03, "attached": 0.07, "documentation": 0.14, "code": 0.12, "office": 0.12, "pdf": 0.10, "tables": 0.06, "archives": 0.11}
+SHARES = {
+    "mail": 0.25,
+    "maildir": 0.03,
+    "attached": 0.07,
+    "documentation": 0.14,
+    "code": 0.12,
+    "office": 0.12,
+    "pdf": 0.10,
+    "tables": 0.06,
+    "archives": 0.11,
+}
 TEXTS = Path("/usr/share/doc")
-CODE = [Path("/usr/lib/python3"), Path("/usr/include"), Path("/usr/share/perl"), Path("/usr/lib/gcc"), Path("/opt/swift/usr/include")]
+CODE = [
+    Path("/usr/lib/python3"),
+    Path("/usr/include"),
+    Path("/usr/share/perl"),
+    Path("/usr/lib/gcc"),
+    Path("/opt/swift/usr/include"),
+]
 CODE_KINDS = {".py", ".h", ".pm", ".pl", ".c", ".cc", ".hpp", ".js", ".sh", ".swift", ".modulemap"}
-PEOPLE = [("Anna Berg", "anna@example.com"), ("Jürgen Weiß", "juergen@example.org"), ("Ольга Смирнова", "olga@example.net"), ("Tom O'Leary", "tom@example.com")]
+PEOPLE = [
+    ("Anna Berg", "anna@example.com"),
+    ("Jürgen Weiß", "juergen@example.org"),
+    ("Ольга Смирнова", "olga@example.net"),
+    ("Tom O'Leary", "tom@example.com"),
+]
 
 
 def made(base: Path, megabytes: int) -> Path:
@@ -117,8 +138,10 @@ def write(folder: Path, size: int) -> None:
     noise, pool = random.Random(38), Pool(max(4 * MEGABYTE, size // 20))
     room = {name: int(share * size) for name, share in SHARES.items()}
     spare = 0
-    for name, root_paths, chosen in [("documentation", [TEXTS], lambda path: path.suffix not in (".gz", ".png", ".svg")),
-                                     ("code", CODE, lambda path: path.suffix in CODE_KINDS)]:
+    for name, root_paths, chosen in [
+        ("documentation", [TEXTS], lambda path: path.suffix not in (".gz", ".png", ".svg")),
+        ("code", CODE, lambda path: path.suffix in CODE_KINDS),
+    ]:
         left = room[name]
         for root in root_paths:
             for path in sorted_files(root):
@@ -209,10 +232,14 @@ class Office:
     def with_pictures(self, data: bytes) -> bytes:
         import io
         import zipfile
+
         file = io.BytesIO(data)
         with zipfile.ZipFile(file, "a") as archive:
             for number in range(self.noise.choice([0, 0, 1, 2, 5])):
-                archive.writestr(zipfile.ZipInfo(f"media/image{number}.jpeg", (2020, 1, 2, 12, 0, 0)), self.filled(self.noise.randint(10_000, 150_000)))
+                archive.writestr(
+                    zipfile.ZipInfo(f"media/image{number}.jpeg", (2020, 1, 2, 12, 0, 0)),
+                    self.filled(self.noise.randint(10_000, 150_000)),
+                )
         return file.getvalue()
 
     def document(self, number: int) -> tuple[str, bytes]:
@@ -221,16 +248,28 @@ class Office:
         if kind in ("docx", "odt", "rtf"):
             data = {"docx": files.docx, "odt": files.odt, "rtf": files.rtf}[kind](self.texts(5, 120), title)
         elif kind in ("xlsx", "ods"):
-            sheets = [(f"s{sheet}", [[row, text[:120], row * 3.25, text[120:160]] for row, text in enumerate(self.texts(10, 150))], False) for sheet in range(self.noise.randint(1, 4))]
+            sheets = [
+                (
+                    f"s{sheet}",
+                    [[row, text[:120], row * 3.25, text[120:160]] for row, text in enumerate(self.texts(10, 150))],
+                    False,
+                )
+                for sheet in range(self.noise.randint(1, 4))
+            ]
             data = {"xlsx": files.xlsx, "ods": files.ods}[kind](sheets, title)
         elif kind == "pptx":
             data = files.pptx([[text[:200] for text in self.texts(2, 6)] for _ in range(self.noise.randint(3, 40))], title)
         else:
-            data = files.epub([(f"Chapter {chapter}", self.texts(10, 80)) for chapter in range(1, self.noise.randint(3, 25))], title, "x")
+            data = files.epub(
+                [(f"Chapter {chapter}", self.texts(10, 80)) for chapter in range(1, self.noise.randint(3, 25))], title, "x"
+            )
         return f"document {number:05}.{kind}", data if kind == "rtf" else self.with_pictures(data)
 
     def pdf(self, number: int) -> tuple[str, bytes]:
-        pages = [[text.encode("cp1252", "ignore").decode("cp1252") for text in self.texts(2, 5)] for _ in range(int(min(300, self.noise.lognormvariate(1.8, 1.1))) + 1)]
+        pages = [
+            [text.encode("cp1252", "ignore").decode("cp1252") for text in self.texts(2, 5)]
+            for _ in range(int(min(300, self.noise.lognormvariate(1.8, 1.1))) + 1)
+        ]
         data = files.pdf(pages, " ".join(pages[0][0].split()[:5]))
         # Pictures and fonts, of which the text needs nothing: 8 KB a page behind the end are skipped by readers.
         end = data.rindex(b"\nxref\n") + 1
@@ -241,10 +280,14 @@ class Office:
 
     def table(self, number: int) -> tuple[str, bytes]:
         import json
+
         kind = self.noise.choice(["csv", "csv", "json", "jsonl", "log", "md", "html", "srt", "tsv"])
         texts = self.texts(20, 400)
         if kind in ("csv", "tsv"):
-            data = files.csv_rows([[row, text[:100], row * 17 % 1000, "2019-01-02", text[100:130]] for row, text in enumerate(texts)], "," if kind == "csv" else "\t")
+            data = files.csv_rows(
+                [[row, text[:100], row * 17 % 1000, "2019-01-02", text[100:130]] for row, text in enumerate(texts)],
+                "," if kind == "csv" else "\t",
+            )
         elif kind == "json":
             data = json.dumps([{"id": row, "text": text} for row, text in enumerate(texts)], ensure_ascii=False).encode()
         elif kind == "jsonl":
@@ -264,4 +307,6 @@ class Office:
             several.append(("inner.zip", files.zipped([self.table(900 + inner) for inner in range(5)])))
         if self.noise.random() < 0.6:
             return f"archive {number:05}.zip", files.zipped([(f"folder/{name}", data) for name, data in several])
-        return f"archive {number:05}.tar.gz", files.tarred([(f"folder/{name}", data, 1_500_000_000) for name, data in several], "gz")
+        return f"archive {number:05}.tar.gz", files.tarred(
+            [(f"folder/{name}", data, 1_500_000_000) for name, data in several], "gz"
+        )
