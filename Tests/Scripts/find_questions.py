@@ -3,7 +3,7 @@
 
 Makes the tree of make_findable.py in FOLDER, unless it is there. Everything is compared with the truth and the programs with
 each other: FOLDER/differences.md has each document that one of them finds and the other does not, with a column for the
-reason, which FOLDER/reasons.tsv fills if there are such lines. Exits with 1 if a strict question has a wrong answer.
+reason, which find_reasons.tsv fills for what is understood. Exits with 1 if a strict question has a wrong answer.
 
     --without recoll,mount,words   leaves these out
     --ocr                          also text in pictures
@@ -418,8 +418,9 @@ def report(folder, truth, table, between, failures, seconds, recoll):
     if not recoll:
         return
     reasons = []
-    if (folder / "reasons.tsv").exists():
-        reasons = [line.split("\t") for line in (folder / "reasons.tsv").read_text().splitlines() if line.count("\t") == 2]
+    for line in (SCRIPTS / "find_reasons.tsv").read_text().splitlines():
+        if line.count("\t") == 2 and not line.startswith("#"):
+            reasons.append(line.split("\t"))
     rows = ["| found by | question | path | by the truth | level | reason |", "|---|---|---|---|---|---|"]
     for who, question, number in between:
         one = truth.documents[number]
