@@ -40,9 +40,15 @@ as_root() {
 }
 
 # Builds the release programs and sets $release to their folder: all, or those of a mount if $1 is `local`. One build, since
-# the chain of modules of ffmount occupies one core only.
+# the chain of modules of ffmount occupies one core only. If FFMOUNT_BUILT is set, it is the folder of programs that were
+# built before. The programs do not contain the path of the sources.
 build_release() {
     local options=(-c release --static-swift-stdlib -debug-info-format none --package-path "$root")
+    if [ -n "${FFMOUNT_BUILT:-}" ]; then
+        release=$(cd "$FFMOUNT_BUILT" && pwd -P)
+        return
+    fi
+    options+=(-Xcc "-ffile-prefix-map=$root=." -Xcxx "-ffile-prefix-map=$root=." -Xswiftc -file-prefix-map -Xswiftc "$root=.")
     need_swift
     FFMOUNT_PROGRAMS=${1:-all} swift build "${options[@]}" >&2
     release=$(FFMOUNT_PROGRAMS=${1:-all} swift build "${options[@]}" --show-bin-path)
