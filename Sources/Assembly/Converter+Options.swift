@@ -10,7 +10,9 @@ extension Converter {
   /// Returns a sentence about the programs that are missing for the usual conversions, with a remedy. Returns `nil` if
   /// none is missing.
   package static func lack(_ options: MountOptions) -> String? {
-    let missing = options.converter == nil ? missing.filter { !optional.contains($0) } : []
+    // With the reduced program, the other packages are left out on purpose.
+    let isComplete = options.converter != nil || installed[reduced] != nil
+    let missing = isComplete ? [] : missing.filter { !optional.contains($0) }
     if missing.isEmpty { return nil }
     return "\(missing.joinedWithAnd) not found beside ffmount or in ../libexec/ffmount: "
       + "some conversions are not shown (\(remedy(missing)))"
@@ -18,6 +20,7 @@ extension Converter {
 
   /// The packages with programs of their own besides `ffmount`, the programs, and the purpose.
   package static let packages: [(name: String, programs: [String], purpose: String)] = [
+    ("ffmount-images", [reduced], "common images, raw photos, and pages of PDFs"),
     (
       "ffmount-converters", ["ffarchive", "ffconvert", "ffpages"], "PDFs, images, and archives such as 7z, RAR and ISO"
     ),

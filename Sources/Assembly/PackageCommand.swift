@@ -16,12 +16,23 @@ package enum PackageCommand {
     ].compactMap(\.self).joined(separator: " && ")
   }
 
-  /// Whether this program was installed by a package.
-  private static let isPackaged = OwnPrograms.target(ofLink: "/proc/self/exe")?.hasPrefix("/usr/bin/") ?? false
-
-  /// Returns whether apt knows a package. Takes some tenths of a second.
-  private static func isInRepository(_ name: String) -> Bool {
-    guard let apt = Subprocess.path(of: "apt-cache") else { return false }
-    return Subprocess.run(apt, ["show", "--no-all-versions", name])?.status == 0
+  /// Returns the packages that apt can install, and the others: those of ffmount, unless a repository has them.
+  package static func sorted(_ names: [String]) -> (installable: [String], others: [String]) {
+    let others = names.filter { $0.hasPrefix("ffmount") && !(isPackaged && isInRepository($0)) }
+    return (names.filter { !others.contains($0) }, others)
   }
+
+  /// Whether this program was installed by a package.
+  package static let isPackaged = OwnPrograms.target(ofLink: "/proc/self/exe")?.hasPrefix("/usr/bin/") ?? false
+
+  /// The packages of ffmount that apt knows. All by one call, since it takes some tenths of a second.
+  private static let known: Set<String> = {
+    guard let apt = Subprocess.path(of: "apt-cache") else { return [] }
+    let names = ["ffmount"] + Converter.packages.map(\.name)
+    let text = Subprocess.run(apt, ["show", "--no-all-versions"] + names)?.text ?? ""
+    let start = "Package: "
+    return Set(text.split(separator: "\n").filter { $0.hasPrefix(start) }.map { String($0.dropFirst(start.count)) })
+  }()
+
+  private static func isInRepository(_ name: String) -> Bool { known.contains(name) }
 }

@@ -78,4 +78,22 @@ import Tree
       .limited { $0 == "ffpages" }
     #expect(catalogue.conversions.map(\.verb) == ["pages"])
   }
+
+  /// ffimage implements a part of ffconvert's conversions, and is needed only without it.
+  @Test func reducedProgramConvertsCommonFormats() throws {
+    let reduced = Conversion.reducedProgram
+    let few = Catalogue.standard.limited { $0 == reduced }
+    let jpeg = try #require(few.conversion("jpeg"))
+    #expect(jpeg.sources.isSuperset(of: [.heic, .png, .webp, .rawPhoto]))
+    #expect(jpeg.sources.isDisjoint(with: [.pdf, .psd]))
+    #expect(jpeg.listed.contains(.heic) && !jpeg.listed.contains(.psd) && jpeg.listable.isSubset(of: jpeg.sources))
+    #expect(few.conversion("pages")?.sources == [.pdf])
+    for verb in ["text", "reflowed", "jxl", "entries"] { #expect(few.conversion(verb) == nil, "\(verb)") }
+    let whole = try #require(Catalogue.standard.conversion("jpeg"))
+    let both = Catalogue.standard.limited { $0 == reduced || $0 == "ffconvert" }
+    #expect(both.conversion("jpeg")?.sources == whole.sources)
+    #expect(whole.remainder { $0 == reduced }?.sources == whole.sources.subtracting(jpeg.sources))
+    #expect(whole.remainder { $0 == "ffconvert" } == nil && whole.remainder { _ in false }?.sources == whole.sources)
+    #expect(few.conversion("pages")?.remainder { $0 == reduced } == nil)
+  }
 }

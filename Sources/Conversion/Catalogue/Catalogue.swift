@@ -31,9 +31,9 @@ public struct Catalogue: Sendable {
     Catalogue(formats: self.formats + formats, conversions: self.conversions + conversions)
   }
 
-  /// Returns a catalogue of the conversions that have at least one available worker program.
+  /// Returns a catalogue of the conversions that available worker programs implement.
   public func limited(toPrograms isThere: (String) -> Bool) -> Catalogue {
-    Catalogue(formats: formats, conversions: conversions.filter { $0.programs.contains(where: isThere) })
+    Catalogue(formats: formats, conversions: conversions.compactMap { $0.limited(toPrograms: isThere) })
   }
 
   public func conversion(_ verb: String) -> Conversion? { byVerb[verb] }

@@ -109,7 +109,10 @@ internal import WorkerKit
   /// Reads a format that libvips does not read, or not from a stream.
   private static func read(_ input: JobInput, _ selection: Selection) throws(JobFailure) -> VipsPicture? {
     if unsafe Format.bmp.isSignature(Array(input.bytes.prefix(64))[...]) { return try BitmapFile(input).picture() }
-    if input.starts(with: [0x76, 0x2F, 0x31, 0x01]) { return try openEXR(input) }
+    if input.starts(with: [0x76, 0x2F, 0x31, 0x01]) {
+      try ReducedProgram.requireLibraries()
+      return try openEXR(input)
+    }
     if usual.contains(where: input.starts) { return nil }
     if let photo = RawPhoto(input, selection.page?.file) { return try photo.picture() }
     if let page = selection.page {
@@ -147,6 +150,7 @@ internal import WorkerKit
       _ = Vips.takeError()
       throw JobFailure(.unsupported, "is not an image of a known kind")
     }
+    if !Vips.isPermitted(loader) { try ReducedProgram.requireLibraries() }
     func open(_ first: Int = 1, frames: Int = 1) throws(JobFailure) -> VipsPicture {
       var call = try VipsCall(loader)
       unsafe call.set("source", source: source.pointer)

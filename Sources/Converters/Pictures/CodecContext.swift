@@ -38,6 +38,7 @@ internal import WorkerKit
 
   private static func made(_ codec: UnsafePointer<AVCodec>?) throws(JobFailure) -> UnsafeMutablePointer<AVCodecContext>
   {
+    try ReducedProgram.requireLibraries()
     CodecWords.listen()
     guard let codec = unsafe codec else {
       throw JobFailure(.unsupported, "needs a feature that this system's libavcodec lacks")

@@ -35,6 +35,7 @@ struct ImageHandler: JobHandler {
       return ""
     }
     guard format != .pdf else { throw JobFailure(.unsupported, "is already a PDF") }
+    try ReducedProgram.requireLibraries()
     let document = try rendered.document(order.job.document) { () throws(JobFailure) in
       try RenderedDocument.open(input, among: order.job.passwords)
     }

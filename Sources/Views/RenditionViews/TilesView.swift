@@ -50,6 +50,7 @@ package struct TilesView: FolderView {
     var result = Conversion.tiles.result
     if !source.isConcealed {
       guard let format = try conversions.format(of: source, blocking), Conversion.tiles.sources.contains(format),
+        let tile = conversions.catalogue.conversion(result.name), tile.sources.contains(format),
         changes.apply(to: format)
       else { return nil }
       if conversions.catalogue.conversion(format.name)?.result == format { result = format }

@@ -7,7 +7,8 @@ extension Conversion {
   public static let pages = Conversion(
     "pages", from: [.pdf], to: .pdf, as: .inView, arguments: PageSelection.self, listed: [.pdf], size: .guess(2),
     programs: ["ffpages", "ffconvert"],
-    meaning: ("any PDF", "a PDF for each page; by name also `2-5.pdf`, `1,3,9-.pdf`"))
+    meaning: ("any PDF", "a PDF for each page; by name also `2-5.pdf`, `1,3,9-.pdf`")
+  ).reducible(for: [.pdf])
 
   /// The document with smaller images.
   public static let compressed = {
@@ -16,7 +17,7 @@ extension Conversion {
       size: .atMostSource, programs: ["ffconvert"],
       meaning: ("any `STEM.pdf`", "the same document with smaller images, 150 dpi and q60"))
     conversion.keepsWhatItCannotChange = true
-    return conversion
+    return conversion.reducible(for: [.pdf])
   }()
 
   /// A PDF's text in reading order. Text is a small part of most PDFs, but well compressed.
@@ -47,7 +48,7 @@ extension Conversion {
         "any folder with PDFs, images, texts or office documents", "all of them as one PDF, `file2` before `file10`"
       ))
     conversion.indirectSources = Set(Format.laidOut + [.html, .plainText, .markdown, .epub])
-    return conversion
+    return conversion.reducible(for: Format.commonImages + [.pdf])
   }()
 }
 

@@ -5,8 +5,9 @@ extension Conversion {
     [
       image(.jpeg, 8, listed: Format.seldomShown, listable: Format.images.filter { $0 != .jpeg }),
       image(.png, 100), image(.apng, 100), image(.webp, 8), image(.tiff, 100), image(.gif, 100), image(.heic, 8),
-      image(.avif, 8), image(.jp2, 8), image(.jxl, 8),
-    ]
+      image(.avif, 8), image(.jp2, 8),
+    ].map { $0.reducible(for: Format.commonImages) }
+    + [image(.jxl, 8)]
     + [
       .bmp, .tga, .pcx, .sgi, .sunRaster, .xwd, .xbm, .qoi, .ico, .pbm, .pgm, .ppm, .pnm, .pam, .fits, .yuv,
     ].map { image($0, 100) }
@@ -15,7 +16,8 @@ extension Conversion {
     + [
       Conversion(
         from: Format.images, to: .pdf, arguments: ImageChanges.self, size: .guess(100), programs: ["ffconvert"],
-        meaning: ("any image", "the image, or all pages of a TIFF, as a PDF"))
+        meaning: ("any image", "the image, or all pages of a TIFF, as a PDF")
+      ).reducible(for: Format.commonImages)
     ]
 
   private static func image(_ result: Format, _ factor: Int64, listed: [Format] = [], listable: [Format] = [])

@@ -53,7 +53,7 @@ public struct Conversion: Sendable {
   public let verb: String
   /// The form of the verb in names.
   public let word: String
-  public let sources: Set<Format>
+  public private(set) var sources: Set<Format>
   /// Formats of files in a directory that are accepted if other conversions can convert them to one of `sources`.
   public var indirectSources: Set<Format> = []
   public let result: Format
@@ -61,14 +61,16 @@ public struct Conversion: Sendable {
   /// The type of the arguments. `nil` if there are none.
   public let arguments: (any Arguments.Type)?
   /// The source formats for which the result is listed by default.
-  public let listed: Set<Format>
+  public private(set) var listed: Set<Format>
   /// The source formats for which `-o views=` can list the result. Includes `listed`.
-  public let listable: Set<Format>
+  public private(set) var listable: Set<Format>
   public let size: Size
   /// The estimates for sources of some formats, instead of `size`.
   public var sizes: [Format: Size] = [:]
   /// The worker programs that implement the conversion, the best first.
-  public let programs: [String]
+  public private(set) var programs: [String]
+  /// The sources for which `reducedProgram` implements the conversion. Empty if it is not one of `programs`.
+  private var commonSources: Set<Format> = []
   /// User-visible descriptions of the source and the result. Adjacent conversions with the same descriptions are shown
   /// together.
   public let meaning: (sources: String, result: String)
@@ -107,6 +109,39 @@ public struct Conversion: Sendable {
     self.programs = programs
     self.meaning = meaning
     usual = (arguments as? any Modifiers.Type).map { $0.init() }
+  }
+
+  /// The worker program for common formats, which needs few libraries.
+  public static let reducedProgram = "ffimage"
+
+  /// Returns the conversion with `reducedProgram` as the last of its programs, which implements it for some sources.
+  func reducible(for formats: [Format]) -> Conversion {
+    var copy = self
+    copy.programs.append(Self.reducedProgram)
+    copy.commonSources = sources.intersection(formats)
+    return copy
+  }
+
+  /// Returns the conversion of the sources for which an available worker program implements it. Returns `nil` if there
+  /// are none.
+  public func limited(toPrograms isThere: (String) -> Bool) -> Conversion? {
+    guard let program = programs.first(where: isThere) else { return nil }
+    return program == Self.reducedProgram ? keeping { commonSources.contains($0) } : self
+  }
+
+  /// Returns the conversion of the sources for which no available worker program implements it. Returns `nil` if there
+  /// are none.
+  public func remainder(withoutPrograms isThere: (String) -> Bool) -> Conversion? {
+    guard let program = programs.first(where: isThere) else { return self }
+    return program == Self.reducedProgram ? keeping { !commonSources.contains($0) } : nil
+  }
+
+  private func keeping(_ isKept: (Format) -> Bool) -> Conversion? {
+    var copy = self
+    copy.sources = sources.filter(isKept)
+    copy.listed = listed.filter(isKept)
+    copy.listable = listable.filter(isKept)
+    return copy.sources.isEmpty ? nil : copy
   }
 
   /// Returns the estimated size of a result, in bytes, for a source of this size. The format is that of its name, or nil.

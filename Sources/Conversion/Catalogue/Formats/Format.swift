@@ -238,6 +238,11 @@ extension Format {
   public static let images: [Format] =
     [.jpeg, .apng, .png, .gif, .bmp, .tiff, .jp2, .exr, .rawPhoto, .webp, .heic, .avif] + rasters + [.svg]
 
+  /// The formats that the program ffimage reads.
+  static let commonImages: [Format] = [
+    .jpeg, .apng, .png, .gif, .bmp, .tiff, .jp2, .rawPhoto, .webp, .heic, .avif, .pbm, .pgm, .ppm, .pnm,
+  ]
+
   /// Formats that browsers and common viewers do not show.
   public static let seldomShown: [Format] = [
     .heic, .tiff, .jp2, .exr, .pbm, .pgm, .ppm, .pnm, .pam, .pfm, .rawPhoto, .jxl, .psd, .tga, .pcx, .dds, .sgi,

@@ -1,13 +1,15 @@
 internal import CHeif
 internal import CVips
 internal import Glibc
+internal import WorkerKit
 
 /// The libvips library.
 public enum Vips {
   /// The loaders permitted for untrusted files. No other is ever tried.
-  private static let loaders = [
-    "Jpeg", "Png", "Webp", "Nsgif", "Tiff", "Heif", "Jp2k", "Ppm", "Openexr", "Svg", "Jxl", "Rad",
-  ]
+  private static let loaders =
+    ["Jpeg", "Png", "Webp", "Nsgif", "Tiff", "Heif", "Jp2k", "Ppm", "Rad"]
+    // Loaders that call other libraries.
+    + (ReducedProgram.isRunning ? [] : ["Openexr", "Svg", "Jxl"])
 
   /// Loads the library's modules, which are files. Must be called once, before the sandbox is closed.
   ///
@@ -30,6 +32,11 @@ public enum Vips {
     unsafe vips_operation_block_set("VipsForeignLoad", 1)
     for loader in loaders { unsafe vips_operation_block_set("VipsForeignLoad\(loader)", 0) }
     return true
+  }
+
+  /// Returns whether a loader, by the name of its class, is permitted.
+  static func isPermitted(_ loader: String) -> Bool {
+    loaders.contains { loader.hasPrefix("VipsForeignLoad\($0)") }
   }
 
   /// The files of the required libvips modules, in a directory next to the library. Empty if there is no such

@@ -29,13 +29,18 @@ package enum Converter {
     names.reduce(into: [:]) { $0[$1] = path(of: $1, orIn: folders) }
   }
 
-  /// The missing worker programs without which some conversions are unavailable.
+  /// The worker program that is installed without the libraries of ffconvert.
+  package static let reduced = Conversion.reducedProgram
+
+  /// The missing worker programs without which some conversions are unavailable. `reduced` is not one of them, since
+  /// ffconvert has all its conversions.
   package static var missing: [String] {
     let installed = installed
     return names.filter { name in
-      installed[name] == nil
+      name != reduced && installed[name] == nil
         && Catalogue.standard.conversions.contains { conversion in
-          conversion.programs.contains(name) && !conversion.programs.contains { installed[$0] != nil }
+          conversion.programs.contains(name)
+            && conversion.remainder { installed[$0] != nil } != nil
         }
     }
   }

@@ -6,12 +6,10 @@ import Tree
 
 /// The conversions that are unavailable because their programs are not installed.
 enum AbsentConversions {
-  /// Conversions of the standard catalogue without an installed program.
+  /// Conversions of the standard catalogue without an installed program, with the sources that need one.
   private static let all: [Conversion] = {
     let installed = Converter.installed
-    return Catalogue.standard.conversions.filter { conversion in
-      !conversion.programs.contains { installed[$0] != nil }
-    }
+    return Catalogue.standard.conversions.compactMap { $0.remainder { installed[$0] != nil } }
   }()
 
   /// The views that are directories, the conversions that make them, and the extensions of files of unknown formats that

@@ -47,7 +47,7 @@ enum Checkup {
     guard let path = Fusermount.path else {
       return Finding(
         "fusermount3", isNeeded ? .bad : .note, "missing: required by -o auto_unmount, and by users other than root",
-        mend: "sudo apt install fuse3")
+        lacking: ["fuse3"])
     }
     var status = stat()
     guard unsafe stat(path, &status) == 0, status.st_uid == 0, status.st_mode & S_ISUID != 0 else {
@@ -112,13 +112,18 @@ enum Checkup {
 
   /// The programs of all packages. A package that is not installed is only noted, since its views may not be wanted.
   private static var programs: [Finding] {
-    var findings = Converter.packages.flatMap { package -> [Finding] in
+    let installed = Converter.installed
+    // A package alone has the reduced program, and ffconvert has all its conversions.
+    let isReduced =
+      installed[Converter.reduced] != nil || PackageCommand.isPackaged && installed["ffconvert"] == nil
+    let packages = Converter.packages.filter { isReduced || $0.programs != [Converter.reduced] }
+    var findings = packages.flatMap { package -> [Finding] in
       let absent = package.programs.filter { OwnPrograms.path(of: $0) == nil }
       return package.programs.map { program in
         finding(program, of: package, isWholeAbsent: absent.count == package.programs.count)
       }
     }
-    if let path = Converter.installed[sandboxed] { findings.append(sandbox(path)) }
+    if let path = installed["ffconvert"] ?? installed[Converter.reduced] { findings.append(sandbox(path)) }
     return findings
   }
 
@@ -130,43 +135,38 @@ enum Checkup {
     if let path, lacking.isEmpty { return Finding(program, .good, path) }
     if path != nil {
       return Finding(
-        program, .note, "LibreOffice is not installed: office documents are not shown as PDF",
-        mend: PackageCommand.installing(lacking))
+        program, .note, "LibreOffice is not installed: office documents are not shown as PDF", lacking: lacking)
     }
     if isWholeAbsent {
-      return Finding(
-        program, .note, "not installed: for \(package.purpose)", mend: PackageCommand.installing(lacking))
+      return Finding(program, .note, "not installed: for \(package.purpose)", lacking: lacking)
     }
     if Converter.names.contains(program), !Converter.missing.contains(program) {
       return Finding(program, .note, "missing: another converter is used instead")
     }
     return Finding(
-      program, .bad, "missing: \(package.name) is not installed completely",
-      mend: PackageCommand.installing([package.name]))
+      program, .bad, "missing: \(package.name) is not installed completely", lacking: [package.name])
   }
 
   private static var supervisor: Finding {
     if Supervision.isPossible { return Finding("ffkeep", .good, "mounts survive a crash of their process") }
     return Finding(
-      "ffkeep", .note, "missing: a mount ends when its process crashes", mend: PackageCommand.installing(["ffmount"]))
+      "ffkeep", .note, "missing: a mount ends when its process crashes", lacking: ["ffmount"])
   }
 
   /// The languages of recognised text. Empty if no text is recognised.
   private static var languages: [Finding] {
     guard Converter.installed["ffscan"] != nil else { return [] }
     let installed = LocalLanguages.installed
-    let mend = PackageCommand.installing([ReadingLanguages.package(of: LocalLanguages.ofLocale ?? "eng")])
+    let lacking = [ReadingLanguages.package(of: LocalLanguages.ofLocale ?? "eng")]
     if installed.isEmpty {
-      return [Finding("languages", .bad, "no language of recognised text is installed", mend: mend)]
+      return [Finding("languages", .bad, "no language of recognised text is installed", lacking: lacking)]
     }
     let list = installed.joined(separator: ", ")
     if let own = LocalLanguages.ofLocale, !installed.contains(own) {
-      return [Finding("languages", .note, "\(list), but not that of the locale, \(own)", mend: mend)]
+      return [Finding("languages", .note, "\(list), but not that of the locale, \(own)", lacking: lacking)]
     }
     return [Finding("languages", .good, list)]
   }
-
-  private static let sandboxed = "ffconvert"
 
   /// Returns the result of the converter's sandbox check, which attempts what a hostile file might make it do.
   private static func sandbox(_ path: String) -> Finding {

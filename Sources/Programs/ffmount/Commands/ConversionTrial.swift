@@ -23,6 +23,13 @@ enum ConversionTrial {
       name: "PDFs", program: "ffconvert", results: ["as-jpeg", "as-txt", "pages/001.pdf"].map { "trial.pdf.\($0)" },
       description: "pages can be drawn, read and separated"),
     Family(
+      name: "images", program: Converter.reduced,
+      results: ["as-jpeg", "as-png", "as-webp", "as-heic", "as-tiff"].map { "trial.ppm.\($0)" },
+      description: "JPEG, PNG, WebP, HEIC and TIFF can be written"),
+    Family(
+      name: "PDFs", program: Converter.reduced, results: ["trial.pdf.pages/001.pdf"],
+      description: "pages can be separated"),
+    Family(
       name: "scans", program: "ffscan", results: ["trial.ppm.as-txt"], description: "text can be recognized"),
     Family(
       name: "sound", program: "ffmedia", results: ["as-mp3", "as-m4a", "as-opus", "as-flac"].map { "trial.wav.\($0)" },
@@ -46,7 +53,9 @@ enum ConversionTrial {
   /// Returns a finding for each family whose worker program is installed. Blocks until all are converted, which takes
   /// some seconds.
   static func findings() -> [Finding] {
-    let installed = Converter.installed
+    var installed = Converter.installed
+    // It is used only if ffconvert is missing.
+    if installed["ffconvert"] != nil { installed[Converter.reduced] = nil }
     let families = families.filter { installed[$0.program] != nil }
     let folder = "\(ShownSource.spoolFolder)/ffmount-doctor.\(getpid())"
     // `Checkup` reports a directory in which no files can be created.
@@ -76,10 +85,11 @@ enum ConversionTrial {
     guard let first = failures.first else { return Finding(family.name, .good, family.description) }
     let others = failures.count > 1 ? "; \(failures.count - 1) more conversions failed" : ""
     let says = "\(first.name): \(first.reason)\(others)"
-    let packages = failures.compactMap { package(in: $0.reason) }
-    guard packages.isEmpty else {
-      return Finding(family.name, .note, says, mend: PackageCommand.installing(packages))
+    var packages: [String] = []
+    for package in failures.compactMap({ package(in: $0.reason) }) where !packages.contains(package) {
+      packages.append(package)
     }
+    guard packages.isEmpty else { return Finding(family.name, .note, says, lacking: packages) }
     return Finding(
       family.name, .bad, says, mend: "sudo apt install --reinstall \(Converter.package(of: family.program))")
   }

@@ -54,7 +54,7 @@ struct ThumbnailCommand: ParsableCommand {
   }
 
   private static var unsuitable: String {
-    Converter.installed["ffconvert"] == nil
+    Converter.installed["ffconvert"] ?? Converter.installed[Converter.reduced] == nil
       ? "ffconvert not found beside ffmount (see scripts/install)" : "neither an image nor a PDF"
   }
 
