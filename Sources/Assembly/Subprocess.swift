@@ -30,11 +30,22 @@ package enum Subprocess {
       guard count > 0 else { break }
       if bytes.count < largestText { bytes += buffer[..<count] }
     }
+    return status(of: child).map { Ended(status: $0, text: String(decoding: bytes, as: UTF8.self)) }
+  }
+
+  /// Runs a program, given by its path, with the input and output of this one. Blocks until it has ended. Returns its
+  /// exit status, or 128 plus the number of the signal that ended it. Returns `nil` if it cannot be started.
+  package static func runVisibly(_ path: String, _ arguments: [String]) -> Int32? {
+    let child = try? spawn(path, [path] + arguments, inheritsVariables: true, descriptors: [:], flags: 0)
+    return child.flatMap { status(of: $0) }
+  }
+
+  /// Waits for a process to end. Returns `nil` on failure.
+  private static func status(of child: Int32) -> Int32? {
     var status: Int32 = 0
     while unsafe waitpid(child, &status, 0) < 0 { if errno != EINTR { return nil } }
     let signal = status & 0x7f
-    return Ended(
-      status: signal == 0 ? status >> 8 & 0xff : 128 + signal, text: String(decoding: bytes, as: UTF8.self))
+    return signal == 0 ? status >> 8 & 0xff : 128 + signal
   }
 
   /// Starts an independent program in its own session, without input and output. Returns its process ID. Returns `nil`

@@ -26,6 +26,48 @@ struct InstallationTests {
     }
   }
 
+  /// Packages are installed on request only: here a language that is missing, by programs in place of apt and sudo.
+  @Test(
+    .enabled(
+      if: MountScratch.isRoot && MountScratch.has("setpriv") && MountScratch.has("script"),
+      "needs root, setpriv and script"))
+  func doctorInstallsWhatItNames() async throws {
+    try await withScratch { scratch in
+      let lines = """
+        cd "$1"; mkdir bin; mkdir -m 777 temporary cache; chmod 755 . ; touch asked; chmod 666 asked
+        export XDG_CACHE_HOME=$PWD/cache TMPDIR=$PWD/temporary LC_ALL=eo PATH=$PWD/bin:/usr/bin:/bin program=$2
+        printf '#!/bin/sh\necho "${0##*/} $*" >>"%s/asked"; exit $CODE\n' "$PWD" | tee bin/apt-get >bin/sudo; chmod 755 bin/*
+        asked() { echo "$1 ended $2"; sed "s/^/$1 /" asked; : >asked; }
+        as() { setpriv --reuid=65534 --regid=65534 --clear-groups -- "$@"; }
+        "$program" doctor >/dev/null </dev/null; asked plain 0
+        CODE=0 "$program" doctor --fix </dev/null; asked root $?
+        CODE=7 "$program" doctor --fix </dev/null; asked failing $?
+        as "$program" --version >/dev/null || exit 90
+        CODE=0 as "$program" doctor --fix </dev/null; asked user $?
+        CODE=0 as script -qec "$program doctor --fix" /dev/null </dev/null; asked terminal $?
+        "$program" doctor --fix --json; echo "ended $?"
+        """
+      let said = try await shell(lines, scratch.path, MountProcess.binary, limit: 120)
+      if said.status == 90 { try Test.cancel("another user may not run what lies here: \(said.text)") }
+      func asked(_ who: String) -> [String] { said.lines.filter { $0.hasPrefix("\(who) ") } }
+      let package = "tesseract-ocr-epo"
+      #expect(asked("plain") == ["plain ended 0"])
+      for who in ["root", "failing"] {
+        let call = try #require(asked(who).last, "\(said.text)\(said.errors)")
+        #expect(call.hasPrefix("\(who) apt-get --yes install ") && call.contains(package), "\(call)")
+      }
+      #expect(asked("failing").first == "failing ended 1")
+      #expect(said.errors.contains("apt-get ended with status 7"), "\(said.errors)")
+      #expect(asked("user") == ["user ended 1"], "\(said.text)")
+      #expect(said.errors.contains("or a terminal with sudo (type: sudo apt install"), "\(said.errors)")
+      let call = try #require(asked("terminal").last)
+      #expect(call.hasPrefix("terminal sudo \(scratch.path)/bin/apt-get install ") && call.contains(package), "\(call)")
+      // After a success, the checks are repeated.
+      #expect(said.lines.count { $0.contains("  versions ") } == 5, "\(said.text)")
+      #expect(said.lines.last == "ended 64")
+    }
+  }
+
   /// A language whose data only the folder of the download has.
   @Test(.enabled(if: MountScratch.exists(english), "needs tesseract-ocr-eng"))
   func dataOfADownloadAreUsed() async throws {

@@ -1,18 +1,32 @@
 import ArgumentParser
 import Assembly
+import FileTrees
+import Glibc
 
 /// `ffmount doctor`: checks whether this machine has what ffmount needs.
 struct DoctorCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor", abstract: "Checks the system requirements of ffmount, and suggests fixes.",
-    usage: "ffmount doctor [MOUNTPOINT…] [--json]",
-    discussion: "Exits with status 1 if a requirement is not met. With mountpoints, examines these mounts instead.")
+    usage: "ffmount doctor [MOUNTPOINT… | --fix] [--json]",
+    discussion: """
+      Exits with status 1 if a requirement is not met. With mountpoints, examines these mounts instead. With --fix, has \
+      apt install the packages that the checks name, and checks again.
+      """)
 
   @Argument(help: "The mounts to examine.", completion: .directory)
   var mountpoints: [String] = []
 
   @Flag(help: "Print a JSON object.")
   var json = false
+
+  @Flag(help: "Install the packages that are missing, as root or by sudo.")
+  var fix = false
+
+  func validate() throws {
+    guard !fix || mountpoints.isEmpty && !json else {
+      throw ValidationError("--fix cannot be combined with mountpoints or --json")
+    }
+  }
 
   func run() throws {
     let findings =
@@ -29,7 +43,22 @@ struct DoctorCommand: ParsableCommand {
     } else {
       for finding in findings { show(finding) }
     }
+    if fix { try install(findings) }
     if !isWell { throw ExitCode(ExitStatus.failure.rawValue) }
+  }
+
+  /// Installs the packages that findings name, and replaces this process by one that checks again. Returns if they name
+  /// none.
+  private func install(_ findings: [Finding]) throws {
+    var packages: [String] = []
+    for package in findings.flatMap(\.lacking) where !packages.contains(package) { packages.append(package) }
+    if packages.isEmpty { return }
+    try PackageInstallation.install(packages)
+    guard let program = OwnPrograms.target(ofLink: "/proc/self/exe") else { return }
+    fflush(nil)
+    var words = unsafe [strdup("ffmount"), strdup("doctor"), nil]
+    _ = unsafe execv(program, &words)
+    throw Refusal(.failure, "cannot check again: \(describe(errno)) (run 'ffmount doctor')")
   }
 
   /// Returns the mount on a directory. Throws a refusal if it is not one of ffmount.
