@@ -47,7 +47,7 @@ struct InstallationTests {
         CODE=0 as script -qec "$program doctor --fix" /dev/null </dev/null; asked terminal $?
         "$program" doctor --fix --json; echo "ended $?"
         """
-      let said = try await shell(lines, scratch.path, MountProcess.binary, limit: 120)
+      let said = try await shell(lines, scratch.path, MountProcess.binary, limit: 240)
       if said.status == 90 { try Test.cancel("another user may not run what lies here: \(said.text)") }
       func asked(_ who: String) -> [String] { said.lines.filter { $0.hasPrefix("\(who) ") } }
       let package = "tesseract-ocr-epo"
