@@ -22,6 +22,10 @@ struct ArticleTests {
       print(message.sender, message.subject, message.path)
     }
 
+    for try await hit in tree.documents(matching: "invoice kind:mail date:2024") {
+      print(hit.rank, hit.path, hit.snippet)
+    }
+
     let conversion = tree.convert("harbour.png", to: .jpeg, options: .init(longestSide: 100))
     for await fraction in conversion.progress { print("\(Int(fraction * 100)) %") }
     try await tree.copy(conversion.result(), to: "small.jpg")

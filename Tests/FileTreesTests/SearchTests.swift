@@ -22,6 +22,35 @@ struct LibrarySearchTests {
     }
   }
 
+  @Test func documentsOfAllKindsAreFoundWithSnippets() async throws {
+    let sample = try Sample()
+    try sample.make(
+      by: """
+        import zipfile
+        os.makedirs('deep')
+        open('deep/note.txt', 'w').write('A quiet zeppelin.')
+        with zipfile.ZipFile('deep/a.zip', 'w') as archive: archive.writestr('inside.txt', 'another zeppelin')
+        """)
+    let found = try await sample.tree.documents(matching: "zeppelin", in: "deep").all()
+    #expect(Set(found.map(\.path.string)) == ["deep/note.txt", "deep/a.zip.contents/inside.txt"])
+    #expect(found.map(\.rank) == [1, 2] && found.allSatisfy { $0.kind == "text" })
+    let note = try #require(found.first { $0.path == "deep/note.txt" })
+    #expect(note.snippet == "A quiet zeppelin." && note.marks == [8..<16] && note.size == 17)
+    #expect(try await sample.tree.text(found[0].path).contains("zeppelin"))
+    #expect(try await sample.tree.similarWord(for: "zepelin", in: "deep") == "zeppelin")
+    let reach = try await sample.tree.indexDocuments(in: "deep")
+    #expect(reach.isDone && reach.files == 0)
+    await expectError(.unsupported, "deep") { () throws(FileTreeError) in
+      for try await _ in sample.tree.documents(matching: "size:big", in: "deep") {}
+    }
+    await expectError(.notADirectory, "deep/note.txt") { () throws(FileTreeError) in
+      for try await _ in sample.tree.documents(matching: "x", in: "deep/note.txt") {}
+    }
+    await expectError(.unsupported, "deep/a.zip.contents") { () throws(FileTreeError) in
+      for try await _ in sample.tree.documents(matching: "x", in: "deep/a.zip.contents") {}
+    }
+  }
+
   /// The root has nothing beside it where results could be shown.
   @Test func searchOfRootCoversMailAndNames() async throws {
     let sample = try Sample()
