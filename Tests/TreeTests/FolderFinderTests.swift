@@ -251,4 +251,20 @@ import Testing
     #expect(distance("zebra", "zebra") == 0 && distance("zebra", "zbera") == 1 && distance("zebra", "zebras") == 1)
     #expect(distance("zebra", "cobra") == 2 && distance("zebra", "walrus") > 2)
   }
+
+  @Test(arguments: [
+    "(a{1,100}){1,100}", "a{1,32767}", "(x)\\1", "a{256}", "((a{0,9}){0,9}){0,9}", "a{99999999999999999999}",
+  ])
+  func expensiveRegularExpressionsAreRefused(_ text: String) {
+    #expect(throws: Fault.self) { () throws(Fault) in _ = try RegularExpression(text) }
+  }
+
+  @Test func regularExpressionsMatchWithinLines() throws {
+    let text = Array("one\ntwo {3} three\n".utf8) + Array(repeating: UInt8(ascii: "x"), count: 40_000) + Array("end".utf8)
+    #expect(try RegularExpression("^two").firstMatch(in: text) == 4..<7)
+    #expect(try RegularExpression("\\{[0-9]\\}").firstMatch(in: text) == 8..<11)
+    #expect(try RegularExpression("e{2}").firstMatch(in: text) == 15..<17)
+    #expect(try RegularExpression("end$").firstMatch(in: text) == 40_018..<40_021)
+    #expect(try RegularExpression("one.two").firstMatch(in: text) == nil)
+  }
 }

@@ -29,9 +29,18 @@ struct FFMount: ParsableCommand {
     "-u": UnmountCommand.configuration.abstract, "-V": "Show the version.",
   ]
 
-  /// Returns the arguments with `unmount` instead of `-u`, which is fusermount3's option.
+  /// Returns the arguments with `unmount` instead of `-u`, which is fusermount3's option, and in a query with `NOT word`
+  /// instead of `-word`, which argument-parser would divide into options.
   static func withCommand(_ arguments: [String]) -> [String] {
-    arguments.first == "-u" ? ["unmount"] + arguments.dropFirst() : arguments
+    switch arguments.first {
+    case "-u": return ["unmount"] + arguments.dropFirst()
+    case "search":
+      let start = arguments.prefix { $0 != "--" }
+      return start.flatMap { word in
+        word.hasPrefix("-") && !word.hasPrefix("--") && word.count > 2 ? ["NOT", String(word.dropFirst())] : [word]
+      } + arguments.dropFirst(start.count)
+    default: return arguments
+    }
   }
 
   static func main() {

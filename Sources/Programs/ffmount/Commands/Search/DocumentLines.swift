@@ -40,6 +40,16 @@ struct DocumentLines {
     return given.hasSuffix("/") ? given + rest : given + "/" + rest
   }
 
+  /// Returns the bytes of a document's path, which need not be UTF-8.
+  private func rawPath(of document: FileTree.Document) -> [UInt8] {
+    var path = Array(given.utf8)
+    for component in document.path.components.dropFirst(folder.components.count) {
+      if path.last != UInt8(ascii: "/") { path.append(UInt8(ascii: "/")) }
+      path += unsafe component.withPlatformString { unsafe Array(UnsafeRawBufferPointer(start: $0, count: strlen($0))) }
+    }
+    return path
+  }
+
   /// Writes a document. Returns whether more can be written.
   mutating func add(_ document: FileTree.Document) -> Bool {
     let date = document.date.map { Amount.moment($0.seconds, zone: Self.zone(at: $0.seconds)) }
@@ -56,7 +66,7 @@ struct DocumentLines {
       let origin = document.sender.isEmpty ? document.kind : document.sender
       bytes += "\(path)\t\(date ?? "undated")\t\(origin)\t\(document.title)\n".utf8
     case .paths(let zeros):
-      bytes += path.utf8
+      bytes += rawPath(of: document)
       bytes.append(zeros ? 0 : 0x0a)
     case .shown: show(document, path, date)
     }
