@@ -54,13 +54,15 @@ extension FileTree {
   /// - Parameters:
   ///   - query: A query as for `ffmount search`, such as `invoice kind:mail date:2024`.
   ///   - path: A real directory. The root by default.
+  ///   - snippets: Whether results have snippets, for which their texts are read.
   ///   - progress: Called with the progress of indexing on any thread, several times a second.
   /// - Throws: While it is iterated: `unsupported` for an invalid query, with the reason, and for a directory in a view;
   ///   `notADirectory`, `notFound`.
   public func documents(
-    matching query: String, in path: FilePath = "", progress: @escaping @Sendable (IndexingProgress) -> Void = { _ in }
+    matching query: String, in path: FilePath = "", snippets: Bool = true,
+    progress: @escaping @Sendable (IndexingProgress) -> Void = { _ in }
   ) -> TreeStream<Document> {
-    TreeStream(DocumentRows(self, path, query, progress), of: path, on: bench)
+    TreeStream(DocumentRows(self, path, query, snippets, progress), of: path, on: bench)
   }
 
   /// Returns the word of the index that is most similar to a word of the query which the index does not have. Returns
@@ -172,6 +174,7 @@ private struct DocumentRows: Producer {
   private let tree: FileTree
   private let path: FilePath
   private let text: String
+  private let snippets: Bool
   private let progress: @Sendable (FileTree.IndexingProgress) -> Void
   private var state: (finder: FolderFinder, query: FindQuery, numbers: [UInt32], names: [FileName])?
   private var place = 0
@@ -180,10 +183,10 @@ private struct DocumentRows: Producer {
   private static let atATime = 20
 
   init(
-    _ tree: FileTree, _ path: FilePath, _ text: String,
+    _ tree: FileTree, _ path: FilePath, _ text: String, _ snippets: Bool,
     _ progress: @escaping @Sendable (FileTree.IndexingProgress) -> Void
   ) {
-    (self.tree, self.path, self.text, self.progress) = (tree, path, text, progress)
+    (self.tree, self.path, self.text, self.snippets, self.progress) = (tree, path, text, snippets, progress)
   }
 
   mutating func next() throws(Fault) -> [FileTree.Document]? {
@@ -197,7 +200,7 @@ private struct DocumentRows: Producer {
     var hits: [FileTree.Document] = []
     while place < state.numbers.count, hits.count < Self.atATime {
       try CancellationToken.check()
-      if let hit = try state.finder.hit(state.numbers[place], state.query) {
+      if let hit = try state.finder.hit(state.numbers[place], state.query, withSnippet: snippets) {
         rank += 1
         hits.append(FileTree.Document(hit, rank: rank, in: FilePath(state.names)))
       }

@@ -80,16 +80,20 @@ package final class FolderFinder: Sendable {
 
   /// Returns a document found, with its snippet. Returns `nil` if it has been removed, or if it lacks a regular
   /// expression of the query. Blocks.
-  package func hit(_ number: UInt32, _ query: FindQuery) throws(Fault) -> Hit? {
+  ///
+  /// - Parameter withSnippet: whether the text is read for that alone.
+  package func hit(_ number: UInt32, _ query: FindQuery, withSnippet: Bool = true) throws(Fault) -> Hit? {
     guard let document = index.document(number) else { return nil }
     let kind = DocumentKind(rawValue: document.kind) ?? .other
-    let own = [.folder, .archive, .mailbox].contains(kind) ? nil : try text(of: document, kind)
+    let isRead = withSnippet || query.isCompared
+    let hasText = isRead && ![.folder, .archive, .mailbox].contains(kind)
+    let own = hasText ? try text(of: document, kind) : nil
     var snippet: Snippet?
     if let own { snippet = Snippet(of: own, query, isLast: document.parts == 0) }
     var texts = own.map { [$0] } ?? []
     var part: UInt32 = 1
     // A document whose parts match together has its words in several of them.
-    while part <= UInt32(clamping: min(document.parts, Self.partsAtMost)), snippet == nil || query.isCompared {
+    while isRead, part <= UInt32(clamping: min(document.parts, Self.partsAtMost)), snippet == nil || query.isCompared {
       let next = number.addingReportingOverflow(part)
       if !next.overflow, let text = try partText(next.partialValue) {
         snippet = snippet ?? Snippet(of: text, query, isLast: false)

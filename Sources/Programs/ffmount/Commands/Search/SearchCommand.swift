@@ -108,7 +108,9 @@ struct SearchCommand: ParsableCommand {
     var progress = ProgressLine(archive, size: 0, output: STDERR_FILENO, isShown: !json && !Self.isPiped)
     do throws(FileTreeError) {
       try place.finish { (tree, path) throws(FileTreeError) in
-        let found = tree.documents(matching: query, in: path) { now in reach.withLock { $0 = now } }
+        let found = tree.documents(matching: query, in: path, snippets: style == .shown || style == .json) { now in
+          reach.withLock { $0 = now }
+        }
         for try await document in found {
           let number = count.withLock { count in
             count += 1
