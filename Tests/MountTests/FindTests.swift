@@ -54,6 +54,9 @@ import Testing
         "\(fields.text)\(fields.errors)")
       let zeros = try await search("-0", folder, "quick")
       #expect(zeros.text == "\(folder)/note.txt\0")
+      let others = try await search("-l", folder, "zebra", "-hound", "-quick")
+      let expected = zebras.filter { !$0.hasSuffix("note.txt") }
+      #expect(others.lines.map { String($0) }.sorted() == expected, "\(others.errors)")
       let json = try await search(folder, "quick", "--json", "--limit", "1")
       let read = try await MountChild(
         [

@@ -77,7 +77,9 @@ internal import Synchronization
     while start <= text.count {
       let limit = min(text.count, start + Self.longestLine)
       let end = text[start..<limit].firstIndex(of: 0x0a) ?? limit
-      if let found = firstMatch(inLine: text[start..<end]) { return start + found.lowerBound..<start + found.upperBound }
+      if let found = firstMatch(inLine: text[start..<end]) {
+        return start + found.lowerBound..<start + found.upperBound
+      }
       start = end < text.count && text[end] != 0x0a ? end : end + 1
     }
     return nil
