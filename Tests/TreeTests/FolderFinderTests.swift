@@ -256,15 +256,18 @@ import Testing
     "(a{1,100}){1,100}", "a{1,32767}", "(x)\\1", "a{256}", "((a{0,9}){0,9}){0,9}", "a{99999999999999999999}",
   ])
   func expensiveRegularExpressionsAreRefused(_ text: String) {
-    #expect(throws: Fault.self) { () throws(Fault) in _ = try RegularExpression(text) }
+    let expression = try? RegularExpression(text)
+    #expect(expression == nil)
   }
 
   @Test func regularExpressionsMatchWithinLines() throws {
     let text = Array("one\ntwo {3} three\n\(String(repeating: "x", count: 40_000))end".utf8)
-    #expect(try RegularExpression("^two").firstMatch(in: text) == 4..<7)
-    #expect(try RegularExpression("\\{[0-9]\\}").firstMatch(in: text) == 8..<11)
-    #expect(try RegularExpression("e{2}").firstMatch(in: text) == 15..<17)
-    #expect(try RegularExpression("end$").firstMatch(in: text) == 40_018..<40_021)
-    #expect(try RegularExpression("one.two").firstMatch(in: text) == nil)
+    let places: [(String, Range<Int>?)] = [
+      ("^two", 4..<7), ("\\{[0-9]\\}", 8..<11), ("e{2}", 15..<17), ("end$", 40_018..<40_021), ("one.two", nil),
+    ]
+    for (expression, place) in places {
+      let found = try RegularExpression(expression).firstMatch(in: text)
+      #expect(found == place, "\(expression)")
+    }
   }
 }

@@ -29,7 +29,7 @@ struct DocumentReader {
   }
 
   /// The maximum number of containers in each other.
-  private static let deepest = 6
+  private static let deepest = 8
   /// The maximum size of the parts of one document that are collected, in bytes.
   private static let mostOfParts = 48 << 20
   /// The maximum size of a message that is parsed, in bytes.
@@ -144,7 +144,8 @@ struct DocumentReader {
   /// The extensions of files whose text is that of their view `.as-txt`.
   private static let converted: Set<String> = {
     let formats = [.pdf, .doc, .xls, .ppt] + Format.office
-    return Set(formats.flatMap(\.extensions).map(\.text))
+    // The strings of JSON may have escapes.
+    return Set(formats.flatMap(\.extensions).map(\.text) + ["json"])
   }()
 
   private static func child(_ name: FileName, of folder: ResolvedPath) throws(Fault) -> ResolvedPath? {

@@ -47,7 +47,7 @@ package final class FolderCrawl: Sendable {
   static let niceness: Int32 = 10
 
   /// The version of the documents made here, incremented when a text or a word changes.
-  package static let version: UInt64 = 1
+  package static let version: UInt64 = 2
 
   /// - Parameter folder: a real directory in a tree whose views convert files.
   package init(_ folder: ResolvedPath, _ index: DocumentIndex) {

@@ -120,7 +120,10 @@ package final class FolderFinder: Sendable {
   /// Returns whether the texts of a document have the phrases and regular expressions of a query.
   private func matches(_ document: FoundDocument, _ texts: [[UInt8]], _ query: FindQuery) throws(Fault) -> Bool {
     guard query.isCompared else { return true }
-    for pattern in query.patterns where !(texts + [document.wholePath]).contains(where: pattern.matches) {
+    // Without words, each page of a document is a candidate of its own.
+    let isPaged = query.terms.isEmpty && document.parts > 0 && document.kind != DocumentKind.mail.rawValue
+    let own = (isPaged ? [] : texts) + [document.wholePath]
+    for pattern in query.patterns where !own.contains(where: pattern.matches) {
       return false
     }
     if query.phrases.isEmpty { return true }

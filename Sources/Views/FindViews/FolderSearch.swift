@@ -256,6 +256,11 @@ final class Evaluation {
     }
     let own = try own(query, isCompared: isCompared)
     var wholes = own
+    // The date and the size are those of the whole, whatever its attachments have.
+    switch query {
+    case .since, .before, .larger, .smaller: return Found(own: own, wholes: wholes)
+    default: break
+    }
     for group in groups where own.intersects(range(group)) { wholes.insert(Int(group.first)) }
     return Found(own: own, wholes: wholes)
   }

@@ -15,11 +15,15 @@ final class ReadingTrees: Sendable {
   private let root: RealRoot?
   private let trees = Mutex<[Bool: Tree]>([:])
 
+  /// The maximum number of archives in each other that are read. More than a listing shows.
+  private static let depth = 8
+
   init(_ source: TreeSource, _ settings: TreeSettings, _ index: Index?, converts: Bool, root: RealRoot? = nil) {
     var settings = settings
     settings.isWritable = false
     // Views are listed regardless of what a user wants to see.
     settings.listing = ViewListing()
+    settings.depth = Self.depth
     self.settings = settings
     (self.source, self.index, self.converts, self.root) = (source, index, converts, root)
   }
