@@ -155,7 +155,7 @@ class Bench:
         """recollindex for a tree, with archives of tar, which Debian's configuration leaves out."""
         folder.mkdir()
         (folder / "recoll.conf").write_text(
-            f"topdirs = {tree}\nskippedNames =\nnoaspell = 1\nloglevel = 1\nlogfilename = {folder}/log\n"
+            f"topdirs = {tree}\nskippedNames =\nnoaspell = 1\nidxniceprio = 0\nloglevel = 1\nlogfilename = {folder}/log\n"
         )
         (folder / "mimeconf").write_text("[index]\napplication/x-tar = execm rcltar.py\n")
         return ["recollindex", "-c", str(folder)]
