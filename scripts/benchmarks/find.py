@@ -140,7 +140,9 @@ class Bench:
         self.has_recoll = "all" not in without and RECOLL not in without
 
     def say(self, row: str, name: str, **figures: object) -> None:
-        self.results.setdefault(row, {})[name] = figures
+        # The last lines of a program's errors are in the record only.
+        self.results.setdefault(row, {})[name] = dict(figures)
+        figures.pop("said", None)
         print(
             f"  {row:<34} {name:<12} "
             + "  ".join(f"{key} {value:.3f}" if isinstance(value, float) else f"{key} {value}" for key, value in figures.items()),
