@@ -36,13 +36,13 @@ import Testing
       func ffmount(_ words: String...) async throws -> MountChild.Result {
         try await MountChild([MountProcess.binary] + words, environment: environment).wait(atMost: 60)
       }
-      let plain = try await ffmount("search", path, "bodyword \(Self.word("b.patch"))")
+      let plain = try await ffmount("search", "--mail", path, "bodyword \(Self.word("b.patch"))")
       #expect(plain.lines.count == 1, "a named part that is not an attachment: \(plain.errors)")
-      #expect(try await ffmount("search", path, Self.word("a.txt")).lines.isEmpty)
+      #expect(try await ffmount("search", "--mail", path, Self.word("a.txt")).lines.isEmpty)
       let read = try await ffmount("index", "--search", "--attachment-text", path)
       #expect(read.status == 0, "\(read.errors)")
       for (name, _) in Self.files {
-        #expect(try await ffmount("search", path, Self.word(name)).lines.count == 1, "\(name)")
+        #expect(try await ffmount("search", "--mail", path, Self.word(name)).lines.count == 1, "\(name)")
       }
     }
   }

@@ -53,7 +53,9 @@ import Tree
   }
 
   /// What the catalogue says of a worker program is what that can do, and no more.
-  @Test(arguments: Set(Catalogue.standard.conversions.flatMap(\.programs)).sorted())
+  @Test(
+    arguments: Set(Catalogue.standard.conversions.flatMap(\.programs)).subtracting([Conversion.reducedProgram])
+      .sorted())
   func workerVerbsMatchTheCatalogue(_ program: String) async throws {
     let folder = MountProcess.binary.prefix(upTo: MountProcess.binary.lastIndex(of: "/")!)
     let said = try await run(folder + "/" + program, "--verbs")

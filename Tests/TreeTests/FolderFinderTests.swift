@@ -270,4 +270,15 @@ import Testing
       #expect(found == place, "\(expression)")
     }
   }
+
+  @Test func mailboxOfManyMessagesIsIndexed() throws {
+    try withFolder { folder in
+      let message = "From a@b Mon Jan  1 00:00:00 2024\nFrom: a@example.com\nSubject: s\n\nbody\n\n"
+      try folder.write("big.mbox", String(repeating: message, count: 12_000) + Self.mail("Last", "needle"))
+      let finder = try folder.finder()
+      try folder.update(finder)
+      #expect(try folder.paths("body", finder).count == 12_000)
+      #expect(try folder.paths("needle", finder).count == 1)
+    }
+  }
 }

@@ -59,6 +59,9 @@ internal import Synchronization
     }
   }
 
+  /// Grants the call in progress the steps of a new one, for a call of many statements. Called in `inDatabase`.
+  func renewLimit() { limit.begin() }
+
   func close() { lock.withLock { _ in database.close() } }
 
   private func bound() {

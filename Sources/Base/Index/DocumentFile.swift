@@ -157,6 +157,7 @@ final class DocumentFile: Sendable {
   }
 
   private func apply(_ change: DocumentIndex.Change, _ next: inout Int64, _ database: Database) throws {
+    writer.renewLimit()
     switch change {
     case .begin(let path, let state):
       try database.execute(
@@ -201,6 +202,7 @@ final class DocumentFile: Sendable {
   }
 
   private func add(_ document: IndexedDocument, _ id: Int64, of source: Int64, _ database: Database) throws {
+    writer.renewLimit()
     let values: [SQLValue] = [
       .integer(id), .integer(source), .blob(document.path), .integer(Int64(document.kind)),
       document.date.map { .integer($0) } ?? .null, .integer(document.size), .blob(document.title),

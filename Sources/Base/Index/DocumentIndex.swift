@@ -45,6 +45,10 @@ public final class DocumentIndex: Sendable {
     state = Mutex(State(file: file))
   }
 
+  /// The number of times that the file was replaced since it was opened, because it was damaged or by another process.
+  /// The new file is empty.
+  public var replacements: Int { state.withLock { $0.remakes } }
+
   /// Returns an exclusive lock for changes, held until it is released. Returns `nil` while another process has it.
   public func lock() -> TextIndexLock? { TextIndexLock(path) }
 

@@ -176,11 +176,23 @@ private struct DocumentRows: Producer {
   private let text: String
   private let snippets: Bool
   private let progress: @Sendable (FileTree.IndexingProgress) -> Void
-  private var state: (finder: FolderFinder, query: FindQuery, numbers: [UInt32], names: [FileName])?
+  private var state: Search?
   private var place = 0
   private var rank = 0
 
+  private struct Search {
+    let finder: FolderFinder
+    let query: FindQuery
+    let numbers: [UInt32]
+    let names: [FileName]
+    /// The number of replacements of the index that the numbers are of.
+    let replacements: Int
+  }
+
   private static let atATime = 20
+  /// The maximum number of attempts, of which each but the last finds a damaged index.
+  private static let attemptsAtMost = 3
+  private var attempts = 0
 
   init(
     _ tree: FileTree, _ path: FilePath, _ text: String, _ snippets: Bool,
@@ -190,13 +202,9 @@ private struct DocumentRows: Producer {
   }
 
   mutating func next() throws(Fault) -> [FileTree.Document]? {
-    if state == nil {
-      let query = try FindQuery(text)
-      let finder = try tree.finder(path)
-      _ = try tree.update(finder, isWaiting: false, isQuick: true, progress)
-      state = (finder, query, try finder.results(query).numbers, path.names)
-    }
-    guard let state else { return nil }
+    let state: Search
+    if let known = self.state { state = known } else { state = try search() }
+    self.state = state
     var hits: [FileTree.Document] = []
     while place < state.numbers.count, hits.count < Self.atATime {
       try CancellationToken.check()
@@ -206,6 +214,32 @@ private struct DocumentRows: Producer {
       }
       place += 1
     }
+    if state.finder.replacements != state.replacements {
+      // The rest is lost. Results that have been returned cannot be taken back.
+      guard rank == hits.count, attempts < Self.attemptsAtMost else {
+        throw Fault(.changed, "its index was damaged and is made again (search again)")
+      }
+      (self.state, place, rank) = (nil, 0, 0)
+      return try next()
+    }
     return hits.isEmpty ? nil : hits
+  }
+
+  /// Brings the index up to date and finds the documents. A damaged index is made again.
+  private mutating func search() throws(Fault) -> Search {
+    let query = try FindQuery(text)
+    while true {
+      let finder = try tree.finder(path)
+      let before = finder.replacements
+      attempts += 1
+      do throws(Fault) {
+        _ = try tree.update(finder, isWaiting: true, isQuick: true, progress)
+        let numbers = try finder.results(query).numbers
+        return Search(
+          finder: finder, query: query, numbers: numbers, names: path.names, replacements: finder.replacements)
+      } catch {
+        guard finder.replacements != before, attempts < Self.attemptsAtMost else { throw error }
+      }
+    }
   }
 }

@@ -23,6 +23,10 @@ public final class RealRoot: Sendable {
   }
 
   private let held: Mutex<Opened>
+  /// The facts of the open directory that each status of a file needs. Not below `held`: threads that wait for a mutex
+  /// get it one by one, in a row that does not end while many walk the tree.
+  private let device: Atomic<UInt64>
+  private let keepsCreationTimes: Atomic<Bool>
   /// The absolute path without symbolic links. `nil` if the directory cannot be reopened.
   private let path: String?
   /// The substitute for the device number in identities. `nil` to use the device number.
@@ -39,7 +43,10 @@ public final class RealRoot: Sendable {
   public init(
     _ descriptor: consuming Descriptor, pool: DescriptorPool, path: String? = nil, named name: String? = nil
   ) throws(Fault) {
-    held = Mutex(try Opened(descriptor))
+    let opened = try Opened(descriptor)
+    held = Mutex(opened)
+    device = Atomic(opened.device)
+    keepsCreationTimes = Atomic(opened.keepsCreationTimes)
     self.path = path
     self.name = name.map(Self.device)
     self.pool = pool
@@ -60,6 +67,8 @@ public final class RealRoot: Sendable {
       let found = try? Opened(Descriptor.open(below: top.raw, path: below, for: .listing)), found.owner == before.owner
     else { return false }
     held.withLock { $0 = found }
+    device.store(found.device, ordering: .relaxed)
+    keepsCreationTimes.store(found.keepsCreationTimes, ordering: .relaxed)
     return true
   }
 
@@ -78,19 +87,21 @@ public final class RealRoot: Sendable {
   }
 
   /// Returns the device number for records that persist between mounts.
-  func identified(_ device: UInt64) -> UInt64 { device == opened.device ? name ?? device : device }
+  func identified(_ device: UInt64) -> UInt64 { isOwn(device) ? name ?? device : device }
+
+  /// Returns whether a device number is that of the directory's file system.
+  private func isOwn(_ number: UInt64) -> Bool { number == device.load(ordering: .relaxed) }
 
   /// Returns a file's inode number. Numbers of other file systems, mounted below the source, are mapped to avoid
   /// collisions.
   func inode(_ status: FileStatus) -> UInt64 {
-    if status.device == opened.device { return status.inode }
+    if isOwn(status.device) { return status.inode }
     return StableHash().adding(status.device).adding(status.inode).value | 1 << 63
   }
 
   /// Returns a file's creation time, which distinguishes it from an earlier file with the same inode number. 0 if
   /// unknown.
   func creation(_ status: FileStatus) -> UInt64 {
-    let opened = opened
-    return status.device == opened.device && opened.keepsCreationTimes ? status.created?.hashed ?? 0 : 0
+    isOwn(status.device) && keepsCreationTimes.load(ordering: .relaxed) ? status.created?.hashed ?? 0 : 0
   }
 }

@@ -20,6 +20,8 @@ struct DocumentReader {
   private(set) var kept: Set<Int64> = []
   /// The first error, which did not stop the rest.
   private(set) var error: (path: [UInt8], fault: Fault)?
+  /// The number of entries read below `listedDepth`.
+  private var deepEntries = 0
 
   init(
     known: [[UInt8]: KnownDocument], knowsAll: Bool, trustsPaths: Bool,
@@ -30,6 +32,10 @@ struct DocumentReader {
 
   /// The maximum number of containers in each other.
   private static let deepest = 8
+  /// The number of containers in each other that listings show, too. Below that, a source has at most `mostDeepEntries`:
+  /// an archive of archives multiplies.
+  private static let listedDepth = 4
+  private static let mostDeepEntries = 10_000
   /// The maximum size of the parts of one document that are collected, in bytes.
   private static let mostOfParts = 48 << 20
   /// The maximum size of a message that is parsed, in bytes.
@@ -102,7 +108,12 @@ struct DocumentReader {
       try sink([document])
       return try readEntries(of: contents, path: path + Array(".contents/".utf8), depth: depth + 1)
     }
-    if Self.converted.contains(fileExtension) { return try readConverted(document, file, in: folder, fileExtension) }
+    if Self.converted.contains(fileExtension) {
+      do throws(Fault) { return try readConverted(document, file, in: folder, fileExtension) } catch {
+        // JSON with a mistake is text like any other.
+        guard fileExtension == "json", error.concernsContent else { throw error }
+      }
+    }
     if let kind = DocumentKind.ofFile(fileExtension), [.image, .sound, .film].contains(kind) {
       return try sink([document])
     }
@@ -212,6 +223,12 @@ struct DocumentReader {
     for entry in try folder.entryNames() {
       try CancellationToken.check()
       let inner = path + Array(entry.name.bytes)
+      if depth > Self.listedDepth {
+        guard deepEntries < Self.mostDeepEntries else {
+          return note(Fault(.limit, "archives in archives have more entries than are searched"), at: inner)
+        }
+        deepEntries += 1
+      }
       guard entry.kind == .file || entry.kind == .folder else { continue }
       do throws(Fault) {
         guard let found = try Self.child(entry.name, of: folder) else { continue }

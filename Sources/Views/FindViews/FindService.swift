@@ -151,13 +151,15 @@ final class OpenSearch: Sendable {
     let percent = state.read { state in
       state.isUpdating ? min(99, state.crawl?.reach.percent ?? 0) : state.isComplete ? nil : 0
     }
-    let found = try finder.results(query)
+    let before = finder.replacements
+    let found = try forgettingIfDamaged { () throws(Fault) in try finder.results(query) }
     var hits: [FolderFinder.Hit] = []
     for number in found.numbers {
       if hits.count == Self.most { break }
       try CancellationToken.check()
       if let hit = try finder.hit(number, query) { hits.append(hit) }
     }
+    if finder.replacements != before { try forgettingIfDamaged { () throws(Fault) in throw .noDocumentIndex } }
     let results = Results(
       query: query, hits: hits, count: query.isCompared ? hits.count : found.numbers.count, percent: percent,
       suggestion: found.suggestion, at: .now)
@@ -168,6 +170,14 @@ final class OpenSearch: Sendable {
       state.known[text] = results
     }
     return results
+  }
+
+  /// Returns the result of `body`. If the index is damaged, the next search brings the new one up to date.
+  private func forgettingIfDamaged<Value>(_ body: () throws(Fault) -> Value) throws(Fault) -> Value {
+    do throws(Fault) { return try body() } catch {
+      if error == .noDocumentIndex { state.change { $0.isComplete = false } }
+      throw error
+    }
   }
 
   /// Starts an update, unless one is in progress or has just ended.

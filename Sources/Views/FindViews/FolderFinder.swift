@@ -69,13 +69,20 @@ package final class FolderFinder: Sendable {
   /// Merges the words of the index, so that later searches are faster. Blocks for long.
   package func optimize() { index.optimize() }
 
-  /// Returns the documents that match a query, without reading any. Blocks.
+  /// The number of times that the index was replaced by an empty one, because it was damaged or by another process.
+  package var replacements: Int { index.replacements }
+
+  /// Returns the documents that match a query, without reading any. Throws if the index is damaged, which empties it.
+  /// Blocks.
   package func results(_ query: FindQuery) throws(Fault) -> FolderSearch.Results {
-    try FolderSearch(index).results(query) { [self] (number, term) throws(Fault) in
+    let before = index.replacements
+    let found = try FolderSearch(index).results(query) { [self] (number, term) throws(Fault) in
       guard let document = index.document(number) else { return false }
       return try text(of: document, DocumentKind(rawValue: document.kind) ?? .other)
         .map { TextWords($0).contain(term) } ?? false
     }
+    if index.replacements != before { throw .noDocumentIndex }
+    return found
   }
 
   /// Returns a document found, with its snippet. Returns `nil` if it has been removed, or if it lacks a regular

@@ -82,7 +82,9 @@ package struct SavedSearchView: FolderView {
   private static func query(of source: Source, _ blocking: BlockingMode) throws(Fault) -> [UInt8] {
     let bytes = try source.open(blocking)
     let text = try bytes.bytes(at: 0, count: Int(min(bytes.size, Int64(most))), blocking)
-    let lines = text.split { $0 == 0x0a || $0 == 0x0d }.filter { $0.first != UInt8(ascii: "#") }
+    let mark: [UInt8] = [0xef, 0xbb, 0xbf]
+    let lines = text.dropFirst(text.starts(with: mark) ? mark.count : 0)
+      .split { $0 == 0x0a || $0 == 0x0d }.filter { $0.first != UInt8(ascii: "#") }
     return Array(lines.joined(separator: [0x20]))
   }
 }

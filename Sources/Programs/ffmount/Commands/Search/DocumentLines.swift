@@ -9,7 +9,7 @@ struct DocumentLines {
   enum Style: Equatable {
     /// Two lines for each document, with colours and links, for a terminal.
     case shown
-    /// Path, date, kind or sender, and title, separated by tabs.
+    /// Path, date, kind or sender, and title, separated by tabs, with question marks in place of control characters.
     case fields
     case json
     /// Paths, each ended by a line feed or NUL.
@@ -64,7 +64,11 @@ struct DocumentLines {
       bytes += (count == 0 ? "[\n  \(object.text)" : ",\n  \(object.text)").utf8
     case .fields:
       let origin = document.sender.isEmpty ? document.kind : document.sender
-      bytes += "\(path)\t\(date ?? "undated")\t\(origin)\t\(document.title)\n".utf8
+      let fields = [path, date ?? "undated", origin, document.title].map { field in
+        field.utf8.map { $0 < 0x20 || $0 == 0x7f ? UInt8(ascii: "?") : $0 }
+      }
+      bytes += fields.joined(separator: [UInt8(ascii: "\t")])
+      bytes.append(0x0a)
     case .paths(let zeros):
       bytes += rawPath(of: document)
       bytes.append(zeros ? 0 : 0x0a)
