@@ -110,6 +110,32 @@ struct ChangingTests {
     await expectError(.system, "self") { () throws(FileTreeError) in try await tree.copy("self", to: "self/in") }
   }
 
+  @Test func copiesOfSparseFilesAreSparse() async throws {
+    let sample = try Sample("letters.zip")
+    let tree = sample.tree
+    try sample.make(
+      by: """
+        for name, places in [('hole', []), ('first', [0]), ('last', [(1 << 30) - 4]), ('middle', [4 << 20, 300 << 20])]:
+            with open(name, 'wb') as file:
+                for place in places:
+                    file.seek(place)
+                    file.write(b'data')
+                file.truncate(1 << 30)
+        """)
+    for name in ["hole", "first", "last", "middle"] {
+      try await tree.copy(FilePath(name), to: FilePath(name + ".copy"))
+      try sample.make(
+        by: """
+          status = os.stat('\(name).copy')
+          assert status.st_size == 1 << 30 and status.st_blocks < 2048, status
+          for place in (0, 4 << 20, 300 << 20, (1 << 30) - 4):
+              with open('\(name)', 'rb') as one, open('\(name).copy', 'rb') as other:
+                  one.seek(place), other.seek(place)
+                  assert one.read(4) == other.read(4), place
+          """)
+    }
+  }
+
   @Test func failedCopyLeavesNoFile() async throws {
     let sample = try Sample("letters.zip")
     let tree = sample.tree

@@ -73,7 +73,11 @@ def processes(name):
 
 
 def unmount():
-    return subprocess.run([ffmount, "-u", mount], capture_output=True, text=True)
+    """Unmounts, as soon as the kernel has closed the files of processes that have just ended."""
+    end = time.monotonic() + 5
+    while (result := subprocess.run([ffmount, "-u", mount], capture_output=True, text=True)).returncode and time.monotonic() < end:
+        time.sleep(0.1)
+    return result
 
 
 view, real = f"{mount}/a.zip.contents/in.txt", f"{mount}/real"
@@ -122,7 +126,7 @@ else:
     expect("a range of a view", call(lambda: fcntl.lockf(files[1], fcntl.LOCK_SH | fcntl.LOCK_NB, 4)), "done" if isKept else "EIO")
     expect("reading a real file", call(lambda: os.pread(files[2], 6, 0)), "done")
     if not isKept:
-        expect("waiting for a real file", answer(waiting[real]), "done")
+        expect("waiting for a real file", answer(waiting[real]), "done", "EIO")
     else:
         expect("another's flock of a real file", attempt(fcntl.flock, real), "EAGAIN")
         expect("another's range of a real file", attempt(fcntl.lockf, real), "EAGAIN")

@@ -281,4 +281,37 @@ import Testing
       #expect(try folder.paths("needle", finder).count == 1)
     }
   }
+
+  @Test func damagedIndexNeverOmitsResults() throws {
+    try withFolder { folder in
+      for number in 0..<300 { try folder.write("\(number).txt", "tok\(number % 7) shared\n") }
+      try folder.update(try folder.finder())
+      let file = try #require(
+        try FileManager.default.contentsOfDirectory(atPath: folder.scratch + "/cache/find")
+          .first { $0.hasSuffix(".sqlite") })
+      let path = "\(folder.scratch)/cache/find/\(file)"
+      let whole = try Data(contentsOf: URL(fileURLWithPath: path))
+      var generator = SeededNumbers(seed: 7)
+      var damaged = 0
+      for _ in 0..<40 {
+        var bytes = whole
+        bytes[Int.random(in: 100..<bytes.count, using: &generator)] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
+        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
+        try bytes.write(to: URL(fileURLWithPath: path))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+        let finder = try folder.finder()
+        let before = finder.replacements
+        let (crawl, lock) = try #require(finder.crawl())
+        crawl.run(atATime: 2)
+        withExtendedLifetime(lock) {}
+        let found = try? folder.paths("tok3", finder)
+        if let found, crawl.reach.fault == nil, finder.replacements == before {
+          #expect(found.count == 43)
+        } else {
+          damaged += 1
+        }
+      }
+      #expect(damaged > 0)
+    }
+  }
 }

@@ -145,7 +145,7 @@ private final class CopyCounter {
 
 extension Tree.OpenFile {
   /// The number of bytes copied between two reports, by the system and by this process.
-  private static let step = (system: 16 << 20, own: 1 << 20)
+  private static let step = (system: Int64(16 << 20), own: 1 << 20)
   /// The errors of copy_file_range(2) after which this process can copy the bytes.
   private static let cannotCopy = [EXDEV, EINVAL, ENOSYS, EOPNOTSUPP]
 
@@ -159,12 +159,21 @@ extension Tree.OpenFile {
     } catch {}
     var offset: Int64 = 0
     do throws(Fault) {
-      while case let count = try copy(
-        from: offset, to: target, at: offset, count: Self.step.system, for: nil, .blocking), count > 0
-      {
-        offset += Int64(count)
-        report(Int64(count))
+      var isEnd = false
+      while !isEnd, let data = data(from: offset) {
+        let (start, length) = (data.lowerBound, data.upperBound - data.lowerBound)
+        let count = try copy(
+          from: start, to: target, at: start, count: Int(min(Self.step.system, length)), for: nil, .blocking)
+        isEnd = count == 0
+        if isEnd { break }
+        report(start - offset + Int64(count))
+        offset = start + Int64(count)
         try CancellationToken.check()
+      }
+      if !isEnd, offset < source.size {
+        // A hole is the rest.
+        try target.extend(to: source.size)
+        return report(source.size - offset)
       }
       if offset > 0 || source.size == 0 { return }
     } catch {
@@ -177,5 +186,22 @@ extension Tree.OpenFile {
       offset += Int64(bytes.count)
       report(Int64(bytes.count))
     }
+  }
+
+  /// Returns the range of the next bytes of a real file that are not a hole. Returns `nil` if a hole is the rest. All
+  /// bytes of other files count.
+  private func data(from offset: Int64) -> Range<Int64>? {
+    guard isReal else { return offset..<Int64.max }
+    do throws(Fault) {
+      guard let start = try source.next(.data, from: offset), start >= offset else { return nil }
+      let end = try source.next(.hole, from: start) ?? .max
+      return start..<max(start + 1, end)
+    } catch { return offset..<Int64.max }
+  }
+
+  /// Extends a real file by a hole.
+  private func extend(to size: Int64) throws(Fault) {
+    let status = withDescriptor { ftruncate($0, off_t(size)) == 0 ? 0 : errno }
+    if let status, status != 0 { throw Fault(.system(status), "ftruncate") }
   }
 }

@@ -235,8 +235,10 @@ private struct DocumentRows: Producer {
       do throws(Fault) {
         _ = try tree.update(finder, isWaiting: true, isQuick: true, progress)
         let numbers = try finder.results(query).numbers
-        return Search(
-          finder: finder, query: query, numbers: numbers, names: path.names, replacements: finder.replacements)
+        // An update that finds the index damaged goes on with an empty one.
+        if finder.replacements == before || attempts >= Self.attemptsAtMost {
+          return Search(finder: finder, query: query, numbers: numbers, names: path.names, replacements: before)
+        }
       } catch {
         guard finder.replacements != before, attempts < Self.attemptsAtMost else { throw error }
       }

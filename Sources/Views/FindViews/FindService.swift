@@ -191,12 +191,14 @@ final class OpenSearch: Sendable {
     guard isDue else { return }
     workers.submit { [self] in
       var isComplete = false
+      let before = finder.replacements
       if let (crawl, lock) = finder.crawl() {
         state.update { $0.crawl = crawl }
         if !state.read({ $0.isStopped }) {
           crawl.run(atATime: FolderCrawl.usualWidth, niceness: FolderCrawl.niceness, isQuick: true)
         }
-        isComplete = crawl.reach.fault == nil && crawl.reach.isDone
+        // A damaged index was replaced by an empty one.
+        isComplete = crawl.reach.fault == nil && crawl.reach.isDone && finder.replacements == before
         withExtendedLifetime(lock) {}
       }
       state.update { [isComplete] state in
