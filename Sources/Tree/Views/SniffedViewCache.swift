@@ -4,18 +4,26 @@ internal import Synchronization
 /// A cache of the views of files without an extension. The views are chosen by a file's first bytes and cached by its
 /// revision.
 final class SniffedViewCache: Sendable {
-  private let views = Mutex<[UInt64: [Int]]>([:])
+  /// The views by revision, in parts by the revision. Each listed name takes a lock, and threads that wait for a `Mutex`
+  /// get it one by one, each after it was woken.
+  private let parts = (0..<64).map { _ in Part() }
+
+  private final class Part: Sendable {
+    let views = Mutex<[UInt64: [Int]]>([:])
+  }
 
   /// The number of bytes that every view needs to recognize its sources.
   static let headSize = 4096
-  private static let limit = 16384
+  /// The maximum number of files in a part.
+  private static let limit = 256
 
   /// Returns the result of `choose` for the file's first bytes. Empty if the file cannot be read.
   package func views(
     of found: LookupResult, _ blocking: BlockingMode, _ choose: (ArraySlice<UInt8>) -> [Int]
   ) throws(Fault) -> [Int] {
     let revision = found.item.revision(found.attributes)
-    if let known = views.withLock({ $0[revision] }) { return known }
+    let part = parts[Int(truncatingIfNeeded: StableHash(seed: revision).value % UInt64(parts.count))]
+    if let known = part.views.withLock({ $0[revision] }) { return known }
     var chosen: [Int] = []
     do throws(Fault) {
       let bytes = try found.item.open(pinned: false, blocking)
@@ -23,7 +31,7 @@ final class SniffedViewCache: Sendable {
     } catch {
       if error.isDelay { throw error }
     }
-    views.withLock { views in
+    part.views.withLock { views in
       if views.count >= Self.limit { views.removeAll(keepingCapacity: true) }
       views[revision] = chosen
     }
