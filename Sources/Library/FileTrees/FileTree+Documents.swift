@@ -76,11 +76,13 @@ extension FileTree {
 
   /// The progress of indexing documents.
   public struct IndexingProgress: Sendable, Hashable {
-    /// The number and size of the files to read, in bytes. 0 while they are counted.
+    /// The number of files to read. 0 while they are counted.
     public let files: Int
+    /// The size of the files to read, in bytes. 0 while they are counted.
     public let bytes: Int64
-    /// The number and size of those that have been read.
+    /// The number of files that have been read.
     public let filesDone: Int
+    /// The size of the files that have been read, in bytes.
     public let bytesDone: Int64
     /// The number of files of which a part could not be read.
     public let failures: Int
@@ -235,7 +237,7 @@ private struct DocumentRows: Producer {
       do throws(Fault) {
         _ = try tree.update(finder, isWaiting: true, isQuick: true, progress)
         let numbers = try finder.results(query).numbers
-        // An update that finds the index damaged goes on with an empty one.
+        // An update that finds the index damaged continues with an empty one.
         if finder.replacements == before || attempts >= Self.attemptsAtMost {
           return Search(finder: finder, query: query, numbers: numbers, names: path.names, replacements: before)
         }
