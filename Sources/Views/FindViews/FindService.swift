@@ -4,11 +4,19 @@ internal import Synchronization
 internal import Threads
 package import Tree
 
+/// The trees by which files are read for an index.
+package protocol IndexedTrees: AnyObject, Sendable {
+  /// Returns the tree, which recognizes text in pictures or does not. Its root is that of the tree with the searches.
+  func tree(recognizesText: Bool) throws(Fault) -> Tree
+
+  /// Stops the work of all trees.
+  func stop()
+}
+
 /// The searches of a tree's folders, with the work that keeps their indexes up to date.
 public final class FindService: Sendable {
   private let index: Index
-  private let read: @Sendable (_ recognizesText: Bool) throws(Fault) -> Tree
-  private let end: @Sendable () -> Void
+  private let trees: (any IndexedTrees)?
   private let searches = Mutex<[[FileName]: OpenSearch]>([:])
   /// The tree that shows the results.
   private let shown = Mutex(Reference())
@@ -21,20 +29,16 @@ public final class FindService: Sendable {
 
   /// - Parameters:
   ///   - index: Stores the indexes.
-  ///   - read: returns the tree by which files are read, whose root is the same, and which recognizes text or not.
-  ///   - end: stops that tree.
-  package init(
-    index: Index, read: @escaping @Sendable (_ recognizesText: Bool) throws(Fault) -> Tree,
-    end: @escaping @Sendable () -> Void
-  ) {
-    (self.index, self.read, self.end) = (index, read, end)
+  ///   - trees: Read the files. They are stopped with the searches. `nil` to search nothing.
+  private init(index: Index, trees: (any IndexedTrees)?) { (self.index, self.trees) = (index, trees) }
+
+  /// Creates the searches. Not an initializer: the optimizer of Swift 6.3.1 crashes where another module calls that.
+  @inline(never) package static func searching(_ index: Index, by trees: any IndexedTrees) -> FindService {
+    FindService(index: index, trees: trees)
   }
 
   /// An instance that describes the views of searches and searches nothing.
-  public static let described = FindService(index: Index(folder: nil)) { (_) throws(Fault) in
-    throw .noDocumentIndex
-  } end: {
-  }
+  public static let described = FindService(index: Index(folder: nil), trees: nil)
 
   /// The tree that shows the results. `nil` once it is gone.
   var tree: Tree? { shown.withLock { $0.tree } }
@@ -56,7 +60,7 @@ public final class FindService: Sendable {
   /// Returns the index of the folder at a path from the root. Blocks. Throws if it cannot be stored.
   package func finder(_ path: [FileName]) throws(Fault) -> FolderFinder {
     func folder(_ recognizesText: Bool) throws(Fault) -> ResolvedPath {
-      let tree = try read(recognizesText)
+      guard let tree = try trees?.tree(recognizesText: recognizesText) else { throw .noDocumentIndex }
       return try waiting { () throws(Fault) in try ResolvedPath.find(path, in: tree, followsLast: false, .blocking) }
     }
     let plain = try folder(false)
@@ -71,7 +75,7 @@ public final class FindService: Sendable {
   func stop() {
     for search in searches.withLock({ Array($0.values) }) { search.stop() }
     // Conversions first: a search may be waiting for one.
-    end()
+    trees?.stop()
     workers.stop()
   }
 }

@@ -1,12 +1,13 @@
 internal import AllViews
 internal import Bytes
+internal import FindViews
 internal import Index
 internal import RenditionViews
 internal import Synchronization
 internal import Tree
 
 /// The trees that read the files of a source for an index, each made when it is first needed.
-final class ReadingTrees: Sendable {
+final class ReadingTrees: IndexedTrees {
   private let source: TreeSource
   private let settings: TreeSettings
   private let index: Index?

@@ -98,11 +98,7 @@ package struct TreeSource: Sendable {
   ) -> FindService? {
     guard let index, index.folder != nil else { return nil }
     let reading = ReadingTrees(self, settings, index, converts: converts, root: root)
-    return FindService(index: index) { (recognizesText) throws(Fault) in
-      try reading.tree(recognizesText: recognizesText)
-    } end: {
-      reading.stop()
-    }
+    return FindService.searching(index, by: reading)
   }
 
   /// Returns the number of descriptors for the workers' sockets, standard streams and the log.
