@@ -95,10 +95,7 @@ struct DocumentReader {
     if let view = listed.first(where: { $0 == name.appending(".messages") && !fileExtension.isEmpty }),
       depth < Self.deepest, let messages = try Self.child(view, of: folder)
     {
-      document.kind = DocumentKind.mailbox.rawValue
-      isContainer = true
-      try sink([document])
-      return try readMessages(in: messages, path: path + Array(".messages/".utf8), depth: depth + 1)
+      return try readMailbox(document, messages, path: path, depth: depth)
     }
     if let view = listed.first(where: { $0 == name.appending(".contents") && !fileExtension.isEmpty }),
       depth < Self.deepest, let contents = try Self.child(view, of: folder)
@@ -125,10 +122,7 @@ struct DocumentReader {
       if head.starts(with: Array("From ".utf8)), depth < Self.deepest,
         let messages = try Self.child(name.appending(".messages"), of: folder)
       {
-        document.kind = DocumentKind.mailbox.rawValue
-        isContainer = true
-        try sink([document])
-        return try readMessages(in: messages, path: path + Array(".messages/".utf8), depth: depth + 1)
+        return try readMailbox(document, messages, path: path, depth: depth)
       }
     }
     if DocumentText.isText(startingWith: head) {
@@ -245,6 +239,16 @@ struct DocumentReader {
   }
 
   // MARK: Mail
+
+  private mutating func readMailbox(
+    _ document: IndexedDocument, _ messages: ResolvedPath, path: [UInt8], depth: Int
+  ) throws(Fault) {
+    var document = document
+    document.kind = DocumentKind.mailbox.rawValue
+    isContainer = true
+    try sink([document])
+    try readMessages(in: messages, path: path + Array(".messages/".utf8), depth: depth + 1)
+  }
 
   private mutating func readMessages(in folder: ResolvedPath, path: [UInt8], depth: Int) throws(Fault) {
     let entries = try folder.entryNames()

@@ -20,15 +20,11 @@ struct DocumentLines {
   /// The searched folder as the user gave it, and its path in the tree.
   private let given: String
   private let folder: FilePath
-  private var bytes: [UInt8] = []
+  private var output = ResultOutput()
   /// The number of documents.
   private(set) var count = 0
   /// The errno of a failed write, after which nothing more is written.
-  private(set) var error: Int32?
-  private var isOver = false
-
-  private static let blockSize = 64 << 10
-
+  var error: Int32? { output.error }
   init(_ given: String, _ folder: FilePath, _ style: Style) {
     (self.given, self.folder, self.style) = (given, folder, style)
   }
@@ -61,22 +57,21 @@ struct DocumentLines {
         "title": .string(document.title), "snippet": .string(document.snippet), "rank": JSON(document.rank),
       ]
       if !document.sender.isEmpty { object.add("sender", document.sender) }
-      bytes += (count == 0 ? "[\n  \(object.text)" : ",\n  \(object.text)").utf8
+      output.append((count == 0 ? "[\n  \(object.text)" : ",\n  \(object.text)").utf8)
     case .fields:
       let origin = document.sender.isEmpty ? document.kind : document.sender
       let fields = [path, date ?? "undated", origin, document.title].map { field in
         field.utf8.map { $0 < 0x20 || $0 == 0x7f ? UInt8(ascii: "?") : $0 }
       }
-      bytes += fields.joined(separator: [UInt8(ascii: "\t")])
-      bytes.append(0x0a)
+      output.append(fields.joined(separator: [UInt8(ascii: "\t")]))
+      output.append([0x0a])
     case .paths(let zeros):
-      bytes += rawPath(of: document)
-      bytes.append(zeros ? 0 : 0x0a)
+      output.append(rawPath(of: document))
+      output.append([zeros ? 0 : 0x0a])
     case .shown: show(document, path, date)
     }
     count += 1
-    if bytes.count > Self.blockSize { flush() }
-    return !isOver
+    return output.flushIfFull()
   }
 
   private mutating func show(_ document: FileTree.Document, _ path: String, _ date: String?) {
@@ -87,13 +82,13 @@ struct DocumentLines {
     let end = "  \(date ?? "undated")  \(Terminal.start(of: Terminal.shown(origin), columns: 24))"
     let room = max(20, columns - start.count - Terminal.width(end) - 1)
     let name = Terminal.end(of: Terminal.shown(path), columns: room)
-    bytes += "\(start)\(Self.linked(Terminal.painted(name, .bold), to: path))\(end)\n".utf8
+    output.append("\(start)\(Self.linked(Terminal.painted(name, .bold), to: path))\(end)\n".utf8)
     var line = "     "
     if document.title != (path.split(separator: "/").last.map(String.init) ?? ""), !document.title.isEmpty {
       line += "\(Terminal.shown(document.title)): "
     }
     let space = max(20, columns - Terminal.width(line) - 1)
-    bytes += "\(line)\(Self.painted(document.snippet, document.marks, columns: space))\n".utf8
+    output.append("\(line)\(Self.painted(document.snippet, document.marks, columns: space))\n".utf8)
   }
 
   /// Returns the start of a snippet, with its words coloured.
@@ -149,16 +144,7 @@ struct DocumentLines {
   }
 
   mutating func finish() {
-    if style == .json { bytes += (count == 0 ? "[]\n" : "\n]\n").utf8 }
-    flush()
-  }
-
-  private mutating func flush() {
-    do throws(SystemError) { try Output.write(bytes) } catch {
-      // The pipe's reader has closed it.
-      self.error = error.code == EPIPE ? nil : error.code
-      isOver = true
-    }
-    bytes.removeAll(keepingCapacity: true)
+    if style == .json { output.append((count == 0 ? "[]\n" : "\n]\n").utf8) }
+    output.flush()
   }
 }
