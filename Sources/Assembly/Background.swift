@@ -1,3 +1,4 @@
+internal import Bytes
 internal import CPosix
 internal import Glibc
 
@@ -14,7 +15,7 @@ package enum Background {
   /// `reporting`.
   package static func start(reportingTo body: (_ report: Int32) throws -> Void) throws {
     var ends: [Int32] = [-1, -1]
-    guard unsafe pipe(&ends) == 0 else { throw Refusal(.failure, "cannot start: pipe: \(describe(errno))") }
+    guard unsafe pipe(&ends) == 0 else { throw Refusal(starting: Fault(.system(errno), "pipe")) }
     let (reading, writing) = (ends[0], ends[1])
     // End of file on the pipe signals the child's exit: no program started by the child may inherit it.
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -26,9 +27,7 @@ package enum Background {
       return
     }
     close(reading)
-    do { try body(writing) } catch let refusal as Refusal {
-      report(writing, refusal.status, refusal.sentence)
-    } catch { report(writing, .failure, "\(error)") }
+    do { try body(writing) } catch { report(writing, Refusal(starting: error)) }
     _exit(ExitStatus.failure.rawValue)
   }
 
@@ -41,12 +40,10 @@ package enum Background {
     do {
       try body {
         detach()
-        report(descriptor, .success, "")
+        report(descriptor, Refusal(.success, ""))
       }
       _exit(ExitStatus.success.rawValue)
-    } catch let refusal as Refusal {
-      report(descriptor, refusal.status, refusal.sentence)
-    } catch { report(descriptor, .failure, "\(error)") }
+    } catch { report(descriptor, Refusal(starting: error)) }
     _exit(ExitStatus.failure.rawValue)
   }
 
@@ -64,8 +61,8 @@ package enum Background {
   }
 
   /// Writes a status byte, then a sentence.
-  private static func report(_ pipe: Int32, _ status: ExitStatus, _ sentence: String) {
-    let message = [UInt8(status.rawValue)] + Array(sentence.utf8)
+  private static func report(_ pipe: Int32, _ result: Refusal) {
+    let message = [UInt8(result.status.rawValue)] + Array(result.sentence.utf8)
     _ = unsafe message.withUnsafeBytes { unsafe write(pipe, $0.baseAddress, $0.count) }
     close(pipe)
   }

@@ -1,3 +1,6 @@
+internal import Bytes
+internal import Glibc
+
 /// ffmount's exit statuses, from sysexits.h where one fits.
 package enum ExitStatus: Int32 {
   case success = 0
@@ -24,6 +27,31 @@ package struct Refusal: Error {
   package init(_ status: ExitStatus, _ sentence: String) {
     self.status = status
     self.sentence = sentence
+  }
+
+  /// Returns the refusal for an error of starting. A fault of a system call names the call alone.
+  package init(starting error: any Error) {
+    if let refusal = error as? Refusal {
+      self = refusal
+      return
+    }
+    guard let fault = error as? Fault, case .system(let code) = fault.kind else {
+      self.init(.failure, "cannot start: \(error)")
+      return
+    }
+    let call = fault.reason.isEmpty ? "" : "\(fault.reason): "
+    self.init(.failure, "cannot start: \(call)\(describe(code))\(Self.limitAdvice(code))")
+  }
+
+  /// Returns advice on a limit of the process that an error number tells of, in parentheses after a space. Empty for
+  /// other errors.
+  package static func limitAdvice(_ code: Int32) -> String {
+    switch code {
+    case EMFILE: " (permit more open files: ulimit -n 1024)"
+    case ENOMEM: " (permit more memory: ulimit -v unlimited)"
+    case EFBIG: " (permit larger files: ulimit -f unlimited)"
+    default: ""
+    }
   }
 
   /// Runs a command. If `asJSON` is set, its refusal is also printed as an object with the key `error`.

@@ -20,12 +20,25 @@ package struct ShownSource: Sendable {
   package init(_ given: String) throws {
     do throws(Fault) { source = try TreeSource(given) } catch {
       guard case .system(let code) = error.kind else {
-        throw Refusal(.sourceUnsuitable, "cannot show \(given): \(error) (give one of those)")
+        throw Refusal(.sourceUnsuitable, "cannot show \(given): \(error) (give another folder or file)")
       }
-      // The path exists, but cannot be read.
-      let check = unsafe access(given, F_OK) == 0 ? "its permissions" : "the path"
-      throw Refusal(.sourceMissing, "cannot show \(given): \(describe(code)) (check \(check))")
+      let shown = given.isEmpty ? "''" : given
+      throw Refusal(.sourceMissing, "cannot show \(shown): \(describe(code)) (\(Self.remedy(code, given)))")
     }
+  }
+
+  /// Returns the remedy for a path that cannot be resolved or read.
+  private static func remedy(_ code: Int32, _ given: String) -> String {
+    guard code == ENOENT || code == ENOTDIR else { return code == EACCES ? "check its permissions" : "check the path" }
+    if given.contains("://") || given.hasPrefix("http:") || given.hasPrefix("https:") {
+      return "the address of a server is http://HOST:PORT or https://HOST:PORT"
+    }
+    let parts = given.split(separator: ":", omittingEmptySubsequences: false)
+    if parts.count == 2, !parts[0].isEmpty, !parts[0].contains("/"), UInt16(parts[1]) != nil {
+      return "for a server, give http://\(given)"
+    }
+    if given.hasPrefix("~") { return "write ~ without quotation marks" }
+    return "check the path"
   }
 
   package static var spoolFolder: String { TreeSource.spoolFolder }

@@ -252,7 +252,7 @@ public final class Tree: Sendable {
       if node === nodes.root, try item.attributes(blocking).links == 0 {
         // An empty listing would look like that of an emptied source.
         guard let found = try reopenedRoot(node) else {
-          throw Fault(.system(EIO), "the source has been removed (create it again)")
+          throw Fault(.system(EIO), "the source has been removed (create it again, or unmount)")
         }
         item = found
       }

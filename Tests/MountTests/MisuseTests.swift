@@ -28,12 +28,21 @@ import Testing
     Case(line: "help bogus", says: "bogus is not a command (type: ffmount help)"),
     Case(line: "help serch", says: "(type: ffmount help search)"),
     Case(line: "help umount", says: "(type: ffmount help unmount)"),
-    Case(line: "-o depht=2 a b", says: "-o depht=2 (did you mean -o depth? see MOUNT OPTIONS in: man ffmount)"),
+    Case(line: "-o depht=2 a b", says: "-o depht (did you mean -o depth? see MOUNT OPTIONS in: man ffmount)"),
     Case(line: "-o password-file=x a b", says: "did you mean -o password_file?"),
     Case(line: "-o frobnicate a b", says: "unknown option -o frobnicate (see MOUNT OPTIONS in: man ffmount)"),
     Case(line: "-o depth=99 a b", says: "expected 0 to 64 (see MOUNT OPTIONS in: man ffmount)"),
     Case(line: "-o depth a b", says: "(N is a number; see man ffmount)"),
     Case(line: "why --jsn x", says: "--json"),
+    Case(line: "--bogus", says: "Unknown option '--bogus' (type ffmount --help"),
+    Case(line: "-v", says: "Unknown option '-v' (did you mean -V?)"),
+    Case(line: "-f -u mnt", says: "Unknown option '-u' (put it first: ffmount -u MOUNTPOINT)"),
+    Case(line: "-o password=secret a b", says: "unknown option -o password (did you mean -o password_file?"),
+    Case(line: "index --jobs 0 source", says: "--jobs 0: expected 1 to 256"),
+    Case(line: "search source '\"open'", says: "a quotation mark is not closed (see: ffmount help search)"),
+    Case(line: "save list as-jpeg", says: "the view comes first (type: ffmount save as-jpeg list)"),
+    Case(line: "why $'x\\xff'", says: "it is not in UTF-8 (give the folder that contains it)"),
+    Case(line: "serve source --tls a b", says: "--tls a: No such file or directory"),
   ]
 
   @Test(arguments: cases) func wrongUsageSuggestsTheCorrectCommand(_ one: Case) async throws {
@@ -47,6 +56,71 @@ import Testing
       let lines = said.errors.split(separator: "\n")
       #expect(lines.count == 1 && lines.allSatisfy { $0.hasPrefix("ffmount: ") }, "\(said.errors)")
       #expect(said.errors.contains(one.says), "\(said.errors)")
+    }
+  }
+
+  struct Failure: CustomTestStringConvertible, Sendable {
+    let line: String
+    let status: Int32
+    let says: String
+    var testDescription: String { line }
+  }
+
+  static let failures = [
+    Failure(line: "save as-jpgg source/t.txt", status: 65, says: "did you mean as-jpeg?"),
+    Failure(line: "save jpeg source/t.txt", status: 65, says: "did you mean as-jpeg?"),
+    Failure(line: "save 9000%.as-jpeg source/t.csv", status: 65, says: "see MODIFIERS in: man ffmount"),
+    Failure(line: "save as-txt --to nothere source/t.csv", status: 1, says: "(make it with: mkdir -p nothere)"),
+    Failure(line: "save as-txt --to source/t.txt source/t.csv", status: 1, says: "give one with --to FOLDER"),
+    Failure(line: "search source/t.txt x", status: 65, says: "not a mailbox (give a mailbox"),
+    Failure(line: "search x source", status: 66, says: "the folder comes first: ffmount search FOLDER QUERY"),
+    Failure(line: "index source/t.txt", status: 65, says: "not a mailbox (give a mailbox, or a folder)"),
+    Failure(line: "verify source/t.txt", status: 65, says: "cannot verify source/t.txt: not an archive"),
+    Failure(line: "open http://127.0.0.1:1", status: 66, says: "mount it: ffmount http://127.0.0.1:1 MOUNTPOINT"),
+    Failure(line: "formats >&-", status: 1, says: "cannot print: Bad file descriptor"),
+    Failure(line: "doctor --json mnt/..", status: 66, says: "not an ffmount mount"),
+  ]
+
+  @Test(arguments: failures) func failuresNameCauseAndRemedy(_ one: Failure) async throws {
+    try await withScratch { scratch in
+      try scratch.write("t.txt", "text")
+      try scratch.write("t.csv", "a,b\n")
+      let said = try await shell(
+        "cd \"$1\"; export XDG_CACHE_HOME=$1/cache DISPLAY= WAYLAND_DISPLAY=; \"$2\" \(one.line)", scratch.path,
+        MountProcess.binary, limit: 20)
+      #expect(said.status == one.status && said.errors.contains(one.says), "\(said.status) \(said.errors)")
+    }
+  }
+
+  /// Reading is refused, in the way of a mount, and in one that only another user sees.
+  @Test(.enabled(if: getuid() == 0, "needs root")) func advisesUsersOnPermissions() async throws {
+    try await withScratch { scratch in
+      try scratch.write("a.zip", ZipFixture(ZipFixtureEntry("in.txt", "inside")))
+      try scratch.write("private/x", "")
+      let lines = """
+        cd "$1"; chmod 755 . source; as() { setpriv --reuid=65534 --clear-groups -- "$@" 2>&1; }
+        export XDG_CACHE_HOME=/nowhere; cp "$2" .; mkdir theirs full; touch full/x; chmod 700 source/private; chown 65534 mnt
+        as ./ffmount --version >/dev/null || exit 90
+        as ./ffmount source full; for c in verify index; do as ./ffmount $c source/private; done; as ./ffmount search source/private x
+        as ./ffmount -o supervise=off source mnt || exit 92
+        ./ffmount why mnt/a.zip; as ./ffmount source mnt/a.zip.contents; as ./ffmount -u mnt
+        chmod 600 source/a.zip; chown 65534 source; as ./ffmount -o supervise=off source mnt; as ./ffmount why mnt/a.zip.contents
+        as ./ffmount -u mnt; ./ffmount source mnt; as ./ffmount save as-txt mnt/a.zip; as ./ffmount mnt theirs
+        as ./ffmount source mnt; ./ffmount -u mnt
+        """
+      let said = try await shell(lines, scratch.path, MountProcess.binary, limit: 40)
+      await offThread { MountProcess.unmount(scratch.mountpoint) }
+      if [90, 92].contains(said.status) { try Test.cancel("another user may not run or mount here: \(said.text)") }
+      for line in [
+        "cannot mount on full: Permission denied (use a folder of yours)\n",
+        "cannot read source/private: Permission denied (check its permissions)\n",
+        "mnt/a.zip.contents: Read-only file system (use a folder outside the mount on \(scratch.mountpoint))\n",
+        "made by ffmount, of a file that you do not have permission to read\n",
+        "cannot read mnt/a.zip: in a mount that only user 0 can see (mount it with -o allow_other",
+        "cannot show mnt: in a mount that only user 0 can see",
+        "cannot mount on mnt: in a mount that only user 0 can see",
+      ] { #expect(said.text.contains(line), "\(line)\(said.text)\(said.errors)") }
+      #expect(said.text.components(separatedBy: "cannot read source/private").count == 4, "\(said.text)")
     }
   }
 

@@ -86,8 +86,9 @@ package struct MountOptions {
     }
     if let known = Self.table[name] { throw known.missingValue(name) }
     let names = Set(Self.table.keys).union(Self.ignored).union(Self.kernelFlags)
-    let near = Spelling.nearest(to: name, among: names).map { "did you mean -o \($0)? " } ?? ""
-    throw ValidationError("unknown option -o \(option) (\(near)see MOUNT OPTIONS in: man ffmount)")
+    let meant = Spelling.nearest(to: name, among: names) ?? names.filter { $0.hasPrefix(name + "_") }.min()
+    let near = meant.map { "did you mean -o \($0)? " } ?? ""
+    throw ValidationError("unknown option -o \(name) (\(near)see MOUNT OPTIONS in: man ffmount)")
   }
 
   /// Parses a value of `views=`: `all`, `usual`, `folders`, `none`, `+docx`, `-zip`, `-messages`. Several are joined by

@@ -25,7 +25,9 @@ public enum OwnFolder {
         unsafe lstat(folder, &status) == 0
       else { throw Fault(.system(errno), "\(folder) cannot be used") }
     }
-    guard status.st_mode & S_IFMT == S_IFDIR else { throw Fault(.system(ENOTDIR), "\(folder) is not a folder") }
+    guard status.st_mode & S_IFMT == S_IFDIR else {
+      throw Fault(.system(ENOTDIR), "\(folder) is not a folder (move it away)")
+    }
     guard status.st_uid == geteuid() || (status.st_uid == 0 && !isLast) else {
       throw Fault(.system(EPERM), "\(folder) belongs to another user")
     }

@@ -187,7 +187,7 @@ extension Index {
   ///
   /// Reads the disk. For a message after a failure.
   public var obstacle: String? {
-    guard let folder else { return "no cache folder (set XDG_CACHE_HOME)" }
+    guard let folder else { return "no cache folder of this user (set XDG_CACHE_HOME to an absolute path)" }
     do throws(Fault) { try OwnFolder.check(folder) } catch {
       return error.kind == .system(ENOENT) ? Self.uncreatable(folder) : error.reason
     }

@@ -1,6 +1,7 @@
 internal import Bytes
 internal import FindViews
 internal import Index
+internal import MailViews
 internal import Synchronization
 public import SystemPackage
 internal import Threads
@@ -63,6 +64,14 @@ extension FileTree {
     progress: @escaping @Sendable (IndexingProgress) -> Void = { _ in }
   ) -> TreeStream<Document> {
     TreeStream(DocumentRows(self, path, query, snippets, progress), of: path, on: bench)
+  }
+
+  /// Returns the reason why a query is invalid, as the end of a sentence. Returns `nil` if it is valid.
+  package static func objection(to query: String, ofMail: Bool) -> String? {
+    do throws(Fault) {
+      if ofMail { _ = try Indexing.Query(query) } else { _ = try FindQuery(query) }
+      return nil
+    } catch { return error.description }
   }
 
   /// Returns the word of the index that is most similar to a word of the query which the index does not have. Returns
@@ -130,7 +139,8 @@ extension FileTree {
     let tree = try readingTree(recognizesText: recognizesText)
     let folder = try waiting { () throws(Fault) in try ResolvedPath.find(place.names, in: tree, .blocking) }
     guard let index, let finder = try FolderFinder(folder, index: index, readsPictures: recognizesText) else {
-      throw Fault(.unsupported, "its index cannot be stored (check the cache folder, and the room on its disk)")
+      let reason = (index ?? Index(folder: nil)).obstacle ?? "check the cache folder, and the room on its disk"
+      throw Fault(.unsupported, "its index cannot be stored: \(reason)")
     }
     return finder
   }

@@ -86,6 +86,8 @@ internal import Threads
     for signal in endingSignals + [interruptSignal] { _ = unsafe sigaddset(&set, signal) }
     _ = unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
     _ = signal(SIGPIPE, SIG_IGN)
+    // A file of the cache that becomes too large is EFBIG.
+    _ = signal(SIGXFSZ, SIG_IGN)
     // Without SA_RESTART, so that the signal interrupts the read.
     var action = sigaction()
     unsafe action.__sigaction_handler.sa_handler = { _ in }

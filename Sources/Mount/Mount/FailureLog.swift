@@ -13,7 +13,7 @@ final class FailureLog: Sendable {
   init(_ logger: Logger) { self.logger = logger }
 
   func log(_ fault: Fault, _ path: String) {
-    let line = "\(path): \(fault)"
+    let line = path.isEmpty ? "\(fault)" : "\(path): \(fault)"
     let isNew = said.withLock { said in
       if said.count >= Self.remembered { said.removeAll() }
       return said.insert(line).inserted

@@ -68,7 +68,7 @@ final class EntryPasswords: Sendable {
 
   static func noneFits(atByte offset: Int64) -> Fault {
     Fault(
-      .locked, "the entry is encrypted and no password fits (use -o password_file=FILE)", atByte: offset)
+      .locked, "the entry is encrypted and no password fits (mount with -o password_file=FILE)", atByte: offset)
   }
 
   /// Decrypts an entry and returns the result of `decode`. Throws `locked` if no password fits.

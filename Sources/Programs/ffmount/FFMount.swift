@@ -1,5 +1,6 @@
 import ArgumentParser
 import Assembly
+import Bytes
 import Files
 import Glibc
 import Mount
@@ -47,6 +48,9 @@ struct FFMount: ParsableCommand {
     Descriptor.fillStandard()
     MountedTree.serveAsHelper(CommandLine.arguments)
     let arguments = Array(CommandLine.arguments.dropFirst())
+    if let argument = unreadableArgument {
+      fail("cannot use \(argument): it is not in UTF-8 (give the folder that contains it)", ExitCode(64), arguments)
+    }
     do {
       do { try run(arguments) } catch let status as ExitCode {
         try Output.finish()
@@ -58,8 +62,17 @@ struct FFMount: ParsableCommand {
     } catch {
       // The command has already reported its failures.
       if error is ExitCode { exit(withError: error) }
+      if error is Fault { fail(Refusal(starting: error).sentence, ExitCode(1), arguments) }
       fail(Misuse.sentence(message(for: error), arguments), exitCode(for: error), arguments)
     }
+  }
+
+  /// The first argument that is not in UTF-8, with replacement characters. Nil if there is none.
+  private static var unreadableArgument: String? {
+    let index = CommandLine.arguments.indices.first { index in
+      unsafe CommandLine.unsafeArgv[index].map { unsafe String(validatingCString: $0) == nil } ?? false
+    }
+    return index.map { CommandLine.arguments[$0] }
   }
 
   /// Reports an error and exits. With `--json`, the error is also printed as an object with the key `error`.

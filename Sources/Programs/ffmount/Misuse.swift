@@ -34,13 +34,36 @@ enum Misuse {
 
   /// Returns the error message for a wrong command line.
   static func sentence(_ message: String, _ arguments: [String]) -> String {
-    let message = message.split(separator: "\n").joined(separator: " ")
+    var message = message.split(separator: "\n").joined(separator: " ")
+    // argument-parser reports a missing argument first.
+    if message.hasPrefix("Missing expected argument"), let option = unknownOption(in: arguments) {
+      message = "Unknown option '\(option)'"
+      if option == "-u" { return "\(message) (put it first: ffmount -u MOUNTPOINT)" }
+      if option == "-v" { return "\(message) (did you mean -V?)" }
+    }
     // The message already contains advice.
     if message.hasSuffix(")") { return message }
     if message.hasPrefix("-o ") { return "\(message) (see MOUNT OPTIONS in: man ffmount)" }
     guard let first = arguments.first, isCommand(first) else { return "\(message) (type ffmount --help for the usage)" }
     let hint = exists(first) ? "; to mount \(first), write ./\(first)" : ""
     return "\(message) (type ffmount help \(first) for the usage\(hint))"
+  }
+
+  /// Returns the first word with a dash that is not an option of the command. Returns `nil` if there is none.
+  private static func unknownOption(in arguments: [String]) -> String? {
+    guard let program = CommandShape.program() else { return nil }
+    var place = CommandPlace(program)
+    for word in FFMount.withCommand(arguments) {
+      let name = String(word.prefix { $0 != "=" })
+      let isOption = word.hasPrefix("-") && word.count > 1 && word != "--" && !word.hasPrefix("-o")
+      if isOption, !place.isPastOptions, place.pending == nil, !["-h", "--help", "--version"].contains(name),
+        place.effective.option(name) == nil
+      {
+        return name
+      }
+      place.pass(word)
+    }
+    return nil
   }
 
   private static func isCommand(_ word: String) -> Bool { FFMount.commandNames.contains(word) }
@@ -50,7 +73,7 @@ enum Misuse {
   private static func example(_ command: String, _ arguments: [String]) -> String {
     let operands = [
       "unmount": "MOUNTPOINT", "upgrade": "MOUNTPOINT", "why": "PATH", "unlock": "PATH", "open": "FILE",
-      "mount": "SOURCE MOUNTPOINT", "index": "PATH", "search": "ARCHIVE QUERY", "verify": "PATH", "serve": "SOURCE",
+      "mount": "SOURCE MOUNTPOINT", "index": "PATH", "search": "FOLDER QUERY", "verify": "PATH", "serve": "SOURCE",
       "cache": "clear", "thumbnail": "INPUT OUTPUT", "help": "COMMAND",
     ]
     guard let operand = operands[command] else { return "ffmount \(command)" }

@@ -84,7 +84,13 @@ extension MountPlan {
     var treeOptions = options
     treeOptions.tree.canBeLocked = true
     let given = try GivenPasswords(addingTo: options.tree.passwords, keeping.map(passwordMemory))
-    let (tree, root) = try shown.tree(treeOptions, index, conversions, reserve: reserve, ledger: ledger, openLedger)
+    let (tree, root): (Tree, RealRoot)
+    do {
+      (tree, root) = try shown.tree(treeOptions, index, conversions, reserve: reserve, ledger: ledger, openLedger)
+    } catch let refusal as Refusal {
+      guard !shown.isFolder, let lack = AbsentConversions.reason(forFoldersOfFileAt: source) else { throw refusal }
+      throw Refusal(.sourceUnsuitable, "cannot show \(source): \(lack)")
+    }
 
     var settings = MountedTree.Options()
     settings.started = ready
@@ -116,7 +122,9 @@ extension MountPlan {
         mounted.end()
       }
     } catch {
-      throw Refusal(.fuseUnavailable, "cannot mount on \(mountpoint): \(error.reason)")
+      let isOutOfFiles = error.reason.hasSuffix(describe(EMFILE))
+      let advice = isOutOfFiles ? Refusal.limitAdvice(EMFILE) : " (run 'ffmount doctor')"
+      throw Refusal(.fuseUnavailable, "cannot mount on \(mountpoint): \(error.reason)\(advice)")
     }
     if ending.status < 0 {
       logger.error("\(mountpoint): the connection to the kernel broke: \(describe(-ending.status))")

@@ -21,7 +21,15 @@ struct MountPlan {
     try options.checkWriting()
     shown = try ShownSource(source)
     if options.isWritable, !shown.isFolder {
-      throw Refusal(.sourceUnsuitable, "cannot show \(source) with -o rw: views of a file cannot be changed")
+      throw Refusal(
+        .sourceUnsuitable,
+        "cannot show \(source) with -o rw: views of a file cannot be changed (leave out rw, or give the folder it is in)"
+      )
+    }
+    if shown.isFolder, let view = options.view {
+      let near = ViewListing.Preset(rawValue: view).map { "did you mean -o views=\($0.rawValue)?" }
+      throw Refusal(
+        .usage, "-o view=\(view): SOURCE is a folder (\(near ?? "leave it out, or give a file as SOURCE"))")
     }
     let place = try Mountpoint(mountpoint)
     self.mountpoint = place.path

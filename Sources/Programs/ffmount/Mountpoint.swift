@@ -24,16 +24,26 @@ struct Mountpoint {
   }
 
   private static func resolve(_ mountpoint: String) throws -> String {
+    if mountpoint.isEmpty {
+      throw Refusal(.mountpointUnusable, "cannot mount on '': the path is empty (give an empty folder)")
+    }
     // A dead mount is detached below.
     if let mount = RunningMount.hindering(onTheWayTo: mountpoint), case .silent = mount.state {
       throw Refusal(.mountpointUnusable, "cannot mount on \(mountpoint): \(mount.hindrance ?? "")")
+    }
+    if let secrecy = RunningMount.secrecy(onTheWayTo: mountpoint) {
+      throw Refusal(.mountpointUnusable, "cannot mount on \(mountpoint): \(secrecy)")
     }
     let resolved = unsafe realpath(mountpoint, nil)
     let code = errno
     if let path = detachDead(mountpoint) { return path }
     if let resolved = unsafe resolved {
       defer { unsafe free(resolved) }
-      return unsafe String(cString: resolved)
+      guard let path = unsafe String(validatingCString: resolved) else {
+        throw Refusal(
+          .mountpointUnusable, "cannot mount on \(mountpoint): its path is not in UTF-8 (use another folder)")
+      }
+      return path
     }
     let advice =
       code == ENOENT ? "make it with: mkdir -p \(ShellWord.quoted(mountpoint))" : "check the path and its permissions"
@@ -89,13 +99,21 @@ struct Mountpoint {
     let isOwn = status.st_uid == geteuid()
     let isSticky = status.st_mode & S_ISVTX != 0 && !isOwn
     guard unsafe isSticky || access(path, W_OK | X_OK) != 0 else { return }
-    let reason = isSticky ? "it is sticky and belongs to another user" : describe(errno)
-    let quoted = ShellWord.quoted(given)
-    throw Refusal(
-      .mountpointUnusable,
-      isOwn
-        ? "cannot mount on \(given): \(reason) (type: chmod u+rwx \(quoted))"
-        : "cannot mount on \(given): \(reason) (use a folder of yours, or type: sudo chown $USER \(quoted))")
+    let code = errno
+    let reason = isSticky ? "it is sticky and belongs to another user" : describe(code)
+    throw Refusal(.mountpointUnusable, "cannot mount on \(given): \(reason) (\(remedy(code, isOwn: isOwn)))")
+  }
+
+  /// Returns the remedy for a directory that this user cannot change.
+  private func remedy(_ code: Int32, isOwn: Bool) -> String {
+    if code == EROFS {
+      let around = MountTable().mount(of: path).flatMap { $0.isOurs ? $0.mountpoint : nil }
+      return around.map { "use a folder outside the mount on \($0)" } ?? "use a folder on another file system"
+    }
+    if isOwn { return "type: chmod u+rwx \(ShellWord.quoted(given))" }
+    // A folder with files of others is theirs for a reason.
+    let isFree = unsafe access(path, R_OK) == 0 && Self.isEmpty(path)
+    return "use a folder of yours" + (isFree ? ", or type: sudo chown $USER \(ShellWord.quoted(given))" : "")
   }
 
   private static func isEmpty(_ path: String) -> Bool {
@@ -115,7 +133,7 @@ struct Mountpoint {
         "cannot mount: no /dev/fuse (load the kernel module with: modprobe fuse; in a container, pass the device in)")
     }
     guard unsafe access("/dev/fuse", R_OK | W_OK) == 0 else {
-      throw Refusal(.fuseUnavailable, "cannot mount: /dev/fuse: \(describe(errno)) (ask for access to it)")
+      throw Refusal(.fuseUnavailable, "cannot mount: /dev/fuse: \(describe(errno)) (type: sudo chmod a+rw /dev/fuse)")
     }
     // root mounts directly. Other users, and auto_unmount, need the helper.
     if geteuid() != 0 || options.unmountsAutomatically, Fusermount.path == nil {

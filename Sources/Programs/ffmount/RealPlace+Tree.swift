@@ -20,7 +20,7 @@ extension RealPlace {
     -> Tree
   {
     guard let conversions = try Converter.conversions(forCommand: index, options, programs: isWanted) else {
-      throw Refusal(.failure, "ffconvert not found beside ffmount (see scripts/install)")
+      throw Refusal(.failure, "ffconvert is not installed (\(Converter.remedy()))")
     }
     let views = Views(index: index, spools: ShownSource.spoolFolder, conversions: conversions)
     do throws(Fault) { return try Tree(mirroring: root, views: views) } catch {

@@ -136,6 +136,9 @@ struct HTTPServer {
   }
 
   private func secureContext() throws -> NIOSSLContext {
+    for file in options.tls where unsafe access(file, R_OK) != 0 {
+      throw Refusal(.usage, "--tls \(file): \(describe(errno)) (check the path and its permissions)")
+    }
     do {
       let chain = try NIOSSLCertificate.fromPEMFile(options.tls[0]).map { NIOSSLCertificateSource.certificate($0) }
       let key = try NIOSSLPrivateKey(file: options.tls[1], format: .pem)
@@ -146,7 +149,9 @@ struct HTTPServer {
       return try NIOSSLContext(configuration: configuration)
     } catch {
       throw Refusal(
-        .usage, "--tls: \(options.tls[0]) and \(options.tls[1]) are not a certificate and its key in PEM: \(error)")
+        .usage,
+        "--tls: \(options.tls[0]) and \(options.tls[1]) are not a certificate chain and its key, without a passphrase, in PEM "
+          + "(see what they are with: openssl x509 -in \(options.tls[0]); openssl pkey -in \(options.tls[1]))")
     }
   }
 

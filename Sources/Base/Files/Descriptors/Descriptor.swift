@@ -21,13 +21,13 @@ public struct Descriptor: ~Copyable, Sendable {
 }
 
 extension Descriptor {
-  /// Opens the null device for each of standard input, output and error that is closed.
+  /// Opens the null device for each of standard input, output and error that is closed. Writes to such an output fail.
   ///
   /// Must be called before anything else by programs that other programs start. Otherwise a file could get such a
   /// descriptor. Messages would then overwrite it, or code that leaves the terminal would close it.
   public static func fillStandard() {
     while true {
-      let raw = unsafe Glibc.open("/dev/null", O_RDWR)
+      let raw = unsafe Glibc.open("/dev/null", O_RDONLY)
       if raw > STDERR_FILENO { _ = close(raw) }
       if raw < 0 || raw >= STDERR_FILENO { return }
     }

@@ -25,7 +25,10 @@ package struct TreeSource: Sendable {
   package init(_ given: String) throws(Fault) {
     guard let resolved = unsafe realpath(given, nil) else { throw Fault(.system(errno)) }
     defer { unsafe free(resolved) }
-    path = unsafe String(cString: resolved)
+    guard let path = unsafe String(validatingCString: resolved) else {
+      throw Fault(.unsupported, "its path is not in UTF-8")
+    }
+    self.path = path
     var status = stat()
     guard unsafe stat(path, &status) == 0 else { throw Fault(.system(errno)) }
     isFolder = status.st_mode & S_IFMT == S_IFDIR

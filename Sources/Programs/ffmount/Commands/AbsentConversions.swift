@@ -56,6 +56,22 @@ enum AbsentConversions {
       })
   }
 
+  /// Returns the reason why a file lacks a view because programs are not installed, with the remedy. Returns `nil` if
+  /// none is missing.
+  static func reason(forView view: String, ofFileNamed name: String) -> String? {
+    let programs = programs(forView: view, ofFileNamed: name)
+    if programs.isEmpty { return nil }
+    let verb = programs.count > 1 ? "are" : "is"
+    return "\(programs.joinedWithAnd) \(verb) not installed (\(Converter.remedy(programs)))"
+  }
+
+  /// Returns the reason why a file lacks its folder view because programs are not installed, with the remedy. Returns
+  /// `nil` if none is missing.
+  static func reason(forFoldersOfFileAt path: String) -> String? {
+    let name = path.split(separator: "/").last.map(String.init) ?? path
+    return folders.firstNonNil { reason(forView: $0.view, ofFileNamed: name) }
+  }
+
   private static func isAbsent(_ conversion: Conversion) -> Bool { all.contains { $0.verb == conversion.verb } }
 
   /// Returns the preferred program of each conversion, without duplicates.

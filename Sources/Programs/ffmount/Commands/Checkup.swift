@@ -15,7 +15,7 @@ enum Checkup {
     // Mounts must be queried before the process has a second thread.
     let mounts = RunningMount.all()
     return [versions, device, helper, others, supervisor] + programs + languages + ConversionTrial.findings()
-      + [cache, space("cache space", CacheFolder.path()), temporary] + deadMounts(mounts)
+      + [cache, cacheSpace, temporary] + deadMounts(mounts)
   }
 
   private static var versions: Finding {
@@ -83,7 +83,7 @@ enum Checkup {
         Finding("mount", .bad, "\(path): it does not answer; its source may hang", mend: "ffmount -u -z \(quoted)")
       ]
     case .closed:
-      return [Finding("mount", .note, "\(path): mounted by another user (only that user and root can examine it)")]
+      return [Finding("mount", .note, "\(path): mounted by another user (only that user can examine it)")]
     case .running(let report):
       var findings = [
         Finding(
@@ -170,6 +170,11 @@ enum Checkup {
 
   /// Returns the result of the converter's sandbox check, which attempts what a hostile file might make it do.
   private static func sandbox(_ path: String) -> Finding {
+    let temporary = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
+    guard unsafe access(temporary, W_OK | X_OK) == 0 else {
+      return Finding(
+        "sandbox", .note, "not checked: cannot create files in \(temporary): \(describe(errno))", mend: nil)
+    }
     guard let check = Subprocess.run(path, ["--check-sandbox"]) else {
       return Finding("sandbox", .bad, "\(path) cannot be started: \(describe(errno))")
     }
@@ -205,6 +210,12 @@ enum Checkup {
     return Finding("cache", .good, "\(folder): \(Amount.bytes(size)), including \(renditions.count) converted files")
   }
 
+  private static var cacheSpace: Finding {
+    let folder = CacheFolder.path()
+    let isEmpty = folder.map { FolderSize.of($0) == 0 } ?? true
+    return space("cache space", folder, mend: isEmpty ? usableCache : "ffmount cache clear")
+  }
+
   /// The command that sets a cache folder outside of the home directory.
   private static let usableCache =
     "export XDG_CACHE_HOME=/var/tmp/cache-$(id -u) && mkdir -p -m 700 \"$XDG_CACHE_HOME\""
@@ -219,16 +230,17 @@ enum Checkup {
     let folder = ShownSource.spoolFolder
     guard unsafe access(folder, W_OK | X_OK) == 0 else {
       return Finding(
-        "temp space", .bad, "cannot create files in \(folder): \(describe(errno))", mend: "export TMPDIR=/var/tmp")
+        "temp space", .bad, "cannot create files in \(folder): \(describe(errno))",
+        mend: "export TMPDIR=" + (folder == "/var/tmp" ? "FOLDER, with a folder that you can write to" : "/var/tmp"))
     }
-    return space("temp space", folder)
+    return space("temp space", folder, mend: "export TMPDIR=FOLDER, with a folder on a disk that has room")
   }
 
   /// The free space below which a note is shown, in bytes.
   private static let scarce: Int64 = 1 << 30
   private static let tooLittle: Int64 = 64 << 20
 
-  private static func space(_ name: String, _ folder: String?) -> Finding {
+  private static func space(_ name: String, _ folder: String?, mend: String) -> Finding {
     guard var path = folder else { return Finding(name, .note, "no such folder") }
     // The directory may not exist yet.
     while path.count > 1, unsafe access(path, F_OK) != 0 {
@@ -241,7 +253,6 @@ enum Checkup {
       by: Int64(clamping: status.f_frsize))
     let free = isOver ? Int64.max : bytes
     let grade: Finding.Grade = free < tooLittle ? .bad : free < scarce ? .note : .good
-    return Finding(
-      name, grade, "\(Amount.bytes(free)) free in \(path)", mend: grade == .good ? nil : "ffmount cache clear")
+    return Finding(name, grade, "\(Amount.bytes(free)) free in \(path)", mend: grade == .good ? nil : mend)
   }
 }

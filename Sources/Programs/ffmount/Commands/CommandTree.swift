@@ -38,6 +38,12 @@ struct CommandTree {
     path = isAlone ? "" : FilePath(root: nil, full.components.suffix(1))
   }
 
+  /// Throws a refusal if this user cannot read the file, or list the directory.
+  func expectReadable(_ given: String) throws {
+    guard unsafe access(given, isFolder ? R_OK | X_OK : R_OK) != 0 else { return }
+    throw Refusal(.sourceMissing, "cannot read \(given): \(describe(errno)) (check its permissions)")
+  }
+
   /// Runs asynchronous work to its end and closes the tree. Blocks.
   ///
   /// - Parameter watch: called several times a second until the work ends.

@@ -44,6 +44,7 @@ struct IndexCommand: ParsableCommand {
     if attachmentText || ocr, !search {
       throw Refusal(.usage, "\(ocr ? "--ocr" : "--attachment-text") is only for text indexes (add --search)")
     }
+    if let jobs, !(1...256).contains(jobs) { throw Refusal(.usage, "--jobs \(jobs): expected 1 to 256") }
     let index = try IndexFolder.index()
     defer { index.finish(within: .seconds(10)) }
     var failures: [ExitStatus] = []
@@ -68,7 +69,6 @@ struct IndexCommand: ParsableCommand {
     guard place.isFolder else { return }
     // The work may take hours, and yields to other processes.
     _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness)
-    if let jobs, !(1...256).contains(jobs) { throw Refusal(.usage, "--jobs \(jobs): expected 1 to 256") }
     var line = ProgressLine("documents in \(path)", size: 0, of: "files", done: "read")
     let progress = Mutex<FileTree.IndexingProgress?>(nil)
     let reach: FileTree.IndexingProgress
@@ -101,10 +101,10 @@ struct IndexCommand: ParsableCommand {
       workers?.stop()
       reader?.stop()
     }
-    do throws(Fault) {
+    do {
       if let name = place.name {
         guard let search = try indexing.search(name, in: place.root) else {
-          throw Fault(.unsupported, "not a mailbox")
+          throw Refusal(.sourceUnsuitable, "cannot index \(path): not a mailbox (give a mailbox, or a folder)")
         }
         return follow(path, search, indexing, reader) ? 0 : 1
       }
@@ -122,7 +122,7 @@ struct IndexCommand: ParsableCommand {
         }
       }
       return failures
-    } catch { throw Refusal(.failure, "cannot index \(path): \(describe(error))") }
+    } catch let fault as Fault { throw Refusal(.failure, "cannot index \(path): \(describe(fault))") }
   }
 
   /// Follows the indexing of a mailbox and, if requested, of its words. Returns whether all of it completed.
@@ -182,6 +182,9 @@ struct RealPlace {
     let full = unsafe String(cString: resolved)
     var status = stat()
     let isFolder = unsafe stat(full, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    guard unsafe access(full, isFolder ? R_OK | X_OK : R_OK) == 0 else {
+      throw Refusal(.sourceMissing, "cannot read \(path): \(describe(errno)) (check its permissions)")
+    }
     let slash = full.lastIndex(of: "/") ?? full.startIndex
     ownName = FileName(full[full.index(after: slash)...].utf8)
     name = isFolder ? nil : ownName
@@ -205,7 +208,7 @@ enum IndexFolder {
   static func index() throws -> Index {
     guard let folder = CacheFolder.path() else {
       throw Refusal(
-        .failure, "cannot open the index: no cache folder (set XDG_CACHE_HOME to an absolute path)")
+        .failure, "cannot open the index: no cache folder of this user (set XDG_CACHE_HOME to an absolute path)")
     }
     return Index(folder: folder)
   }
@@ -215,7 +218,6 @@ extension IndexCommand {
   /// Returns `nil` if attachments are not read.
   func attachmentReader(_ place: RealPlace, _ index: Index) throws -> AttachmentReader? {
     guard attachmentText || ocr else { return nil }
-    if let jobs, !(1...256).contains(jobs) { throw Refusal(.usage, "--jobs \(jobs): expected 1 to 256") }
     // The work may take hours, and yields to other processes.
     _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness)
     let usual = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))

@@ -10,7 +10,7 @@ struct OpenCommand: ParsableCommand {
     usage: "ffmount open FILE [--print] [--idle SECONDS] [--search QUERY]",
     discussion: """
       Shows it in the file manager if there is a desktop. The folder, which is printed, is below \
-      $XDG_RUNTIME_DIR/ffmount. It is unmounted and removed when it has not been used for a while. A file that is \
+      $XDG_RUNTIME_DIR/ffmount, else /tmp/ffmount-UID. It is unmounted and removed when it has not been used for a while. A file that is \
       already open is shown again, and a file in a mount is shown there. Without a terminal, failures are shown in a \
       window.
       """)
@@ -40,7 +40,8 @@ struct OpenCommand: ParsableCommand {
   private func open() throws {
     try RunningMount.expectAnswers(onTheWayTo: [file], toDo: "open")
     guard let source = MountTable.resolved(file) else {
-      throw Refusal(.sourceMissing, "cannot open \(file): \(describe(errno)) (check the path)")
+      let advice = ServerAccess.isAddress(file) ? "mount it: ffmount \(file) MOUNTPOINT" : "check the path"
+      throw Refusal(.sourceMissing, "cannot open \(file): \(describe(errno)) (\(advice))")
     }
     let folder: String
     if let search {

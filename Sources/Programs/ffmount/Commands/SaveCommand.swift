@@ -1,6 +1,7 @@
 import AllViews
 import ArgumentParser
 import Assembly
+import Bytes
 import FileTrees
 import Glibc
 import SystemPackage
@@ -27,6 +28,13 @@ struct SaveCommand: ParsableCommand {
   var to: String?
 
   func validate() throws {
+    if let meant = files.last, ViewNames.contains(meant), unsafe access(view, F_OK) == 0,
+      unsafe access(meant, F_OK) != 0
+    {
+      let words = [meant, view] + files.dropLast()
+      let line = words.map(ShellWord.quoted).joined(separator: " ")
+      throw ValidationError("'\(view)' is a file, and the view comes first (type: ffmount save \(line))")
+    }
     guard !view.isEmpty, !view.contains("/"), view.first != "." else {
       throw ValidationError("'\(view)' is not the end of a view's name (try as-jpeg; see 'ffmount formats')")
     }
@@ -137,9 +145,22 @@ private struct SavedView {
       }
       return try (output ?? Self.create(in: folder, resultName, mode)).path
     } catch let error as FileTreeError {
-      throw Refusal(.failure, "cannot convert \(file) \(ending): \(error.sentence)")
+      let isUnreadable = error.code == .permissionDenied
+      let advice = isUnreadable ? " (check its permissions)" : ""
+      throw Refusal(
+        isUnreadable ? .sourceMissing : .failure, "cannot convert \(file) \(ending): \(error.sentence)\(advice)")
     } catch let error as SystemError {
-      throw Refusal(.failure, "cannot write \(resultName) in \(folder): \(describe(error.code)) (use --to FOLDER)")
+      let remedy = Self.remedy(error.code, folder)
+      throw Refusal(.failure, "cannot write \(resultName) in \(folder): \(describe(error.code)) (\(remedy))")
+    }
+  }
+
+  /// Returns the remedy for a directory in which no file can be created.
+  private static func remedy(_ code: Int32, _ folder: String) -> String {
+    switch code {
+    case ENOENT: "make it with: mkdir -p \(ShellWord.quoted(folder))"
+    case ENOTDIR: "it is not a folder: give one with --to FOLDER"
+    default: "give another folder with --to FOLDER"
     }
   }
 
@@ -157,9 +178,9 @@ private struct SavedView {
         return (path, attributes)
       } catch let error as FileTreeError where error.code == .notFound { continue }
     }
-    let missing = Converter.missing
-    let advice = missing.isEmpty ? "see 'ffmount formats'" : "\(Converter.remedy(missing)), or see 'ffmount formats'"
-    throw Refusal(.sourceUnsuitable, "cannot save \(ending) of \(file): not a view of this file (\(advice))")
+    let lack = AbsentConversions.reason(forView: ending, ofFileNamed: file)
+    let reason = lack ?? "not a view of this file (\(ViewNames.advice(on: ending)))"
+    throw Refusal(.sourceUnsuitable, "cannot save \(ending) of \(file): \(reason)")
   }
 
   /// The name of the result: `photo.1600px.jpg` for `1600px.as-jpeg` of `photo.heic`.

@@ -55,7 +55,7 @@ struct ThumbnailCommand: ParsableCommand {
 
   private static var unsuitable: String {
     Converter.installed["ffconvert"] ?? Converter.installed[Converter.reduced] == nil
-      ? "ffconvert not found beside ffmount (see scripts/install)" : "neither an image nor a PDF"
+      ? "ffconvert is not installed (\(Converter.remedy()))" : "neither an image nor a PDF"
   }
 
   /// The size of 4096 by 4096 pixels, in bytes, as the limit of the output.

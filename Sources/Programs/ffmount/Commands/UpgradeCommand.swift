@@ -21,7 +21,16 @@ struct UpgradeCommand: ParsableCommand {
       throw refusal("mounted by another user (only that user and root can upgrade it)")
     }
     let running = RunningMount.ask([entry])[0]
-    guard let before = running.report else { throw refusal(running.hindrance ?? "the mount gives no report") }
+    guard let before = running.report else {
+      // Without allow_other, root does not see it either.
+      let owner = entry.owner ?? 0
+      throw refusal(
+        running.hindrance
+          ?? (owner == geteuid()
+            ? "the mount gives no report"
+            : "only user \(owner) can see it"
+              + " (type: sudo -u '#\(owner)' ffmount upgrade \(ShellWord.quoted(entry.mountpoint)))"))
+    }
     guard let keeper = Supervision.keeper(of: before.process) else {
       throw refusal("mounted with -o supervise=off or -f (unmount and mount it again)")
     }

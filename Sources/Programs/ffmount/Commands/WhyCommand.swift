@@ -1,10 +1,8 @@
-import AllViews
 import ArgumentParser
 import Assembly
 import Bytes
 import FileTrees
 import Glibc
-import Tree
 
 /// `ffmount why PATH`: reports what a file in a mount is, and why it cannot be read.
 struct WhyCommand: ParsableCommand {
@@ -26,18 +24,28 @@ struct WhyCommand: ParsableCommand {
     let attributes = OwnAttributes(of: full)
     let below = full.dropFirst(mount.mountpoint == "/" ? 0 : mount.mountpoint.utf8.count).drop { $0 == "/" }
     let source = running.source
-    let real = attributes.view == nil ? (below.isEmpty ? source : "\(source)/\(below)") : nil
-    let error = attributes.error ?? Self.unreadable(full, status)
+    // The attributes of a view of an unreadable file cannot be read either.
+    let isHidden =
+      attributes.view == nil && !below.isEmpty && !ServerAccess.isAddress(source)
+      && !Self.exists("\(source)/\(below)")
+    let real = attributes.view == nil && !isHidden ? (below.isEmpty ? source : "\(source)/\(below)") : nil
+    let isSourceGone = below.isEmpty && !ServerAccess.isAddress(source) && !Self.exists(source)
+    let error =
+      isSourceGone ? "the source has been removed" : attributes.error ?? Self.unreadable(full, status)
     let lack = attributes.view == nil ? lack(of: full, status) : nil
     let foreign = attributes.view == nil ? foreignFormat(of: full, status) : nil
     let remark = attributes.remark ?? foreign.map { "\($0.name), whose content ffmount does not show" }
     let advice =
-      attributes.error.map { Advice.on($0, at: path) } ?? error.map { _ in Self.permissionAdvice } ?? foreign?.command
+      isSourceGone
+      ? "create it again and mount again, or type: \(mount.unmountCommand)"
+      : attributes.error.map { Advice.on($0, at: path) } ?? error.map { _ in Self.permissionAdvice(status) }
+        ?? foreign?.command
     if json {
       let answer: JSON = [
         "path": .string(full), "mountpoint": .string(mount.mountpoint), "kind": .string(Self.kind(status)),
         "real": JSON(real), "view": JSON(attributes.view), "source": JSON(attributes.source ?? real),
-        "state": JSON(attributes.state ?? "exact"), "error": JSON(error), "remark": JSON(remark),
+        "state": JSON(isSourceGone ? "failed" : attributes.state ?? "exact"), "error": JSON(error),
+        "remark": JSON(remark),
         "lacks": JSON(lack), "advice": JSON(advice),
       ]
       return print(answer.document)
@@ -47,10 +55,12 @@ struct WhyCommand: ParsableCommand {
     row("mount", "\(mount.mountpoint), of \(source)")
     if let view = attributes.view {
       row("is", "a \(kind) made by ffmount, the view \(view) of \(attributes.source ?? "?")")
+    } else if isHidden {
+      row("is", "a \(kind) made by ffmount, of a file that you do not have permission to read")
     } else {
       row("is", below.isEmpty ? "the mount itself" : "a real \(kind), \(real ?? source)")
     }
-    row("state", Self.meaning(of: attributes.state))
+    row("state", Self.meaning(of: isSourceGone ? "failed" : attributes.state))
     if let error { row("error", error, .red) }
     if let remark { row("remark", remark) }
     if let lack { row("lacks", lack) }
@@ -102,8 +112,16 @@ struct WhyCommand: ParsableCommand {
 
   private static func name(in path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
 
-  private static let permissionAdvice =
-    "change its permissions in the source; to give other users access, mount with -o allow_other"
+  private static func permissionAdvice(_ status: stat) -> String {
+    status.st_uid == geteuid()
+      ? "change its permissions in the source"
+      : "ask its owner to change its permissions, or mount as that user"
+  }
+
+  private static func exists(_ path: String) -> Bool {
+    var status = stat()
+    return unsafe lstat(path, &status) == 0 || errno != ENOENT
+  }
 
   /// Returns the reason why this user cannot read the file. Returns `nil` if the user can.
   private static func unreadable(_ path: String, _ status: stat) -> String? {
@@ -124,24 +142,21 @@ struct WhyCommand: ParsableCommand {
     }
     // A mount that no process can serve refuses everything except its root.
     if code == EIO, let reason = OwnAttributes(of: mount.mountpoint).error { return cannotTell(reason) }
+    if code == EACCES { return cannotTell("\(describe(code)) (check the permissions of the folders on its path)") }
     guard code == ENOENT, let slash = full.lastIndex(of: "/") else { return cannotTell(describe(code)) }
     let (folder, name) = (String(full[...slash]), String(full[full.index(after: slash)...]))
     guard let (source, view) = Self.source(ofView: name, in: folder) else {
       return cannotTell("\(describe(code)) (check the path; ffmount formats lists the names of views)")
     }
-    let programs = AbsentConversions.programs(forView: view, ofFileNamed: source)
-    if !programs.isEmpty {
-      return cannotTell(
-        "\(source) has no view \(view) because \(programs.joinedWithAnd) \(programs.count > 1 ? "are" : "is") not "
-          + "installed (\(Converter.remedy(programs)))")
+    if let reason = AbsentConversions.reason(forView: view, ofFileNamed: source) {
+      return cannotTell("\(source) has no view \(view) because \(reason)")
     }
     if let foreign = ForeignFormat(of: folder + source) {
       return cannotTell("\(source) is \(foreign.name), whose content ffmount does not show (\(foreign.command))")
     }
-    let word = view.split(separator: ".").last.map(String.init) ?? view
-    let hint = Spelling.hint(on: word, among: Self.viewNames, otherwise: " (run 'ffmount formats')")
     return cannotTell(
-      "\(source) exists but has no such view: its content is of another kind, or no view has this name\(hint)")
+      "\(source) exists but has no such view: its content is of another kind, or no view has this name "
+        + "(\(ViewNames.advice(on: view)))")
   }
 
   /// Returns the existing file that a missing name would be a view of, and the view's name. Returns `nil` if there is
@@ -159,14 +174,5 @@ struct WhyCommand: ParsableCommand {
       if sibling != name, unsafe access(folder + sibling, F_OK) == 0 { return (String(sibling), view) }
     }
     return nil
-  }
-
-  /// The last parts of the names of views, without modifiers.
-  private static var viewNames: Set<String> {
-    let endings = Views.descriptions.flatMap { view -> [String] in
-      let word = view.spelling.split(separator: ".").last.map { String($0.prefix { $0 != "/" }) } ?? ""
-      return word.contains("FORMAT") ? [] : [word]
-    }
-    return Set(endings).union(Views.mimeTypes.map(\.ending))
   }
 }

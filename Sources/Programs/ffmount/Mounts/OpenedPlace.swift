@@ -39,24 +39,25 @@ struct OpenedPlace: Sendable {
   /// Removes the directory unless it is mounted on.
   func remove() { _ = unsafe rmdir(folder) }
 
-  /// Returns `$XDG_RUNTIME_DIR/ffmount`. Creates it if it is missing.
+  /// Returns `$XDG_RUNTIME_DIR/ffmount`, or `/tmp/ffmount-UID` in a session without that folder. Creates it if it is
+  /// missing.
   private static func parent() throws -> String {
     let usual = "/run/user/\(getuid())"
     let given = Terminal.variable("XDG_RUNTIME_DIR") ?? (unsafe access(usual, W_OK) == 0 ? usual : nil)
-    guard let given, given.hasPrefix("/"), let base = MountTable.resolved(given) else {
-      throw Refusal(
-        .mountpointUnusable,
-        "cannot mount: no runtime folder (set XDG_RUNTIME_DIR, or mount it yourself: ffmount FILE MOUNTPOINT)")
-    }
-    let folder = base + "/ffmount"
+    let base = given.flatMap { $0.hasPrefix("/") ? MountTable.resolved($0) : nil }
+    let folder = base.map { $0 + "/ffmount" } ?? "/tmp/ffmount-\(getuid())"
     if unsafe mkdir(folder, 0o700) != 0, errno != EEXIST {
       throw Refusal(.mountpointUnusable, "cannot create \(folder): \(describe(errno)) (check XDG_RUNTIME_DIR)")
     }
     // Other users could put links in the position of directories.
     var status = stat()
-    guard unsafe lstat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid(),
-      status.st_mode & 0o022 == 0
-    else {
+    guard unsafe lstat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid() else {
+      throw Refusal(
+        .mountpointUnusable,
+        "cannot use \(folder): not a folder of this user (set XDG_RUNTIME_DIR, or mount it yourself: ffmount FILE MOUNTPOINT)"
+      )
+    }
+    guard status.st_mode & 0o022 == 0 else {
       throw Refusal(
         .mountpointUnusable,
         "cannot use \(folder): other users can change it (type: chmod 700 \(ShellWord.quoted(folder)))")

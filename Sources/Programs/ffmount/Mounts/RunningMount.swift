@@ -125,12 +125,22 @@ extension RunningMount {
     return mount == nil ? nil : last
   }
 
+  /// Returns the reason why a path cannot be accessed, with advice, if it is in a mount that only another user can see.
+  /// Returns `nil` for other paths.
+  static func secrecy(onTheWayTo path: String) -> String? {
+    let mount = MountTable().mount(onTheWayTo: path) { entry, _ in
+      unsafe entry.owner != geteuid() && access(entry.mountpoint, F_OK) != 0 && errno == EACCES
+    }
+    guard let owner = mount?.owner else { return nil }
+    return "in a mount that only user \(owner) can see (mount it with -o allow_other to give others access)"
+  }
+
   /// Throws a refusal, `cannot DO PATH: …`, if one of these paths is in a mount that does not answer.
   ///
   /// Must be called before the process has a second thread.
   static func expectAnswers(onTheWayTo paths: [String], toDo what: String) throws {
     for path in paths {
-      if let hindrance = hindering(onTheWayTo: path)?.hindrance {
+      if let hindrance = hindering(onTheWayTo: path)?.hindrance ?? secrecy(onTheWayTo: path) {
         throw Refusal(.sourceMissing, "cannot \(what) \(path): \(hindrance)")
       }
     }

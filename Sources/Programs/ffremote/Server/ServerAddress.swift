@@ -25,7 +25,7 @@ struct ServerAddress: Sendable {
       throw refusal("a token in the address is visible to other users (put it into a file: -o token_file=FILE)")
     }
     guard Self.isAuthority(authority) else {
-      throw refusal("the address has no host and port as in http://host:4200, or http://[::1]:4200")
+      throw refusal("'\(authority)' is not a host and port as in http://host:4200, or http://[::1]:4200")
     }
     while rest.last == "/" { rest.removeLast() }
     guard rest.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "\\") }), rest.utf8.count < 1024,

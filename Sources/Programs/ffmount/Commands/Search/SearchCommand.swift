@@ -17,7 +17,7 @@ struct SearchCommand: ParsableCommand {
       folder, date, sender and subject.
       """)
 
-  @Argument(help: "A folder, or a mailbox.", completion: .file())
+  @Argument(help: ArgumentHelp("A folder, or a mailbox.", valueName: "folder"), completion: .file())
   var archive: String
 
   @Argument(parsing: .allUnrecognized, help: "The query; several words form one query.")
@@ -45,10 +45,21 @@ struct SearchCommand: ParsableCommand {
     try RunningMount.expectAnswers(onTheWayTo: [archive], toDo: "search")
     if let limit, limit < 1 { throw Refusal(.usage, "--limit \(limit): expected 1 or more") }
     if let open, open < 1 { throw Refusal(.usage, "--open \(open): expected 1 or more") }
-    let place = try CommandTree(archive)
-    if place.isFolder, !mail, !isMaildir { return try findDocuments(place) }
-    let lines = Mutex(HitLines(isJSON: json))
     let query = terms.joined(separator: " ")
+    if let last = terms.last, unsafe access(archive, F_OK) != 0, unsafe access(last, F_OK) == 0 {
+      throw Refusal(
+        .sourceMissing,
+        "cannot read \(archive): \(describe(ENOENT)) (the folder comes first: ffmount search FOLDER QUERY)")
+    }
+    let place = try CommandTree(archive)
+    try place.expectReadable(archive)
+    let isOfDocuments = place.isFolder && !mail && !isMaildir
+    if let objection = FileTree.objection(to: query, ofMail: !isOfDocuments) {
+      let advice = objection.hasSuffix(")") ? "" : " (see: ffmount help search)"
+      throw Refusal(.usage, "cannot search \(archive): \(objection)\(advice)")
+    }
+    if isOfDocuments { return try findDocuments(place) }
+    let lines = Mutex(HitLines(isJSON: json))
     var progress = ProgressLine(archive, size: 0, output: STDERR_FILENO, isShown: !json && !Self.isPiped)
     do throws(FileTreeError) {
       try place.finish { (tree, path) throws(FileTreeError) in
@@ -62,6 +73,10 @@ struct SearchCommand: ParsableCommand {
       }
     } catch {
       progress.clear()
+      if error.code == .unsupported {
+        throw Refusal(
+          .sourceUnsuitable, "cannot search \(archive): \(error.sentence) (give a mailbox, or a folder without --mail)")
+      }
       throw Refusal(.failure, "cannot search \(archive): \(error.sentence)")
     }
     progress.clear()

@@ -30,6 +30,7 @@ struct VerifyCommand: ParsableCommand {
   private func verify() throws -> Bool {
     try RunningMount.expectAnswers(onTheWayTo: [path], toDo: "verify")
     let place = try CommandTree(path, depth: VerifyWalk.depth)
+    try place.expectReadable(path)
     let prefix = place.path.isEmpty ? FilePath(path) : FilePath(path).removingLastComponent()
     let report = Mutex(VerifyReport(prefix: prefix.string, isJSON: json))
     var progress = ProgressLine(path, size: 0, output: STDERR_FILENO, isShown: !json)
@@ -45,7 +46,8 @@ struct VerifyCommand: ParsableCommand {
     } catch {
       progress.clear()
       let status = error.code == .unsupported ? ExitStatus.sourceUnsuitable : .failure
-      throw Refusal(status, "cannot verify \(path): \(error.sentence)")
+      let lack = isFolder ? nil : AbsentConversions.reason(forFoldersOfFileAt: path)
+      throw Refusal(status, "cannot verify \(path): \(lack ?? error.sentence)")
     }
     progress.clear()
     return try report.withLock { report in

@@ -55,7 +55,7 @@ struct VerifyWalk: Sendable {
   /// Reads the contents of a file.
   func file(_ path: FilePath) async throws(FileTreeError) {
     guard let view = await view(of: path) else {
-      throw FileTreeError(.unsupported, path: path, reason: "is not an archive, a mailbox or a compressed file")
+      throw FileTreeError(.unsupported, path: path, reason: "not an archive, a mailbox or a compressed file")
     }
     let size = (try? await tree.attributes(of: path).size) ?? 0
     note(.found(size))
