@@ -89,8 +89,10 @@ enter_system() {
     rmdir /old
 }
 
+# Runs apt-get. Several systems share the folder of downloaded packages, which apt-get locks and does not wait for.
 apt() {
-    DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 -o Dpkg::Options::=--force-unsafe-io \
+    DEBIAN_FRONTEND=noninteractive flock /var/cache/apt/archives/turn \
+        apt-get -qq -o Dpkg::Use-Pty=0 -o Dpkg::Options::=--force-unsafe-io \
         --yes --no-install-recommends "$@" </dev/null >/tmp/apt.log 2>&1 || {
         # What the packages ask for and is not to be had is their fault; that nobody answers is not.
         ! grep -qE "Failed to fetch|Could not (connect|resolve)|Temporary failure" /tmp/apt.log ||
