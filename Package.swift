@@ -241,7 +241,7 @@ let package = Package(
     module("Pictures", in: "Converters", ["Catalogue", "WorkerKit", "CAVCodec"]),
     module("Archives", in: "Converters", ["Bytes", "Codecs", "Catalogue", "WorkerKit", "CArchive"]),
 
-    module("Media", in: "Converters", ["Bytes", "Catalogue", "WorkerKit", "CFFmpeg", "CAmr"]),
+    module("Media", in: "Converters", ["Bytes", "Catalogue", "WorkerKit", "CFFmpeg", "CAmr", "CGExiv2"]),
     module(
       "Recognition", in: "Converters",
       ["Text", "Files", "Catalogue", "WorkerKit", "Pixels", "CLeptonica", "CTesseract", "CRecognition"]),
@@ -283,6 +283,7 @@ let package = Package(
     library("CVips", "vips", apt: "libvips-dev"),
     library("CAVCodec", "libavcodec", apt: "libavcodec-dev"),
     library("CHeif", "libheif", apt: "libheif-dev"),
+    library("CGExiv2", "gexiv2", apt: "libgexiv2-dev"),
     library("CAmr", "vo-amrwbenc", apt: "libvo-amrwbenc-dev"),
     library("CLeptonica", "lept", apt: "libleptonica-dev"),
     library("CTesseract", apt: "libtesseract-dev"),

@@ -78,7 +78,7 @@ import Tree
   @Test func conversionsWithoutProgramAreUnavailable() {
     let catalogue = Catalogue.standard.adding(formats: Rotation.formats, conversions: Rotation.conversions)
       .limited { $0 == "ffpages" }
-    #expect(catalogue.conversions.map(\.verb) == ["pages"])
+    #expect(catalogue.conversions.map(\.verb) == ["pages", "document-tags"])
   }
 
   /// ffimage implements a part of ffconvert's conversions, and is needed only without it.

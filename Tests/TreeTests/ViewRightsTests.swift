@@ -1,5 +1,6 @@
 import AllViews
 import Bytes
+import Catalogue
 import Jobs
 import Synchronization
 import TestSupport
@@ -89,7 +90,14 @@ import Testing
   private static func names(_ view: any View) -> [FileName] {
     switch "\(type(of: view))" {
     case "TableView": view.name == "as-csv" ? ["x.vcf", "y.vcard"] : ["x.csv", "y.tsv"]
-    case "CompressedView", "WholeView": ["x.pdf"]
+    case "CompressedView": ["x.pdf"]
+    case "WholeView":
+      [
+        ["x.pdf", "x.png", "x.mp3"].first { name in
+          (view as? WholeView)?.conversion.sources.contains { $0.extensions.contains(name.fileExtension ?? "") }
+            ?? false
+        } ?? "x"
+      ]
     case "TilesView": ["x.png"]
     case "FramesView", "SegmentsView": ["x.mkv"]
     case "SheetsView": ["x.xlsx"]

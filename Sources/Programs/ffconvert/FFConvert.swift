@@ -21,7 +21,10 @@ enum FFConvert {
   static func makeHandlers() -> [any JobHandler] {
     if !Vips.start() { fail("libvips cannot be started.") }
     if !ReadDocument.prepare() { fail("The conversion from and to UTF-16 is not available.") }
-    return [PagesHandler(), TextHandler(), ReflowHandler(), CompressionHandler(), MergeHandler(), ImageHandler()]
+    return [
+      PagesHandler(), TagsHandler(), TextHandler(), ReflowHandler(), CompressionHandler(), MergeHandler(),
+      ImageHandler(),
+    ]
   }
 
   private static func fail(_ line: String) -> Never {

@@ -16,7 +16,7 @@ enum FFMedia {
     MediaLibrary.start()
     return [
       SoundHandler(), WaveformHandler(), FilmHandler(), StillHandler(), TracksHandler(), SegmentHandler(), CutHandler(),
-      SheetHandler(), JoinHandler(), SubtitleHandler(),
+      SheetHandler(), JoinHandler(), SubtitleHandler(), TagsHandler(),
     ]
   }
 }

@@ -14,5 +14,7 @@ public enum MediaLibrary {
     var place: UnsafeMutableRawPointer?
     unsafe _ = av_codec_iterate(&place)
     _ = swresample_version()
+    // Without it, pictures have no XMP tags.
+    _ = PictureTags.start()
   }
 }

@@ -1,0 +1,129 @@
+internal import CGExiv2
+internal import Catalogue
+internal import WorkerKit
+
+/// Reads the tags of a picture by gexiv2: EXIF, XMP and IPTC.
+enum PictureTags {
+  /// Loads the library. Call once, before the sandbox is closed.
+  static func start() -> Bool {
+    gexiv2_log_set_level(GEXIV2_LOG_LEVEL_MUTE)
+    return gexiv2_initialize() != 0
+  }
+
+  /// The names in lists, with the tags that they are read from. Values that occur in several are listed once.
+  private static let names: [(name: String, tags: [String])] = [
+    ("title", ["Xmp.dc.title", "Iptc.Application2.ObjectName", "Exif.Image.XPTitle"]),
+    ("headline", ["Xmp.photoshop.Headline", "Iptc.Application2.Headline"]),
+    (
+      "description",
+      [
+        "Xmp.dc.description", "Iptc.Application2.Caption", "Exif.Image.ImageDescription", "Exif.Photo.UserComment",
+        "Exif.Image.XPComment", "Exif.Image.XPSubject", "Xmp.acdsee.notes", "Xmp.exif.UserComment",
+      ]
+    ),
+    (
+      "keywords",
+      [
+        "Xmp.dc.subject", "Iptc.Application2.Keywords", "Exif.Image.XPKeywords", "Xmp.lr.hierarchicalSubject",
+        "Xmp.digiKam.TagsList", "Xmp.MicrosoftPhoto.LastKeywordXMP",
+      ]
+    ),
+    ("people", ["Xmp.iptcExt.PersonInImage", "Xmp.MP.RegionInfo/MPRI:Regions"]),
+    (
+      "place",
+      [
+        "Xmp.iptc.Location", "Iptc.Application2.SubLocation", "Xmp.photoshop.City", "Iptc.Application2.City",
+        "Xmp.photoshop.State", "Iptc.Application2.ProvinceState", "Xmp.photoshop.Country",
+        "Iptc.Application2.CountryName", "Exif.GPSInfo.GPSAreaInformation",
+      ]
+    ),
+    (
+      "author",
+      [
+        "Xmp.dc.creator", "Iptc.Application2.Byline", "Exif.Image.Artist", "Exif.Image.XPAuthor",
+        "Exif.Photo.CameraOwnerName",
+      ]
+    ),
+    ("copyright", ["Xmp.dc.rights", "Iptc.Application2.Copyright", "Exif.Image.Copyright"]),
+    ("event", ["Xmp.iptcExt.Event"]), ("language", ["Xmp.dc.language", "Iptc.Application2.Language"]),
+    ("camera", ["Exif.Image.Make", "Exif.Image.Model"]), ("lens", ["Exif.Photo.LensModel", "Xmp.aux.Lens"]),
+    ("software", ["Exif.Image.Software"]),
+  ]
+  /// The tags with the time at which a picture was taken, the best first.
+  private static let dates = [
+    "Exif.Photo.DateTimeOriginal", "Xmp.exif.DateTimeOriginal", "Xmp.photoshop.DateCreated",
+    "Iptc.Application2.DateCreated", "Exif.Photo.DateTimeDigitized", "Xmp.xmp.CreateDate", "Exif.Image.DateTime",
+  ]
+
+  /// Returns the tags. None if the format of the picture has none.
+  static func tags(of input: JobInput) throws(JobFailure) -> TagList {
+    var list = TagList()
+    guard let metadata = unsafe gexiv2_metadata_new() else { throw .noMemory() }
+    defer { unsafe g_object_unref(metadata) }
+    let opened = unsafe input.bytes.withMemoryRebound(to: UInt8.self) { bytes in
+      unsafe gexiv2_metadata_open_buf(metadata, bytes.baseAddress, bytes.count, nil)
+    }
+    guard opened != 0 else { return list }
+    for (name, tags) in names {
+      for tag in tags { for value in unsafe values(tag, of: metadata) { list.add(name, value) } }
+    }
+    if let date = dates.lazy.flatMap({ unsafe values($0, of: metadata) }).first(where: { $0.first?.isNumber ?? false })
+    {
+      list.add("date", spelled(date))
+    }
+    var (latitude, longitude) = (0.0, 0.0)
+    if unsafe gexiv2_metadata_try_get_gps_latitude(metadata, &latitude, nil) != 0,
+      unsafe gexiv2_metadata_try_get_gps_longitude(metadata, &longitude, nil) != 0, latitude != 0 || longitude != 0
+    {
+      list.add("position", "\(rounded(latitude)) \(rounded(longitude))")
+    }
+    if let comment = unsafe gexiv2_metadata_try_get_comment(metadata, nil) {
+      list.add("description", unsafe text(comment))
+      unsafe g_free(comment)
+    }
+    return list
+  }
+
+  /// The maximum number of values of a tag.
+  private static let most = 1000
+
+  private static func values(_ tag: String, of metadata: UnsafeMutablePointer<GExiv2Metadata>) -> [String] {
+    guard unsafe gexiv2_metadata_try_has_tag(metadata, tag, nil) != 0 else { return [] }
+    if tag.hasPrefix("Exif.") {
+      guard let value = unsafe gexiv2_metadata_try_get_tag_interpreted_string(metadata, tag, nil) else { return [] }
+      defer { unsafe g_free(value) }
+      return [unsafe text(value)]
+    }
+    guard let list = unsafe gexiv2_metadata_try_get_tag_multiple(metadata, tag, nil) else { return [] }
+    defer { unsafe g_strfreev(list) }
+    var values: [String] = []
+    while values.count < most, let value = unsafe list[values.count] { values.append(plain(unsafe text(value))) }
+    return values
+  }
+
+  /// Returns a value without the language before it, as in `lang="x-default" text`.
+  private static func plain(_ value: String) -> String {
+    guard value.hasPrefix("lang=\""), let end = value.firstRange(of: "\" ") else { return value }
+    return String(value[end.upperBound...])
+  }
+
+  /// Returns bytes in UTF-8, or else in Latin-1. EXIF does not record which.
+  private static func text(_ bytes: UnsafePointer<CChar>) -> String {
+    if let text = unsafe String(validatingCString: bytes) { return text }
+    let units = unsafe UnsafeBufferPointer(start: bytes, count: strnlen(bytes, 1 << 16))
+    return unsafe String(String.UnicodeScalarView(units.map { Unicode.Scalar(UInt8(bitPattern: $0)) }))
+  }
+
+  /// Returns a date as `2019-05-03 12:34:56`, without fractions and zones.
+  private static func spelled(_ date: String) -> String {
+    var bytes = Array(date.utf8.prefix(19))
+    for place in [4, 7] where bytes.count > place && bytes[place] == UInt8(ascii: ":") {
+      bytes[place] = UInt8(ascii: "-")
+    }
+    if bytes.count > 10, bytes[10] == UInt8(ascii: "T") { bytes[10] = UInt8(ascii: " ") }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Returns degrees with five decimals, about a metre.
+  private static func rounded(_ degrees: Double) -> String { "\((degrees * 100_000).rounded() / 100_000)" }
+}
