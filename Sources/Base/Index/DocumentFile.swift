@@ -3,14 +3,15 @@ internal import Files
 internal import Glibc
 
 /// An open index file of the documents below one folder. Throws `IndexFailure`.
-final class DocumentFile: Sendable {
+final class DocumentFile: ReplaceableFile {
   private let path: String
-  private let inode: UInt64
+  /// The inode number of the file. `nil` for an unnamed file.
+  private let inode: UInt64?
   private let writer: BoundedConnection
   private let reader: BoundedConnection
 
   /// The version of the tables and of the folding of their words, incremented when either changes.
-  private static let schemaVersion: Int64 = 102
+  private static let schemaVersion: Int64 = 103
 
   private static var schema: String {
     """
@@ -23,7 +24,7 @@ final class DocumentFile: Sendable {
     CREATE INDEX sourcesByKind ON source(kind) WHERE kind > 0;
     CREATE TABLE document(id INTEGER PRIMARY KEY, source INTEGER NOT NULL, path BLOB NOT NULL, kind INTEGER NOT NULL,
       date INTEGER, size INTEGER NOT NULL, title BLOB NOT NULL, people BLOB NOT NULL, extension BLOB NOT NULL,
-      parts INTEGER NOT NULL, length INTEGER NOT NULL, content INTEGER NOT NULL) STRICT;
+      language BLOB NOT NULL, parts INTEGER NOT NULL, length INTEGER NOT NULL, content INTEGER NOT NULL) STRICT;
     CREATE INDEX documentsOfSource ON document(source);
     CREATE INDEX documentsWithParts ON document(parts) WHERE parts > 0;
     CREATE TABLE text(id INTEGER PRIMARY KEY, packed BLOB NOT NULL) STRICT;
@@ -40,11 +41,12 @@ final class DocumentFile: Sendable {
   /// The size at which words are flushed, in bytes. A larger size needs less merging.
   private static let wordsInMemory = 16 << 20
 
-  private init(_ path: String, _ inode: UInt64, _ writer: BoundedConnection, _ reader: BoundedConnection) {
+  private init(_ path: String, _ inode: UInt64?, _ writer: BoundedConnection, _ reader: BoundedConnection) {
     (self.path, self.inode, self.writer, self.reader) = (path, inode, writer, reader)
   }
 
-  var isInPlace: Bool { DatabaseFile.inode(of: path) == inode }
+  var isInPlace: Bool { isTemporary || DatabaseFile.inode(of: path) == inode }
+  var isTemporary: Bool { inode == nil }
 
   // MARK: Opening
 
@@ -71,12 +73,27 @@ final class DocumentFile: Sendable {
       ) {
         database in
         try database.run("PRAGMA user_version = \(schemaVersion); \(schema)")
-        try database.run("INSERT INTO numbers VALUES(0)")
-        try database.execute(
-          "INSERT INTO meaning VALUES(?, ?, ?, 0, 0)",
-          [.integer(meaning.0), .integer(meaning.1), .integer(checksum(path, key, version, options))])
+        try begin(database, meaning, checksum(path, key, version, options))
       }
     }.file
+  }
+
+  /// Writes the rows of an empty index.
+  private static func begin(
+    _ database: Database, _ meaning: (version: Int64, options: Int64), _ checksum: Int64
+  ) throws {
+    try database.run("INSERT INTO numbers VALUES(0)")
+    try database.execute(
+      "INSERT INTO meaning VALUES(?, ?, ?, 0, 0)",
+      [.integer(meaning.version), .integer(meaning.options), .integer(checksum)])
+  }
+
+  /// Creates an unnamed file, for this process only.
+  static func temporary() throws -> DocumentFile {
+    let connection = try BoundedConnection(
+      temporary: "PRAGMA user_version = \(schemaVersion); \(schema)", cache: 16_384)
+    try connection.inDatabase { database in try begin(database, (0, 0), 0) }
+    return DocumentFile("", nil, connection, connection)
   }
 
   /// The timeout for another process's lock, in seconds.
@@ -98,7 +115,7 @@ final class DocumentFile: Sendable {
   /// Removes the file, unless another has replaced it.
   func condemn() {
     close()
-    DatabaseFile.condemn(path, inode)
+    if let inode { DatabaseFile.condemn(path, inode) }
   }
 
   func close() {
@@ -206,10 +223,10 @@ final class DocumentFile: Sendable {
     let values: [SQLValue] = [
       .integer(id), .integer(source), .blob(document.path), .integer(Int64(document.kind)),
       document.date.map { .integer($0) } ?? .null, .integer(document.size), .blob(document.title),
-      .blob(document.people), .blob(document.fileExtension), .integer(Int64(document.parts)),
+      .blob(document.people), .blob(document.fileExtension), .blob(document.language), .integer(Int64(document.parts)),
       .integer(Int64(document.body.count)), .integer(Int64(bitPattern: document.content)),
     ]
-    try database.execute("INSERT INTO document VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+    try database.execute("INSERT INTO document VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
     if let text = document.text, !text.isEmpty {
       try database.execute(
         "INSERT INTO text VALUES(?, ?)", [.integer(id), .blob(PackedText.packed(Array(text.prefix(PackedText.most))))])
@@ -230,6 +247,7 @@ final class DocumentFile: Sendable {
 
   /// Merges the words of many transactions, and empties the log.
   func settle() throws {
+    if isTemporary { return }
     try writer.inDatabase { database in try database.run("PRAGMA wal_checkpoint(TRUNCATE)") }
   }
 
@@ -318,6 +336,21 @@ final class DocumentFile: Sendable {
         kind: UInt8(clamping: try rows.integer(2)), date: try? rows.integer(3), size: try rows.integer(4),
         title: try rows.bytes(5), people: try rows.bytes(6), parts: Int(clamping: try rows.integer(7)),
         length: Int(clamping: try rows.integer(8)))
+    }
+  }
+
+  /// Returns the sources of documents, with their paths.
+  func sources(of numbers: [UInt32]) throws -> [(number: UInt32, source: Int64, path: [UInt8])] {
+    try reader.inDatabase { database in
+      var sources: [(number: UInt32, source: Int64, path: [UInt8])] = []
+      for number in numbers {
+        reader.renewLimit()
+        let rows = try database.rows(
+          "SELECT source.id, source.path FROM document JOIN source ON source.id = document.source WHERE document.id = ?",
+          [.integer(Int64(number))])
+        if try rows.next() { sources.append((number, try rows.integer(0), try rows.bytes(1))) }
+      }
+      return sources
     }
   }
 

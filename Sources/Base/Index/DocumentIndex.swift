@@ -3,7 +3,8 @@ internal import Files
 internal import Glibc
 internal import Synchronization
 
-/// The full-text index of all documents below one folder, in its own SQLite (FTS5) file, which several processes share.
+/// The full-text index of all documents below one folder, in its own SQLite (FTS5) file, which several processes share,
+/// or in an unnamed file.
 ///
 /// Words and facts are stored, and the texts that cost a conversion. Documents are numbered in the order in which they
 /// are added. A number is not used again. Like the other indexes, it is only a cache: a file that is damaged or of
@@ -23,63 +24,69 @@ public final class DocumentIndex: Sendable {
     case forget(Int64)
   }
 
-  private struct State {
-    var file: DocumentFile?
-    var remakes = 0
-  }
-
-  private let path: String
-  private let key: [UInt8]
-  private let version: UInt64
-  private let options: UInt64
-  private let state: Mutex<State>
-
-  private static let remakesAtMost = 2
+  /// The path of the file. `nil` for an unnamed file.
+  private let path: String?
+  private let file: ReopenedFile<DocumentFile>
+  /// Whether an unnamed file is locked.
+  private let isLocked = Atomic<Bool>(false)
 
   /// Opens or creates the file. Returns `nil` if that is impossible.
   ///
   /// `version` identifies the code that makes the documents, `options` what they contain. A file of others is replaced.
   init?(path: String, key: [UInt8], version: UInt64, options: UInt64) {
     guard let file = try? DocumentFile.open(path, key, version: version, options: options) else { return nil }
-    (self.path, self.key, self.version, self.options) = (path, key, version, options)
-    state = Mutex(State(file: file))
+    self.path = path
+    self.file = ReopenedFile(file) { try DocumentFile.open(path, key, version: version, options: options) }
   }
+
+  /// Creates a private index in an unnamed file, which ends with this object or the process. Returns `nil` if that is
+  /// impossible.
+  public init?(temporary: ()) {
+    guard let file = try? DocumentFile.temporary() else { return nil }
+    path = nil
+    self.file = ReopenedFile(file) { try DocumentFile.temporary() }
+  }
+
+  /// Whether the documents are lost with this object.
+  public var isTemporary: Bool { path == nil }
 
   /// The number of times that the file was replaced since it was opened, because it was damaged or by another process.
   /// The new file is empty.
-  public var replacements: Int { state.withLock { $0.remakes } }
+  public var replacements: Int { file.replacements }
 
-  /// Returns an exclusive lock for changes, held until it is released. Returns `nil` while another process has it.
-  public func lock() -> TextIndexLock? { TextIndexLock(path) }
+  /// Returns an exclusive lock for changes, held until it is released. Returns `nil` while another process, or for an
+  /// unnamed file another thread, has it.
+  public func lock() -> TextIndexLock? {
+    if let path { return TextIndexLock(path) }
+    guard !isLocked.exchange(true, ordering: .acquiring) else { return nil }
+    return TextIndexLock { [self] in isLocked.store(false, ordering: .releasing) }
+  }
 
-  /// The size on disk, in bytes.
-  public var size: Int64 { TextFile.size(path) }
+  /// The size on disk, in bytes. 0 for an unnamed file.
+  public var size: Int64 { path.map { TextFile.size($0) } ?? 0 }
 
   /// Applies changes, all or none. Returns whether they are stored.
-  public func apply(_ changes: [Change]) -> Bool { attempt { file in try file.apply(changes) } != nil }
+  public func apply(_ changes: [Change]) -> Bool { file.attempt { file in try file.apply(changes) } != nil }
 
   /// Calls `body` with all sources, or those that are folders or contain other documents, in no order. Returns false if
   /// they could not be read.
   public func forEachSource(isLeadingOnly: Bool = false, _ body: (DocumentSource) -> Void) -> Bool {
-    attempt { file in try file.forEachSource(isLeadingOnly: isLeadingOnly, body) } != nil
+    file.attempt { file in try file.forEachSource(isLeadingOnly: isLeadingOnly, body) } != nil
   }
 
   /// Returns a source's documents, by path.
   public func documents(of source: Int64) -> [[UInt8]: KnownDocument] {
-    attempt { file in try file.documents(of: source) } ?? [:]
+    file.attempt { file in try file.documents(of: source) } ?? [:]
   }
 
   /// Empties the log after many changes.
-  public func settle() { _ = attempt { file in try file.settle() } }
+  public func settle() { _ = file.attempt { file in try file.settle() } }
 
   /// Merges the words of many changes, so that queries are fast. Takes seconds for each gigabyte of text.
-  public func optimize() { _ = attempt { file in try file.optimize() } }
+  public func optimize() { _ = file.attempt { file in try file.optimize() } }
 
   /// Removes the file. It is created again by the next call.
-  public func forgetAll() {
-    let file = state.withLock { $0.file.take() }
-    file?.condemn()
-  }
+  public func forgetAll() { file.condemn() }
 
   /// The numbers of documents.
   public struct Counts: Sendable {
@@ -93,10 +100,10 @@ public final class DocumentIndex: Sendable {
   }
 
   /// The numbers of documents. `nil` if the file cannot be read.
-  public var counts: Counts? { attempt { file in try file.counts() } }
+  public var counts: Counts? { file.attempt { file in try file.counts() } }
 
   /// The number of sources, and of those whose documents are not all indexed. `nil` if the file cannot be read.
-  public var sourceCounts: (all: Int, open: Int)? { attempt { file in try file.sourceCounts() } }
+  public var sourceCounts: (all: Int, open: Int)? { file.attempt { file in try file.sourceCounts() } }
 
   // MARK: Queries
 
@@ -104,6 +111,8 @@ public final class DocumentIndex: Sendable {
   public enum Fact: Sendable {
     /// One of these kinds, or one of these extensions.
     case kind([UInt8], extensions: [[UInt8]])
+    /// In a language, such as `de`, or a variety of it.
+    case language([UInt8])
     /// With a date in a range, in seconds since 1970. The second limit is exclusive.
     case date(Int64, Int64)
     /// With a size in a range, in bytes. The second limit is exclusive.
@@ -118,7 +127,7 @@ public final class DocumentIndex: Sendable {
 
   /// Returns the numbers of the documents with a fact, in ascending order. Returns `nil` if the file cannot be read.
   public func numbers(_ fact: Fact) -> [UInt32]? {
-    attempt { file in
+    file.attempt { file in
       switch fact {
       case .kind(let kinds, let extensions):
         let marks = { (count: Int) in Array(repeating: "?", count: count).joined(separator: ", ") }
@@ -127,6 +136,11 @@ public final class DocumentIndex: Sendable {
           SELECT id FROM document WHERE kind IN (\(marks(kinds.count))) OR extension IN (\(marks(extensions.count)))
           ORDER BY id
           """, kinds.map { .integer(Int64($0)) } + extensions.map { .blob($0) })
+      case .language(let tag):
+        let dash = UInt8(ascii: "-")
+        return try file.numbers(
+          "SELECT id FROM document WHERE language = ? OR language BETWEEN ? AND ? ORDER BY id",
+          [.blob(tag), .blob(tag + [dash]), .blob(tag + [dash + 1])])
       case .date(let first, let end):
         return try file.numbers(
           "SELECT id FROM document WHERE date >= ? AND date < ? ORDER BY id", [.integer(first), .integer(end)])
@@ -150,7 +164,7 @@ public final class DocumentIndex: Sendable {
 
   /// Returns the numbers of the documents that have parts, and those of the parts, in ascending order.
   public func groups() -> [(first: UInt32, parts: Int)]? {
-    attempt { file in
+    file.attempt { file in
       try file.pairs("SELECT id, parts FROM document WHERE parts > 0 ORDER BY id", []).map {
         ($0.0, Int(clamping: $0.1))
       }
@@ -168,7 +182,7 @@ public final class DocumentIndex: Sendable {
   public func numbers(
     matching expression: String, in words: Words, among range: ClosedRange<UInt32> = 0...UInt32.max
   ) -> [UInt32]? {
-    attempt { file in
+    file.attempt { file in
       try file.numbers(
         """
         SELECT rowid FROM \(words.rawValue) WHERE \(words.rawValue) MATCH CAST(? AS TEXT) AND rowid BETWEEN ? AND ?
@@ -181,7 +195,7 @@ public final class DocumentIndex: Sendable {
   /// Returns the documents whose titles, names or people match an FTS5 expression with their relevance, of which the
   /// larger is the better, in millionths. The columns of words have `weights`.
   public func relevance(matching expression: String, weights: [Int]) -> [(number: UInt32, relevance: Int64)]? {
-    attempt { file in
+    file.attempt { file in
       let weights = weights.map { ", \($0).0" }.joined()
       return try file.pairs(
         """
@@ -193,49 +207,25 @@ public final class DocumentIndex: Sendable {
 
   /// Returns the facts of all documents by which results are ordered: the date, in seconds since 1970, and the size of
   /// the words of the text, in bytes. O(n).
-  public func ranks() -> [(number: UInt32, date: Int64?, length: Int)]? { attempt { file in try file.ranks() } }
+  public func ranks() -> [(number: UInt32, date: Int64?, length: Int)]? { file.attempt { file in try file.ranks() } }
 
   /// Returns a document. Returns `nil` if it has been removed.
-  public func document(_ number: UInt32) -> FoundDocument? { attempt { file in try file.document(number) } ?? nil }
+  public func document(_ number: UInt32) -> FoundDocument? { file.attempt { file in try file.document(number) } ?? nil }
+
+  /// Returns the sources of documents, with their paths. Omits documents that have been removed. Returns `nil` if the file
+  /// cannot be read.
+  public func sources(of numbers: [UInt32]) -> [(number: UInt32, source: Int64, path: [UInt8])]? {
+    file.attempt { file in try file.sources(of: numbers) }
+  }
 
   /// Returns the stored text of a document. Returns `nil` if there is none.
-  public func text(of number: UInt32) -> [UInt8]? { attempt { file in try file.text(of: number) } ?? nil }
+  public func text(of number: UInt32) -> [UInt8]? { file.attempt { file in try file.text(of: number) } ?? nil }
 
   /// Returns words of the index between two, with the number of documents of each, at most `limit`.
   public func words(
     of words: Words, from first: String, through last: String, atMost limit: Int
   ) -> [(word: String, count: Int)] {
-    attempt { file in try file.words(isOfHeads: words == .heads, from: first, through: last, atMost: limit) } ?? []
-  }
-
-  // MARK: Failure
-
-  private func attempt<Result>(_ body: (DocumentFile) throws -> Result) -> Result? {
-    while let file = opened() {
-      do { return try body(file) } catch {
-        let isDamaged = IndexFailure(error) == .damage
-        let isReplaced = !file.isInPlace
-        state.withLock { state in
-          guard state.file === file else { return }
-          state.file = nil
-          state.remakes += isDamaged || isReplaced ? 1 : 0
-        }
-        if isDamaged { file.condemn() }
-        // Another process has replaced the file. The new one may work.
-        if !isReplaced { return nil }
-      }
-    }
-    return nil
-  }
-
-  private func opened() -> DocumentFile? {
-    state.withLock { state in
-      if let file = state.file, file.isInPlace { return file }
-      state.file = nil
-      guard state.remakes < Self.remakesAtMost else { return nil }
-      state.file = try? DocumentFile.open(path, key, version: version, options: options)
-      return state.file
-    }
+    file.attempt { file in try file.words(isOfHeads: words == .heads, from: first, through: last, atMost: limit) } ?? []
   }
 }
 

@@ -14,6 +14,8 @@ public struct IndexedDocument: Sendable {
   public var people: [UInt8] = []
   /// The extension of the name, in lower case.
   public var fileExtension: [UInt8] = []
+  /// The declared language, as a tag in lower case such as `de-at`. Empty if there is none.
+  public var language: [UInt8] = []
   /// The identifier of its bytes, by which an unchanged one is recognized. 0 if unknown.
   public var content: UInt64 = 0
   /// The text to store, in UTF-8, with a form feed before that of each part after the first. `nil` if it can be read
@@ -99,6 +101,13 @@ public struct FoundDocument: Sendable {
   /// The size of the words of its text, in bytes.
   public let length: Int
 
+  /// The start of a path that is below the folder of the source, such as that of a film beside its subtitles.
+  public static let beside = Array("/".utf8)
+
   /// The whole path below the indexed folder.
-  public var wholePath: [UInt8] { source + path }
+  public var wholePath: [UInt8] {
+    guard path.starts(with: Self.beside) else { return source + path }
+    let folder = source[..<(source.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0)]
+    return Array(folder + path.dropFirst())
+  }
 }

@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// An open text index file: a named one shared by several processes, or an unnamed one of this process. Throws
 /// `IndexFailure`.
-final class TextFile: Sendable {
+final class TextFile: ReplaceableFile {
   /// The origin of the texts: the source's state, and the version of the code that made them.
   struct Meaning: Sendable, Equatable {
     let state: [UInt8]

@@ -1,6 +1,5 @@
 internal import Bytes
 internal import Glibc
-internal import Synchronization
 
 /// The full-text index of one source's texts, in its own SQLite (FTS5) file, which several processes share, or in an
 /// unnamed file.
@@ -9,22 +8,9 @@ internal import Synchronization
 /// cache: a file that is damaged, of another version or of another state of the source is recreated. Thread-safe; every
 /// call blocks on the disk.
 public final class TextIndex: Sendable {
-  private struct State {
-    var file: TextFile?
-    var remakes = 0
-  }
-
-  private struct Place: Sendable {
-    let path: String
-    let key: [UInt8]
-    let meaning: TextFile.Meaning
-  }
-
-  /// The data to open the file again. Nil for an unnamed file.
-  private let place: Place?
-  private let state: Mutex<State>
-
-  private static let remakesAtMost = 2
+  /// The path of the file. Nil for an unnamed file.
+  private let path: String?
+  private let file: ReopenedFile<TextFile>
 
   /// Opens or creates the file. Returns `nil` if that is impossible.
   ///
@@ -45,8 +31,8 @@ public final class TextIndex: Sendable {
       if !isStart { start = nil }
     }
     guard let file = try? TextFile.open(path, key, meaning, continuing: start) else { return nil }
-    place = Place(path: path, key: key, meaning: meaning)
-    state = Mutex(State(file: file))
+    self.path = path
+    self.file = ReopenedFile(file) { try TextFile.open(path, key, meaning) }
     // The file's mtime is its time of last use, for LRU eviction.
     _ = unsafe utimensat(AT_FDCWD, path, nil, 0)
   }
@@ -56,8 +42,8 @@ public final class TextIndex: Sendable {
     guard let content = try? TextFile.content(of: path, key), content.isWhole, content.meaning.state == sourceState,
       content.meaning.version == version, let file = try? TextFile.open(path, key, content.meaning)
     else { return nil }
-    place = Place(path: path, key: key, meaning: content.meaning)
-    state = Mutex(State(file: file))
+    self.path = path
+    self.file = ReopenedFile(file) { try TextFile.open(path, key, content.meaning) }
     _ = unsafe utimensat(AT_FDCWD, path, nil, 0)
   }
 
@@ -65,12 +51,13 @@ public final class TextIndex: Sendable {
   /// impossible.
   public init?(temporary: ()) {
     guard let file = try? TextFile.temporary() else { return nil }
-    place = nil
-    state = Mutex(State(file: file))
+    path = nil
+    // The texts are lost with the file.
+    self.file = ReopenedFile(file) { throw IndexFailure.passing }
   }
 
   /// Whether the words are lost with this object.
-  public var isTemporary: Bool { place == nil }
+  public var isTemporary: Bool { path == nil }
 
   /// The number of indexed texts.
   public struct Reach: Sendable {
@@ -84,7 +71,7 @@ public final class TextIndex: Sendable {
 
   /// The number of indexed texts. Nil if the file is no longer usable.
   public var reach: Reach? {
-    attempt { file in
+    file.attempt { file in
       let (count, isWhole) = try file.reach()
       return Reach(count: count, isWhole: isWhole)
     }
@@ -92,48 +79,18 @@ public final class TextIndex: Sendable {
 
   /// Appends texts, all or none, to the `present` indexed ones. Returns whether they are indexed now.
   public func add(_ texts: [IndexedText], behind present: Int, isLast: Bool) -> Bool {
-    attempt { file in try file.add(texts, behind: present, isLast: isLast) } != nil
+    file.attempt { file in try file.add(texts, behind: present, isLast: isLast) } != nil
   }
 
   /// Returns the numbers of the texts that match an FTS5 expression, in ascending order. Returns `nil` if the query
   /// failed, or if fewer than `count` texts are indexed because some were lost.
   public func numbers(matching expression: String, among count: Int = 0) -> [UInt32]? {
-    attempt { file in try file.numbers(matching: expression, among: count) }
+    file.attempt { file in try file.numbers(matching: expression, among: count) }
   }
 
   /// Returns an exclusive lock for adding texts, held until it is released. Returns `nil` while another process has it.
   /// If locking is impossible, two processes that add texts concurrently conflict, and one of them fails.
-  public func lock() -> TextIndexLock? { TextIndexLock(place?.path) }
-
-  private func attempt<Result>(_ body: (TextFile) throws -> Result) -> Result? {
-    while let file = opened() {
-      do { return try body(file) } catch {
-        let isDamaged = IndexFailure(error) == .damage
-        // An unnamed file cannot be opened again.
-        if file.isTemporary, !isDamaged { return nil }
-        let isReplaced = !file.isInPlace
-        state.withLock { state in
-          guard state.file === file else { return }
-          state.file = nil
-          state.remakes += isDamaged || isReplaced ? 1 : 0
-        }
-        if isDamaged { file.condemn() }
-        // Another process has replaced the file. The new one may work.
-        if !isReplaced { return nil }
-      }
-    }
-    return nil
-  }
-
-  private func opened() -> TextFile? {
-    state.withLock { state in
-      if let file = state.file, file.isInPlace { return file }
-      state.file = nil
-      guard let place, state.remakes < Self.remakesAtMost else { return nil }
-      state.file = try? TextFile.open(place.path, place.key, place.meaning)
-      return state.file
-    }
-  }
+  public func lock() -> TextIndexLock? { TextIndexLock(path) }
 }
 
 /// A text to be indexed.
@@ -152,11 +109,19 @@ public struct IndexedText: Sendable {
 /// The lock of the process that adds texts to a file.
 public final class TextIndexLock: Sendable {
   private let descriptor: Int32
+  private let release: @Sendable () -> Void
 
   private static let suffix = "-lock"
 
-  /// Takes the lock of a file. Nil means an unnamed file, which needs no lock.
+  /// Creates the lock of an unnamed file.
+  init(release: @escaping @Sendable () -> Void) {
+    descriptor = -1
+    self.release = release
+  }
+
+  /// Takes the lock of a file. Nil means an unnamed file that needs no lock.
   init?(_ path: String?) {
+    release = {}
     guard let path else {
       descriptor = -1
       return
@@ -170,5 +135,8 @@ public final class TextIndexLock: Sendable {
 
   static func remove(_ path: String) { _ = unsafe unlink(path + suffix) }
 
-  deinit { if descriptor >= 0 { close(descriptor) } }
+  deinit {
+    if descriptor >= 0 { close(descriptor) }
+    release()
+  }
 }
