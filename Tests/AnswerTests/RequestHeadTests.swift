@@ -19,10 +19,11 @@ import Testing
   /// These are counted, so that another process must not count them again.
   private static let once: Set<UInt32> = [2, 26, 36, 42]
 
-  private func head(_ opcode: UInt32) -> RequestHeader {
+  private func head(_ opcode: UInt32, of thread: UInt32 = 1) -> RequestHeader {
     var words = [UInt32](repeating: 0, count: 16)
     words[0] = 64
     words[1] = opcode
+    words[8] = thread
     return unsafe words.withUnsafeMutableBytes { bytes in
       var buffer = unsafe fuse_buf()
       unsafe buffer.mem = bytes.baseAddress
@@ -34,6 +35,20 @@ import Testing
   @Test func onlyRequestsWithoutEffectsAreAbandonable() {
     for (opcode, name) in Self.abandonable { #expect(head(opcode).isAbandonable, "\(name)") }
     for (opcode, name) in Self.changing { #expect(!head(opcode).isAbandonable, "\(name)") }
+  }
+
+  /// Behind the request of a thread that waits for its reply there are only those that nothing waits for: FORGET and
+  /// RELEASE. Another reader would be woken by each of them.
+  @Test func requestsOfOneThreadNeedOneReader() {
+    for opcode: UInt32 in [1, 3, 10, 12, 16, 35] {
+      #expect(!head(opcode, of: 7).mayHaveCompany(after: 7), "\(opcode)")
+      #expect(head(opcode, of: 7).mayHaveCompany(after: 8), "\(opcode)")
+      // A thread that this process cannot see.
+      #expect(head(opcode, of: 0).mayHaveCompany(after: 0), "\(opcode)")
+    }
+    // Reads are sent ahead.
+    #expect(head(15, of: 7).mayHaveCompany(after: 7))
+    for opcode: UInt32 in [2, 18, 29, 36, 42] { #expect(!head(opcode, of: 7).mayHaveCompany(after: 8), "\(opcode)") }
   }
 
   @Test func onlyUncountedRequestsAreRepeatable() {

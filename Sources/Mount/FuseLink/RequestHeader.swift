@@ -1,10 +1,12 @@
 internal import CFuse3
 
-/// The header of a request: struct fuse_in_header, u32 length, u32 opcode, u64 unique, u64 nodeid.
+/// The header of a request: struct fuse_in_header, u32 length, u32 opcode, u64 unique, u64 nodeid, u32 uid, gid, pid.
 struct RequestHeader {
   var opcode: UInt32 = 0
   var number: UInt64 = 0
   var node: UInt64 = 0
+  /// The thread that made the request. 0 if the kernel made it for none, or if this process cannot see the thread.
+  var thread: UInt32 = 0
   /// The unique number of the request that this one interrupts.
   var interrupted: UInt64?
   /// A 24-bit hash of the name in a LOOKUP.
@@ -15,6 +17,7 @@ struct RequestHeader {
     opcode = unsafe memory.loadUnaligned(fromByteOffset: 4, as: UInt32.self)
     number = unsafe memory.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
     node = unsafe memory.loadUnaligned(fromByteOffset: 16, as: UInt64.self)
+    thread = unsafe memory.loadUnaligned(fromByteOffset: 32, as: UInt32.self)
     if opcode == 1 {
       for place in unsafe 40..<buffer.size {
         name = unsafe (name ^ UInt32(memory.load(fromByteOffset: place, as: UInt8.self))) &* 0x0100_0193
@@ -28,6 +31,13 @@ struct RequestHeader {
   /// Whether answering takes longer than waking another thread. False for FORGET, RELEASE, RELEASEDIR, INTERRUPT and
   /// BATCH_FORGET.
   var isLong: Bool { ![0, 2, 18, 29, 36, 42].contains(opcode) }
+
+  /// Returns whether a request that is queued behind this one may be worth another reader. `previous` is the thread of
+  /// the long request before.
+  ///
+  /// A thread sends its next request after the reply to this one. Requests of a single thread are therefore accompanied
+  /// only by those that nothing waits for, such as FORGET and RELEASE, and by READ, which the kernel sends ahead.
+  func mayHaveCompany(after previous: UInt32) -> Bool { isLong && (opcode == 15 || thread == 0 || thread != previous) }
 
   /// The identifier of the operation and its node, and of the name in a LOOKUP.
   var subject: UInt64 { node << Self.nodeShift | UInt64(name) << 8 | UInt64(opcode & 0xff) }

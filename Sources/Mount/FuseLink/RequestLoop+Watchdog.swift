@@ -30,16 +30,20 @@ extension RequestLoop {
     }
   }
 
-  /// Wakes another reader whenever a request is queued and no reader waits for it. Sleeps while no requests arrive.
+  /// Wakes another reader whenever a request is queued, no reader waits for it, and none has received one in the last
+  /// round. Sleeps while no requests arrive.
   func runWatchdog() {
     var seen = questions.load(ordering: .relaxed)
     var quiet = 0
+    var isProgressing = false
     while !isEnding.load(ordering: .relaxed) {
-      _ = usleep(Self.round)
-      if receiving.load(ordering: .relaxed) == 0, hasQuestion() { replaceHeldUp() }
-      releaseInterrupted()
+      // Twice as long while requests are received, since each round costs a context switch.
+      _ = usleep(isProgressing ? 2 * Self.round : Self.round)
       let now = questions.load(ordering: .relaxed)
-      quiet = now == seen && receiving.load(ordering: .relaxed) > 0 ? quiet + 1 : 0
+      isProgressing = now != seen
+      if !isProgressing, receiving.load(ordering: .relaxed) == 0, hasQuestion() { replaceHeldUp() }
+      releaseInterrupted()
+      quiet = !isProgressing && receiving.load(ordering: .relaxed) > 0 ? quiet + 1 : 0
       seen = now
       if quiet < Self.quietRounds { continue }
       quiet = 0

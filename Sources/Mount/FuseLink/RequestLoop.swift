@@ -6,11 +6,11 @@ internal import Threads
 /// The threads that receive the kernel's requests.
 ///
 /// A single thread reads while requests come one at a time, as from `tar` or `cp`. Distributing requests among several
-/// sleeping threads costs a context switch and cold caches each, a third of the total time. A reader that finds another
-/// request already queued wakes a second reader, and so on. A reader that finds none sleeps, unless it is the last. The
-/// last one polls briefly while requests come quickly. If all awake readers are blocked, for example by a slow disk,
-/// the watchdog wakes another. Blocked readers do not count towards the limit. Additional readers replace them and end
-/// when they are not needed.
+/// sleeping threads costs a context switch and cold caches each, a third of the total time. A reader that finds the
+/// request of another program already queued wakes a second reader, and so on. A reader that finds none sleeps, unless it
+/// is the last. The last one polls briefly while requests come quickly. If all awake readers are blocked, for example by a
+/// slow disk, the watchdog wakes another. Blocked readers do not count towards the limit. Additional readers replace them
+/// and end when they are not needed.
 @safe final class RequestLoop: @unchecked Sendable {
   // Sendable: mutable state below `mutex` is accessed with it held, or is atomic. The rest is set once. libfuse's
   // session may be read and answered by any thread.
@@ -33,6 +33,8 @@ internal import Threads
   let receiving = Atomic<Int>(0)
   /// The number of received requests.
   let questions = Atomic<Int>(0)
+  /// The thread that sent the last long request.
+  private let lastCaller = Atomic<UInt32>(0)
   let watchdogSleeps = Atomic<Bool>(false)
   let watchdogWakes: UnsafeMutablePointer<pthread_cond_t>
   let isEnding = Atomic<Bool>(false)
@@ -225,7 +227,9 @@ internal import Threads
       withLock { interrupted[number] = 0 }
       wakeWatchdog()
     }
-    if head.isLong, hasQuestion() { wakeAnother() }
+    guard head.isLong else { return }
+    let previous = lastCaller.exchange(head.thread, ordering: .relaxed)
+    if head.mayHaveCompany(after: previous), hasQuestion() { wakeAnother() }
   }
 
   func hasQuestion() -> Bool {
