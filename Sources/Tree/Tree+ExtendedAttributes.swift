@@ -31,16 +31,14 @@ extension Tree {
         throw error.kind == .system(EOPNOTSUPP) ? .noAttribute : error
       }
     }
-    let text = name.text
-    if text.hasPrefix(Self.prefix), let provenance = try item.provenance(blocking),
-      let value = provenance[String(text.dropFirst(Self.prefix.count))]
+    if name.bytes.starts(with: Self.prefix.utf8), let provenance = try item.provenance(blocking),
+      let value = provenance[String(name.text.dropFirst(Self.prefix.count))]
     {
       return Array(value.utf8)
     }
-    do throws(Fault) { return try item.extendedAttribute(name, blocking) } catch {
-      guard error.isAboutName, let open = node.opened.held else { throw error }
-      return try ExtendedAttributes.value(name, ofOpen: open.raw)
-    }
+    // The kernel asks for capabilities before the first write to a file.
+    if let open = node.opened.held { return try ExtendedAttributes.value(name, ofOpen: open.raw) }
+    return try item.extendedAttribute(name, blocking)
   }
 
   /// Returns NUL-terminated names. The kernel returns them to every process. A process that may not read the item
@@ -65,10 +63,8 @@ extension Tree {
   }
 
   private func names(of item: any Item, _ node: Node, _ blocking: BlockingMode) throws(Fault) -> [UInt8] {
-    do throws(Fault) { return try item.extendedAttributeNames(blocking) } catch {
-      guard error.isAboutName, let open = node.opened.held else { throw error }
-      return try ExtendedAttributes.names(ofOpen: open.raw)
-    }
+    if let open = node.opened.held { return try ExtendedAttributes.names(ofOpen: open.raw) }
+    return try item.extendedAttributeNames(blocking)
   }
 
   private static func listed(_ key: String) -> [UInt8] { Array("\(prefix)\(key)\0".utf8) }

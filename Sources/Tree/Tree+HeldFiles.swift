@@ -48,8 +48,8 @@ extension Tree {
       try changed(by: author) { () throws(Fault) in try FileChanges.setSize(raw, 0) }
       record?.finish()
     }
-    let attributes = Attributes(try descriptor.status(), inode: node.inode)
-    return try hold(descriptor, as: node, attributes)
+    let status = try descriptor.status()
+    return try hold(descriptor, as: node, status, accessMode: flags & O_ACCMODE)
   }
 
   private func open(
@@ -66,16 +66,18 @@ extension Tree {
   }
 
   /// Returns an open file for a descriptor.
-  func hold(_ descriptor: consuming Descriptor, as node: Node, _ attributes: Attributes) throws(Fault) -> OpenFile {
+  func hold(_ descriptor: consuming Descriptor, as node: Node, _ status: FileStatus, accessMode: Int32) throws(Fault)
+    -> OpenFile
+  {
     guard let writing else { throw .unchangeable() }
     let entry = writing.ledger?.add(descriptor.raw, node.record(of: .file))
-    let held = OpenFileDescription(descriptor, inode: node.inode, writing, entry)
-    return file(held, as: node, attributes)
+    let held = OpenFileDescription(descriptor, accessMode: accessMode, status, inode: node.inode, writing, entry)
+    return file(held, as: node, status)
   }
 
   /// Returns an open file for an open file description.
-  func file(_ held: OpenFileDescription, as node: Node, _ attributes: Attributes) -> OpenFile {
-    let revision = node.item.revision(attributes)
+  func file(_ held: OpenFileDescription, as node: Node, _ status: FileStatus) -> OpenFile {
+    let revision = node.item.revision(Attributes(status, inode: node.inode))
     let before = node.cachedRevision.exchange(revision, ordering: .relaxed)
     return OpenFile(
       self, node, held, revision: revision, keepsCache: before == revision, changesAttributes: false, held: held)
@@ -175,7 +177,8 @@ extension Tree.OpenFile {
   /// new times of a file that has a backing file.
   public var mayBeMapped: Bool {
     guard let held, isLent.load(ordering: .relaxed) else { return false }
-    return FileChanges.isReadAndWritten(held.raw)
+    // As a writable shared mapping needs.
+    return held.accessMode == O_RDWR
   }
 
   /// Waits until written data is on the disk. Throws `Fault.later` if `blocking` is immediate.
@@ -189,7 +192,7 @@ extension Tree.OpenFile {
   public func flush(owner: UInt64) throws(Fault) {
     guard let held else { return }
     tree.writing?.unlock(WriteState.Locker(inode: node.inode, owner: owner))
-    try FileChanges.flush(held.raw)
+    try held.flush()
   }
 
   public func allocate(mode: Int32, offset: Int64, count: Int64, for caller: Credentials?) throws(Fault) {
@@ -225,15 +228,6 @@ extension Tree.OpenFile {
   public func clone(to other: Tree.OpenFile) throws(Fault) {
     guard let held, let target = other.held else { throw Fault(.system(EXDEV)) }
     try FileChanges.clone(held.raw, to: target.raw)
-  }
-}
-
-extension OpenFileDescription {
-  /// Throws EIO unless the file is open for writing. The kernel requests changes only through such files. If one is
-  /// not, its descriptor was lost together with an earlier process, and the file has been reopened for reading.
-  func checkWritable() throws(Fault) {
-    guard fcntl(raw, F_GETFL) & O_ACCMODE == O_RDONLY else { return }
-    throw Fault(.system(EIO), "the process that held the open file has ended (close it and open it again)")
   }
 }
 

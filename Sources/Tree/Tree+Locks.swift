@@ -88,7 +88,8 @@ extension Tree.OpenFile {
       stands[node.inode] = WriteState.Weak(object: base)
       return base
     }
-    let file = OpenFileDescription(try FileChanges.open(base.raw, flags: O_RDWR), inode: node.inode, writing)
+    let file = OpenFileDescription(
+      try FileChanges.open(base.raw, flags: O_RDWR), accessMode: O_RDWR, nil, inode: node.inode, writing)
     return stand.withLock { stand -> OpenFileDescription in
       let chosen = stand?.file ?? file
       stand = (chosen, base)
@@ -103,7 +104,7 @@ extension OpenFileDescription {
   /// duplicates the descriptor. The locks of processes that share its open file description are then not distinguished.
   /// `record` records the descriptor.
   fileprivate func lock(_ record: (Int32) -> OpenLedger.Entry?) throws(Fault) -> LockDescriptor {
-    for flags in [O_RDWR, fcntl(raw, F_GETFL) & O_ACCMODE] {
+    for flags in [O_RDWR, accessMode] {
       do throws(Fault) {
         let opened = try FileChanges.open(raw, flags: flags)
         let entry = record(opened.raw)

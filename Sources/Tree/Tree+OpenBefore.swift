@@ -22,10 +22,12 @@ extension Tree {
         entry.remove()
         continue
       }
+      let descriptor = Descriptor(owning: record.file)
+      let status = try? descriptor.status()
       let held = OpenFileDescription(
-        Descriptor(owning: record.file), inode: record.inode, writing, entry)
+        descriptor, accessMode: FileChanges.accessMode(of: record.file), status, inode: record.inode, writing, entry)
       held.number.store(record.number, ordering: .relaxed)
-      guard let file = try? openInherited(held, record) else { continue }
+      guard let status, let file = try? openInherited(held, status, record) else { continue }
       if let id = record.lent, file.node.opened.takeOver({ lent(id) }) { file.isLent.store(true, ordering: .relaxed) }
       files[record.number] = file
       body(record.number, file)
@@ -43,9 +45,10 @@ extension Tree {
     }
   }
 
-  private func openInherited(_ held: OpenFileDescription, _ record: OpenLedger.Record) throws(Fault) -> OpenFile {
-    let node = try inheritedNode(held, record)
-    return file(held, as: node, Attributes(try held.status(), inode: node.inode))
+  private func openInherited(
+    _ held: OpenFileDescription, _ status: FileStatus, _ record: OpenLedger.Record
+  ) throws(Fault) -> OpenFile {
+    file(held, as: try inheritedNode(status, record), status)
   }
 
   /// Restores a removed directory.
@@ -65,7 +68,7 @@ extension Tree {
   }
 
   /// Returns the node of an open file. Looks it up by name first. Otherwise, the node represents the descriptor's file.
-  private func inheritedNode(_ held: OpenFileDescription, _ record: OpenLedger.Record) throws(Fault) -> Node {
+  private func inheritedNode(_ status: FileStatus, _ record: OpenLedger.Record) throws(Fault) -> Node {
     if let found = try? node(record.node, .blocking), found.generation == record.generation { return found }
     guard case .inherited(let known) = nodes.known(record.node), known.generation == record.generation else {
       throw .stale
@@ -73,7 +76,6 @@ extension Tree {
     let parent = (try? node(UInt64(known.parent), .blocking)) ?? nodes.root
     guard let folder = (parent.item as? RealFolder) ?? (nodes.root.item as? RealFolder) else { throw .stale }
     let owner = parent.item is RealFolder ? parent : nodes.root
-    let status = try held.status()
     let file = RealFile(folder, known.name, status)
     let attributes = Attributes(status, inode: file.inode)
     return try nodes.adopt(record.node, generation: record.generation, in: owner, file, attributes)

@@ -33,22 +33,16 @@ extension Tree {
     return (node, folder)
   }
 
-  /// Calls `body` with a descriptor of a real file or directory, which may be O_PATH. Prefers the descriptor of `file`.
-  /// An item without a name is reachable while it is open.
+  /// Calls `body` with a descriptor of a real file or directory, which may be O_PATH. Prefers the descriptor of `file`,
+  /// and then that of another open file of the node. An item without a name is reachable while it is open.
   func withReal<Value>(
     _ node: Node, _ file: OpenFile? = nil, _ body: (Int32) throws(Fault) -> Value
   ) throws(Fault) -> Value {
     guard writing != nil else { throw .unchangeable() }
-    if let held = file?.held { return try held.withDescriptor(body) }
+    if let held = file?.held ?? node.opened.held { return try held.withDescriptor(body) }
     if let folder = node.item as? RealFolder { return try folder.place.withDescriptor(body) }
     guard let file = node.item as? RealFile else { throw .unchangeable() }
-    let descriptor: Descriptor
-    do throws(Fault) {
-      descriptor = try byName(node, file) { (file) throws(Fault) in try file.openPlace() }
-    } catch {
-      guard error.isAboutName, let held = node.opened.held else { throw error }
-      return try held.withDescriptor(body)
-    }
+    let descriptor = try byName(node, file) { (file) throws(Fault) in try file.openPlace() }
     return try body(descriptor.raw)
   }
 

@@ -116,6 +116,10 @@ extension FileStatus {
   /// Returns whether the file with this open descriptor is on another machine or served by another program. May block
   /// on the first call for a device.
   package func isDistant(_ descriptor: Int32) -> Bool { DistantFiles.contains(descriptor, of: device) }
+
+  /// Returns whether close(2) may report the failure of an earlier write to the file, as on NFS. On file systems of this
+  /// machine, it does not. May block on the first call for a file system.
+  package func reportsAtClose(_ descriptor: Int32) -> Bool { DistantFiles.reportAtClose(descriptor, of: device) }
 }
 
 extension FileSource {

@@ -144,35 +144,25 @@ internal import Glibc
 
   /// Answers open. `handle` is passed with each request for the open file until it is released.
   public consuming func reply(handle: AnyObject, _ options: OpenOptions) {
-    let handles = unsafe Operations.handles(raw)
-    var info = options.information(handles.number(handle))
-    if record != nil { (handle as? any NumberedHandle)?.note(info.fh, lent: options.lent?.id) }
-    note(0) { options.opened(info.fh) }
-    // The caller was interrupted, so no release will follow.
-    let isOpened =
-      if options.lent != nil {
-        reply(all: options.opened(info.fh))
-      } else {
-        unsafe send { unsafe fuse_reply_open($0, &info) } == 0
-      }
-    if !isOpened { handles.release(info.fh) }
+    _ = reply([], handle: handle, options)
   }
 
   /// Answers create. Returns `false` if the caller no longer waits. The kernel has then not counted the lookup.
   public consuming func reply(_ node: Node, handle: AnyObject, _ options: OpenOptions) -> Bool {
+    reply(node.bytes, handle: handle, options)
+  }
+
+  /// Replies with bytes, followed by a handle.
+  private consuming func reply(_ bytes: [UInt8], handle: AnyObject, _ options: OpenOptions) -> Bool {
     let handles = unsafe Operations.handles(raw)
-    var info = options.information(handles.number(handle))
-    if record != nil { (handle as? any NumberedHandle)?.note(info.fh, lent: options.lent?.id) }
-    var entry = node.parameters
-    note(0) { node.bytes + options.opened(info.fh) }
-    let isTaken =
-      if options.lent != nil {
-        reply(all: node.bytes + options.opened(info.fh))
-      } else {
-        unsafe send { unsafe fuse_reply_create($0, &entry, &info) } == 0
-      }
-    if !isTaken { handles.release(info.fh) }
-    return isTaken
+    let number = handles.number(handle)
+    if record != nil { (handle as? any NumberedHandle)?.note(number, lent: options.lent?.id) }
+    let bytes = bytes + options.opened(number)
+    note(0) { bytes }
+    if reply(all: bytes) { return true }
+    // The caller was interrupted, so no release will follow.
+    handles.release(number)
+    return false
   }
 
   /// Answers write and copy_file_range.
@@ -238,21 +228,11 @@ internal import Glibc
 }
 
 extension Request.OpenOptions {
-  fileprivate func information(_ handle: UInt64) -> fuse_file_info {
-    var info = fuse_file_info()
-    info.keep_cache = keepsCache ? 1 : 0
-    info.cache_readdir = cachesListing ? 1 : 0
-    info.direct_io = hasOpenEnd ? 1 : 0
-    // A file that is only read has nothing to flush. This saves one request per close.
-    info.noflush = flushes ? 0 : 1
-    info.fh = handle
-    return info
-  }
-
   /// Returns struct fuse_open_out: u64 handle, u32 flags, s32 backing ID. libfuse before 3.17 cannot reply with a
   /// backing file.
   fileprivate func opened(_ handle: UInt64) -> [UInt8] {
-    // FOPEN_NOFLUSH, and FOPEN_DIRECT_IO, which does not affect mappings of backing files.
+    // FOPEN_NOFLUSH: a file that is only read has nothing to flush, which saves one request per close. FOPEN_DIRECT_IO
+    // does not affect mappings of backing files.
     var flags: UInt64 = (flushes ? 0 : 1 << 5) | (hasOpenEnd ? 1 : 0)
     // FOPEN_PASSTHROUGH, or FOPEN_KEEP_CACHE and FOPEN_CACHE_DIR.
     flags |= lent != nil ? 1 << 7 : (keepsCache ? 1 << 1 : 0) | (cachesListing ? 1 << 3 : 0)

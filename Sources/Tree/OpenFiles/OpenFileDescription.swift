@@ -8,6 +8,10 @@ internal import Threads
 final class OpenFileDescription: ByteSource, DescriptorHolder {
   /// The descriptor, which this object owns.
   let raw: Int32
+  /// The access mode: O_RDONLY, O_WRONLY or O_RDWR.
+  let accessMode: Int32
+  /// Whether closing a descriptor may report the failure of an earlier write.
+  private let reportsAtClose: Bool
   private let inode: UInt64
   private let writing: WriteState
   /// The locks that were set through this file. They end with it if the file was closed without a flush.
@@ -17,11 +21,15 @@ final class OpenFileDescription: ByteSource, DescriptorHolder {
   /// The kernel's handle. 0 if unknown.
   let number = Atomic<UInt64>(0)
 
-  /// Creates an open file. `inode` is the number by which its node is known.
+  /// Creates an open file. `inode` is the number by which its node is known. `status` is that of the file, or `nil` for
+  /// one of which closing reports nothing.
   init(
-    _ descriptor: consuming Descriptor, inode: UInt64, _ writing: WriteState, _ entry: OpenLedger.Entry? = nil
+    _ descriptor: consuming Descriptor, accessMode: Int32, _ status: FileStatus?, inode: UInt64, _ writing: WriteState,
+    _ entry: OpenLedger.Entry? = nil
   ) {
     raw = descriptor.release()
+    self.accessMode = accessMode
+    reportsAtClose = status?.reportsAtClose(raw) ?? false
     self.inode = inode
     self.writing = writing
     self.entry = entry
@@ -39,6 +47,18 @@ final class OpenFileDescription: ByteSource, DescriptorHolder {
   }
 
   func status() throws(Fault) -> FileStatus { try FileStatus(of: raw) }
+
+  /// Throws the error of an earlier write that the file system reports when a descriptor is closed, if any.
+  func flush() throws(Fault) {
+    if reportsAtClose { try FileChanges.flush(raw) }
+  }
+
+  /// Throws EIO unless the file is open for writing. The kernel requests changes only through such files. If one is
+  /// not, its descriptor was lost together with an earlier process, and the file has been reopened for reading.
+  func checkWritable() throws(Fault) {
+    guard accessMode == O_RDONLY else { return }
+    throw Fault(.system(EIO), "the process that held the open file has ended (close it and open it again)")
+  }
 
   var size: Int64 { (try? status().size) ?? 0 }
   var identity: ByteIdentity? { nil }

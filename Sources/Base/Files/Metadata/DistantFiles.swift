@@ -8,20 +8,37 @@ enum DistantFiles {
   private static let kinds: Set<UInt32> = [
     0, 0x6969, 0x517b, 0xff53_4d42, 0xfe53_4d42, 0x6573_5546, 0x0102_1997, 0x00c3_6400, 0x5346_414f,
   ]
+  /// The types of overlayfs, eCryptfs, OrangeFS and Coda, whose files may be on such a file system.
+  private static let stackedKinds: Set<UInt32> = [0x794c_7630, 0xf15f, 0x2003_0528, 0x7375_7245]
+
+  private struct Known {
+    let isDistant: Bool
+    let isStacked: Bool
+  }
 
   /// The results by device. Finding the type is a request, too.
-  private static let known = Mutex<[UInt64: Bool]>([:])
+  private static let known = Mutex<[UInt64: Known]>([:])
   private static let knownAtMost = 256
 
   /// Returns whether an open file is on such a file system. May block on the first call for a device.
-  static func contains(_ descriptor: Int32, of device: UInt64) -> Bool {
+  static func contains(_ descriptor: Int32, of device: UInt64) -> Bool { known(descriptor, device).isDistant }
+
+  /// Returns whether close(2) may report the failure of an earlier write to an open file. May block on the first call
+  /// for a device.
+  static func reportAtClose(_ descriptor: Int32, of device: UInt64) -> Bool {
+    let known = known(descriptor, device)
+    return known.isDistant || known.isStacked
+  }
+
+  private static func known(_ descriptor: Int32, _ device: UInt64) -> Known {
     if let known = known.withLock({ $0[device] }) { return known }
-    let isDistant = kinds.contains(ffmount_file_system(descriptor))
+    let kind = ffmount_file_system(descriptor)
+    let found = Known(isDistant: kinds.contains(kind), isStacked: stackedKinds.contains(kind))
     known.withLock { known in
       if known.count >= knownAtMost { known = [:] }
-      known[device] = isDistant
+      known[device] = found
     }
-    return isDistant
+    return found
   }
 }
 

@@ -12,6 +12,8 @@ public enum FileChanges {
   }
 
   public static func setPermissions(_ file: Int32, _ permissions: UInt16) throws(Fault) {
+    // Fails for an O_PATH descriptor.
+    if fchmod(file, mode_t(permissions)) == 0 { return }
     let path = ownPath(of: file)
     _ = try systemCall("chmod") { unsafe chmod(path, mode_t(permissions)) }
   }
@@ -80,8 +82,8 @@ public enum FileChanges {
     try opened("dup") { fcntl(file, F_DUPFD_CLOEXEC, 3) }
   }
 
-  /// Returns whether a descriptor is open for reading and writing, as writable shared mappings need. Does not block.
-  public static func isReadAndWritten(_ file: Int32) -> Bool { fcntl(file, F_GETFL) & O_ACCMODE == O_RDWR }
+  /// Returns the access mode of a descriptor: O_RDONLY, O_WRONLY or O_RDWR. Does not block.
+  public static func accessMode(of file: Int32) -> Int32 { fcntl(file, F_GETFL) & O_ACCMODE }
 
   /// Throws the error of close(2) for a copy of the descriptor. Some file systems report a failed write only then.
   public static func flush(_ file: Int32) throws(Fault) {
