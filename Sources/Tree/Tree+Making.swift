@@ -53,7 +53,7 @@ extension Tree {
     let file = RealFile(real, name, status)
     let found = LookupResult(file, Attributes(status, inode: file.inode))
     let entry = try entry(found, node.depth, name, in: node)
-    return (entry, try hold(descriptor, as: nodes.node(entry.node), found.attributes))
+    return (entry, try hold(descriptor, as: nodes.node(entry.node), status, accessMode: flags & O_ACCMODE))
   }
 
   public func makeFolder(
@@ -138,18 +138,15 @@ extension Tree {
     let (node, real) = try realFolder(folder)
     let (newNode, newReal) = try realFolder(newFolder)
     for node in [node, newNode] { try checkChange(in: node, for: caller) }
-    for (name, node) in [(name, node), (newName, newNode)] {
-      // The kernel has looked up both names. A name that belongs to a view does not exist in the source.
-      if nodes.isView(named: name, in: node) { throw .unchangeable() }
-      (nodes.node(named: name, in: node)?.item as? RealFolder)?.hold()
-    }
+    let inode = try inode(renaming: name, in: node, real)
+    let inodeThere = try self.inode(renaming: newName, in: newNode, newReal)
     let isExchange = flags & Self.exchange != 0
     let removed = isExchange ? nil : held(newName, in: newNode)
     try writing.renaming { () throws(Fault) in
       let isDone = try record.map { (record) throws(Fault) in
-        let states = (try real.inode(of: name), try newReal.inode(of: newName))
         if let before = record.inherited {
-          let isDone = try before.isRenamed(states.0, states.1, isExchange: isExchange)
+          let (now, new) = (try real.inode(of: name), try newReal.inode(of: newName))
+          let isDone = try before.isRenamed(now, new, isExchange: isExchange)
           // The process that renamed the file may have updated the table, too.
           if isDone, nodes.isFile(before.first, named: newName, in: newNode) { return true }
           if isDone {
@@ -157,7 +154,9 @@ extension Tree {
             return true
           }
         }
-        record.begin(states.0, states.1)
+        // If another program has changed a name since it was looked up, the next process finds neither the state before
+        // nor that after the change, and throws EIO.
+        record.begin(inode > 0 ? inode : try real.inode(of: name), inodeThere)
         return false
       }
       if isDone ?? false { return }
@@ -169,6 +168,21 @@ extension Tree {
       record?.finish()
       if let removed { removed.0.path.remove(removed.1) }
       nodes.move(name, in: node, to: newName, in: newNode, isExchange: isExchange)
+    }
+  }
+
+  /// Returns the inode number of a name that a rename is about to change, as the kernel has just looked it up. 0 if there
+  /// is none. Throws EROFS for the name of a view. A directory stays reachable.
+  private func inode(renaming name: FileName, in folder: Node, _ real: RealFolder) throws(Fault) -> UInt64 {
+    switch nodes.known(name, in: folder) {
+    case .present(let node):
+      if node.identity.content != nil { throw .unchangeable() }
+      (node.item as? RealFolder)?.hold()
+      return node.inode
+    case .inherited(let record):
+      if record.content != nil { throw .unchangeable() }
+      return record.inode
+    case .unknown: return nodes.hasInherited ? try real.inode(of: name) : 0
     }
   }
 

@@ -15,6 +15,11 @@ extension NodeTable.State {
     find(folder, name, NameTable.hash(folder.id, name.bytes))
   }
 
+  func known(_ id: UInt32) -> NodeTable.Known {
+    if let node = slots[Int(id)].node { return .present(node) }
+    return ledger?[id].map { .inherited($0) } ?? .unknown
+  }
+
   /// Returns the identity of a node, even if it is inherited and has not been looked up.
   func identity(of id: UInt32) -> ItemIdentity? { slots[Int(id)].node?.identity ?? ledger?[id]?.identity }
 

@@ -59,6 +59,8 @@ final class NodeTable: Sendable {
 
   private let state: Mutex<State>
   let root: Node
+  /// Whether an earlier process gave nodes to the kernel. Further names of their files are unknown.
+  let hasInherited: Bool
   /// The limit of all nodes, as a multiple of the limit of those that can change. The others are cheaper and more
   /// useful to keep.
   private static let unchangingFactor = 3
@@ -78,6 +80,7 @@ final class NodeTable: Sendable {
     if ledger != nil { root.told.noteInherited() }
     var first = State(slots: [Slot(), Slot(node: root, lookups: 1)], ledger: ledger)
     first.inherit(keepingForgotten: forgottenAtMost > 0)
+    hasInherited = first.slots.count > 2
     state = Mutex(first)
   }
 
@@ -150,11 +153,12 @@ final class NodeTable: Sendable {
 
   /// Returns the node or the record of an ID.
   func known(_ id: UInt64) -> Known {
-    state.withLock { state in
-      guard id < UInt64(state.slots.count) else { return .unknown }
-      if let node = state.slots[Int(id)].node { return .present(node) }
-      return state.ledger?[UInt32(id)].map { .inherited($0) } ?? .unknown
-    }
+    state.withLock { state in id < UInt64(state.slots.count) ? state.known(UInt32(id)) : .unknown }
+  }
+
+  /// Returns the current node or the record of a name.
+  func known(_ name: FileName, in folder: Node) -> Known {
+    state.withLock { state in state.find(name, in: folder).map { state.known($0) } ?? .unknown }
   }
 
   /// Returns an inherited node, if the item found under its name is the same or it was already adopted. Throws ESTALE
