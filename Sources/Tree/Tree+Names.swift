@@ -30,6 +30,14 @@ extension Tree {
     return entry
   }
 
+  /// Returns whether the kernel may cache for `volatileLifetime` that a name does not exist. In a writable mount, programs
+  /// often ask for a name before they create it. False if a view may have the name, since a view appears together with
+  /// its source.
+  public func mayRemember(absent name: FileName, in parent: UInt64) -> Bool {
+    guard writing != nil, views.named(name).isEmpty, let folder = nodes.present(parent) else { return false }
+    return folder.item is RealFolder && !(folder === nodes.root && name.bytes.first == UInt8(ascii: "."))
+  }
+
   /// Returns the node of an ID, or its parent, for an NFS server that has only the ID.
   private func lookUpAgain(_ id: UInt64, isParent: Bool, _ blocking: BlockingMode) throws(Fault) -> Entry {
     let found = try node(id, blocking)

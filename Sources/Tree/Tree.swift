@@ -70,7 +70,7 @@ public final class Tree: Sendable {
   private static let sizeFaultTime: UInt64 = 1_000_000_000
 
   /// The lifetime of cached information on real files, in seconds. Changes become visible within this time.
-  static let volatileLifetime = 0.5
+  public static let volatileLifetime = 0.5
   /// The lifetime of an estimate in a listing, in seconds: long enough for the stat that follows, too short for another
   /// program.
   private static let estimateLifetime = 0.01

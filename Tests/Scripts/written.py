@@ -553,6 +553,11 @@ def views(source, mount):
     check("a page", lambda: b"<td" in Path(at("t.csv.as-html")).read_bytes())
     write(at("t.csv"), b"a,b\n1,2\nthird,4\n")
     check("follows its table", lambda: b"third" in Path(at("t.csv.as-html")).read_bytes())
+    if os.path.exists(at("asked.csv.as-txt")) or os.path.exists(at("asked.csv")):
+        fail.append("a file that does not exist")
+    write(at("asked.csv"), b"a,b\n")
+    check("comes although it was asked for before", lambda: os.path.exists(at("asked.csv.as-txt")))
+    os.unlink(at("asked.csv"))
     os.unlink(at("t.csv"))
     check("ends with its table", lambda: not os.path.exists(at("t.csv.as-html")))
     zipped(at("v.zip"), "in")

@@ -57,6 +57,22 @@ import Threads
     }
   }
 
+  @Test(arguments: [true, false]) func onlyAbsentNamesThatNoViewCanHaveAreCached(_ isWritable: Bool) throws {
+    let source = try SourceFolder()
+    try source.makeFolder("d")
+    try source.write("a.zip", ZipFixture(ZipFixtureEntry("x", "y")))
+    let tree = try Self.tree(source, isWritable: isWritable)
+    let folder = try tree.lookUp("d", in: Tree.root, .blocking).node
+    let contents = try tree.lookUp("a.zip.contents", in: Tree.root, .blocking).node
+    for (name, parent, mayBeCached) in [
+      ("new", Tree.root, true), ("new.o", Tree.root, true), (".git", folder, true), ("t.h", folder, true),
+      ("t.csv.as-txt", folder, false), ("b.zip.contents", Tree.root, false), ("d.merged.pdf", Tree.root, false),
+      ("b.compressed.pdf", folder, false), (".search", Tree.root, false), ("new", contents, false),
+    ] as [(FileName, UInt64, Bool)] {
+      #expect(tree.mayRemember(absent: name, in: parent) == (isWritable && mayBeCached), "\(name.text)")
+    }
+  }
+
   /// As deployments do. In between it is not an empty folder.
   @Test(arguments: [true, false]) func recreatedSourceDirectoryIsShownAgain(_ isWritable: Bool) throws {
     let source = try SourceFolder()

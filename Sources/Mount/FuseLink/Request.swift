@@ -103,6 +103,13 @@ internal import Glibc
     return unsafe send { unsafe fuse_reply_entry($0, &entry) } == 0
   }
 
+  /// Answers lookup: the name does not exist. The kernel may cache that for `seconds`.
+  public consuming func replyAbsent(lifetime seconds: Double) {
+    var entry = fuse_entry_param()
+    entry.entry_timeout = seconds
+    unsafe send { unsafe fuse_reply_entry($0, &entry) }
+  }
+
   /// Answers getattr. The kernel may cache the status for `seconds`.
   public consuming func reply(_ status: stat, lifetime seconds: Double) {
     var status = status

@@ -10,11 +10,15 @@ extension MountedTree {
     let name = unsafe FileName(name)
     let tree = tree
     let caller = caller(request)
-    answer(request, folder, mayWaitForViews: true) { (blocking) throws(Fault) in
-      try tree.lookUp(name, in: folder, for: caller, blocking)
+    answer(request, folder, mayWaitForViews: true) { (blocking) throws(Fault) -> Tree.Entry? in
+      do throws(Fault) { return try tree.lookUp(name, in: folder, for: caller, blocking) } catch {
+        guard error.kind == .system(ENOENT), tree.mayRemember(absent: name, in: folder) else { throw error }
+        return nil
+      }
     } undo: { entry in
-      tree.forget(entry.node, 1)
+      if let entry { tree.forget(entry.node, 1) }
     } _: { [self] request, entry in
+      guard let entry else { return request.replyAbsent(lifetime: Tree.volatileLifetime) }
       habits.noteLookup(of: entry.attributes.kind, by: request.process)
       if !request.reply(node(entry)) { tree.forget(entry.node, 1) }
     }
