@@ -107,6 +107,21 @@ def users(source, mount):
         os.chmod(on.at("all/t"), 0o6777)
         on("appended by a stranger", lambda: as_user(1004, [1005], appended))
 
+        def unchanged_owner():
+            said = []
+            for number in range(6):
+                name = on.at(f"all/kept{number}")
+                said += [number] + tried(lambda: os.chown(name, -1, -1)) + [shown(name)]
+            return said + tried(lambda: os.chown(on.at("group"), -1, -1)) + [shown(on.at("group"))]
+
+        for user, groups in ((1001, [1002]), (1001, [1003]), (1004, [1003]), (0, [0])):
+            for number, mode in enumerate([0o644, 0o4755, 0o2755, 0o2745, 0o6644, 0o1777]):
+                name = on.at(f"all/kept{number}")
+                write(name, b"x")
+                os.chown(name, 1001, 1003)
+                os.chmod(name, mode)
+            on(f"no owner by {user} {groups}", lambda: as_user(user, groups, unchanged_owner))
+
         on("bits that set ids", lambda: as_user(1001, [1002, 1003], set_ids))
         if shutil.which("setfacl"):
             rules = "u:1001:rwx,g:1003:r-x,d:u:1001:rwx,d:g::r-x,d:o::---"

@@ -97,10 +97,7 @@ extension MountedTree: WritableFileSystem {
     _ request: consuming Request, _ node: UInt64, _ wish: RequestedAttributes, of handle: AnyObject?
   ) {
     let (tree, caller, file) = (tree, caller(request), handle as? Tree.OpenFile)
-    var changes = Tree.AttributeChanges(wish)
-    // This chown(2) clears set-ID bits. The kernel has not checked that the caller owns the file.
-    if wish.isEmpty, caller.map({ $0.user == 0 }) ?? true { changes.owner = .max }
-    let wanted = changes
+    let wanted = Tree.AttributeChanges(wish)
     answer(request, node) { (blocking) throws(Fault) in
       try tree.steady(blocking) { () throws(Fault) in try tree.change(node, wanted, of: file, for: caller) }
     } _: { request, found in
@@ -177,6 +174,7 @@ extension Tree.AttributeChanges {
   fileprivate init(_ wish: RequestedAttributes) {
     self.init()
     (permissions, owner, group, size) = (wish.permissions, wish.owner, wish.group, wish.size)
+    clearsSetIDs = wish.isEmpty
     (accessed, modified) = (wish.accessed.map { Timestamp($0) }, wish.modified.map { Timestamp($0) })
   }
 }
