@@ -95,7 +95,7 @@ let package = Package(
     program(
       "ffmount",
       [
-        "Bytes", "Threads", "Files", "Index", "Catalogue", "Jobs", "Tree", "AllViews", "MailViews",
+        "Bytes", "Locks", "Threads", "Files", "Index", "Catalogue", "Jobs", "Tree", "AllViews", "MailViews",
         "RenditionViews", "FileTrees", "Assembly",
         "FuseLink", "Mount", "CPosix", logging, system,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -121,7 +121,7 @@ let package = Package(
     program(
       "ffserve",
       [
-        "Bytes", "Threads", "Files", "Text", "Codecs", "Index", "HTML", "Catalogue", "Tree", "AllViews",
+        "Bytes", "Locks", "Threads", "Files", "Text", "Codecs", "Index", "HTML", "Catalogue", "Tree", "AllViews",
         "RenditionViews", "FileTrees", "Assembly", "CPosix", "CAvahi", "CQRCode", "COpenSSL", logging,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
@@ -130,7 +130,8 @@ let package = Package(
     program(
       "ffremote",
       [
-        "Bytes", "Files", "Threads", "Text", "ServerAnswers", "Tree", "FileTrees", "Assembly", "FuseLink", "Mount",
+        "Bytes", "Locks", "Files", "Threads", "Text", "ServerAnswers", "Tree", "FileTrees", "Assembly", "FuseLink",
+        "Mount",
         "CCurl", "CPosix",
         logging,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -145,7 +146,8 @@ let package = Package(
     module(
       "Assembly",
       [
-        "Bytes", "Files", "Text", "Index", "Zip", "Catalogue", "Tree", "AllViews", "RenditionViews", "FileTrees",
+        "Bytes", "Locks", "Files", "Text", "Index", "Zip", "Catalogue", "Tree", "AllViews", "RenditionViews",
+        "FileTrees",
         "CPosix", logging, .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
 
@@ -153,7 +155,8 @@ let package = Package(
     module(
       "FileTrees", in: "Library",
       [
-        "Bytes", "Threads", "Files", "Text", "Index", "Zip", "Catalogue", "Jobs", "Tree", "AllViews", "FindViews",
+        "Bytes", "Locks", "Threads", "Files", "Text", "Index", "Zip", "Catalogue", "Jobs", "Tree", "AllViews",
+        "FindViews",
         "MailViews", "RenditionViews", system,
       ]),
 
@@ -162,9 +165,9 @@ let package = Package(
     example("pdf-thumbnails"),
 
     // Mount: what the kernel asks, and what the tree answers.
-    module("FuseLink", in: "Mount", ["Bytes", "Threads", "Files", "CFuse3", "CPosix"], optimised),
+    module("FuseLink", in: "Mount", ["Bytes", "Locks", "Threads", "Files", "CFuse3", "CPosix"], optimised),
     // Not optimised in debug builds, in which its `TestTrap` must take memory that nothing reads.
-    module("Mount", in: "Mount", ["Bytes", "Threads", "Files", "Tree", "FuseLink", "CPosix", logging]),
+    module("Mount", in: "Mount", ["Bytes", "Locks", "Threads", "Files", "Tree", "FuseLink", "CPosix", logging]),
 
     // Views: a module a family, which knows no other one; several read compressed files.
     module("Unpacking", in: "Views", ["Bytes", "Threads", "Files", "Codecs", "Index", "Tree"], optimised),
@@ -177,55 +180,58 @@ let package = Package(
     module(
       "ArchiveViews", in: "Views",
       [
-        "Bytes", "Threads", "Files", "Codecs", "Cards", "Entries", "Zip", "Tar", "Catalogue", "Jobs", "Tree",
+        "Bytes", "Locks", "Threads", "Files", "Codecs", "Cards", "Entries", "Zip", "Tar", "Catalogue", "Jobs", "Tree",
         "Unpacking",
       ], optimised),
     module(
       "MailViews", in: "Views",
       [
-        "Bytes", "Threads", "Files", "Codecs", "Text", "Mail", "Queries", "Index", "Catalogue", "Jobs", "Tree",
+        "Bytes", "Locks", "Threads", "Files", "Codecs", "Text", "Mail", "Queries", "Index", "Catalogue", "Jobs", "Tree",
         "Unpacking",
       ], optimised),
     // Its classes end the compiler (6.3.1) where it optimises a module that imports them.
     .target(
       name: "FindViews",
-      dependencies: ["Bytes", "Threads", "Files", "Text", "HTML", "Mail", "Queries", "Index", "Catalogue", "Tree"],
+      dependencies: [
+        "Bytes", "Locks", "Threads", "Files", "Text", "HTML", "Mail", "Queries", "Index", "Catalogue", "Tree",
+      ],
       path: "Sources/Views/FindViews", swiftSettings: checked + optimised),
-    module("TableViews", in: "Views", ["Bytes", "Tables", "Catalogue", "Jobs", "Tree"], optimised),
+    module("TableViews", in: "Views", ["Bytes", "Locks", "Tables", "Catalogue", "Jobs", "Tree"], optimised),
     module(
       "RenditionViews", in: "Views",
-      ["Bytes", "Files", "Threads", "Text", "Cue", "Index", "Catalogue", "Jobs", "Tree"], optimised),
+      ["Bytes", "Locks", "Files", "Threads", "Text", "Cue", "Index", "Catalogue", "Jobs", "Tree"], optimised),
 
     // Tree: nodes, items, listings, and what a view is; no format.
-    module("Tree", ["Bytes", "Threads", "Files", "Index", "Catalogue"], optimised),
+    module("Tree", ["Bytes", "Locks", "Threads", "Files", "Index", "Catalogue"], optimised),
 
     // Parsers: bytes in, values out.
     module("Entries", in: "Parsers", ["Bytes", "Text", "Threads"], optimised),
-    module("Zip", in: "Parsers", ["Bytes", "Codecs", "Entries", "Text", "Threads"], optimised),
+    module("Zip", in: "Parsers", ["Bytes", "Locks", "Codecs", "Entries", "Text", "Threads"], optimised),
     module("Tar", in: "Parsers", ["Bytes", "Entries", "Threads"], optimised),
-    module("HTML", in: "Parsers", ["Bytes", "Text"], optimised),
+    module("HTML", in: "Parsers", ["Bytes", "Locks", "Text"], optimised),
     module("RichText", in: "Parsers", ["Text"], optimised),
-    module("Mail", in: "Parsers", ["Bytes", "Text", "Codecs", "HTML", "RichText"], optimised),
+    module("Mail", in: "Parsers", ["Bytes", "Locks", "Text", "Codecs", "HTML", "RichText"], optimised),
     module("Queries", in: "Parsers", ["Mail"], optimised),
-    module("Tables", in: "Parsers", ["Bytes", "Text", "Threads", "Cards"], optimised),
+    module("Tables", in: "Parsers", ["Bytes", "Locks", "Text", "Threads", "Cards"], optimised),
     module("Cards", in: "Parsers", ["Bytes", "Text"], optimised),
     module("Cue", in: "Parsers", ["Text"]),
-    module("PersonalFolders", in: "Parsers", ["Bytes"]),
+    module("PersonalFolders", in: "Parsers", ["Bytes", "Locks"]),
     module("ServerAnswers", in: "Parsers", ["Bytes", "Text"]),
 
     // What other packages use of them: small and stable.
     module("ContentReading", in: "Parsers", ["Bytes", "Files"]),
-    module("MailReading", in: "Parsers", ["Bytes", "Mail", "ContentReading"]),
+    module("MailReading", in: "Parsers", ["Bytes", "Locks", "Mail", "ContentReading"]),
     module("ZipReading", in: "Parsers", ["Bytes", "Codecs", "Entries", "Zip", "ContentReading"]),
 
     // Conversion: what can be made of what, and the daemon's side of making it.
     module("Catalogue", in: "Conversion", ["Bytes"], optimised),
     module(
-      "Jobs", in: "Conversion", ["Bytes", "Threads", "Files", "Index", "Catalogue", "COpenSSL", "CPosix"], optimised),
+      "Jobs", in: "Conversion", ["Bytes", "Locks", "Threads", "Files", "Index", "Catalogue", "COpenSSL", "CPosix"],
+      optimised),
 
     // Converters: what only the workers link.
     module("Sandbox", in: "Converters", ["Bytes", "CSandbox", "CSeccomp"]),
-    module("WorkerKit", in: "Converters", ["Catalogue", "Sandbox", "CPosix"]),
+    module("WorkerKit", in: "Converters", ["Locks", "Catalogue", "Sandbox", "CPosix"]),
     module(
       "SandboxTrial", in: "Converters", ["Bytes", "Files", "Catalogue", "WorkerKit", "Sandbox", "CPosix"]),
     module("Pixels", in: "Converters", ["CJpeg", "CDeflate"], optimised),
@@ -238,7 +244,7 @@ let package = Package(
     module(
       "Images", in: "Converters",
       ["Bytes", "Catalogue", "WorkerKit", "Pixels", "Pictures", "CVips", "CHeif", "CTiff", "CLibRaw"]),
-    module("Pictures", in: "Converters", ["Catalogue", "WorkerKit", "CAVCodec"]),
+    module("Pictures", in: "Converters", ["Locks", "Catalogue", "WorkerKit", "CAVCodec"]),
     module("Archives", in: "Converters", ["Bytes", "Codecs", "Catalogue", "WorkerKit", "CArchive"]),
 
     module("Media", in: "Converters", ["Bytes", "Catalogue", "WorkerKit", "CFFmpeg", "CAmr", "CGExiv2"]),
@@ -254,14 +260,15 @@ let package = Package(
       ]),
 
     // Base: what all build on.
-    module("Bytes", in: "Base", [], optimised),
-    module("Threads", in: "Base", ["Bytes", "CPosix"], optimised),
-    module("Files", in: "Base", ["Bytes", "Threads", "CPosix"], optimised),
-    module("Text", in: "Base", [], optimised),
+    module("Locks", in: "Base", ["CPosix"], optimised),
+    module("Bytes", in: "Base", ["Locks"], optimised),
+    module("Threads", in: "Base", ["Bytes", "Locks", "CPosix"], optimised),
+    module("Files", in: "Base", ["Bytes", "Locks", "Threads", "CPosix"], optimised),
+    module("Text", in: "Base", ["Locks"], optimised),
     module(
       "Codecs", in: "Base",
-      ["Bytes", "Threads", "CIsal", "CBzip2", "CLzma", "CZstd", "CLz4", "CBrotli", "COpenSSL"], optimised),
-    module("Index", in: "Base", ["Bytes", "Threads", "Files", "CSQLite", "CZstd"], optimised),
+      ["Bytes", "Locks", "Threads", "CIsal", "CBzip2", "CLzma", "CZstd", "CLz4", "CBrotli", "COpenSSL"], optimised),
+    module("Index", in: "Base", ["Bytes", "Locks", "Threads", "Files", "CSQLite", "CZstd"], optimised),
 
     // Libraries: doors to C.
     library("CFuse3", "fuse3", apt: "libfuse3-dev"),
@@ -338,7 +345,7 @@ let package = Package(
     .executableTarget(
       name: "libraryleaks", dependencies: ["FileTrees", "CPosix", system], path: "Tests/Programs/LibraryLeaks",
       swiftSettings: strict),
-    tests("BytesTests", ["Bytes", "Threads", "Text", "Files"]),
+    tests("BytesTests", ["Bytes", "Locks", "Threads", "Text", "Files"]),
     tests(
       "TreeTests",
       [

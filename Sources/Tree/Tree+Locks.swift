@@ -1,6 +1,7 @@
 public import Bytes
 public import Files
 internal import Glibc
+internal import Locks
 internal import Synchronization
 internal import Threads
 

@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Files
 internal import Glibc
+internal import Locks
 internal import Synchronization
 
 /// Files and directories that an earlier process had open, restored from their descriptors.

@@ -1,5 +1,6 @@
 public import Bytes
 internal import Files
+internal import Locks
 internal import Synchronization
 
 extension Tree {
@@ -15,13 +16,13 @@ extension Tree {
     /// The real file in a writable mount. `nil` for any other file.
     let held: OpenFileDescription?
     /// The file on which locks are set if this file is not real, and the descriptor from which it was opened.
-    let stand = Mutex<(file: OpenFileDescription, base: LockDescriptor)?>(nil)
-    private let current: Mutex<any ByteSource>
+    let stand = UnfairLock<(file: OpenFileDescription, base: LockDescriptor)?>(nil)
+    private let current: UnfairLock<any ByteSource>
     /// Whether the kernel reads and writes the backing file directly.
     let isLent = Atomic<Bool>(false)
     /// Checksums of bytes read from a file that is identified only by recorded properties, such as the size and CRC of
     /// an entry.
-    private let given: Mutex<DeliveredChecksums>?
+    private let given: UnfairLock<DeliveredChecksums>?
     /// Whether the size in the kernel's cache may stay an estimate while the file is open.
     public let hasOpenEnd: Bool
     /// Whether the kernel's cached pages are still valid.
@@ -41,8 +42,8 @@ extension Tree {
       self.node = node
       self.held = held
       self.keepsCache = keepsCache
-      current = Mutex(source)
-      given = node.item.claimsItsContent ? Mutex(DeliveredChecksums()) : nil
+      current = UnfairLock(source)
+      given = node.item.claimsItsContent ? UnfairLock(DeliveredChecksums()) : nil
       hasOpenEnd = !source.hasKnownSize || node.face.isConcealed
       self.changesAttributes = changesAttributes
       real = node.identity.content == nil ? source as? any OpenRealFile : nil

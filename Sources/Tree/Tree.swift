@@ -1,6 +1,7 @@
 public import Bytes
 public import Files
 internal import Glibc
+internal import Locks
 internal import Synchronization
 internal import Threads
 
@@ -65,7 +66,7 @@ public final class Tree: Sendable {
 
   /// Recent faults of determining sizes, by the nodes' generations. The next open reports the fault, since it would
   /// fail again.
-  private let sizeFaults = Mutex<[UInt64: (fault: Fault, until: UInt64)]>([:])
+  private let sizeFaults = UnfairLock<[UInt64: (fault: Fault, until: UInt64)]>([:])
   /// The lifetime of such a fault, in nanoseconds.
   private static let sizeFaultTime: UInt64 = 1_000_000_000
 

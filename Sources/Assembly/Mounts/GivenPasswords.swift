@@ -2,7 +2,7 @@ package import Bytes
 internal import CPosix
 package import Files
 internal import Glibc
-internal import Synchronization
+internal import Locks
 
 /// The passwords that `ffmount unlock` gives to a running mount.
 ///
@@ -15,7 +15,7 @@ package final class GivenPasswords: Sendable {
   /// The memory of a supervised mount. `nil` if no other process follows.
   private let memory: SharedMemory?
   /// Held while `memory` is written to.
-  private let writing = Mutex<Void>(())
+  private let writing = UnfairLock<Void>(())
 
   /// A change of the passwords.
   package enum Change: String, CaseIterable, Sendable {

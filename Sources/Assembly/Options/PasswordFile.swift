@@ -2,7 +2,7 @@ internal import ArgumentParser
 package import Bytes
 internal import Files
 internal import Glibc
-internal import Synchronization
+internal import Locks
 
 /// A file with one password or token per line, as raw bytes up to LF or CRLF. It is read again when it changes.
 ///
@@ -14,7 +14,7 @@ package final class PasswordFile: Sendable {
   private let option: String
   private let folder: Descriptor
   private let name: FileName
-  private let state = Mutex(State())
+  private let state = UnfairLock(State())
 
   private struct State {
     /// The file's stamp when it was last read. `nil` if it might not reveal a later change.

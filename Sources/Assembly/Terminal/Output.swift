@@ -1,10 +1,10 @@
 internal import Glibc
-internal import Synchronization
+internal import Locks
 
 /// Writes to standard output and other descriptors.
 package enum Output {
   /// The errno of the first write to standard output that failed.
-  private static let failure = Mutex<Int32?>(nil)
+  private static let failure = UnfairLock<Int32?>(nil)
 
   /// Writes all bytes. Throws the errno of a write that failed. Blocks while the reader of a pipe does not read.
   package static func write(_ bytes: [UInt8], to descriptor: Int32 = STDOUT_FILENO) throws(SystemError) {

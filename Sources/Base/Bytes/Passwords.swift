@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import Locks
 
 /// The user's current passwords, in the order in which they are tried.
 public final class Passwords: Sendable {
@@ -16,13 +16,13 @@ public final class Passwords: Sendable {
     var number: UInt64 = 0
   }
 
-  private let state: Mutex<State>
+  private let state: UnfairLock<State>
   private let reread: (@Sendable () -> [[UInt8]]?)?
 
   /// Creates a list of passwords. `reread` may block. It returns the passwords if they may have changed, and `nil` if
   /// they have not.
   public init(_ passwords: [[UInt8]] = [], reread: (@Sendable () -> [[UInt8]]?)? = nil) {
-    state = Mutex(State(listed: passwords))
+    state = UnfairLock(State(listed: passwords))
     self.reread = reread
   }
 

@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import Locks
 
 /// An operation in progress that any number of waiters share.
 ///
@@ -12,7 +12,7 @@ public final class SharedOperation: Sendable {
     var product: (any AnyObject & Sendable)?
   }
 
-  private let state = Mutex(State())
+  private let state = UnfairLock(State())
   /// Called once when all waiters have cancelled.
   private let abandoned: @Sendable () -> Void
 

@@ -1,5 +1,5 @@
 public import Bytes
-internal import Synchronization
+internal import Locks
 internal import Threads
 
 /// A checksum over all bytes of a source, such as a CRC, to be compared with a recorded one.
@@ -18,7 +18,7 @@ public final class RunningCheck<Sum: RunningSum & ~Copyable>: Sendable {
   /// Held while the checksum is updated, which may read. Lock order: before `state`, so that no thread blocks on its
   /// mutex.
   private let turn = CancellableLock()
-  private let state: Mutex<State>
+  private let state: UnfairLock<State>
 
   private struct State: ~Copyable {
     /// The offset up to which bytes are included.
@@ -39,7 +39,7 @@ public final class RunningCheck<Sum: RunningSum & ~Copyable>: Sendable {
   ) {
     self.source = source
     self.passed = passed
-    state = Mutex(State(sum: sum, isPassed: isPassed))
+    state = UnfairLock(State(sum: sum, isPassed: isPassed))
   }
 
   /// The result of the comparison, as far as it is known without waiting for a read in progress.

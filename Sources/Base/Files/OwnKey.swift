@@ -1,6 +1,6 @@
 public import Bytes
 internal import Glibc
-internal import Synchronization
+internal import Locks
 
 /// A secret that only this user can read, in a directory of the user. Stored data is authenticated with it, so that
 /// others cannot forge the data.
@@ -23,7 +23,7 @@ public enum OwnKey {
   }
 
   /// Held while a key is created, so that two threads do not create two.
-  private static let turn = Mutex(())
+  private static let turn = UnfairLock(())
 
   private static func read(_ path: String) -> [UInt8]? {
     // O_NONBLOCK: a FIFO must not block the open.

@@ -1,5 +1,6 @@
 internal import CSQLite
 internal import Glibc
+internal import Locks
 internal import Synchronization
 
 /// A connection to an untrusted database file. Nothing in the file is executed, and its size bounds the cost of a
@@ -11,7 +12,7 @@ internal import Synchronization
 @safe final class BoundedConnection: @unchecked Sendable {
   /// The connection. Used with `lock` held, for at most the steps of `limit`.
   private let database: Database
-  private let lock = Mutex(())
+  private let lock = UnfairLock(())
   private let limit: StepLimit
 
   /// The maximum size of a value, in bytes. The longest values are packed directories and mailbox groups.
@@ -142,7 +143,7 @@ private struct Tables: Equatable {
     self.rows = rows.sorted { ($0[1] ?? "") < ($1[1] ?? "") }
   }
 
-  private static let known = Mutex<[String: Tables]>([:])
+  private static let known = UnfairLock<[String: Tables]>([:])
 
   /// Returns the tables that the statements of `schema` create.
   static func made(by schema: String) throws -> Tables {

@@ -1,7 +1,7 @@
 public import Bytes
 internal import Files
 internal import Glibc
-internal import Synchronization
+internal import Locks
 
 /// A persistent cache of information about files that is expensive to find. It stores values by source, kind and key in
 /// one SQLite file, which several processes share.
@@ -15,7 +15,7 @@ public final class Index: Sendable {
   public let folder: String?
   /// The maximum size, in bytes. Beyond it, the least recently used sources are evicted.
   private let maximumSize: Int64
-  private let state = Mutex(State())
+  private let state = UnfairLock(State())
   let writer = IndexWriter()
 
   private struct State {

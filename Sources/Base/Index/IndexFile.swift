@@ -1,6 +1,6 @@
 internal import Bytes
 internal import Glibc
-internal import Synchronization
+internal import Locks
 
 /// The open index file. Throws `IndexFailure`.
 ///
@@ -13,7 +13,7 @@ final class IndexFile: Sendable {
   private let writer: BoundedConnection
   private let reader: BoundedConnection
   /// The row IDs of the sources read since their time of use was written.
-  private let touched = Mutex<Set<Int64>>([])
+  private let touched = UnfairLock<Set<Int64>>([])
 
   /// The accuracy of a source's time of use, in seconds, so that not every read causes a write.
   private static let useAccuracy: Int64 = 600

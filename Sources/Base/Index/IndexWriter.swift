@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Synchronization
+internal import Locks
 internal import Threads
 
 /// The index's own serial thread, with a bound on the queued work.
@@ -10,7 +10,7 @@ final class IndexWriter: Sendable {
     var cost = 0
   }
 
-  private let state = Mutex(State())
+  private let state = UnfairLock(State())
   private let thread = ThreadPool(atMost: 1)
 
   private static let costAtMost = 24 << 20

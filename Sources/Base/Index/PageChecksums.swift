@@ -1,7 +1,7 @@
 internal import Bytes
 internal import CSQLite
 internal import Glibc
-internal import Synchronization
+internal import Locks
 
 /// The checksums at the end of every page of a database file. A mismatch is damage.
 ///
@@ -27,7 +27,7 @@ enum PageChecksums {
 
   /// The addresses of wrapping method tables by those of the wrapped ones. Never freed: there is one for each of
   /// SQLite's VFS method tables.
-  private static let made = Mutex<[UInt: UInt]>([:])
+  private static let made = UnfairLock<[UInt: UInt]>([:])
 
   /// Returns the wrapping methods, directly followed by the wrapped ones.
   private static func checking(_ methods: UnsafePointer<sqlite3_io_methods>) -> UnsafePointer<sqlite3_io_methods>? {

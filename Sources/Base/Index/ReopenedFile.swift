@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import Locks
 
 /// An SQLite file that can be replaced while it is in use.
 protocol ReplaceableFile: AnyObject, Sendable {
@@ -18,14 +18,14 @@ final class ReopenedFile<File: ReplaceableFile>: Sendable {
     var replacements = 0
   }
 
-  private let state: Mutex<State>
+  private let state: UnfairLock<State>
   /// Opens or creates the file again.
   private let open: @Sendable () throws -> File
 
   private static var replacementsAtMost: Int { 2 }
 
   init(_ file: File, open: @escaping @Sendable () throws -> File) {
-    state = Mutex(State(file: file))
+    state = UnfairLock(State(file: file))
     self.open = open
   }
 

@@ -1,10 +1,10 @@
-internal import Synchronization
+internal import Locks
 
 /// A cache of converters, because iconv_open is slow. Thread-safe.
 package final class CharsetConverters: Sendable {
   package static let shared = CharsetConverters()
   /// The converters by iconv's name. Nil for a name that iconv does not know.
-  private let opened = Mutex<[String: CharsetConverter?]>([:])
+  private let opened = UnfairLock<[String: CharsetConverter?]>([:])
   /// The maximum number of entries, because names may be hostile.
   private static let limit = 200
 

@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import Locks
 
 /// A text decoded from a candidate character set.
 struct DetectedText {
@@ -35,8 +35,8 @@ struct DetectedText {
 /// The decoding tables of the candidate sets. Each is created once with iconv.
 private final class DecodingTables: Sendable {
   static let shared = DecodingTables()
-  private let converters = Mutex<[String: CharsetConverter]>([:])
-  private let tables = Mutex<[String: [UInt32]]>([:])
+  private let converters = UnfairLock<[String: CharsetConverter]>([:])
+  private let tables = UnfairLock<[String: [UInt32]]>([:])
 
   /// Returns the upper half of a single-byte set. Invalid bytes are U+FFFD. Returns `nil` for other sets.
   func table(of charset: String) -> [UInt32]? {

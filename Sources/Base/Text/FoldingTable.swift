@@ -1,6 +1,6 @@
+internal import Locks
 // Swift for canonical decompositions. Foundation's are the same, but come with 34 MB of other data.
 @_spi(_Unicode) internal import Swift
-internal import Synchronization
 
 /// The folded form of each character, for `FoldedText`.
 ///
@@ -8,7 +8,7 @@ internal import Synchronization
 /// takes longer than a search.
 struct FoldingTable: Sendable {
   /// The blocks that were created in this process, by number.
-  private static let shared = Mutex([FoldingBlock?](repeating: nil, count: 0x1100))
+  private static let shared = UnfairLock([FoldingBlock?](repeating: nil, count: 0x1100))
   /// The blocks that this value knows, which it reads without a lock.
   private var blocks = shared.withLock { $0 }
 

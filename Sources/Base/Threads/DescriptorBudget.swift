@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Synchronization
+internal import Locks
 
 /// Keeps a process below its limit of open descriptors.
 ///
@@ -19,7 +19,7 @@ public final class DescriptorBudget: Sendable {
     weak var value: (any DescriptorCache)?
   }
 
-  private let holders = Mutex<[Holder]>([])
+  private let holders = UnfairLock<[Holder]>([])
   /// The maximum number of open descriptors that the kernel currently permits.
   private let limit: @Sendable () -> Int
 

@@ -1,15 +1,15 @@
-internal import Synchronization
+internal import Locks
 
 /// A function that can be replaced at any time and called from any thread.
 ///
-/// If the function itself were the value of a `Mutex`, each access would wrap it once more and make each call slower
+/// If the function itself were the value of an `UnfairLock`, each access would wrap it once more and make each call slower
 /// than the one before. Here, it is a part of the value. `scripts/check imports` rejects the other form.
 public final class Handler<Argument>: Sendable {
   private struct Held {
     var function: (@Sendable (Argument) -> Void)?
   }
 
-  private let held = Mutex(Held())
+  private let held = UnfairLock(Held())
 
   /// Creates a handler that does nothing.
   public init() {}

@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import Locks
 
 /// An LRU cache of values that are expensive to create, bounded by total cost. Thread-safe.
 ///
@@ -10,7 +10,7 @@ public final class LRUCache<Key: Hashable & Sendable, Value: Sendable>: Sendable
     var cost = 0
   }
 
-  private let state = Mutex(State())
+  private let state = UnfairLock(State())
   private let capacity: Int
   private let memory: MemoryShare?
 

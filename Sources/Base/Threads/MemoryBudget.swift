@@ -1,6 +1,6 @@
 internal import CPosix
 internal import Glibc
-internal import Synchronization
+internal import Locks
 
 /// A bound on the memory of everything that is expensive to create and can be recreated: archives' trees, decoded
 /// bytes, information about mailboxes.
@@ -25,7 +25,7 @@ public final class MemoryBudget: Sendable {
     weak var value: (any MemoryHolder)?
   }
 
-  private let state = Mutex(State())
+  private let state = UnfairLock(State())
 
   /// The thread that trims the heap. Nil if this budget does not trim it.
   private let trimmer: ThreadPool?

@@ -1,6 +1,6 @@
 public import Bytes
 internal import Glibc
-internal import Synchronization
+internal import Locks
 
 /// Counts the threads that wait for background work and, for a limited time, those that received its result.
 ///
@@ -12,7 +12,7 @@ public final class WaiterCount: Sendable {
     var staysUntil: UInt64 = 0
   }
 
-  private let state = Mutex(State())
+  private let state = UnfairLock(State())
   private let stay: UInt64
 
   /// Creates a counter. `seconds` is the time for which a waiter counts after its result.

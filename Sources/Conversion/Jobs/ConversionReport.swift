@@ -1,5 +1,5 @@
 internal import Catalogue
-internal import Synchronization
+internal import Locks
 
 /// A user-visible report of conversions in progress and failures.
 public struct ConversionReport: Sendable {

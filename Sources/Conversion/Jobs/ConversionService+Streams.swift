@@ -2,7 +2,7 @@ public import Bytes
 public import Catalogue
 internal import Files
 internal import Glibc
-internal import Synchronization
+internal import Locks
 internal import Threads
 
 /// Results that are read before they are complete, or never made as a whole.

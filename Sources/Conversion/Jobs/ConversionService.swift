@@ -2,6 +2,7 @@ public import Bytes
 public import Catalogue
 internal import Files
 internal import Glibc
+internal import Locks
 internal import Synchronization
 public import Threads
 
@@ -42,7 +43,7 @@ public final class ConversionService: Sendable {
     }
   }
 
-  let state = Mutex(State())
+  let state = UnfairLock(State())
   let pool: ConversionPool
   let cache: RenditionCache?
   /// Tasks that wait for another mount to make the same result.
@@ -52,7 +53,7 @@ public final class ConversionService: Sendable {
   let notes: any ConversionNotes
   let passwords: DocumentPasswords
   /// Serializes `heedPasswords`. Locked before `state`.
-  private let heeding = Mutex(())
+  private let heeding = UnfairLock(())
   /// Copies of sources that are not contiguous ranges of files, by document.
   let inputs = LRUCache<UInt64, TemporaryFile>(capacity: 512 << 20, DescriptorBudget.process)
   /// Results that are not in the disk cache, for repeated requests. There is room for some of usual sizes, or one film.

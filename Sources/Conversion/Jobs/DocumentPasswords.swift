@@ -1,11 +1,11 @@
 internal import Bytes
 internal import Catalogue
-internal import Synchronization
+internal import Locks
 
 /// The user's passwords that are known to open documents.
 final class DocumentPasswords: Sendable {
   private let passwords: Passwords
-  private let state = Mutex(State())
+  private let state = UnfairLock(State())
 
   private struct State {
     /// The edition of the passwords that `found` is about.

@@ -2,7 +2,7 @@ package import Bytes
 package import Catalogue
 internal import Glibc
 package import Index
-internal import Synchronization
+internal import Locks
 internal import Threads
 
 /// The known sizes of results and numbers of pages, by state of the source. They were determined in this mount or, if
@@ -33,7 +33,7 @@ package final class ResultSizes: ConversionNotes {
     var unwritten: [IndexRecord] = []
   }
 
-  private let state = Mutex(State())
+  private let state = UnfairLock(State())
   private let index: Index?
   private let turn = CancellableLock()
 

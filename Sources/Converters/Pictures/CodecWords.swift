@@ -1,10 +1,10 @@
 internal import CAVCodec
 internal import Glibc
-internal import Synchronization
+internal import Locks
 
 /// The error messages that libavcodec logs.
 enum CodecWords {
-  private static let last = Mutex("")
+  private static let last = UnfairLock("")
 
   /// Installs a callback that stores the last message.
   static func listen() {

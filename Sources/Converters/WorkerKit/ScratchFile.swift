@@ -1,6 +1,6 @@
 internal import Catalogue
 internal import Glibc
-internal import Synchronization
+internal import Locks
 
 /// The only named file of a worker, for libraries that read only files with a name.
 public enum ScratchFile {
@@ -10,7 +10,7 @@ public enum ScratchFile {
     let room: Int
   }
 
-  private static let place = Mutex<Place?>(nil)
+  private static let place = UnfairLock<Place?>(nil)
 
   /// Sets the path of the empty file, the descriptor for writing it, and its maximum size in bytes.
   public static func set(_ descriptor: Int32, path: String, room: Int) {

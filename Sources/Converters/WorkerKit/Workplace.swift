@@ -1,9 +1,9 @@
-internal import Synchronization
+internal import Locks
 
 /// The private directory of a worker, for libraries that write named files. Other processes cannot see it. It is
 /// removed with the process.
 public enum Workplace {
-  private static let place = Mutex<String?>(nil)
+  private static let place = UnfairLock<String?>(nil)
 
   static func set(_ path: String) { place.withLock { $0 = path } }
 

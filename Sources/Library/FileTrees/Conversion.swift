@@ -1,5 +1,5 @@
 internal import Bytes
-internal import Synchronization
+internal import Locks
 public import SystemPackage
 internal import Tree
 
@@ -104,7 +104,7 @@ extension FileTree {
 
     /// The operation that the conversion waits for.
     private final class Step: Sendable {
-      private let pending = Mutex<SharedOperation?>(nil)
+      private let pending = UnfairLock<SharedOperation?>(nil)
 
       func begin(_ next: SharedOperation) { pending.withLock { $0 = next } }
 

@@ -1,6 +1,6 @@
 internal import Bytes
 internal import Glibc
-internal import Synchronization
+internal import Locks
 public import SystemPackage
 internal import Tree
 
@@ -81,7 +81,7 @@ extension FileTree {
     private let place: ResolvedPath
     private let flags: Int32
     /// Nil after `close()`.
-    private let file: Mutex<Tree.OpenFile?>
+    private let file: UnfairLock<Tree.OpenFile?>
 
     /// The number of bytes read in one step.
     private static let step = 4 << 20
@@ -95,7 +95,7 @@ extension FileTree {
       self.tree = tree
       self.place = place
       self.flags = flags
-      self.file = Mutex(file)
+      self.file = UnfairLock(file)
     }
 
     // MARK: Reading

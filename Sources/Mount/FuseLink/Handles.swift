@@ -1,5 +1,5 @@
 internal import CFuse3
-internal import Synchronization
+internal import Locks
 
 /// The numbers by which the kernel identifies open files and directories.
 ///
@@ -9,7 +9,7 @@ internal import Synchronization
   /// The position of the ordinal, in bits. Addresses have 47 bits.
   private static let shift: UInt64 = 48
   private let ordinal: UInt16
-  private let inherited = Mutex<[UInt64: Reference]>([:])
+  private let inherited = UnfairLock<[UInt64: Reference]>([:])
 
   /// An object that is returned on any thread.
   private struct Reference: @unchecked Sendable {

@@ -1,6 +1,7 @@
 internal import CPosix
 internal import Files
 internal import Glibc
+internal import Locks
 internal import Synchronization
 
 /// A helper process that sends invalidations to the kernel.
@@ -13,7 +14,7 @@ public final class KernelNotifier: Sendable {
   private let wire: Int32
   /// The connection's number in fusectl(5) if it must end with the daemon. 0 otherwise.
   private let connection: UInt32
-  private let state = Mutex(State())
+  private let state = UnfairLock(State())
 
   private struct State {
     var process: HelperProcess?

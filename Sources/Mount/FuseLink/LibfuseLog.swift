@@ -1,12 +1,12 @@
 internal import CFuse3
 internal import CPosix
 internal import Glibc
-internal import Synchronization
+internal import Locks
 
 /// The capture of libfuse's log, so that its reasons appear in ffmount's own error messages.
 enum LibfuseLog {
-  private static let lastLine = Mutex<String?>(nil)
-  private static let printsAll = Mutex(false)
+  private static let lastLine = UnfairLock<String?>(nil)
+  private static let printsAll = UnfairLock(false)
 
   /// The last line that libfuse logged.
   static var last: String? { lastLine.withLock { $0 } }

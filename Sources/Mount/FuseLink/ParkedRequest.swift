@@ -1,7 +1,7 @@
 internal import CFuse3
 internal import Files
 internal import Glibc
-internal import Synchronization
+internal import Locks
 internal import Threads
 
 /// A request that is answered later, from another thread.
@@ -27,7 +27,7 @@ public final class ParkedRequest: Sendable {
     var interrupted: (@Sendable () -> Void)?
   }
 
-  private let state: Mutex<State>
+  private let state: UnfairLock<State>
   private let interruption: Interruption
   private let thread: Int32
   private let record: ChangeRecord?
@@ -44,7 +44,7 @@ public final class ParkedRequest: Sendable {
     record = request.record
     // libfuse passes the request to its callback. Valid only until an interruption can be answered.
     let raw = unsafe request.raw
-    state = Mutex(State(request: consume request))
+    state = UnfairLock(State(request: consume request))
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
     unsafe fuse_req_interrupt_func(
       raw,

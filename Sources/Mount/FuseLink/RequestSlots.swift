@@ -2,7 +2,7 @@ public import Bytes
 internal import CPosix
 public import Files
 internal import Glibc
-internal import Synchronization
+internal import Locks
 
 /// The kernel's unanswered requests, in memory that outlives the process, so that the next process can answer them. The
 /// kernel writes each request directly into its slot, so that none exists only in a process.
@@ -29,7 +29,7 @@ public final class RequestSlots: Sendable {
   public static let capacity = Place.slots + Int(count) * size
 
   private let memory: SharedMemory
-  private let state: Mutex<State>
+  private let state: UnfairLock<State>
   private struct State {
     var free: [Int32]
     var inherited: [Int32] = []
@@ -99,7 +99,7 @@ public final class RequestSlots: Sendable {
     // If no process lives for long, each request is eventually the first.
     state.inherited.shuffle()
     if let journal { Self.prepare(&state.inherited, memory, journal, depth) }
-    self.state = Mutex(state)
+    self.state = UnfairLock(state)
     let record = unsafe TrapRecord(Self.record(memory))
     (traps, poison) = record.read(generation)
     idleTraps = record.idle

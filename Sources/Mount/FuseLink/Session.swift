@@ -1,6 +1,7 @@
 internal import CFuse3
 internal import CPosix
 internal import Glibc
+internal import Locks
 internal import Synchronization
 
 /// A mounted file system, from mount to unmount.
@@ -22,8 +23,8 @@ internal import Synchronization
   private let raw: OpaquePointer
   private let anchor: Anchor
   private let legacy: Handover?
-  private let isMounted = Mutex(false)
-  private let notifier = Mutex<KernelNotifier?>(nil)
+  private let isMounted = UnfairLock(false)
+  private let notifier = UnfairLock<KernelNotifier?>(nil)
   /// Whether the kernel accepts backing files of this process. Requires Linux 6.9 and root.
   private let borrows = Atomic<Bool>(false)
 

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Locks
 internal import Synchronization
 
 /// The policy that decides which stat calls get an exact size.
@@ -17,7 +18,7 @@ final class ExactSizePolicy: Sendable {
     var asked = 0
   }
 
-  private let habits = Mutex<[Int32: Habit]>([:])
+  private let habits = UnfairLock<[Int32: Habit]>([:])
   /// Whether any size was requested. Checked without the lock at each open.
   private let isUsed = Atomic<Bool>(false)
   private let program: @Sendable (Int32) -> String

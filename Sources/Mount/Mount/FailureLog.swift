@@ -1,13 +1,13 @@
 internal import Bytes
+internal import Locks
 internal import Logging
-internal import Synchronization
 internal import Tree
 
 /// A log of failures: one line for each file and fault.
 final class FailureLog: Sendable {
   private let logger: Logger
   /// The lines already logged, so that a program that retries causes only one.
-  private let said = Mutex<Set<String>>([])
+  private let said = UnfairLock<Set<String>>([])
   private static let remembered = 4096
 
   init(_ logger: Logger) { self.logger = logger }

@@ -1,7 +1,7 @@
 internal import Bytes
 public import FuseLink
 internal import Glibc
-internal import Synchronization
+internal import Locks
 internal import Threads
 internal import Tree
 

@@ -1,7 +1,7 @@
 internal import Bytes
 public import FuseLink
 internal import Glibc
-internal import Synchronization
+internal import Locks
 internal import Tree
 
 /// Lookups, attributes and statistics.
@@ -88,7 +88,7 @@ extension MountedTree {
   /// retried.
   private func sizeEffort(for process: Int32) -> @Sendable () -> Tree.SizeEffort {
     if options.sizesAreExact { return { .any } }
-    let answer = Mutex<Tree.SizeEffort?>(nil)
+    let answer = UnfairLock<Tree.SizeEffort?>(nil)
     return { [sizeHabits, players = options.players] in
       answer.withLock { known in
         if let known { return known }

@@ -2,7 +2,7 @@ internal import Bytes
 internal import Files
 public import FuseLink
 internal import Glibc
-internal import Synchronization
+internal import Locks
 internal import Threads
 internal import Tree
 

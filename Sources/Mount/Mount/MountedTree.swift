@@ -3,6 +3,7 @@ internal import CPosix
 internal import Files
 public import FuseLink
 internal import Glibc
+internal import Locks
 public import Logging
 internal import Synchronization
 internal import Threads
@@ -20,7 +21,7 @@ public final class MountedTree: FileSystem {
   private let notifier = ThreadPool(atMost: 1)
   let lockQueue: LockQueue
   private let sourceFollower: SourceFollower
-  let session = Mutex<Session?>(nil)
+  let session = UnfairLock<Session?>(nil)
   let ending: Ending
   private let isTrimming = Atomic<Bool>(false)
   let habits = ReaddirPlusPolicy()

@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import Locks
 internal import Tree
 
 /// The policy that decides which directory entries are returned with their nodes.
@@ -80,7 +80,7 @@ final class ReaddirPlusPolicy: Sendable {
     }
   }
 
-  private let habits = Mutex<[Int32: Habit]>([:])
+  private let habits = UnfairLock<[Int32: Habit]>([:])
 
   private static let probes = 8
   /// The number of files without nodes in one directory after which nodes are returned. Looking up each of them

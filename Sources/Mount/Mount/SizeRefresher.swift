@@ -2,7 +2,7 @@ internal import Bytes
 internal import CPosix
 internal import Files
 internal import Glibc
-internal import Synchronization
+internal import Locks
 internal import Threads
 
 /// A helper process that makes the kernel refresh a file's size before the file is read.
@@ -14,7 +14,7 @@ internal import Threads
 /// killed and blocks the unmount.
 final class SizeRefresher: Sendable {
   private let mountpoint: [UInt8]
-  private let state = Mutex(State())
+  private let state = UnfairLock(State())
   /// The thread that receives the helper's replies.
   private let listener = ThreadPool(atMost: 1)
 

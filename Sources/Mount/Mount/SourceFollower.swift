@@ -1,7 +1,7 @@
 internal import Bytes
 internal import Files
 internal import Glibc
-internal import Synchronization
+internal import Locks
 internal import Threads
 internal import Tree
 
@@ -38,7 +38,7 @@ final class SourceFollower: Sendable {
     var notices: NoticeQueue?
   }
 
-  private let state = Mutex(State())
+  private let state = UnfairLock(State())
   private let worker = ThreadPool(atMost: 1)
   /// Makes the kernel request the attributes of an open file.
   private let refresh: @Sendable (Tree.OpenFile) -> Void

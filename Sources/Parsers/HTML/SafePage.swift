@@ -1,5 +1,5 @@
 package import Bytes
-internal import Synchronization
+internal import Locks
 
 /// A safe page derived from a message's HTML, generated block by block, with the last block cached.
 package final class SafePage: ChunkedSource {
@@ -26,7 +26,7 @@ package final class SafePage: ChunkedSource {
   private let pieces: [Piece]
   package let chunks: [Chunk]
   package let size: Int64
-  private let latest: Mutex<(number: Int, bytes: [UInt8])>
+  private let latest: UnfairLock<(number: Int, bytes: [UInt8])>
   private let chunkSize: Int
 
   /// Generates everything once, to determine the size. Blocks. `chunkSize` is in bytes of text, and takes a few times
@@ -51,7 +51,7 @@ package final class SafePage: ChunkedSource {
     self.pieces = pieces
     self.chunks = chunks
     self.size = size
-    self.latest = Mutex(latest)
+    self.latest = UnfairLock(latest)
     self.chunkSize = chunkSize
   }
 

@@ -1,6 +1,6 @@
 public import Bytes
 internal import HTML
-internal import Synchronization
+internal import Locks
 internal import Text
 
 /// A message (RFC 5322, 2045–2049): its header, bodies and attachments.
@@ -16,7 +16,7 @@ public final class Message: Sendable {
   /// The files inline in the text of parts, by part.
   private let inlineFiles: [Int: [InlineFile]]
   /// The decoded sources by part and attachment, which keep sizes and restart points.
-  private let decoded = Mutex<[Key: any ByteSource]>([:])
+  private let decoded = UnfairLock<[Key: any ByteSource]>([:])
 
   /// `body.txt`: the best plain text; may be empty.
   public let body: TextBody

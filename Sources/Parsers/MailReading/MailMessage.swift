@@ -1,7 +1,7 @@
 internal import Bytes
 public import ContentReading
+internal import Locks
 internal import Mail
-internal import Synchronization
 
 /// A message: its sender, date, subject, text and attached files.
 ///
@@ -22,7 +22,7 @@ public final class MailMessage: Sendable {
 
   private let isQuoted: Bool
   /// The parsed message, after the first request for it.
-  private let parsed = Mutex<Message?>(nil)
+  private let parsed = UnfairLock<Message?>(nil)
 
   /// Opens a file that is one message, such as `.eml`. Reads its header. Blocks.
   ///

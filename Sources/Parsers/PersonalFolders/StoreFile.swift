@@ -1,5 +1,5 @@
 public import Bytes
-internal import Synchronization
+internal import Locks
 
 /// An Outlook file with folders of messages (MS-PST): `.pst`, and `.ost` up to Outlook 2010.
 ///
@@ -11,7 +11,7 @@ public final class StoreFile: Sendable {
   private let cipher: StoreCipher
   private let nodeRoot: Int64
   private let blockRoot: Int64
-  private let pages = Mutex<[Int64: [UInt8]]>([:])
+  private let pages = UnfairLock<[Int64: [UInt8]]>([:])
 
   private static let mostPages = 4096
   private static let deepest = 10

@@ -1,4 +1,5 @@
 public import Bytes
+internal import Locks
 internal import Synchronization
 public import Threads
 
@@ -21,11 +22,11 @@ public final class RewrittenText: ByteSource {
   private let source: any ByteSource
   private let memory: Memory
   private let number: UInt64
-  private let state: Mutex<State>
+  private let state: UnfairLock<State>
   /// The lock that serializes the generation of pieces. Lock order: before the lock of `state`.
   private let turn = CancellableLock()
   /// The converters, which are used only with `turn` locked.
-  private let converters = Mutex(TextDecoder.Converters())
+  private let converters = UnfairLock(TextDecoder.Converters())
   private let ended: @Sendable (Int64) -> Void
   private let guess: Int64
 
@@ -48,7 +49,7 @@ public final class RewrittenText: ByteSource {
     self.guess = guess
     self.ended = ended
     number = memory.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
-    state = Mutex(State(marks: [Mark(rewriting: rewriting)]))
+    state = UnfairLock(State(marks: [Mark(rewriting: rewriting)]))
   }
 
   public var size: Int64 {

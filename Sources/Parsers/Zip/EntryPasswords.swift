@@ -1,7 +1,7 @@
 internal import Bytes
 internal import Codecs
 internal import Entries
-internal import Synchronization
+internal import Locks
 
 /// The encryption of an entry.
 enum Encryption: Equatable, BitwiseCopyable, Sendable {
@@ -39,7 +39,7 @@ enum Encryption: Equatable, BitwiseCopyable, Sendable {
 /// A cache of the password of each entry, chosen from the configured passwords.
 final class EntryPasswords: Sendable {
   private let passwords: Passwords
-  private let state = Mutex(State())
+  private let state = UnfairLock(State())
 
   private enum Key: Sendable {
     case zipCrypto(ZipCryptoKeys)

@@ -1,7 +1,7 @@
 public import Bytes
 public import Codecs
 public import Entries
-internal import Synchronization
+internal import Locks
 public import Threads
 
 /// The tree of a ZIP archive, and its entries' bytes.
@@ -12,9 +12,9 @@ public final class ZipArchive: OpenedArchive {
   /// The memory of the tree, released with it.
   private let memory: MemoryShare
   /// The open sources of entries, shared so that an entry is decoded only once.
-  private let opened = Mutex<[UInt32: OpenedEntry]>([:])
+  private let opened = UnfairLock<[UInt32: OpenedEntry]>([:])
   /// The stored entries with a verified CRC.
-  private let passed = Mutex<Set<UInt32>>([])
+  private let passed = UnfairLock<Set<UInt32>>([])
   /// The fault that ended the reading of the central directory early. Entries before it are in the tree.
   public let fault: Fault?
 

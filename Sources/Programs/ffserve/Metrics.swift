@@ -1,13 +1,14 @@
 import Bytes
 import Files
 import Glibc
+import Locks
 import NIOHTTP1
 import Synchronization
 import Tree
 
 /// The counters, in the format of Prometheus.
 final class Metrics: Sendable {
-  private let answers = Mutex<[UInt: Int]>([:])
+  private let answers = UnfairLock<[UInt: Int]>([:])
   private let bytes = Atomic<Int>(0)
   private let start = Timestamp.now.seconds
 

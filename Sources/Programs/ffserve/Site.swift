@@ -3,6 +3,7 @@ import Bytes
 import FileTrees
 import Files
 import Glibc
+import Locks
 import NIOCore
 import NIOHTTP1
 import Synchronization
@@ -34,7 +35,7 @@ final class Site: Sendable {
   private let folders = RecentFolders()
   let health = Health()
   let proxies: Proxies
-  private let clock = Mutex((second: Int64.min, text: ""))
+  private let clock = UnfairLock((second: Int64.min, text: ""))
   private let ending = Atomic<Bool>(false)
   private let note: @Sendable (String) -> Void
 

@@ -1,8 +1,8 @@
-import Synchronization
+import Locks
 
 /// Holds the site for connections, because it is created once the port is known.
 final class SiteHolder: Sendable {
-  private let held = Mutex<Site?>(nil)
+  private let held = UnfairLock<Site?>(nil)
 
   var site: Site? {
     get { held.withLock { $0 } }

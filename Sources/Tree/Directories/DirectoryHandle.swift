@@ -1,5 +1,5 @@
 public import Bytes
-internal import Synchronization
+internal import Locks
 internal import Threads
 
 /// An open directory. Lists its names in order, each file followed by its views.
@@ -23,7 +23,7 @@ public final class DirectoryHandle: Sendable {
   private let caller: Credentials?
   /// A lock held while `state` is accessed, so that no thread blocks on the mutex of `state`.
   private let turn = CancellableLock()
-  private let state: Mutex<State>
+  private let state: UnfairLock<State>
   /// The directory's node ID.
   public var folder: UInt64 { UInt64(node.id) }
   /// Whether the kernel may cache the whole listing until it is invalidated. False in a mount for several users, where
@@ -83,7 +83,7 @@ public final class DirectoryHandle: Sendable {
     self.tree = tree
     self.node = node
     self.keepsCache = keepsCache
-    state = Mutex(State(listing, of: sourceState))
+    state = UnfairLock(State(listing, of: sourceState))
     self.caller = caller
   }
 

@@ -1,6 +1,6 @@
 internal import Bytes
 internal import Files
-internal import Synchronization
+internal import Locks
 
 /// The names of a `PersistentNodeTable`, each preceded by its length. Free memory is not recorded: each process
 /// determines it from the names in use.
@@ -17,7 +17,7 @@ final class NameStore: Sendable {
     /// Free ranges, in units. A new name is stored at the start of the last one.
     var stretches = [UInt64(1)..<UInt64(NameStore.capacity / NameStore.unit)]
   }
-  private let room = Mutex(Room())
+  private let room = UnfairLock(Room())
 
   init(_ memory: SharedMemory, at start: Int) {
     self.memory = memory

@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Locks
 internal import Synchronization
 
 /// An item known to the kernel by a node ID.
@@ -17,9 +18,9 @@ package final class Node: Sendable {
   var parent: Node? { position.folder }
   var name: FileName { position.name }
   /// Further names of a real file.
-  private let furtherNames = Mutex<[Name]>([])
+  private let furtherNames = UnfairLock<[Name]>([])
   private let hasFurtherNames = Atomic<Bool>(false)
-  private let held: Mutex<Held>
+  private let held: UnfairLock<Held>
   /// The inode number for stat(2). Constant while the node exists, since programs that walk directories compare it.
   let inode: UInt64
   /// The nesting depth in archives.
@@ -59,7 +60,7 @@ package final class Node: Sendable {
     self.generation = generation
     position = Position(parent, name)
     let identity = identity ?? ItemIdentity(item)
-    held = Mutex(Held(item: item, identity: identity, face: face))
+    held = UnfairLock(Held(item: item, identity: identity, face: face))
     self.inode = inode ?? identity.inode
     self.depth = depth
   }

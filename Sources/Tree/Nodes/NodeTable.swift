@@ -1,5 +1,5 @@
 internal import Bytes
-internal import Synchronization
+internal import Locks
 
 /// The nodes to which the kernel has references.
 ///
@@ -57,7 +57,7 @@ final class NodeTable: Sendable {
     let ledger: PersistentNodeTable?
   }
 
-  private let state: Mutex<State>
+  private let state: UnfairLock<State>
   let root: Node
   /// Whether an earlier process gave nodes to the kernel. Further names of their files are unknown.
   let hasInherited: Bool
@@ -81,7 +81,7 @@ final class NodeTable: Sendable {
     var first = State(slots: [Slot(), Slot(node: root, lookups: 1)], ledger: ledger)
     first.inherit(keepingForgotten: forgottenAtMost > 0)
     hasInherited = first.slots.count > 2
-    state = Mutex(first)
+    state = UnfairLock(first)
   }
 
   var count: Int { state.withLock { $0.count } }

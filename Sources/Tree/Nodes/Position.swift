@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Locks
 internal import Synchronization
 
 /// The directory and name of an item, which a rename through the mount changes. Reads take no lock until then.
@@ -6,7 +7,7 @@ struct Position<Folder: AnyObject & Sendable>: ~Copyable, Sendable {
   typealias Value = (folder: Folder?, name: FileName)
   private let first: Value
   private let isMoved = Atomic<Bool>(false)
-  private let moved = Mutex<Value?>(nil)
+  private let moved = UnfairLock<Value?>(nil)
 
   init(_ folder: Folder?, _ name: FileName) { first = (folder, name) }
 

@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Files
 internal import Glibc
+internal import Locks
 internal import Synchronization
 internal import Threads
 
@@ -15,7 +16,7 @@ final class OpenFileDescription: ByteSource, DescriptorHolder {
   private let inode: UInt64
   private let writing: WriteState
   /// The locks that were set through this file. They end with it if the file was closed without a flush.
-  let lockers = Mutex<[WriteState.Locker: WriteState.Weak<OwnerLocks>]>([:])
+  let lockers = UnfairLock<[WriteState.Locker: WriteState.Weak<OwnerLocks>]>([:])
   /// The record for the next process. `nil` if there will be none.
   let entry: OpenLedger.Entry?
   /// The kernel's handle. 0 if unknown.

@@ -1,6 +1,6 @@
 internal import Bytes
 internal import Files
-internal import Synchronization
+internal import Locks
 
 /// The bytes of an open real file. Its status and descriptor stay available when its names are removed.
 protocol OpenRealFile: ByteSource {
@@ -24,7 +24,7 @@ struct OpenFiles: ~Copyable, Sendable {
   }
 
   /// The state. `nil` while no file is open.
-  private let state = Mutex<State?>(nil)
+  private let state = UnfairLock<State?>(nil)
 
   /// The number of open files.
   var count: Int { state.withLock { $0?.count ?? 0 } }

@@ -1,7 +1,7 @@
 internal import Bytes
 internal import Files
 internal import Glibc
-internal import Synchronization
+internal import Locks
 internal import Threads
 
 /// The locks of one owner on one file. They end when this object is released.
@@ -10,7 +10,7 @@ internal import Threads
 /// not permit a lock, and the file can no longer be opened for reading and writing, there is a second one.
 final class OwnerLocks: Sendable {
   /// The descriptors, up to two. No byte is locked through both.
-  private let descriptors = Mutex<[LockDescriptor]>([])
+  private let descriptors = UnfairLock<[LockDescriptor]>([])
   /// Held during a request, since one may take several system calls. No other lock is acquired meanwhile.
   private let request = CancellableLock()
   /// Called with the file's inode number after the locks have ended.

@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Files
 internal import Glibc
+internal import Locks
 internal import Synchronization
 internal import Threads
 
@@ -13,9 +14,9 @@ final class WriteState: Sendable {
   }
 
   /// The locks of each owner and file.
-  let locks = Mutex<[Locker: OwnerLocks]>([:])
+  let locks = UnfairLock<[Locker: OwnerLocks]>([:])
   /// The files on which locks of derived files are set, by inode number.
-  let stands = Mutex<[UInt64: Weak<LockDescriptor>]>([:])
+  let stands = UnfairLock<[UInt64: Weak<LockDescriptor>]>([:])
   /// The handler for files of which a lock may have ended, by inode number.
   let released = Handler<UInt64>()
 
@@ -29,7 +30,7 @@ final class WriteState: Sendable {
   }
 
   /// The owners whose locks were lost with an earlier process. They get EIO until they close the file.
-  let lost = Mutex<Set<Locker>>([])
+  let lost = UnfairLock<Set<Locker>>([])
 
   /// The numbers of renames that have begun and ended.
   private let begun = Atomic<UInt64>(0)

@@ -1,6 +1,7 @@
 package import Bytes
 package import Files
 internal import Glibc
+internal import Locks
 internal import Synchronization
 
 /// The path from the root to a real directory. Stores names, so that no descriptor has to stay open. The root has no
@@ -29,7 +30,7 @@ final class RealPath: Sendable {
     found = (status.device, status.inode)
   }
 
-  private let removed = Mutex<RemovedFolder?>(nil)
+  private let removed = UnfairLock<RemovedFolder?>(nil)
 
   /// Records that the name was removed.
   func remove(_ folder: RemovedFolder) { removed.withLock { $0 = folder } }

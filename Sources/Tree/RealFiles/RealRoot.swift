@@ -1,6 +1,7 @@
 public import Bytes
 public import Files
 public import Glibc
+internal import Locks
 internal import Synchronization
 
 /// The source directory on disk, with state shared by all its files.
@@ -22,9 +23,8 @@ public final class RealRoot: Sendable {
     }
   }
 
-  private let held: Mutex<Opened>
-  /// The facts of the open directory that each status of a file needs. Not below `held`: threads that wait for a mutex
-  /// get it one by one, in a row that does not end while many walk the tree.
+  private let held: UnfairLock<Opened>
+  /// The facts of the open directory that each status of a file needs, to be read without a lock.
   private let device: Atomic<UInt64>
   private let keepsCreationTimes: Atomic<Bool>
   /// The absolute path without symbolic links. `nil` if the directory cannot be reopened.
@@ -44,7 +44,7 @@ public final class RealRoot: Sendable {
     _ descriptor: consuming Descriptor, pool: DescriptorPool, path: String? = nil, named name: String? = nil
   ) throws(Fault) {
     let opened = try Opened(descriptor)
-    held = Mutex(opened)
+    held = UnfairLock(opened)
     device = Atomic(opened.device)
     keepsCreationTimes = Atomic(opened.keepsCreationTimes)
     self.path = path

@@ -1,29 +1,21 @@
 package import Bytes
-internal import Synchronization
+internal import Locks
 
 /// A cache of the views of files without an extension. The views are chosen by a file's first bytes and cached by its
 /// revision.
 final class SniffedViewCache: Sendable {
-  /// The views by revision, in parts by the revision. Each listed name takes a lock, and threads that wait for a `Mutex`
-  /// get it one by one, each after it was woken.
-  private let parts = (0..<64).map { _ in Part() }
-
-  private final class Part: Sendable {
-    let views = Mutex<[UInt64: [Int]]>([:])
-  }
+  private let views = UnfairLock<[UInt64: [Int]]>([:])
 
   /// The number of bytes that every view needs to recognize its sources.
   static let headSize = 4096
-  /// The maximum number of files in a part.
-  private static let limit = 256
+  private static let limit = 16384
 
   /// Returns the result of `choose` for the file's first bytes. Empty if the file cannot be read.
   package func views(
     of found: LookupResult, _ blocking: BlockingMode, _ choose: (ArraySlice<UInt8>) -> [Int]
   ) throws(Fault) -> [Int] {
     let revision = found.item.revision(found.attributes)
-    let part = parts[Int(truncatingIfNeeded: StableHash(seed: revision).value % UInt64(parts.count))]
-    if let known = part.views.withLock({ $0[revision] }) { return known }
+    if let known = views.withLock({ $0[revision] }) { return known }
     var chosen: [Int] = []
     do throws(Fault) {
       let bytes = try found.item.open(pinned: false, blocking)
@@ -31,7 +23,7 @@ final class SniffedViewCache: Sendable {
     } catch {
       if error.isDelay { throw error }
     }
-    part.views.withLock { views in
+    views.withLock { views in
       if views.count >= Self.limit { views.removeAll(keepingCapacity: true) }
       views[revision] = chosen
     }

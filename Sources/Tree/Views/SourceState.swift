@@ -1,6 +1,7 @@
 package import Bytes
 internal import Files
 internal import Glibc
+internal import Locks
 internal import Synchronization
 
 /// The source of a view, in one state. Can check whether that is still the current state.
@@ -16,7 +17,7 @@ package final class SourceState: Sendable {
   package var path: String { source.path }
   /// The time of the last check that the file is unchanged, in nanoseconds of the monotonic clock.
   private let checkedAt = Atomic<UInt64>(0)
-  private let list = Mutex<KnownList?>(nil)
+  private let list = UnfairLock<KnownList?>(nil)
 
   private struct KnownList: Sendable {
     /// The access list. `nil` if the file has none.
@@ -86,7 +87,7 @@ package final class SourceTable<Value: AnyObject & Sendable>: Sendable {
     weak var value: Value?
   }
 
-  private let references = Mutex<[Key: Reference]>([:])
+  private let references = UnfairLock<[Key: Reference]>([:])
 
   package init() {}
 

@@ -2,6 +2,7 @@ internal import Bytes
 internal import Entries
 internal import Files
 internal import Jobs
+internal import Locks
 internal import Synchronization
 internal import Tar
 internal import Threads
@@ -16,7 +17,7 @@ internal import Zip
 final class Archives: MemoryHolder {
   private let table = SourceTable<Archive>()
   /// The archives that have a tree or a known fault, in use or not.
-  private let kept = Mutex<[ObjectIdentifier: Archive]>([:])
+  private let kept = UnfairLock<[ObjectIdentifier: Archive]>([:])
   private let clock = Atomic<UInt64>(0)
   let unpacking: Unpacking
   /// The workers that list and unpack archives without a parser here. Nil if there are none.
@@ -98,7 +99,7 @@ final class Archive: Sendable {
     var reads: [UInt32: Bool] = [:]
   }
 
-  private let state = Mutex(State())
+  private let state = UnfairLock(State())
   private let turn = CancellableLock()
 
   /// The maximum size of an archive whose tree is read without blocking, in bytes.

@@ -1,13 +1,13 @@
 internal import Bytes
 internal import Catalogue
-internal import Synchronization
+internal import Locks
 
 /// A run of entries that a worker has unpacked or is unpacking.
 final class UnpackedRun: Sendable {
   let run: EntryRun
   fileprivate let bytes: any ByteSource
-  private let faults = Mutex<MemberFaults?>(nil)
-  private let hasFailed = Mutex(false)
+  private let faults = UnfairLock<MemberFaults?>(nil)
+  private let hasFailed = UnfairLock(false)
 
   init(_ run: EntryRun, _ bytes: any ByteSource) {
     self.run = run

@@ -1,6 +1,6 @@
 package import Bytes
 package import Index
-internal import Synchronization
+internal import Locks
 internal import Threads
 package import Tree
 
@@ -17,9 +17,9 @@ package protocol IndexedTrees: AnyObject, Sendable {
 public final class FindService: Sendable {
   private let index: Index
   private let trees: (any IndexedTrees)?
-  private let searches = Mutex<[[FileName]: OpenSearch]>([:])
+  private let searches = UnfairLock<[[FileName]: OpenSearch]>([:])
   /// The tree that shows the results.
-  private let shown = Mutex(Reference())
+  private let shown = UnfairLock(Reference())
   /// The threads of the searches, of which each reads one folder.
   private let workers = ThreadPool(atMost: 2)
 

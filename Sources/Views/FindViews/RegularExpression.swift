@@ -1,6 +1,6 @@
 internal import Bytes
 internal import Glibc
-internal import Synchronization
+internal import Locks
 
 /// A POSIX extended regular expression, matched line by line regardless of case.
 ///
@@ -9,7 +9,7 @@ internal import Synchronization
 @safe final class RegularExpression: @unchecked Sendable {
   private var compiled = unsafe regex_t()
   /// Held while the expression is used: regexec(3) changes it.
-  private let lock = Mutex(())
+  private let lock = UnfairLock(())
 
   /// The maximum length of an expression, in bytes.
   private static let longest = 500

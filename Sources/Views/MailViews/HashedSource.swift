@@ -1,19 +1,19 @@
 internal import Bytes
 internal import Codecs
-internal import Synchronization
+internal import Locks
 internal import Tree
 
 /// Hashes a source while it is read sequentially; ranges that the reader skips are read for the hash.
 final class HashedSource: ByteSource {
   private let source: any ByteSource
-  private let state: Mutex<BlockIndex.Hash>
+  private let state: UnfairLock<BlockIndex.Hash>
 
   private static let readSize = 192 << 10
 
   /// Continues a hash of the source's start.
   init(_ source: any ByteSource, from hash: BlockIndex.Hash = .init()) {
     self.source = source
-    state = Mutex(hash)
+    state = UnfairLock(hash)
   }
 
   /// The hash of the bytes up to the offset reached.

@@ -1,6 +1,6 @@
 internal import Bytes
+internal import Locks
 internal import Mail
-internal import Synchronization
 internal import Tree
 
 /// `NAME.messages/`: the directories of the messages of a mailbox or mail folder, in the source's order.
@@ -20,7 +20,7 @@ final class MailboxFolder: DerivedItem {
   static let mark: UInt64 = 0x6D62_6F78 << 32
 
   /// The most recently listed names, by position. Most of them are looked up next.
-  private let listed = Mutex<(first: Int, names: [FileName])>((0, []))
+  private let listed = UnfairLock<(first: Int, names: [FileName])>((0, []))
 
   init(_ mailbox: any MessageSource, _ messages: MessageTable) {
     self.mailbox = mailbox

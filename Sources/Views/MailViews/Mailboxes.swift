@@ -1,6 +1,7 @@
 internal import Bytes
 package import Index
 internal import Jobs
+internal import Locks
 internal import Mail
 internal import Synchronization
 package import Threads
@@ -22,7 +23,7 @@ package final class Mailboxes: Sendable {
   private let seenFolders = DirectoryScanCache<MessageFiles>()
   private let seenTrees = DirectoryScanCache<MailTreeFolder>()
   /// Mailboxes that are kept open while unused, in LRU order (most recent last).
-  private let kept = Mutex<[any MessageSource]>([])
+  private let kept = UnfairLock<[any MessageSource]>([])
   let index: Index?
   let scans = ThreadPool(atMost: 2, evenHeldUp: 24)
   /// Threads that search for attachments. A separate pool, because they wait for `scans`.
@@ -42,7 +43,7 @@ package final class Mailboxes: Sendable {
   /// The derived data, by mailbox and sorting.
   let known: LRUCache<Place, Sorted>
   private let sorted = SourceTable<SortedMailbox>()
-  private let keptSorted = Mutex<[SortedMailbox]>([])
+  private let keptSorted = UnfairLock<[SortedMailbox]>([])
   let shown: LRUCache<Place, ShownBlock>
   /// The hashes of the IDs of a mailbox's messages.
   let messageIDs: LRUCache<Place, [UInt64]>

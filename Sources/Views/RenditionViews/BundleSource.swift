@@ -1,6 +1,6 @@
 internal import Bytes
 internal import Catalogue
-internal import Synchronization
+internal import Locks
 internal import Tree
 
 /// The bytes of several files as one input of the converter: their list, then one file after the other.
@@ -14,7 +14,7 @@ final class BundleSource: ByteSource {
   let size: Int64
   let identity: ByteIdentity?
   let isSettling: Bool
-  private let opened = Mutex<(index: Int, source: any ByteSource)?>(nil)
+  private let opened = UnfairLock<(index: Int, source: any ByteSource)?>(nil)
 
   /// Opens each file once. Blocks.
   init(_ members: [FileGroup.Member]) throws(Fault) {

@@ -1,6 +1,7 @@
 internal import Bytes
 internal import Catalogue
 internal import Jobs
+internal import Locks
 internal import Synchronization
 internal import Tree
 
@@ -63,7 +64,7 @@ final class DerivedDirectory: DerivedItem {
   let file: SourceState
   private let contents: any DirectoryContents
   private let conversions: Conversions
-  private let known = Mutex<DerivedFiles?>(nil)
+  private let known = UnfairLock<DerivedFiles?>(nil)
   /// The index of the file that was opened last.
   private let lastOpened = Atomic<Int>(-1)
 

@@ -1,7 +1,7 @@
 internal import Bytes
 internal import Catalogue
 internal import Jobs
-internal import Synchronization
+internal import Locks
 internal import Tree
 
 /// The bytes of several files as one input of the converter. Some of the files are converted from others first.
@@ -70,7 +70,7 @@ final class GatheringPlace: Sendable {
     weak var gathering: Gathering?
   }
 
-  private let state = Mutex(State())
+  private let state = UnfairLock(State())
 
   func gathering(_ make: () throws(Fault) -> Gathering) throws(Fault) -> Gathering {
     if let known = state.withLock({ $0.gathering }) { return known }

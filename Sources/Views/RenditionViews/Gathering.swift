@@ -2,7 +2,7 @@ internal import Bytes
 internal import Catalogue
 internal import Files
 internal import Jobs
-internal import Synchronization
+internal import Locks
 internal import Threads
 internal import Tree
 
@@ -19,7 +19,7 @@ final class Gathering: Sendable {
   private let replacesFailures: Bool
   /// The lock for adding files. Lock order: before `state`.
   private let turn = CancellableLock()
-  private let state = Mutex(State())
+  private let state = UnfairLock(State())
 
   private struct State {
     /// The sizes of the files that have been added.

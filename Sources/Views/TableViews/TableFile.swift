@@ -1,6 +1,6 @@
 internal import Bytes
 internal import Jobs
-internal import Synchronization
+internal import Locks
 internal import Tables
 internal import Tree
 
@@ -14,7 +14,7 @@ final class TableFile: DerivedItem {
   private let known: ResultSizes
   private let memory: RewrittenText.Memory
   /// The text while it has readers.
-  private let opened = Mutex(Opened())
+  private let opened = UnfairLock(Opened())
 
   private struct Opened: Sendable {
     weak var text: RewrittenText?

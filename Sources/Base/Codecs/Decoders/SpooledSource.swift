@@ -1,5 +1,5 @@
 public import Bytes
-internal import Synchronization
+internal import Locks
 internal import Threads
 
 /// The output of a compressed stream that can only be decoded sequentially, at any offset.
@@ -15,8 +15,8 @@ public final class SpooledSource: ByteSource {
   private let makeSpool: SpoolMaker
   /// Held while decoding. Lock order: `turn`, `pass`, `made`. No thread then blocks on the mutex of `pass`.
   private let turn = CancellableLock()
-  private let pass: Mutex<Pass>
-  private let made = Mutex(Made())
+  private let pass: UnfairLock<Pass>
+  private let made = UnfairLock(Made())
 
   /// The decoder's progress through the stream.
   private struct Pass {
@@ -50,7 +50,7 @@ public final class SpooledSource: ByteSource {
     self.crc = crc
     stretches = BlockTable(size: size, cache)
     makeSpool = spool
-    pass = Mutex(Pass())
+    pass = UnfairLock(Pass())
   }
 
   public func verify() throws(Fault) { try compressed.verify() }

@@ -1,5 +1,5 @@
 public import Bytes
-internal import Synchronization
+internal import Locks
 internal import Threads
 
 /// The output of a Deflate stream, at any offset.
@@ -14,7 +14,7 @@ public final class InflatedSource: ByteSource {
   private let crc: UInt32?
   private let stretches: BlockTable
   private let log: RestartLog?
-  private let frontier: Mutex<Frontier>
+  private let frontier: UnfairLock<Frontier>
   /// Locks for decoding: one thread decodes a block, and others that need it wait. Lock order: before `passTurn`.
   private let turns = [CancellableLock(), CancellableLock(), CancellableLock(), CancellableLock()]
   /// Held while `frontier` is accessed, so that no thread blocks on the mutex of `frontier`.
@@ -61,7 +61,7 @@ public final class InflatedSource: ByteSource {
       if size >= Self.loggedSize, let store = cache.restarts, let identity {
         RestartLog(store, of: identity, streamSize: compressed.size)
       } else { nil }
-    frontier = Mutex(Frontier())
+    frontier = UnfairLock(Frontier())
   }
 
   private static func identity(of compressed: ByteIdentity, _ size: Int64, _ crc: UInt32?) -> ByteIdentity {

@@ -1,5 +1,5 @@
 public import Bytes
-internal import Synchronization
+internal import Locks
 
 /// The state of ZIP's traditional encryption (APPNOTE 6.1) at one offset of the data: three keys.
 public struct ZipCryptoKeys: Sendable {
@@ -46,7 +46,7 @@ public final class ZipCryptoSource: ByteSource {
   private let encrypted: any ByteSource
   /// The distance between recorded states, in bytes.
   private let spacing: Int64
-  private let state: Mutex<State>
+  private let state: UnfairLock<State>
 
   private struct State {
     /// The keys at each multiple of `spacing` reached so far.
@@ -71,7 +71,7 @@ public final class ZipCryptoSource: ByteSource {
     var spacing: Int64 = 256 << 10
     while size / spacing > Self.mostNotes { spacing *= 2 }
     self.spacing = spacing
-    state = Mutex(State(noted: [keys], last: Place(offset: 0, keys: keys)))
+    state = UnfairLock(State(noted: [keys], last: Place(offset: 0, keys: keys)))
   }
 
   /// Always nil: nothing that was encrypted may be stored on a disk beyond the mount.

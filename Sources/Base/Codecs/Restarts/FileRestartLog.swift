@@ -1,14 +1,14 @@
 internal import Bytes
-internal import Synchronization
+internal import Locks
 
 /// The stored restart points of one compressed file, for `UnpackedSource`. They are written in batches during the first
 /// pass and read back one by one.
 final class FileRestartLog: Sendable {
   private let store: any RestartStore
   private let stream: ByteIdentity
-  private let batch = Mutex<[FileRestartPoint]>([])
+  private let batch = UnfairLock<[FileRestartPoint]>([])
   /// The points read last from the store.
-  private let loaded = Mutex<[FileRestartPoint]>([])
+  private let loaded = UnfairLock<[FileRestartPoint]>([])
 
   private static let batchSize = 16
   private static let loadedAtMost = 4

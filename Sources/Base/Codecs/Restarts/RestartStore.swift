@@ -1,5 +1,5 @@
 public import Bytes
-internal import Synchronization
+internal import Locks
 
 /// Stores restart points of streams across mounts. Best effort: nothing throws.
 public protocol RestartStore: Sendable {
@@ -48,12 +48,12 @@ final class RestartLog: Sendable {
     var isDistrusted = false
   }
 
-  private let state = Mutex(State())
+  private let state = UnfairLock(State())
   private let recorded = Recorded()
 
   /// The last position in the store for the stream. Determined once, on the store's thread.
   private final class Recorded: Sendable {
-    let place = Mutex<Int64?>(nil)
+    let place = UnfairLock<Int64?>(nil)
   }
 
   private static let batchSize = 16

@@ -1,5 +1,5 @@
 public import Bytes
-internal import Synchronization
+internal import Locks
 internal import Threads
 
 extension UnpackedSource {

@@ -1,6 +1,6 @@
 internal import Bytes
 internal import Glibc
-internal import Synchronization
+internal import Locks
 internal import Threads
 
 extension UnpackedSource {

@@ -1,6 +1,6 @@
 public import Bytes
 internal import Glibc
-internal import Synchronization
+internal import Locks
 internal import Threads
 
 /// The content of a compressed file, at any offset.
@@ -25,7 +25,7 @@ public final class UnpackedSource: ByteSource {
   let limit: Int64
   /// Whether bytes that do not match their checksum are readable.
   public let showsDamage: Bool
-  let state = Mutex(State())
+  let state = UnfairLock(State())
   /// Locks for decoding: one thread decodes a block, and others that need it wait. Lock order: before `passTurn`.
   let turns = [CancellableLock(), CancellableLock(), CancellableLock(), CancellableLock()]
   /// Held by the thread that decodes bytes for the first time, or far from any restart point.

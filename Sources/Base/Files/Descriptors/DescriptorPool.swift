@@ -1,5 +1,6 @@
 public import Bytes
 internal import Glibc
+internal import Locks
 internal import Synchronization
 public import Threads
 
@@ -11,7 +12,7 @@ public final class DescriptorPool: Sendable {
   fileprivate let slots: [DescriptorSlot]
   /// The clock hand: the next slot to consider for eviction. Locked while a descriptor is put into a slot. Using a
   /// descriptor takes no lock.
-  fileprivate let hand = Mutex(0)
+  fileprivate let hand = UnfairLock(0)
 
   /// Creates a pool that keeps at most `capacity` idle descriptors open.
   public init(capacity: Int) {

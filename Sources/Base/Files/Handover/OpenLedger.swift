@@ -1,7 +1,7 @@
 public import Bytes
 internal import CPosix
 internal import Glibc
-internal import Synchronization
+internal import Locks
 
 /// A persistent table of the descriptors that outlive this process, with the data that the next process needs to use
 /// them.
@@ -79,7 +79,7 @@ public final class OpenLedger: Sendable {
 
   private let memory: SharedMemory
   private let start: Int
-  private let free: Mutex<[Int]>
+  private let free: UnfairLock<[Int]>
   private let records: [(index: Int, record: Record)]
 
   /// Maps `capacity` bytes of a file from `offset` on.
@@ -98,7 +98,7 @@ public final class OpenLedger: Sendable {
     }
     for (_, record) in found where record.file >= 0 { _ = fcntl(record.file, F_SETFD, FD_CLOEXEC) }
     records = found
-    free = Mutex(empty)
+    free = UnfairLock(empty)
   }
 
   private static func place(_ index: Int) -> Int { head + index * Field.size }

@@ -1,5 +1,6 @@
 internal import CPosix
 internal import Glibc
+internal import Locks
 internal import Synchronization
 
 /// File systems whose files are on other machines, or served by another program. Requests to them may take long.
@@ -17,7 +18,7 @@ enum DistantFiles {
   }
 
   /// The results by device. Finding the type is a request, too.
-  private static let known = Mutex<[UInt64: Known]>([:])
+  private static let known = UnfairLock<[UInt64: Known]>([:])
   private static let knownAtMost = 256
 
   /// Returns whether an open file is on such a file system. May block on the first call for a device.

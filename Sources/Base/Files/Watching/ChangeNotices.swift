@@ -1,7 +1,7 @@
 public import Bytes
 internal import CPosix
 internal import Glibc
-internal import Synchronization
+internal import Locks
 
 /// The changes of files in watched directories, as reported by inotify(7).
 ///
@@ -21,7 +21,7 @@ public final class ChangeNotices: Sendable {
     var watches: [Int32: [ObjectIdentifier: Reference]] = [:]
   }
 
-  private let state = Mutex(State())
+  private let state = UnfairLock(State())
 
   private static let noticesLength = 64 << 10
   /// The size of struct inotify_event, in bytes.
@@ -122,7 +122,7 @@ public final class ChangeWatch: Sendable {
 
   fileprivate let number: Int32
   private let notices: ChangeNotices
-  private let noted = Mutex(Changes.named([]))
+  private let noted = UnfairLock(Changes.named([]))
 
   /// The maximum number of names that are kept.
   private static let mostNames = 4096

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Synchronization
+internal import Locks
 internal import Threads
 
 /// A queue of tasks that wait for build locks without a thread each.
@@ -18,7 +18,7 @@ final class BuildLockQueue: Sendable {
     var isStopped = false
   }
 
-  private let state = Mutex(State())
+  private let state = UnfairLock(State())
   private let worker = ThreadPool(atMost: 1)
 
   /// The shortest pause between attempts, in microseconds.

@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import Locks
 
 /// A task's request for the build lock of a result, and then the lock. Used by one thread at a time.
 final class BuildLockRequest: Sendable {
@@ -9,7 +9,7 @@ final class BuildLockRequest: Sendable {
     case granted(RenditionCache.BuildLock?)
   }
 
-  private let state = Mutex(State.new)
+  private let state = UnfairLock(State.new)
 
   /// The maximum time to wait for a lock. A process that has it for longer may hang.
   private static let longestWait = Duration.seconds(120)

@@ -3,7 +3,7 @@ internal import CPosix
 public import Catalogue
 internal import Files
 internal import Glibc
-internal import Synchronization
+internal import Locks
 
 /// A disk cache of conversion results that outlives the mount. It keeps the most recently used ones, up to a size.
 ///
@@ -16,7 +16,7 @@ public final class RenditionCache: Sendable {
   let folder: String
   /// The maximum size of all files, in bytes.
   let maximumSize: Int64
-  let state = Mutex(State())
+  let state = UnfairLock(State())
 
   struct State {
     /// The known size of all files, in bytes. `nil` before the first scan.

@@ -1,7 +1,7 @@
 internal import Bytes
 public import Catalogue
 internal import Glibc
-internal import Synchronization
+internal import Locks
 public import Threads
 
 /// A pool of workers. They are started on demand, up to a limit, and ended after an idle time.
@@ -48,7 +48,7 @@ public final class ConversionPool: Sendable {
   private let options: Options
   private let state = Monitor(State())
   private let threads: ThreadPool
-  private let said = Mutex<Set<String>>([])
+  private let said = UnfairLock<Set<String>>([])
 
   fileprivate struct State: Sendable {
     /// The queued tasks, first come, first served, except that tasks for a worker's open document or owner can

@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import Locks
 
 /// A unit of work that runs once, with a worker.
 final class ConversionTask: Sendable {
@@ -12,7 +12,7 @@ final class ConversionTask: Sendable {
   let isLong: Bool
   private let body: @Sendable (ConversionTask, Worker) -> Void
   private let dropped: @Sendable (ConversionTask) -> Void
-  private let state = Mutex(State())
+  private let state = UnfairLock(State())
 
   private struct State {
     var isCancelled = false

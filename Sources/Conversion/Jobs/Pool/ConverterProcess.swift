@@ -3,7 +3,7 @@ internal import CPosix
 internal import Catalogue
 internal import Files
 internal import Glibc
-internal import Synchronization
+internal import Locks
 
 /// A process of a converter program. It exchanges jobs and answers over a socket, which is its descriptor 3.
 ///
@@ -17,7 +17,7 @@ final class ConverterProcess: Sendable {
   private let status: Descriptor
   private let process: pid_t
   /// The process ID. `nil` after the process was reaped, when its ID can be reused.
-  private let child: Mutex<pid_t?>
+  private let child: UnfairLock<pid_t?>
 
   struct Limits: Sendable {
     /// The processor time limit for one job, in whole seconds.
@@ -59,7 +59,7 @@ final class ConverterProcess: Sendable {
     }
     socket = jobs.takeOurs()
     errors = ErrorLogger(lines.takeOurs(), log)
-    child = Mutex(process)
+    child = UnfairLock(process)
     status = Descriptor(owning: unsafe open("/proc/\(process)/status", O_RDONLY | O_CLOEXEC))
   }
 

@@ -1,12 +1,12 @@
 internal import Files
 internal import Glibc
-internal import Synchronization
+internal import Locks
 
 /// A reader of a worker's standard error, which logs each line.
 final class ErrorLogger: Sendable {
   let descriptor: Descriptor
   private let log: @Sendable (String) -> Void
-  private let state = Mutex<(line: [UInt8], isOpen: Bool)>(([], true))
+  private let state = UnfairLock<(line: [UInt8], isOpen: Bool)>(([], true))
   private static let longest = 500
 
   init(_ descriptor: consuming Descriptor, _ log: @escaping @Sendable (String) -> Void) {

@@ -1,6 +1,6 @@
 internal import Catalogue
 internal import Files
-internal import Synchronization
+internal import Locks
 
 /// A worker of the pool: runs one job at a time, in a separate process for each converter program. A process is started
 /// when needed. It is replaced when it fails, after many jobs, if it uses too much memory, and before a job on another
@@ -8,7 +8,7 @@ internal import Synchronization
 final class Worker: Sendable {
   private let options: ConversionPool.Options
   private let log: @Sendable (String) -> Void
-  private let state = Mutex(State())
+  private let state = UnfairLock(State())
 
   private struct State {
     /// The processes by program.

@@ -1,6 +1,6 @@
 public import Bytes
 public import Files
-internal import Synchronization
+internal import Locks
 
 /// A source whose bytes are composed of several files, some of which have to be converted first. Its identity is known
 /// before that.

@@ -1,7 +1,7 @@
 internal import Bytes
 internal import Files
 internal import Glibc
-internal import Synchronization
+internal import Locks
 
 /// A conversion result that is read while it is made.
 ///
@@ -13,7 +13,7 @@ final class GrowingRendition: ByteSource {
   /// Whether `announced` is the exact size.
   private let isMeasured: Bool
   private let announced: Int64
-  private let state: Mutex<State>
+  private let state: UnfairLock<State>
   /// Called when the last reader is gone.
   private let left: @Sendable () -> Void
 
@@ -45,7 +45,7 @@ final class GrowingRendition: ByteSource {
     self.isMeasured = isMeasured
     self.left = left
     announced = size
-    state = Mutex(State(count: count))
+    state = UnfairLock(State(count: count))
   }
 
   deinit { left() }

@@ -1,6 +1,6 @@
 internal import Bytes
 internal import Files
-internal import Synchronization
+internal import Locks
 
 /// The readers and waiters of a result that can be read before it is complete. Creates the `GrowingRendition` when the
 /// first bytes are available.
@@ -11,7 +11,7 @@ final class ResultStream: Sendable {
     case whole
   }
 
-  private let state = Mutex(State())
+  private let state = UnfairLock(State())
   /// The size of the result, if it is known beforehand.
   private let measured: Int64?
   private let guess: Int64

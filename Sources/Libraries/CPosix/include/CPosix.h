@@ -110,6 +110,12 @@ void ffmount_clear_set_ids(int clears);
 int ffmount_lend_file(int wire, int file);
 void ffmount_take_back_file(int wire, int lent);
 
+// A lock in a word that is 0 at first. Threads that wait for it do not take turns.
+void ffmount_lock(uint32_t *word);
+void ffmount_unlock(uint32_t *word);
+/// Returns whether it took the lock.
+int ffmount_try_lock(uint32_t *word);
+
 // What a thread works on when it dies: a trap cannot be noticed in Swift.
 
 /// A request, or what goes on because of it: what is asked, and the number of the node; zeros for nothing.

@@ -2,8 +2,8 @@ internal import AllViews
 internal import Bytes
 internal import FindViews
 internal import Index
+internal import Locks
 internal import RenditionViews
-internal import Synchronization
 internal import Tree
 
 /// The trees that read the files of a source for an index, each made when it is first needed.
@@ -14,7 +14,7 @@ final class ReadingTrees: IndexedTrees {
   private let converts: Bool
   /// The root directory, if it is open already: its path may lead into a mount of this process.
   private let root: RealRoot?
-  private let trees = Mutex<[Bool: Tree]>([:])
+  private let trees = UnfairLock<[Bool: Tree]>([:])
 
   /// The maximum number of archives in each other that are read. More than a listing shows.
   private static let depth = 8

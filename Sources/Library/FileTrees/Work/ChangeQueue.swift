@@ -1,6 +1,6 @@
 internal import Bytes
 internal import Files
-internal import Synchronization
+internal import Locks
 internal import SystemPackage
 
 /// The unread changes in a directory, and the tasks that wait for one.
@@ -19,7 +19,7 @@ final class ChangeQueue: Sendable {
     var above: Int32?
   }
 
-  private let state = Mutex(State())
+  private let state = UnfairLock(State())
   private let path: FilePath
   /// The directory's name in its parent directory.
   private let name: FileName?

@@ -1,6 +1,6 @@
 internal import Bytes
 internal import Files
-internal import Synchronization
+internal import Locks
 internal import Threads
 
 /// Distributes the notifications of watched directories. The process has one inotify instance and one thread for this
@@ -19,7 +19,7 @@ final class FolderWatcher: Sendable {
     var queues: [Int32: [ObjectIdentifier: Reference]] = [:]
   }
 
-  private let state = Mutex(State())
+  private let state = UnfairLock(State())
   private let worker = ThreadPool(atMost: 1)
 
   /// Starts to pass the notifications of an open directory to a queue. Returns the number of the watch.

@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Locks
 internal import Synchronization
 internal import Threads
 
@@ -11,7 +12,7 @@ final class QueuedCall<Value: Sendable>: Sendable {
     var waiter: CheckedContinuation<Result<Value, Fault>, Never>?
   }
 
-  private let state = Mutex(State())
+  private let state = UnfairLock(State())
   private let isLost = Atomic<Bool>(false)
 
   init(on bench: ThreadPool, _ body: @escaping @Sendable () throws(Fault) -> Value) {

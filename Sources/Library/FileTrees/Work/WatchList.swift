@@ -1,5 +1,5 @@
 internal import Bytes
-internal import Synchronization
+internal import Locks
 
 /// The queues of a tree's watched directories, which end with the tree.
 final class WatchList: Sendable {
@@ -8,7 +8,7 @@ final class WatchList: Sendable {
   }
 
   /// The queues. `nil` after the tree is closed.
-  private let queues = Mutex<[Reference]?>([])
+  private let queues = UnfairLock<[Reference]?>([])
 
   /// Throws an interrupted fault if the tree is closed.
   func add(_ queue: ChangeQueue) throws(Fault) {

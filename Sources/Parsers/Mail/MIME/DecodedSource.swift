@@ -1,5 +1,5 @@
 public import Bytes
-internal import Synchronization
+internal import Locks
 
 /// The decoded bytes of a range of a source, with random access and never entirely in memory.
 ///
@@ -13,7 +13,7 @@ public final class DecodedSource<Decoder: TransferDecoder>: ByteSource {
   /// The restart points, in ascending order. The first is the start.
   private let checkpoints: [Checkpoint]
   /// The state where the last read ended, or shortly before.
-  private let latest: Mutex<Checkpoint>
+  private let latest: UnfairLock<Checkpoint>
 
   private struct Checkpoint: Sendable {
     /// The offset in the source.
@@ -43,7 +43,7 @@ public final class DecodedSource<Decoder: TransferDecoder>: ByteSource {
     self.range = range
     size = place.output
     self.checkpoints = checkpoints
-    latest = Mutex(start)
+    latest = UnfairLock(start)
   }
 
   public var isSettling: Bool { source.isSettling }

@@ -1,6 +1,6 @@
 internal import Bytes
 internal import HTML
-internal import Synchronization
+internal import Locks
 internal import Text
 
 /// Text derived from a message's parts, generated block by block, with the last block cached.
@@ -32,7 +32,7 @@ final class TextSource: ChunkedSource {
   private let pieces: [Piece]
   let chunks: [Chunk]
   let size: Int64
-  private let latest: Mutex<(number: Int, bytes: [UInt8])>
+  private let latest: UnfairLock<(number: Int, bytes: [UInt8])>
 
   private static let mark: [UInt8] = [0xef, 0xbb, 0xbf]
 
@@ -74,7 +74,7 @@ final class TextSource: ChunkedSource {
     self.pieces = pieces
     self.chunks = chunks
     self.size = size
-    self.latest = Mutex(latest)
+    self.latest = UnfairLock(latest)
   }
 
   func verify() throws(Fault) { for piece in pieces { try piece.source.verify() } }

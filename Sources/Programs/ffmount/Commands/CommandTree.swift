@@ -1,7 +1,7 @@
 import Assembly
 import FileTrees
 import Glibc
-import Synchronization
+import Locks
 import SystemPackage
 
 /// The file or directory that a command works on, in the tree that a program sees through the library.
@@ -67,7 +67,7 @@ struct CommandTree {
   }
 
   private final class Held<Value: Sendable>: Sendable {
-    let outcome = Mutex<Result<Value, FileTreeError>?>(nil)
+    let outcome = UnfairLock<Result<Value, FileTreeError>?>(nil)
   }
 }
 

@@ -6,8 +6,8 @@ import Files
 import Glibc
 import Index
 import Jobs
+import Locks
 import MailViews
-import Synchronization
 import Tree
 
 /// `ffmount index PATH…`: indexes the messages of mailboxes ahead of time.
@@ -70,7 +70,7 @@ struct IndexCommand: ParsableCommand {
     // The work may take hours, and yields to other processes.
     _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness)
     var line = ProgressLine("documents in \(path)", size: 0, of: "files", done: "read")
-    let progress = Mutex<FileTree.IndexingProgress?>(nil)
+    let progress = UnfairLock<FileTree.IndexingProgress?>(nil)
     let reach: FileTree.IndexingProgress
     do throws(FileTreeError) {
       reach = try place.finish { [ocr, jobs] (tree, path) throws(FileTreeError) in
@@ -234,7 +234,7 @@ extension IndexCommand {
     try indexing.forEachMessageWithFiles(of: found) { messages.append($0) }
     if messages.isEmpty { return }
     let line = ProgressLine("attachments of \(path)", size: Int64(messages.count), of: "messages", done: "read")
-    let progress = Mutex((done: 0, line: line))
+    let progress = UnfairLock((done: 0, line: line))
     reader.convert(messages, in: found.way) { faults in
       progress.withLock { progress in
         progress.done += 1
@@ -267,7 +267,7 @@ extension IndexCommand {
   }
 
   private func make(_ path: String, _ work: BatchConversion, _ line: ProgressLine) throws(Fault) -> Int {
-    let progress = Mutex((done: 0, failed: 0, line: line))
+    let progress = UnfairLock((done: 0, failed: 0, line: line))
     try work.forEach(atATime: max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))) { file, fault in
       progress.withLock { progress in
         progress.done += 1

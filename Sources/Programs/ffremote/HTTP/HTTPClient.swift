@@ -1,6 +1,7 @@
 import Assembly
 import CCurl
 import Glibc
+import Locks
 import Synchronization
 import Threads
 
@@ -14,7 +15,7 @@ import Threads
   /// Reusable handles for the next requests.
   private var spare: [UnsafeMutableRawPointer] = unsafe []
   private var timers: [(at: UInt64, body: @Sendable () -> Void)] = []
-  private let orders = Mutex(Orders())
+  private let orders = UnfairLock(Orders())
   private let thread = ThreadPool(atMost: 1)
   /// The time at which anything last arrived from the server, in nanoseconds.
   private let lastHeard = Atomic<UInt64>(0)

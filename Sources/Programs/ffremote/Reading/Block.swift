@@ -1,5 +1,5 @@
 import Glibc
-import Synchronization
+import Locks
 
 /// A memory block for received bytes.
 @safe final class Block: @unchecked Sendable {
@@ -14,7 +14,7 @@ import Synchronization
   }
 
   /// The memory of released blocks. The system would have to clear new memory.
-  private static let spare = Mutex(Spare())
+  private static let spare = UnfairLock(Spare())
   private static let mostSpare = 12
 
   init() {

@@ -1,6 +1,6 @@
 import Bytes
 import Glibc
-import Synchronization
+import Locks
 import Threads
 
 /// A version of a file on the server.
@@ -42,7 +42,7 @@ final class FileRecord: Sendable {
     var failure: String?
   }
 
-  private let state = Mutex(State())
+  private let state = UnfairLock(State())
 
   /// The number of bytes requested when a file is opened.
   static let headSize = 128 << 10

@@ -1,6 +1,6 @@
 import Bytes
 import Glibc
-import Synchronization
+import Locks
 import Tree
 
 /// A file's bytes in the version that was opened.
@@ -21,7 +21,7 @@ final class RemoteBytes: ByteSource {
     let bytes: SharedFetch<[UInt8]>
   }
 
-  private let state = Mutex(State())
+  private let state = UnfairLock(State())
 
   /// The maximum distance of a sequential read from the end of the last one, in bytes.
   private static let near: Int64 = 256 << 10

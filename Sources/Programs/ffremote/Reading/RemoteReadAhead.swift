@@ -1,6 +1,6 @@
 import Bytes
 import Glibc
-import Synchronization
+import Locks
 
 /// The bytes of a file ahead of a sequential reader: one response, received as fast as it is read.
 ///
@@ -21,7 +21,7 @@ final class RemoteReadAhead: Sendable {
     var waiting: [(end: Int64, fetch: SharedFetch<Void>)] = []
   }
 
-  private let state = Mutex(State())
+  private let state = UnfairLock(State())
   let record: FileRecord
   let opened: OpenedFile
 

@@ -1,6 +1,6 @@
 import Bytes
 import Glibc
-import Synchronization
+import Locks
 import Tree
 
 /// A response with the rest of a file from an offset on. It is requested again from where the connection was lost.
@@ -19,7 +19,7 @@ final class Stream: Receiver {
   }
 
   private let ahead: RemoteReadAhead
-  private let state: Mutex<State>
+  private let state: UnfairLock<State>
 
   private static let busyPause = 500
   /// The maximum number of consecutive answers that bring less than `leastBytes`.
@@ -29,7 +29,7 @@ final class Stream: Receiver {
 
   init(_ ahead: RemoteReadAhead, from place: Int64) {
     self.ahead = ahead
-    state = Mutex(State(place: place))
+    state = UnfairLock(State(place: place))
   }
 
   private var server: RemoteServer { ahead.record.server }

@@ -1,10 +1,10 @@
-import Synchronization
+import Locks
 
 /// A limit on the number of concurrent streams, each of which uses a connection and memory.
 final class StreamLimit: Sendable {
   private struct Reader: Sendable { weak var ahead: RemoteReadAhead? }
 
-  private let readers = Mutex<[Reader]>([])
+  private let readers = UnfairLock<[Reader]>([])
   private static let most = 16
 
   /// Counts a stream. If the limit is reached, closes the one that was not read from for the longest time.

@@ -1,4 +1,4 @@
-import Synchronization
+import Locks
 
 /// Whether the server answers, and for how long requests still wait for it.
 final class Availability: Sendable {
@@ -9,7 +9,7 @@ final class Availability: Sendable {
     var reason = ""
   }
 
-  private let state = Mutex(State())
+  private let state = UnfairLock(State())
   /// The maximum time that a request waits for an unreachable server, in nanoseconds.
   private let wait: UInt64
   private let name: String

@@ -1,7 +1,7 @@
 import Bytes
 import Glibc
+import Locks
 import ServerAnswers
-import Synchronization
 import Threads
 
 /// The known entries of a directory, and the requests for them.
@@ -25,7 +25,7 @@ final class FolderState: Sendable {
     var until: UInt64
   }
 
-  private let state = Mutex(State())
+  private let state = UnfairLock(State())
 
   private static let mostItems = 512
 

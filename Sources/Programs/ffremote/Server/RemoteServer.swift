@@ -2,8 +2,8 @@ import Assembly
 import Bytes
 import FileTrees
 import Glibc
+import Locks
 import ServerAnswers
-import Synchronization
 import Text
 import Threads
 
@@ -23,8 +23,8 @@ final class RemoteServer: Sendable {
   /// The threads that parse large responses and read local files.
   private let helpers = ThreadPool(atMost: 2)
   private let tokenFile: Passwords?
-  private let held: Mutex<String?>
-  private let roots = Mutex(Roots())
+  private let held: UnfairLock<String?>
+  private let roots = UnfairLock(Roots())
 
   private struct Roots: Sendable {
     var item: ServerItem?
@@ -48,7 +48,7 @@ final class RemoteServer: Sendable {
     waitSeconds = options.server.wait
     availability = Availability(address.text, wait: options.server.wait)
     tokenFile = options.server.token
-    held = Mutex(try Self.token(of: options.server.token))
+    held = UnfairLock(try Self.token(of: options.server.token))
     listings = LRUCache(capacity: Int(min(options.memory, 1 << 30)) / 2)
     files = LRUCache(capacity: Self.filesCapacity)
     wire = try HTTPClient(

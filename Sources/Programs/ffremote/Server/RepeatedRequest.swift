@@ -1,7 +1,7 @@
 import Bytes
 import Glibc
+import Locks
 import ServerAnswers
-import Synchronization
 
 /// A request for a whole response, or its first part. It is repeated if the connection is lost.
 final class RepeatedRequest: Receiver {
@@ -33,7 +33,7 @@ final class RepeatedRequest: Receiver {
   /// Whether the first `limit` bytes are sufficient.
   private let takesStart: Bool
   private let isRepeated: Bool
-  private let state: Mutex<State>
+  private let state: UnfairLock<State>
 
   /// The maximum number of losses. A connection lost more often makes no progress.
   private static let mostLosses = 20
@@ -47,7 +47,7 @@ final class RepeatedRequest: Receiver {
     self.limit = limit
     self.takesStart = takesStart
     self.isRepeated = isRepeated
-    state = Mutex(State(done: done))
+    state = UnfairLock(State(done: done))
   }
 
   /// Sends the request. Calls `done` once, on any thread, unless the call is cancelled.

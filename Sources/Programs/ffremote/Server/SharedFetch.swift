@@ -1,5 +1,5 @@
 import Bytes
-import Synchronization
+import Locks
 import Tree
 
 /// A value that is being requested from the server. Any number of requests can wait for it.
@@ -13,12 +13,12 @@ final class SharedFetch<Value: Sendable>: Sendable {
     var doneAt: UInt64 = 0
   }
 
-  private let state: Mutex<State>
+  private let state: UnfairLock<State>
   private let beganAt = HTTPClient.now
   let pending: SharedOperation
 
   init() {
-    state = Mutex(State())
+    state = UnfairLock(State())
     let box = Box()
     pending = SharedOperation { box.owner?.abandon() }
     box.hold(self)
@@ -27,7 +27,7 @@ final class SharedFetch<Value: Sendable>: Sendable {
   /// A weak reference for `pending`, which is owned by this object and has to notify it.
   private final class Box: Sendable {
     private struct Held: Sendable { weak var fetch: SharedFetch? }
-    private let held = Mutex(Held())
+    private let held = UnfairLock(Held())
     var owner: SharedFetch? { held.withLock { $0.fetch } }
     func hold(_ fetch: SharedFetch) { held.withLock { $0.fetch = fetch } }
   }

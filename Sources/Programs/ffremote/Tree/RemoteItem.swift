@@ -1,7 +1,7 @@
 import Bytes
 import Glibc
+import Locks
 import ServerAnswers
-import Synchronization
 import Threads
 import Tree
 
@@ -15,7 +15,7 @@ final class RemoteItem: Item {
   private let folder: FolderState?
   private let told: ServerItem
   /// The record of the item's bytes, created on demand.
-  private let held: Mutex<FileRecord?>
+  private let held: UnfairLock<FileRecord?>
   /// The entries of a directory.
   private let entries: FolderState?
   let inode: UInt64
@@ -27,7 +27,7 @@ final class RemoteItem: Item {
     self.folder = folder
     told = item
     kind = folder.server.links.kind(of: item, depth: folder.depth)
-    held = Mutex(nil)
+    held = UnfairLock(nil)
     entries = kind == .folder ? FolderState(folder.path(of: item.name), folder.server) : nil
     inode = Self.inode(item.name, in: parent)
   }
@@ -38,7 +38,7 @@ final class RemoteItem: Item {
     folder = nil
     told = item
     kind = .folder
-    held = Mutex(nil)
+    held = UnfairLock(nil)
     entries = FolderState([UInt8(ascii: "/")], server)
     inode = Self.inode(FileName(server.address.text), in: 1)
   }

@@ -1,5 +1,5 @@
 import Bytes
-import Synchronization
+import Locks
 
 /// The state of a client that waits for an answer, for work on other threads.
 final class Client: Sendable {
@@ -8,7 +8,7 @@ final class Client: Sendable {
     var whenGone: (@Sendable () -> Void)?
   }
 
-  private let state = Mutex(State())
+  private let state = UnfairLock(State())
   /// The client's network.
   let network: Network
 

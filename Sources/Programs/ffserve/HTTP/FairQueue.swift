@@ -1,4 +1,4 @@
-import Synchronization
+import Locks
 
 /// A job queue that serves clients round-robin, so that only those with many jobs wait longer.
 final class FairQueue: Sendable {
@@ -14,7 +14,7 @@ final class FairQueue: Sendable {
     var first = 0
   }
 
-  private let state = Mutex(State())
+  private let state = UnfairLock(State())
 
   func add(_ job: @escaping Job, for network: Network) {
     state.withLock { state in

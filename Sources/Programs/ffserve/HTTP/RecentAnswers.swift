@@ -1,8 +1,8 @@
 import Bytes
 import Files
+import Locks
 import NIOCore
 import NIOHTTP1
-import Synchronization
 
 /// A cache of recent responses: small files and listings.
 ///
@@ -18,7 +18,7 @@ final class RecentAnswers: Sendable {
     var earlier: Answers = [:]
   }
 
-  private let state = Mutex(State())
+  private let state = UnfairLock(State())
 
   /// The lifetime of a response, in nanoseconds.
   static let lifetime: UInt64 = 500_000_000

@@ -1,6 +1,6 @@
 import Bytes
 import Files
-import Synchronization
+import Locks
 import Tree
 
 /// A cache of recently looked up directories, so that paths of several files in one are not followed from the root each
@@ -10,7 +10,7 @@ import Tree
 final class RecentFolders: Sendable {
   private typealias Folders = [ArraySlice<FileName>: (place: ResolvedPath, until: UInt64)]
 
-  private let folders = Mutex<Folders>([:])
+  private let folders = UnfairLock<Folders>([:])
 
   private static let most = 256
 

@@ -1,5 +1,5 @@
+import Locks
 import NIOCore
-import Synchronization
 
 /// The event that makes a connection end after the response in progress.
 struct Draining: Sendable {}
@@ -14,7 +14,7 @@ final class ConnectionLimit: Sendable {
   }
 
   private let most: Int
-  private let state = Mutex(State())
+  private let state = UnfairLock(State())
 
   init(_ most: Int) { self.most = most }
 

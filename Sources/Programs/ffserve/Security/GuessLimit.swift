@@ -1,5 +1,5 @@
 import Files
-import Synchronization
+import Locks
 
 /// Slows down the guessing of tokens: after some wrong ones, an address is refused for a while.
 final class GuessLimit: Sendable {
@@ -8,7 +8,7 @@ final class GuessLimit: Sendable {
     var since: Int
   }
 
-  private let wrong = Mutex<[Network: Guesses]>([:])
+  private let wrong = UnfairLock<[Network: Guesses]>([:])
 
   private static let most = 10
   /// The maximum for all networks of one IPv6 site, and for all networks together that are not recorded for lack of

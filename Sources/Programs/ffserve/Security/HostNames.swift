@@ -1,9 +1,9 @@
 import Glibc
-import Synchronization
+import Locks
 
 /// The host names of the server. An address is always permitted: it cannot be made to point elsewhere.
 final class HostNames: Sendable {
-  private let names: Mutex<Set<String>>
+  private let names: UnfairLock<Set<String>>
 
   /// - Parameter given: the names in options.
   init(given: [String]) {
@@ -14,7 +14,7 @@ final class HostNames: Sendable {
       names.formUnion([own, own.split(separator: ".").first.map { $0 + ".local" } ?? own])
     }
     names.formUnion(given.map { $0.lowercased() })
-    self.names = Mutex(names)
+    self.names = UnfairLock(names)
   }
 
   /// Adds a name that is determined later.

@@ -1,9 +1,9 @@
-import Synchronization
+import Locks
 
 /// A limit on the memory of all responses being sent, so that clients that do not read cannot exhaust it.
 final class LargeAnswers: Sendable {
   private let capacity: Int
-  private let held = Mutex(0)
+  private let held = UnfairLock(0)
 
   /// The maximum size of a response that is not counted, in bytes.
   static let uncounted = 128 << 10

@@ -1,6 +1,6 @@
 internal import Bytes
 internal import Files
-internal import Synchronization
+internal import Locks
 internal import Threads
 internal import Tree
 
@@ -25,7 +25,7 @@ final class DirectoryScanCache<Value: ScannedDirectory>: Sendable {
   final class Known: Sendable {
     let key: UInt64
     fileprivate let turn = CancellableLock()
-    fileprivate let seen = Mutex<Seen?>(nil)
+    fileprivate let seen = UnfairLock<Seen?>(nil)
 
     fileprivate init(_ key: UInt64) { self.key = key }
   }
@@ -55,7 +55,7 @@ final class DirectoryScanCache<Value: ScannedDirectory>: Sendable {
     weak var known: Known?
   }
 
-  private let state = Mutex(State())
+  private let state = UnfairLock(State())
   private static var keptAtMost: Int { 8 }
   /// The time for which files are taken to be unchanged: the minimum in nanoseconds, and a multiple of the duration of
   /// a check of all files.

@@ -1,7 +1,7 @@
 internal import Bytes
 internal import Index
+internal import Locks
 internal import Mail
-internal import Synchronization
 internal import Threads
 internal import Tree
 
@@ -15,7 +15,7 @@ final class MailFolder: NumberedSource {
   private let files: MessageFiles
   private weak let mailboxes: Mailboxes?
   private let turn = CancellableLock()
-  private let known = Mutex<Known?>(nil)
+  private let known = UnfairLock<Known?>(nil)
 
   /// The messages' numbers and their index location.
   private struct Known: Sendable {

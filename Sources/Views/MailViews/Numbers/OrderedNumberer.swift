@@ -1,6 +1,6 @@
 internal import Bytes
+internal import Locks
 internal import Mail
-internal import Synchronization
 internal import Threads
 internal import Tree
 
@@ -10,8 +10,8 @@ final class OrderedNumberer: Sendable {
   /// Held while messages are numbered.
   private let turn = CancellableLock()
   /// Used with `turn` held.
-  private let book = Mutex<NumberBook?>(nil)
-  private let given = Mutex((numbers: SerialNumbers(), isWhole: false))
+  private let book = UnfairLock<NumberBook?>(nil)
+  private let given = UnfairLock((numbers: SerialNumbers(), isWhole: false))
 
   init(_ store: NumberStore?) { self.store = store }
 

@@ -1,9 +1,9 @@
 internal import Bytes
 internal import Files
 internal import Index
+internal import Locks
 internal import Mail
 internal import Queries
-internal import Synchronization
 internal import Threads
 internal import Tree
 
@@ -14,7 +14,7 @@ final class MailboxSearch: Sendable {
   let words: SourceWords
   private unowned let sorted: SortedMailbox
   private let known: LRUCache<FileName, Known>
-  private let noted = Mutex<[FileName]>([])
+  private let noted = UnfairLock<[FileName]>([])
   private let waiters: SearchWaiters
   /// The maximum time that a query waits for its complete result.
   private let limit: Duration

@@ -1,13 +1,13 @@
 internal import Bytes
 internal import Index
-internal import Synchronization
+internal import Locks
 internal import Tree
 
 /// The words of a source's messages, from all its parts, each of which has a text index of its own.
 final class SourceWords: Sendable {
   private let source: any MessageSource
   private weak let mailboxes: Mailboxes?
-  private let known = Mutex<[Part]?>(nil)
+  private let known = UnfairLock<[Part]?>(nil)
 
   private struct Part: Sendable {
     let part: SourcePart

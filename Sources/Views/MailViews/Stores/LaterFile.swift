@@ -1,7 +1,7 @@
 internal import Bytes
 internal import Catalogue
 internal import Jobs
-internal import Synchronization
+internal import Locks
 internal import Tree
 
 /// A conversion result of known size that a worker computes on the first read.
@@ -10,7 +10,7 @@ final class LaterFile: ByteSource {
   private let recipe: Recipe
   private let subject: ConversionService.Subject
   private let workers: ConversionService
-  private let made = Mutex<ConversionResult?>(nil)
+  private let made = UnfairLock<ConversionResult?>(nil)
 
   init(size: Int64, _ recipe: Recipe, of subject: ConversionService.Subject, _ workers: ConversionService) {
     self.size = size

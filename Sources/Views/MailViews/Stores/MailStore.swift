@@ -2,8 +2,8 @@ internal import Bytes
 internal import Catalogue
 internal import Index
 internal import Jobs
+internal import Locks
 internal import Mail
-internal import Synchronization
 internal import Threads
 internal import Tree
 
@@ -17,7 +17,7 @@ final class MailStore: PositionedSource {
   private let workers: ConversionService
   private weak let mailboxes: Mailboxes?
   private let turn = CancellableLock()
-  private let state = Mutex(State())
+  private let state = UnfairLock(State())
   private let numberer: OrderedNumberer
 
   private struct State {

@@ -1,7 +1,7 @@
 internal import Bytes
 internal import Index
+internal import Locks
 internal import Mail
-internal import Synchronization
 internal import Threads
 internal import Tree
 
@@ -15,7 +15,7 @@ final class MailTree: MessageSource {
   private let identity: FolderIdentity?
   private weak let mailboxes: Mailboxes?
   private let turn = CancellableLock()
-  private let made = Mutex<TreeComposition?>(nil)
+  private let made = UnfairLock<TreeComposition?>(nil)
 
   /// A mailbox of the tree.
   struct Part: Sendable {

@@ -1,6 +1,6 @@
 internal import Bytes
+internal import Locks
 internal import Mail
-internal import Synchronization
 internal import Threads
 internal import Tree
 
@@ -18,7 +18,7 @@ final class AttachmentSearch: Sendable {
   /// The waiters that keep the search running.
   private let audience = WaiterCount(staying: 0.5)
   /// The state of the search while it is paused.
-  private let course = Mutex(Course())
+  private let course = UnfairLock(Course())
 
   private struct Course {
     /// The results so far: `list`, or `found` by number if numbers are not positions.

@@ -1,6 +1,6 @@
 internal import Bytes
+internal import Locks
 internal import Mail
-internal import Synchronization
 internal import Threads
 internal import Tree
 
@@ -11,7 +11,7 @@ final class SortedMailbox: Sendable {
   private let mailboxes: Mailboxes
   private let turn = CancellableLock()
   /// Nil before the first query.
-  private let searches = Mutex<MailboxSearch?>(nil)
+  private let searches = UnfairLock<MailboxSearch?>(nil)
   /// The derived values that are cached.
   private typealias Known = Mailboxes.Sorted
 

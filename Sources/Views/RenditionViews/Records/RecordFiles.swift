@@ -1,6 +1,6 @@
 internal import Bytes
 internal import Catalogue
-internal import Synchronization
+internal import Locks
 internal import Tree
 
 /// The files that a sheet refers to. They have to be in the sheet's directory.
@@ -8,7 +8,7 @@ final class RecordFiles: Sendable {
   private let sheet: SourceState
   private let catalogue: Catalogue
   /// The actual names of files whose names differ from those in the sheet.
-  private let found = Mutex<[String: FileName]>([:])
+  private let found = UnfairLock<[String: FileName]>([:])
 
   init(_ sheet: SourceState, _ catalogue: Catalogue) {
     self.sheet = sheet

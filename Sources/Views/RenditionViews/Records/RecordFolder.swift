@@ -2,7 +2,7 @@ internal import Bytes
 internal import Catalogue
 internal import Cue
 internal import Jobs
-internal import Synchronization
+internal import Locks
 internal import Tree
 
 /// The directory of a record's tracks: `01 Title.flac` and so on.
@@ -11,7 +11,7 @@ final class RecordFolder: DerivedItem {
   private let place: RecordSheet.Place
   private let conversions: Conversions
   private let files: RecordFiles
-  private let known = Mutex<State>(State())
+  private let known = UnfairLock<State>(State())
 
   private struct State {
     var sheet: RecordSheet?

@@ -2,7 +2,7 @@ import ArgumentParser
 import Assembly
 import FileTrees
 import Glibc
-import Synchronization
+import Locks
 
 /// `ffmount search FOLDER QUERY`: lists the documents below a folder that match, or the messages of a mailbox.
 struct SearchCommand: ParsableCommand {
@@ -59,7 +59,7 @@ struct SearchCommand: ParsableCommand {
       throw Refusal(.usage, "cannot search \(archive): \(objection)\(advice)")
     }
     if isOfDocuments { return try findDocuments(place) }
-    let lines = Mutex(HitLines(isJSON: json))
+    let lines = UnfairLock(HitLines(isJSON: json))
     var progress = ProgressLine(archive, size: 0, output: STDERR_FILENO, isShown: !json && !Self.isPiped)
     do throws(FileTreeError) {
       try place.finish { (tree, path) throws(FileTreeError) in
@@ -114,12 +114,12 @@ struct SearchCommand: ParsableCommand {
     let style: DocumentLines.Style =
       json ? .json : zeros ? .paths(zeros: true) : paths ? .paths(zeros: false) : Terminal.isOne() ? .shown : .fields
     let most = open ?? limit ?? (style == .shown ? Self.usualLimit : .max)
-    let lines = Mutex(DocumentLines(archive, place.path, style))
+    let lines = UnfairLock(DocumentLines(archive, place.path, style))
     let opened = open
-    let count = Mutex(0)
-    let chosen = Mutex<String?>(nil)
-    let similar = Mutex<String?>(nil)
-    let reach = Mutex<FileTree.IndexingProgress?>(nil)
+    let count = UnfairLock(0)
+    let chosen = UnfairLock<String?>(nil)
+    let similar = UnfairLock<String?>(nil)
+    let reach = UnfairLock<FileTree.IndexingProgress?>(nil)
     var progress = ProgressLine(archive, size: 0, output: STDERR_FILENO, isShown: !json && !Self.isPiped)
     do throws(FileTreeError) {
       try place.finish { (tree, path) throws(FileTreeError) in

@@ -2,7 +2,7 @@ import ArgumentParser
 import Assembly
 import FileTrees
 import Glibc
-import Synchronization
+import Locks
 import SystemPackage
 
 /// `ffmount verify PATH`: compares all bytes in archives, mailboxes and compressed files with their checksums.
@@ -32,7 +32,7 @@ struct VerifyCommand: ParsableCommand {
     let place = try CommandTree(path, depth: VerifyWalk.depth)
     try place.expectReadable(path)
     let prefix = place.path.isEmpty ? FilePath(path) : FilePath(path).removingLastComponent()
-    let report = Mutex(VerifyReport(prefix: prefix.string, isJSON: json))
+    let report = UnfairLock(VerifyReport(prefix: prefix.string, isJSON: json))
     var progress = ProgressLine(path, size: 0, output: STDERR_FILENO, isShown: !json)
     let isFolder = place.isFolder
     do throws(FileTreeError) {
