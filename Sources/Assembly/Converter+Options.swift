@@ -1,3 +1,4 @@
+internal import Bytes
 internal import Catalogue
 package import FileTrees
 internal import Glibc
@@ -10,8 +11,8 @@ extension Converter {
   /// Returns a sentence about the programs that are missing for the usual conversions, with a remedy. Returns `nil` if
   /// none is missing.
   package static func lack(_ options: MountOptions) -> String? {
-    // With the reduced program, the other packages are left out on purpose.
-    let isComplete = options.converter != nil || installed[reduced] != nil
+    // With the reduced program, or in a download, the other programs are left out on purpose.
+    let isComplete = options.converter != nil || installed[reduced] != nil || PackagedData.folder != nil
     let missing = isComplete ? [] : missing.filter { !optional.contains($0) }
     if missing.isEmpty { return nil }
     return "\(missing.joinedWithAnd) not found beside ffmount or in ../libexec/ffmount: "
@@ -51,6 +52,7 @@ extension Converter {
     }
     if packages.isEmpty { return "run 'ffmount doctor'" }
     let isOwn = packages.contains { $0.hasPrefix("ffmount") }
+    if isOwn, PackagedData.folder != nil { return "this download does not have it: use another, or packages" }
     return "install the package\(packages.count > 1 ? "s" : "") \(packages.joinedWithAnd)"
       + (isOwn ? ", or run scripts/install" : "")
   }

@@ -123,7 +123,8 @@ enum Checkup {
         finding(program, of: package, isWholeAbsent: absent.count == package.programs.count)
       }
     }
-    if let path = installed["ffconvert"] ?? installed[Converter.reduced] { findings.append(sandbox(path)) }
+    let checkers = ["ffconvert", Converter.reduced, "ffarchive", "ffoffice", "ffmedia"]
+    if let path = checkers.firstNonNil({ OwnPrograms.path(of: $0) }) { findings.append(sandbox(path)) }
     return findings
   }
 
@@ -133,6 +134,9 @@ enum Checkup {
     let lacking = Converter.packages(lackingFor: program)
     let path = OwnPrograms.path(of: program)
     if let path, lacking.isEmpty { return Finding(program, .good, path) }
+    if path == nil, PackagedData.folder != nil {
+      return Finding(program, .note, "not in this download: for \(package.purpose)")
+    }
     if path != nil {
       return Finding(
         program, .note, "LibreOffice is not installed: office documents are not shown as PDF", lacking: lacking)
@@ -159,7 +163,7 @@ enum Checkup {
     let installed = LocalLanguages.installed
     let lacking = [ReadingLanguages.package(of: LocalLanguages.ofLocale ?? "eng")]
     if installed.isEmpty {
-      return [Finding("languages", .bad, "no language of recognised text is installed", lacking: lacking)]
+      return [Finding("languages", .note, "no language of recognised text is installed", lacking: lacking)]
     }
     let list = installed.joined(separator: ", ")
     if let own = LocalLanguages.ofLocale, !installed.contains(own) {
