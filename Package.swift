@@ -369,7 +369,7 @@ let package = Package(
     tests("ServerAnswersTests", ["Bytes", "ServerAnswers"]),
     tests("IndexTests", ["Bytes", "Index"]),
     tests("AnswerTests", ["Bytes", "Files", "Tree", "AllViews", "FuseLink", "Mount", "CFuse3", logging]),
-    tests("AssemblyTests", ["Assembly", "Bytes", "Files"]),
+    tests("AssemblyTests", ["Assembly", "Bytes", "Files", "Text"]),
     tests("FileTreesTests", ["FileTrees", "largest-attachments", "pdf-thumbnails", system]),
     tests("MountTests", []),
   ]

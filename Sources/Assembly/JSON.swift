@@ -1,3 +1,5 @@
+internal import Text
+
 /// A JSON value (RFC 8259), whose objects keep the order of their keys.
 package enum JSON: Sendable {
   case null
@@ -40,7 +42,7 @@ package enum JSON: Sendable {
     case .null: bytes += "null".utf8
     case .bool(let value): bytes += (value ? "true" : "false").utf8
     case .number(let number): bytes += String(number).utf8
-    case .string(let text): Self.append(quoted: text, to: &bytes)
+    case .string(let text): JSONText.append(quoted: text, to: &bytes)
     case .array(let elements):
       bytes.append(UInt8(ascii: "["))
       for (index, element) in elements.enumerated() {
@@ -52,7 +54,7 @@ package enum JSON: Sendable {
       bytes.append(UInt8(ascii: "{"))
       for (index, member) in members.enumerated() {
         if index > 0 { bytes += ", ".utf8 }
-        Self.append(quoted: member.key, to: &bytes)
+        JSONText.append(quoted: member.key, to: &bytes)
         bytes += ": ".utf8
         member.value.append(to: &bytes)
       }
@@ -72,52 +74,6 @@ package enum JSON: Sendable {
     default: text
     }
   }
-}
-
-/// Strings.
-extension JSON {
-  private static func append(quoted text: String, to bytes: inout [UInt8]) {
-    bytes.append(UInt8(ascii: "\""))
-    append(escaped: text.utf8.span, to: &bytes)
-    bytes.append(UInt8(ascii: "\""))
-  }
-
-  /// Returns whether a text needs no escaping.
-  package static func isPlain(_ text: Span<UInt8>) -> Bool {
-    for place in text.indices where isEscaped(text[place]) { return false }
-    return true
-  }
-
-  private static func isEscaped(_ byte: UInt8) -> Bool {
-    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte == UInt8(ascii: "<") || byte == 0x7f
-  }
-
-  /// Appends the contents of a string. Escaped text cannot end an enclosing script element.
-  package static func append(escaped text: Span<UInt8>, to bytes: inout [UInt8]) {
-    var start = 0
-    for place in text.indices {
-      let byte = text[place]
-      guard isEscaped(byte) else { continue }
-      append(text.extracting(start..<place), to: &bytes)
-      start = place + 1
-      switch byte {
-      case UInt8(ascii: "\""): bytes += "\\\"".utf8
-      case UInt8(ascii: "\\"): bytes += "\\\\".utf8
-      case UInt8(ascii: "\n"): bytes += "\\n".utf8
-      case UInt8(ascii: "\t"): bytes += "\\t".utf8
-      default:
-        bytes += "\\u00".utf8
-        bytes += [hexadecimal[Int(byte >> 4)], hexadecimal[Int(byte & 15)]]
-      }
-    }
-    append(text.extracting(start..<text.count), to: &bytes)
-  }
-
-  private static func append(_ text: Span<UInt8>, to bytes: inout [UInt8]) {
-    unsafe text.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
-  }
-
-  private static let hexadecimal = Array("0123456789abcdef".utf8)
 }
 
 extension JSON: ExpressibleByStringLiteral {

@@ -1,5 +1,6 @@
 import Assembly
 import Testing
+import Text
 
 @Suite struct JSONTests {
   @Test func valuesAreWrittenInOrder() {
@@ -29,6 +30,6 @@ import Testing
   ])
   func stringsAreEscaped(_ text: String, _ escaped: String) {
     #expect(JSON.string(text).text == "\"\(escaped)\"")
-    #expect(JSON.isPlain(text.utf8.span) == (text == escaped))
+    #expect(JSONText.isPlain(text.utf8.span) == (text == escaped))
   }
 }

@@ -30,11 +30,11 @@ struct ListText {
     self.path = path
     text = ByteBufferAllocator().buffer(capacity: 4096)
     head += "{\"path\":\"".utf8
-    JSON.append(escaped: path.text.utf8.span, to: &head)
+    JSONText.append(escaped: path.text.utf8.span, to: &head)
     head += "\",\"absolutePath\":\"".utf8
-    JSON.append(escaped: absolutePath.utf8.span, to: &head)
+    JSONText.append(escaped: absolutePath.utf8.span, to: &head)
     head += "\",\"items\":[".utf8
-    JSON.append(escaped: (absolutePath == "/" ? "/" : absolutePath + "/").utf8.span, to: &folder)
+    JSONText.append(escaped: (absolutePath == "/" ? "/" : absolutePath + "/").utf8.span, to: &folder)
   }
 
   /// The size of the entries so far, in bytes.
@@ -54,13 +54,13 @@ struct ListText {
     names += bytes
     let isWhole = bytes.span.isUTF8
     // Most names need no escaping in JSON.
-    if isWhole, JSON.isPlain(bytes.span) {
+    if isWhole, JSONText.isPlain(bytes.span) {
       add(bytes, ending: bytes.lastIndex(of: UInt8(ascii: ".")).map { bytes[($0 + 1)...] }, row, attributes, kind)
     } else {
       var name: [UInt8] = []
       var ending: [UInt8] = []
-      JSON.append(escaped: row.name.text.utf8.span, to: &name)
-      JSON.append(escaped: (row.name.shownExtension ?? "").utf8.span, to: &ending)
+      JSONText.append(escaped: row.name.text.utf8.span, to: &name)
+      JSONText.append(escaped: (row.name.shownExtension ?? "").utf8.span, to: &ending)
       add(name[...], ending: ending[...], row, attributes, kind)
     }
     if !isWhole {
@@ -129,9 +129,9 @@ struct ListText {
   private mutating func add(_ name: String, _ value: String) {
     var member: [UInt8] = []
     member += ",\"".utf8
-    JSON.append(escaped: name.utf8.span, to: &member)
+    JSONText.append(escaped: name.utf8.span, to: &member)
     member += "\":\"".utf8
-    JSON.append(escaped: value.utf8.span, to: &member)
+    JSONText.append(escaped: value.utf8.span, to: &member)
     member += "\"".utf8
     text.writeBytes(member)
   }
