@@ -4,8 +4,10 @@ internal import Glibc
 /// ffmount's exit statuses, from sysexits.h where one fits.
 package enum ExitStatus: Int32 {
   case success = 0
-  /// An unexpected failure.
+  /// An unexpected failure. Also a search that finds nothing.
   case failure = 1
+  /// A search that cannot be done, as in grep(1).
+  case searchFailure = 2
   /// Invalid options or arguments; also used by swift-argument-parser.
   case usage = 64
   /// SOURCE is a file that cannot be shown as a directory.

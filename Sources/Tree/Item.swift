@@ -167,6 +167,12 @@ public struct LookupResult: Sendable {
     self.item = item
     self.attributes = attributes
   }
+
+  /// Creates the result of a lookup that the kernel does not cache, because it depends on the caller.
+  package init(uncached item: any Item, _ attributes: Attributes) {
+    self.init(item, attributes)
+    secrecy = .guarded
+  }
 }
 
 /// The origin and state of a derived item.

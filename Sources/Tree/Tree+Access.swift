@@ -1,4 +1,4 @@
-internal import Bytes
+package import Bytes
 internal import Files
 internal import Glibc
 internal import Synchronization
@@ -185,6 +185,11 @@ extension Tree {
 
   /// Returns an item's access list as the mount shows it.
   func shownList(of item: any Item) throws(Fault) -> AccessList? { try item.accessList()?.less(overrides.umask) }
+
+  /// Returns whether a process currently has the permissions `wanted` on an item found.
+  package func allows(_ wanted: UInt16, on found: LookupResult, to caller: Credentials) throws(Fault) -> Bool {
+    try may(wanted, found.item, found.attributes, caller)
+  }
 
   private func secrecy(_ wanted: UInt16, _ item: any Item, _ attributes: Attributes, _ caller: Credentials?)
     throws(Fault)

@@ -59,6 +59,19 @@ import Text
     #expect(WordText.sought("Αθήνα").words == ["αθηνα"] && WordText.sought("йод").words == ["иод"])
   }
 
+  /// Soft hyphens, joiners and marks of direction are parts of words. The start and the end of text in another direction
+  /// separate them.
+  @Test func invisibleMarksNeitherJoinNorSplitWords() {
+    for mark in ["\u{ad}", "\u{200c}", "\u{200d}", "\u{200e}", "\u{200f}", "\u{61c}", "\u{2060}", "\u{feff}"] {
+      #expect(Self.words(of: "har\(mark)bour") == ["harbour"])
+      #expect(WordText.sought("har\(mark)bour").words == ["harbour"])
+    }
+    for marks in [("\u{202a}", "\u{202c}"), ("\u{202e}", "\u{202c}"), ("\u{2067}", "\u{2069}")] {
+      #expect(Self.words(of: "one\(marks.0)two\(marks.1)three") == ["one", "two", "three"])
+      #expect(WordText.sought("\(marks.0)two\(marks.1)").words == ["two"])
+    }
+  }
+
   @Test func invalidTextIsAccepted() {
     for text: [UInt8] in [[0xe4], [0xe4, 0xbc], [0xf0, 0xa0, 0x80], [0xff, 0xff, 0xff], [0xe4, 0x20, 0x20, 0x41]] {
       _ = WordText.indexed(text)

@@ -79,8 +79,12 @@ class Truth:
 
     def page(self, number, path):
         """The number of the page that a path is of, from 0; None if it is of the whole document."""
-        found = re.search(r"\.pages/0*(\d+)\.pdf$", path)
-        return int(found[1]) - 1 if found and self.documents[number]["pages"] else None
+        if not self.documents[number]["pages"]:
+            return None
+        if found := re.search(r"\.sheets/s(\d+)\.csv$", path):
+            return int(found[1])
+        found = re.search(r"(?:\.pages/0*|\.contents/OEBPS/c0*)(\d+)\.(?:pdf|xhtml)$", path)
+        return int(found[1]) - 1 if found else None
 
 
 class Ours:

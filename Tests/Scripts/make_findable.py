@@ -221,6 +221,10 @@ class Maker:
         pages = []
         if kind in ("pdf", "scan") and extension == "pdf":
             pages = [f"{own}.{extension}.pages/{page:03}.pdf" for page in range(1, count + 1)]
+        if extension in ("xlsx", "ods") and count > 1:
+            pages = [f"{own}.{extension}.sheets/s{sheet}.csv" for sheet in range(count)]
+        if extension == "epub":
+            pages = [f"{own}.{extension}.contents/OEBPS/c{page:02}.xhtml" for page in range(1, count + 1)]
         document = Document(
             f"{own}.{extension}",
             kind,

@@ -48,7 +48,10 @@ import Testing
   }
 
   static let documentQueries: [(String, SearchQuery)] = [
-    ("kind:Mail", .kind("mail")), ("type:PDF", .kind("pdf")), ("ext:.Docx", .fileExtension("docx")),
+    ("kind:Mail", .kind("mail")), ("type:PDF", .kind("pdf")),
+    ("lang:de", LanguageTag("de").map { .language($0) } ?? .hasAttachment),
+    ("lang:ger", LanguageTag("de").map { .language($0) } ?? .hasAttachment),
+    ("lang:pt_BR", LanguageTag("pt-br").map { .language($0) } ?? .hasAttachment), ("ext:.Docx", .fileExtension("docx")),
     ("in:a/b/", .folder("a/b")), ("in:\"/with space\"", .folder("with space")), ("name:bill", word("bill", "name")),
     ("from:anna", word("anna", "sender")), ("subject:x", .all([.kind("mail"), word("x", "title")])),
     ("size:>1M", .larger(than: 1 << 20)), ("size:<=10k", .smaller(than: (10 << 10) + 1)),
@@ -68,7 +71,8 @@ import Testing
     ("near(a)", "two words"), ("near()", "two words"), ("near(a (b))", "only words"), ("/open", "closed"),
     ("//", "nothing"),
     ("sort:size", "sort:date"), ("size:big", "size"), ("date:..", "date"), ("label:x", "'label:' is not a prefix"),
-    ("near(a b*)", "whole words"), ("kind:", "after 'kind:'"),
+    ("near(a b*)", "whole words"), ("kind:", "after 'kind:'"), ("lang:und", "code of a language"),
+    ("lang:\"a b\"", "code of a language"), ("lang:x", "code of a language"),
   ]) func documentQueryMistakesAreExplained(_ text: String, _ reason: String) {
     #expect { try SearchQuery(text, .documents) } throws: { error in
       (error as? SearchQuery.ParseError)?.reason.contains(reason) ?? false

@@ -16,7 +16,7 @@ import Testing
 /// The access rights of every existing and future view with regard to its sources.
 @Suite struct ViewRightsTests {
   /// The sources of a view.
-  private enum Sources { case oneFile, manyFiles, oneFileOrItsParts, manyForTheMountsUser }
+  private enum Sources { case oneFile, manyFiles, oneFileOrItsParts, manyForEachUser }
 
   /// A new view must be entered here with its sources. A view with several sources takes its rights from
   /// `CommonRights`.
@@ -26,7 +26,7 @@ import Testing
     "WholeView": .oneFile, "FolderDocumentView": .manyFiles, "ScannedFolderView": .oneFile, "TilesView": .oneFile,
     "SheetsView": .oneFile, "FolderMessagesView": .manyFiles, "FolderMailView": .manyFiles,
     "StreamsView": .oneFile, "FramesView": .oneFile, "SegmentsView": .oneFile, "RecordView": .oneFile,
-    "SearchView": .manyForTheMountsUser, "SavedSearchView": .manyForTheMountsUser,
+    "SearchView": .manyForEachUser, "SavedSearchView": .manyForEachUser,
   ]
 
   private static func views() -> [any View] {
@@ -137,7 +137,7 @@ import Testing
 
   @Test func singleSourceViewInheritsOwnerModeAndACL() throws {
     let list = try AccessList([2, 0, 0, 0, 1, 0, 6, 0, 255, 255, 255, 255, 2, 0, 7, 0, 9, 0, 0, 0])
-    for view in Self.views() where ![.manyFiles, .manyForTheMountsUser].contains(Self.table["\(type(of: view))"]) {
+    for view in Self.views() where ![.manyFiles, .manyForEachUser].contains(Self.table["\(type(of: view))"]) {
       for (permissions, ofFile, ofFolder) in Self.modes {
         let name = try #require(Self.names(view).first)
         let thing = Thing(view.sourceKind, permissions, owner: 5, group: 6, list: list)

@@ -132,16 +132,24 @@ final class DocumentFile: ReplaceableFile {
         SELECT id, path, size, modified, changed, inode, isDone, kind FROM source
         \(isLeadingOnly ? "WHERE kind > 0" : "")
         """)
-      while try rows.next() {
-        let state = DocumentSource.State(
-          size: try rows.integer(2), modified: try rows.integer(3), changed: try rows.integer(4),
-          inode: try rows.integer(5))
-        body(
-          DocumentSource(
-            id: try rows.integer(0), path: try rows.bytes(1), state: state, isDone: try rows.integer(6) == 1,
-            kind: DocumentSource.Kind(rawValue: UInt8(clamping: try rows.integer(7))) ?? .file)
-        )
-      }
+      while try rows.next() { body(try Self.read(rows)) }
+    }
+  }
+
+  private static func read(_ rows: borrowing Rows) throws -> DocumentSource {
+    let state = DocumentSource.State(
+      size: try rows.integer(2), modified: try rows.integer(3), changed: try rows.integer(4), inode: try rows.integer(5)
+    )
+    return DocumentSource(
+      id: try rows.integer(0), path: try rows.bytes(1), state: state, isDone: try rows.integer(6) == 1,
+      kind: DocumentSource.Kind(rawValue: UInt8(clamping: try rows.integer(7))) ?? .file)
+  }
+
+  func source(at path: [UInt8]) throws -> DocumentSource? {
+    try reader.inDatabase { database in
+      let rows = try database.rows(
+        "SELECT id, path, size, modified, changed, inode, isDone, kind FROM source WHERE path = ?", [.blob(path)])
+      return try rows.next() ? Self.read(rows) : nil
     }
   }
 

@@ -74,6 +74,9 @@ public final class DocumentIndex: Sendable {
     file.attempt { file in try file.forEachSource(isLeadingOnly: isLeadingOnly, body) } != nil
   }
 
+  /// Returns the source at a path below the folder. Returns `nil` if there is none.
+  public func source(at path: [UInt8]) -> DocumentSource? { file.attempt { file in try file.source(at: path) } ?? nil }
+
   /// Returns a source's documents, by path.
   public func documents(of source: Int64) -> [[UInt8]: KnownDocument] {
     file.attempt { file in try file.documents(of: source) } ?? [:]

@@ -2,7 +2,7 @@ internal import Bytes
 internal import FindViews
 internal import Index
 internal import MailViews
-internal import Synchronization
+internal import Locks
 public import SystemPackage
 internal import Threads
 internal import Tree
@@ -125,7 +125,8 @@ extension FileTree {
     try await run(path) { [self] () throws(Fault) in
       let finder = try finder(path, recognizesText: recognizesText)
       let reach = try update(finder, jobs: jobs, isWaiting: true, progress)
-      finder.optimize()
+      // Merging the words rewrites the index.
+      if let reach, reach.files > reach.unchanged / 20 { finder.optimize() }
       return IndexingProgress(reach)
     }
   }
@@ -136,13 +137,11 @@ extension FileTree {
     guard place.attributes.kind == .folder else { throw .notFolder }
     // An index with recognized text is kept.
     let recognizesText = recognizesText || index.map { FolderFinder.hasRecognizedText(place, $0) } ?? false
-    let tree = try readingTree(recognizesText: recognizesText)
-    let folder = try waiting { () throws(Fault) in try ResolvedPath.find(place.names, in: tree, .blocking) }
-    guard let index, let finder = try FolderFinder(folder, index: index, readsPictures: recognizesText) else {
-      let reason = (index ?? Index(folder: nil)).obstacle ?? "check the cache folder, and the room on its disk"
-      throw Fault(.unsupported, "its index cannot be stored: \(reason)")
+    return try temporaryFinders.finder(of: place.names, recognizesText) { () throws(Fault) in
+      let tree = try readingTree(recognizesText: recognizesText)
+      let folder = try waiting { () throws(Fault) in try ResolvedPath.find(place.names, in: tree, .blocking) }
+      return try FolderFinder(folder, index: index ?? Index(folder: nil), readsPictures: recognizesText)
     }
-    return finder
   }
 
   /// Brings an index up to date. Returns `nil` if another process does that already and the call does not wait for it.
@@ -179,6 +178,31 @@ extension FileTree {
     progress(IndexingProgress(reach))
     if let fault = reach.fault { throw fault }
     return reach
+  }
+}
+
+/// The finders whose indexes cannot be stored, which are kept as long as the tree.
+final class TemporaryFinders: Sendable {
+  private struct Key: Hashable {
+    let path: [FileName]
+    let recognizesText: Bool
+  }
+
+  private let known = UnfairLock<[Key: FolderFinder]>([:])
+
+  /// Returns the finder of a directory: a known one, or one that `make` creates.
+  func finder(
+    of path: [FileName], _ recognizesText: Bool, _ make: () throws(Fault) -> FolderFinder
+  ) throws(Fault) -> FolderFinder {
+    let key = Key(path: path, recognizesText: recognizesText)
+    if let finder = known.withLock({ $0[key] }) { return finder }
+    let made = try make()
+    guard made.isTemporary else { return made }
+    return known.withLock { known in
+      let finder = known[key] ?? made
+      known[key] = finder
+      return finder
+    }
   }
 }
 

@@ -25,6 +25,7 @@ public final class FileTree: Sendable {
   let index: Index?
   /// The trees that read files for indexes, made when they are first needed.
   private let reading: ReadingTrees
+  let temporaryFinders = TemporaryFinders()
   let bench: ThreadPool
   let watches = WatchList()
   private let isClosed = Atomic<Bool>(false)

@@ -58,6 +58,16 @@ extension MountedTree {
     _ choice: ReaddirPlusPolicy.Choice, _ blocking: BlockingMode
   ) throws(Fault) -> ReaddirPlusPolicy.Choice {
     var choice = choice
+    try Credentials.running(as: caller) { () throws(Fault) in
+      try fill(&entries, from: reader, after: cookie, for: caller, &choice, blocking)
+    }
+    return choice
+  }
+
+  private func fill(
+    _ entries: inout EntryBuffer, from reader: DirectoryHandle, after cookie: UInt64, for caller: Credentials?,
+    _ choice: inout ReaddirPlusPolicy.Choice, _ blocking: BlockingMode
+  ) throws(Fault) {
     try reader.read(after: cookie, for: caller, blocking) { (row, entry) throws(Fault) in
       guard entries.hasRoom(nameCount: row.name.count) else { return false }
       var named = stat()
@@ -85,6 +95,5 @@ extension MountedTree {
       }
       return true
     }
-    return choice
   }
 }

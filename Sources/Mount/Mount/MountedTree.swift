@@ -185,13 +185,14 @@ extension MountedTree {
     undo: @escaping @Sendable (Value) -> Void = { _ in },
     _ reply: @escaping @Sendable (consuming Request, Value) -> Void
   ) {
+    let credentials = caller(request)
     do throws(Fault) {
-      reply(request, try work(.immediate))
+      reply(request, try Credentials.running(as: credentials) { () throws(Fault) in try work(.immediate) })
     } catch {
       guard error.isDelay else { return fail(request, error, node) }
       let caller = WaitingReader(request, ending, isReal: !mayWaitForViews && tree.isReal(node))
       again(caller, after: error, node) { () throws(Fault) in
-        let value = try work(.blocking)
+        let value = try Credentials.running(as: credentials) { () throws(Fault) in try work(.blocking) }
         if let request = caller.take() { reply(request, value) } else { undo(value) }
       }
     }

@@ -14,6 +14,8 @@ extension Message {
     public var body: [UInt8] = []
     /// The names of attachments, including those of attached messages, one per line.
     public var files: [UInt8] = []
+    /// The value of `Content-Language`.
+    public var language: [UInt8] = []
 
     public init() {}
   }
@@ -41,6 +43,16 @@ extension Message {
     return try words(&room, at: [], maker)
   }
 
+  /// Reads the header again, and extracts the text without that of files in `attachments`. Blocks.
+  public func ownWords() throws(Fault) -> Words {
+    var words = try bodyWords()
+    for attachment in attachments {
+      guard words.files.count < Self.fieldLimit else { break }
+      words.files += attachment.name.bytes + [0x0a]
+    }
+    return words
+  }
+
   /// Returns the words of a message's header only, without its body and its files. Blocks.
   public static func headerWords(reading source: any ByteSource) throws(Fault) -> Words {
     var scanner = PartScanner(source)
@@ -48,10 +60,7 @@ extension Message {
   }
 
   private func words(_ room: inout Int, at path: [FileName], _ maker: TextMaker?) throws(Fault) -> Words {
-    var words = Words(try header())
-    words.body = try text(of: body)
-    let html = try text(of: htmlBeside)
-    if Self.says(html, moreThan: words.body) { words.body += [0x0a] + html }
+    var words = try bodyWords()
     let shown = Set((body.pieces + (self.html?.pieces ?? [])).map(\.place))
     var texts: [UInt8] = []
     var attached: [UInt8] = []
@@ -70,6 +79,14 @@ extension Message {
       words.files += inner.files
     }
     words.body += texts.prefix(Self.textLimit) + attached.prefix(maker == nil ? Self.bodyLimit : Self.textLimit)
+    return words
+  }
+
+  private func bodyWords() throws(Fault) -> Words {
+    var words = Words(try header())
+    words.body = try text(of: body)
+    let html = try text(of: htmlBeside)
+    if Self.says(html, moreThan: words.body) { words.body += [0x0a] + html }
     return words
   }
 
@@ -155,6 +172,7 @@ extension Message.Words {
     subject = Self.text(header, "subject")
     sender = Self.text(header, "from", "sender")
     recipients = Self.text(header, "to", "cc", "bcc")
+    language = Self.text(header, "content-language")
   }
 
   private static func text(_ header: Header, _ names: StaticString...) -> [UInt8] {

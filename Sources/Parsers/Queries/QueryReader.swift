@@ -91,7 +91,8 @@ struct QueryReader {
   private static let others: [SearchQuery.Language: Set<String>] = [
     .mail: ["label", "has", "is", "date", "after", "since", "before", "larger", "smaller", "size"],
     .documents: [
-      "has", "date", "after", "since", "before", "larger", "smaller", "size", "kind", "type", "ext", "in", "sort",
+      "has", "date", "after", "since", "before", "larger", "smaller", "size", "kind", "type", "ext", "lang", "in",
+      "sort",
     ],
   ]
 
@@ -126,6 +127,11 @@ struct QueryReader {
     case "size": return try Self.sizes(text, field)
     case "kind", "type": return .kind(text.lowercased())
     case "ext": return .fileExtension(String(text.lowercased().drop { $0 == "." }))
+    case "lang":
+      guard let language = LanguageTag(text) else {
+        throw SearchQuery.ParseError(reason: "'lang:' needs the code of a language such as en or pt-BR, not '\(text)'")
+      }
+      return .language(language)
     case "in": return .folder(String(text.drop { $0 == "/" }).trimmed(of: "/"))
     default:
       switch text.lowercased() {

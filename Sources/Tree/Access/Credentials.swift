@@ -1,3 +1,4 @@
+public import Bytes
 internal import Glibc
 
 /// The credentials of the process that made a request.
@@ -15,6 +16,50 @@ public struct Credentials: Sendable {
     self.group = group
     self.thread = thread
   }
+
+  // MARK: The thread's caller
+
+  private final class Box {
+    let credentials: Credentials
+
+    init(_ credentials: Credentials) { self.credentials = credentials }
+  }
+
+  private static let key: pthread_key_t = {
+    var key = pthread_key_t()
+    _ = unsafe pthread_key_create(&key, nil)
+    return key
+  }()
+
+  /// The credentials of the process for which this thread works. `nil` if its requests do not depend on them. For items
+  /// that show different users different content.
+  package static var current: Credentials? {
+    unsafe pthread_getspecific(key).map { unsafe Unmanaged<Box>.fromOpaque($0).takeUnretainedValue().credentials }
+  }
+
+  /// Returns the result of `body`, with a caller as that of this thread.
+  public static func running<Value>(
+    as caller: Credentials?, _ body: () throws(Fault) -> Value
+  ) throws(Fault) -> Value {
+    guard let caller else { return try body() }
+    let box = Box(caller)
+    let before = unsafe pthread_getspecific(key)
+    _ = unsafe pthread_setspecific(key, Unmanaged.passUnretained(box).toOpaque())
+    defer {
+      _ = unsafe pthread_setspecific(key, before)
+      withExtendedLifetime(box) {}
+    }
+    return try body()
+  }
+
+  /// Identifies the rights of the process: its user and all its groups. Reads /proc.
+  package var identity: UInt64 {
+    var hash = StableHash(seed: UInt64(user)).adding(UInt64(group))
+    for group in supplementary.sorted() { hash.combine(UInt64(group)) }
+    return hash.value
+  }
+
+  // MARK: Groups and capabilities
 
   /// Returns whether the process is a member of a group. Returns `false` if that cannot be determined. Reads /proc.
   func isMember(of group: UInt32) -> Bool { group == self.group || supplementary.contains(group) }

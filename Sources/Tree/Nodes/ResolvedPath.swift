@@ -148,6 +148,17 @@ public final class ResolvedPath: Sendable {
 
   /// Returns the names in this directory without views, in its order. Blocks.
   package func entryNames() throws(Fault) -> [(name: FileName, kind: Kind)] {
+    let names = try allEntryNames()
+    // The directory may be a view of another mount, which lists views of its entries.
+    guard let real = realFolder, real.inode >> 63 != 0, let node = try? tree.nodes.node(node),
+      try unlessDelayed({ () throws(Fault) in try real.extendedAttribute("user.ffmount.view", .blocking) }) != nil
+    else { return names }
+    let views = Set(
+      names.flatMap { tree.views.candidates(of: $0.name, $0.kind, in: node) }.filter(\.isListed).map(\.name))
+    return names.filter { !views.contains($0.name) }
+  }
+
+  private func allEntryNames() throws(Fault) -> [(name: FileName, kind: Kind)] {
     let reader = try waiting { () throws(Fault) in try tree.openFolder(node, .blocking) }
     var names: [(name: FileName, kind: Kind)] = []
     var cookie: UInt64 = 0

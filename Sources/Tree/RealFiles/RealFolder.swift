@@ -114,6 +114,13 @@ package final class RealFolder: Item {
     try place.withDescriptor { (descriptor) throws(Fault) in try FileStatus(of: name, in: descriptor) }
   }
 
+  /// Returns whether this process can read an entry, and search it if it is a directory.
+  package func isReadable(_ name: FileName, isFolder: Bool) -> Bool {
+    (try? place.withDescriptor { (descriptor) throws(Fault) in
+      unsafe name.withCString { unsafe faccessat(descriptor, $0, R_OK | (isFolder ? X_OK : 0), AT_EACCESS) == 0 }
+    }) ?? false
+  }
+
   /// Opens a file of this directory.
   package func open(_ name: FileName, for purpose: Descriptor.Purpose) throws(Fault) -> Descriptor {
     var opened: Descriptor?

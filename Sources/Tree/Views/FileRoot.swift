@@ -38,6 +38,9 @@ public final class FileRoot: Item {
     listsViews = chosen.item.listsViews
   }
 
+  /// The name of the source file, and that of the view which is shown.
+  fileprivate var names: (file: FileName, view: FileName) { (name, view.listedName(beside: name)) }
+
   /// The source file.
   var source: Source { get throws(Fault) { try Source(name, in: folder) } }
 
@@ -109,6 +112,9 @@ extension Source {
 }
 
 extension Tree {
+  /// The name of the file whose view is the root, and that of the view. `nil` if the root is a real directory.
+  package var shownFile: (file: FileName, view: FileName)? { (nodes.root.item as? FileRoot)?.names }
+
   /// Creates a tree that mirrors the directory `root`.
   public convenience init(
     mirroring root: RealRoot, views: Views, overrides: Overrides = Overrides(), isShared: Bool = false,

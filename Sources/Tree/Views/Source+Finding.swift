@@ -49,7 +49,7 @@ extension Tree {
 
   /// Returns the view of the root directory itself with a name. Returns `nil` if there is none.
   func rootItem(named name: FileName) throws(Fault) -> LookupResult? {
-    guard let source = rootSource, source.item is RealFolder else { return nil }
+    guard let source = rootSource else { return nil }
     for view in views.all {
       if let found = try view.rootItem(named: name, in: source) { return found }
     }

@@ -37,6 +37,14 @@ package enum DocumentKind: UInt8, CaseIterable, Sendable {
     allCases.filter { names[$0]?.contains(name) ?? false }
   }
 
+  /// Returns whether a name is a kind, or an extension of known files.
+  static func isKnown(_ name: String) -> Bool {
+    !named(name).isEmpty || ofFile(name) != nil || extensions.contains(name)
+  }
+
+  private static let extensions: Set<String> = Set(
+    Catalogue.standard.formats.flatMap(\.extensions).map(\.text))
+
   /// Returns the kind of a file with an extension in lower case. Returns `nil` for an unknown extension.
   static func ofFile(_ fileExtension: String) -> DocumentKind? { byExtension[fileExtension] }
 

@@ -1,5 +1,6 @@
 internal import Bytes
 internal import Catalogue
+internal import HTML
 internal import Index
 internal import Mail
 internal import Tree
@@ -105,14 +106,20 @@ struct DocumentReader {
       try sink([document])
       return try readEntries(of: contents, path: path + Array(".contents/".utf8), depth: depth + 1)
     }
+    if fileExtension == "epub", let parts = try book(&document, file, in: folder) {
+      return try sink([document] + parts)
+    }
+    if Self.workbooks.contains(fileExtension), let parts = try sheets(&document, file, in: folder) {
+      return try sink([document] + parts)
+    }
     if Self.converted.contains(fileExtension) {
       do throws(Fault) { return try readConverted(document, file, in: folder, fileExtension) } catch {
-        // JSON with a mistake is text like any other.
-        guard fileExtension == "json", error.concernsContent else { throw error }
+        // JSON or a card with a mistake is text like any other.
+        guard Self.texts.contains(fileExtension), error.concernsContent else { throw error }
       }
     }
     if let kind = DocumentKind.ofFile(fileExtension), [.image, .sound, .film].contains(kind) {
-      return try sink([document])
+      return try sink(recording(document, file, in: folder, kind))
     }
     let head = try file.bytes(upTo: 4096)
     if fileExtension == "msg" || fileExtension == "eml" || Header.looksLikeMessage(startingWith: head[...]) {
@@ -128,12 +135,19 @@ struct DocumentReader {
     if DocumentText.isText(startingWith: head) {
       let bytes = head.count < 4096 ? head : try file.bytes(upTo: DocumentText.most)
       let isPage = Self.isPage(fileExtension)
-      if isPage, let title = DocumentText.title(ofPage: bytes) {
-        document.title = title
-        document.words[0] = WordText.indexed(title)
+      let text = DocumentText.text(of: bytes, isPage: false)
+      if isPage {
+        let head = PageHead(of: text)
+        document.name(head.title)
+        document.declare(head.language)
       }
-      document.body = WordText.indexed(DocumentText.text(of: bytes, isPage: isPage))
       if document.kind == DocumentKind.other.rawValue { document.kind = DocumentKind.text.rawValue }
+      if Self.subtitles.contains(fileExtension),
+        let parts = try passages(&document, SubtitlePassages(text), beside: file, in: folder)
+      {
+        return try sink([document] + parts)
+      }
+      document.body = WordText.indexed(isPage ? HTMLText.text(of: text) : text)
       return try sink([document])
     }
     if let format = Catalogue.standard.format(startingWith: head[...]),
@@ -144,16 +158,19 @@ struct DocumentReader {
     try sink([document])
   }
 
+  /// The extensions of files that are text even if they cannot be converted.
+  private static let texts: Set = ["json", "ics", "ifb", "vcf", "vcs"]
+
   static func isPage(_ fileExtension: String) -> Bool { ["html", "htm", "xhtml"].contains(fileExtension) }
 
   /// The extensions of files whose text is that of their view `.as-txt`.
   private static let converted: Set<String> = {
     let formats = [.pdf, .doc, .xls, .ppt] + Format.office
-    // The strings of JSON may have escapes.
-    return Set(formats.flatMap(\.extensions).map(\.text) + ["json"])
+    // The strings of JSON may have escapes, and the lines of cards are folded.
+    return Set(formats.flatMap(\.extensions).map(\.text)).union(texts)
   }()
 
-  private static func child(_ name: FileName, of folder: ResolvedPath) throws(Fault) -> ResolvedPath? {
+  static func child(_ name: FileName, of folder: ResolvedPath) throws(Fault) -> ResolvedPath? {
     do throws(Fault) {
       return try waiting { () throws(Fault) in try folder.child(name, .blocking) }
     } catch {
@@ -182,18 +199,32 @@ struct DocumentReader {
     _ document: IndexedDocument, _ file: ResolvedPath, in folder: ResolvedPath, _ fileExtension: String
   ) throws(Fault) {
     let name = file.names.last ?? ""
-    guard let view = try Self.child(name.appending(".as-txt"), of: folder) else { return try sink([document]) }
-    let text = try view.bytes(upTo: DocumentText.most)
     var document = document
     if document.kind == DocumentKind.other.rawValue {
       document.kind = (DocumentKind.ofFile(fileExtension) ?? .document).rawValue
     }
-    let pages = fileExtension == "pdf" ? text.pages : []
+    let isPaged = fileExtension == "pdf"
+    var known = TagList()
+    if isPaged {
+      known = try tags(of: file, in: folder)
+      document.add(known)
+    }
+    var text: [UInt8]
+    do throws(Fault) {
+      text = try Self.child(name.appending(".as-txt"), of: folder)?.bytes(upTo: DocumentText.most) ?? []
+      if fileExtension == "json" { text = DocumentText.unescaped(text) }
+    } catch {
+      guard error.concernsContent, !known.tags.isEmpty else { throw error }
+      note(error, at: document.path)
+      text = []
+    }
+    let pages = isPaged ? text.pages : []
     guard pages.count > 1 else {
-      document.body = WordText.indexed(text)
+      document.body = WordText.indexed(text + Array(known.text.utf8))
       document.text = text
       return try sink([document])
     }
+    document.body = WordText.indexed(Array(known.text.utf8))
     let width = max(3, "\(pages.count)".utf8.count)
     document.text = text
     var documents = [document]
@@ -204,6 +235,7 @@ struct DocumentReader {
         path: document.path + Array(".pages/\(zeros)\(number).pdf".utf8), kind: document.kind, date: document.date,
         size: 0, words: [])
       part.fileExtension = document.fileExtension
+      part.language = document.language
       part.body = WordText.indexed(Array(page))
       documents.append(part)
     }
@@ -293,7 +325,9 @@ struct DocumentReader {
     guard size <= Self.longestMessage else { throw Fault(.limit, "the message is too long to be indexed") }
     let source = try waiting { () throws(Fault) in try bytes.open(.blocking) }.source
     let message = try waiting { () throws(Fault) in try Message(reading: source, isQuoted: isQuoted) }
-    let words = try message.words()
+    // Attachments are documents of their own.
+    let areRead = depth < Self.deepest
+    let words = try areRead ? message.ownWords() : message.words()
     let subject = words.subject.prefix { $0 != 0x0a }
     var document = IndexedDocument(
       path: path, kind: DocumentKind.mail.rawValue, date: try message.date(), size: size,
@@ -305,9 +339,10 @@ struct DocumentReader {
     document.title = Array(subject.prefix(500))
     document.people = Array(words.sender.prefix { $0 != 0x0a }.prefix(200))
     document.fileExtension = Array("eml".utf8)
+    document.declare(String(decoding: words.language, as: UTF8.self))
     document.content = content
     var documents = [document]
-    if !message.attachments.isEmpty, depth < Self.deepest, let folder = try attachments() {
+    if !message.attachments.isEmpty, areRead, let folder = try attachments() {
       documents += try read(
         attachmentsIn: folder, path: path + Array("\(view)/attachments/".utf8), depth: depth + 1)
     }

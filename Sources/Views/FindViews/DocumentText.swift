@@ -24,16 +24,31 @@ enum DocumentText {
     return isPage ? HTMLText.text(of: text) : text
   }
 
-  /// Returns the title of a web page, in UTF-8. Returns `nil` if it has none.
-  static func title(ofPage bytes: [UInt8]) -> [UInt8]? {
-    let head = bytes.prefix(64 << 10)
-    let lower = head.map { $0.asciiLowercase }
-    guard let start = lower.firstRange(of: Array("<title".utf8)),
-      let open = lower[start.upperBound...].firstIndex(of: UInt8(ascii: ">")),
-      let end = lower[open...].firstRange(of: Array("</title".utf8))
-    else { return nil }
-    let title = HTMLText.text(of: Array(Charset.text(head[(open + 1)..<end.lowerBound]).utf8))
-    let line = Array(title.split { $0 <= 0x20 }.joined(separator: [0x20]))
-    return line.isEmpty ? nil : Array(line.prefix(500))
+  /// Returns the text of JSON with characters in place of escapes such as `\u00e9`.
+  static func unescaped(_ json: [UInt8]) -> [UInt8] {
+    var text: [UInt8] = []
+    text.reserveCapacity(json.count)
+    /// UTF-16 code units that are not written yet.
+    var units: [UInt16] = []
+    var rest = json[...]
+    func write() {
+      if !units.isEmpty { text += String(decoding: units, as: UTF16.self).utf8 }
+      units = []
+    }
+    while let byte = rest.popFirst() {
+      if byte == UInt8(ascii: "\\"), rest.first == UInt8(ascii: "u"),
+        let unit = UInt16(String(decoding: rest.dropFirst().prefix(4), as: UTF8.self), radix: 16), rest.count >= 5
+      {
+        units.append(unit)
+        rest = rest.dropFirst(5)
+        continue
+      }
+      write()
+      text.append(byte)
+      // An escaped backslash does not start another escape.
+      if byte == UInt8(ascii: "\\"), let next = rest.popFirst() { text.append(next) }
+    }
+    write()
+    return text
   }
 }

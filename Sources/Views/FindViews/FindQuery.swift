@@ -20,6 +20,12 @@ package struct FindQuery: Sendable {
     do throws(SearchQuery.ParseError) { parsed = try SearchQuery(text, .documents) } catch {
       throw Fault(.unsupported, error.reason)
     }
+    for kind in parsed.kinds where !DocumentKind.isKnown(kind) {
+      throw Fault(
+        .unsupported,
+        "'kind:' and 'type:' need a kind such as mail, document or image, or a known extension, not '\(kind)' "
+          + "(ext:\(kind) finds the names that end so)")
+    }
     terms = parsed.positiveTerms
     phrases = parsed.conjuncts.filter(\.hasOrder)
     var patterns: [RegularExpression] = []
@@ -40,6 +46,16 @@ extension SearchQuery {
     switch self {
     case .words, .near: [self]
     case .all(let parts), .any(let parts): parts.flatMap(\.positiveTerms)
+    default: []
+    }
+  }
+
+  /// The kinds in the query.
+  fileprivate var kinds: [String] {
+    switch self {
+    case .kind(let kind): [kind]
+    case .all(let parts), .any(let parts): parts.flatMap(\.kinds)
+    case .not(let part): part.kinds
     default: []
     }
   }

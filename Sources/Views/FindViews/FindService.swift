@@ -17,6 +17,8 @@ package protocol IndexedTrees: AnyObject, Sendable {
 public final class FindService: Sendable {
   private let index: Index
   private let trees: (any IndexedTrees)?
+  /// Whether the tree is of one file, whose view is the root.
+  let isOfFile: Bool
   private let searches = UnfairLock<[[FileName]: OpenSearch]>([:])
   /// The tree that shows the results.
   private let shown = UnfairLock(Reference())
@@ -30,22 +32,26 @@ public final class FindService: Sendable {
   /// - Parameters:
   ///   - index: Stores the indexes.
   ///   - trees: Read the files. They are stopped with the searches. `nil` to search nothing.
-  private init(index: Index, trees: (any IndexedTrees)?) { (self.index, self.trees) = (index, trees) }
+  private init(index: Index, trees: (any IndexedTrees)?, isOfFile: Bool) {
+    (self.index, self.trees, self.isOfFile) = (index, trees, isOfFile)
+  }
 
   /// Creates the searches. Not an initializer: the optimizer of Swift 6.3.1 crashes where another module calls that.
-  @inline(never) package static func searching(_ index: Index, by trees: any IndexedTrees) -> FindService {
-    FindService(index: index, trees: trees)
+  @inline(never) package static func searching(
+    _ index: Index, by trees: any IndexedTrees, isOfFile: Bool
+  ) -> FindService {
+    FindService(index: index, trees: trees, isOfFile: isOfFile)
   }
 
   /// An instance that describes the views of searches and searches nothing.
-  public static let described = FindService(index: Index(folder: nil), trees: nil)
+  public static let described = FindService(index: Index(folder: nil), trees: nil, isOfFile: false)
 
   /// The tree that shows the results. `nil` once it is gone.
   var tree: Tree? { shown.withLock { $0.tree } }
 
   func attach(_ tree: Tree) { shown.withLock { $0.tree = tree } }
 
-  /// Returns the search of the folder at a path from the root. Blocks. Throws if its index cannot be stored.
+  /// Returns the search of the folder at a path from the root. Blocks.
   func search(_ path: [FileName]) throws(Fault) -> OpenSearch {
     if let known = searches.withLock({ $0[path] }) { return known }
     let finder = try finder(path)
@@ -57,19 +63,19 @@ public final class FindService: Sendable {
     }
   }
 
-  /// Returns the index of the folder at a path from the root. Blocks. Throws if it cannot be stored.
+  /// Returns the index of the folder at a path from the root. Blocks.
   package func finder(_ path: [FileName]) throws(Fault) -> FolderFinder {
+    // In a mount of a file, the root is a view of that file.
+    let file = tree?.shownFile
     func folder(_ recognizesText: Bool) throws(Fault) -> ResolvedPath {
       guard let tree = try trees?.tree(recognizesText: recognizesText) else { throw .noDocumentIndex }
       return try waiting { () throws(Fault) in try ResolvedPath.find(path, in: tree, followsLast: false, .blocking) }
     }
     let plain = try folder(false)
-    let isRecognized = FolderFinder.hasRecognizedText(plain, index)
+    let isRecognized = FolderFinder.hasRecognizedText(plain, of: file.map(\.file), index)
     let found = try isRecognized ? folder(true) : plain
-    guard let finder = try FolderFinder(found, index: index, readsPictures: isRecognized) else {
-      throw .noDocumentIndex
-    }
-    return finder
+    return try FolderFinder(
+      found, index: index, readsPictures: isRecognized, file: file.map { ($0.file, $0.view) })
   }
 
   func stop() {
@@ -94,9 +100,15 @@ final class OpenSearch: Sendable {
     var updatedAt: ContinuousClock.Instant?
     /// Whether the last update read everything.
     var isComplete = false
-    var known: [[UInt8]: Results] = [:]
-    /// The latest queries, the most recent first.
-    var latest: [FileName] = []
+    var known: [Key: Results] = [:]
+    /// The latest queries of each user, the most recent first. Those of this process have the user `nil`.
+    var latest: [UInt32?: [FileName]] = [:]
+  }
+
+  /// A query of a process with certain rights. `nil` for those of this process.
+  private struct Key: Hashable {
+    let query: [UInt8]
+    let rights: UInt64?
   }
 
   /// The results of a query as a folder shows them.
@@ -116,6 +128,9 @@ final class OpenSearch: Sendable {
   static let most = 500
   private static let knownAtMost = 64
   private static let latestAtMost = 10
+  private static let usersAtMost = 1000
+  /// The time of which the answers to other users take multiples, so that it does not tell how much they may not read.
+  private static let step = Duration.milliseconds(250)
   /// The time for which an index counts as up to date, and the maximum time to wait for an update.
   private static let lifetime = Duration.seconds(2)
   private static let longest = Duration.seconds(10)
@@ -130,23 +145,35 @@ final class OpenSearch: Sendable {
     crawl?.stop()
   }
 
-  /// The latest queries, the most recent first.
-  var latest: [FileName] { state.read { $0.latest } }
+  /// Returns the latest queries of a user, the most recent first.
+  func latest(of reader: FindReader) -> [FileName] { state.read { $0.latest[reader.user] ?? [] } }
 
-  func note(_ query: FileName) {
+  func note(_ query: FileName, of reader: FindReader) {
     state.change { state in
-      state.latest.removeAll { $0 == query }
-      state.latest.insert(query, at: 0)
-      if state.latest.count > Self.latestAtMost { state.latest.removeLast() }
+      var latest = state.latest[reader.user] ?? []
+      latest.removeAll { $0 == query }
+      latest.insert(query, at: 0)
+      if latest.count > Self.latestAtMost { latest.removeLast() }
+      if state.latest.count > Self.usersAtMost { state.latest = [:] }
+      state.latest[reader.user] = latest
     }
   }
 
   /// Returns the results of a query: the known ones, unless `isNew`, or those of an index that is brought up to date
   /// before as far as possible in ten seconds. Throws an unsupported fault for an invalid query. Blocks.
-  func results(_ text: [UInt8], isNew: Bool, _ blocking: BlockingMode) throws(Fault) -> Results {
-    if let known = state.read({ $0.known[text] }), !isNew || .now - known.at < Self.lifetime { return known }
+  func results(
+    _ text: [UInt8], for reader: FindReader, isNew: Bool, _ blocking: BlockingMode
+  ) throws(Fault) -> Results {
+    let key = Key(query: text, rights: reader.rights)
+    if let known = state.read({ $0.known[key] }), !isNew || .now - known.at < Self.lifetime {
+      if !reader.isOther { return known }
+      if blocking == .immediate { throw .later }
+      if try finder.mayRead(known.hits, reader) { return known }
+    }
     let query = try FindQuery(String(decoding: text, as: UTF8.self))
     if blocking == .immediate { throw .later }
+    let start = ContinuousClock.now
+    defer { if reader.isOther { pause(from: start) } }
     begin()
     let end = ContinuousClock.now + Self.longest
     while state.take(within: .milliseconds(100), { $0.isUpdating ? nil : () }) == nil, .now < end {
@@ -156,7 +183,7 @@ final class OpenSearch: Sendable {
       state.isUpdating ? min(99, state.crawl?.reach.percent ?? 0) : state.isComplete ? nil : 0
     }
     let before = finder.replacements
-    let found = try forgettingIfDamaged { () throws(Fault) in try finder.results(query) }
+    let found = try forgettingIfDamaged { () throws(Fault) in try finder.results(query, for: reader) }
     var hits: [FolderFinder.Hit] = []
     for number in found.numbers {
       if hits.count == Self.most { break }
@@ -165,15 +192,25 @@ final class OpenSearch: Sendable {
     }
     if finder.replacements != before { try forgettingIfDamaged { () throws(Fault) in throw .noDocumentIndex } }
     let results = Results(
-      query: query, hits: hits, count: query.isCompared ? hits.count : found.numbers.count, percent: percent,
+      query: query, hits: hits, count: query.isCompared ? hits.count : found.numbers.count,
+      percent: reader.isOther ? percent.map { _ in 0 } : percent,
       suggestion: found.suggestion, at: .now)
     state.change { state in
       if state.known.count >= Self.knownAtMost, let oldest = state.known.min(by: { $0.value.at < $1.value.at }) {
         state.known[oldest.key] = nil
       }
-      state.known[text] = results
+      state.known[key] = results
     }
     return results
+  }
+
+  /// Waits until the time from `start` is a multiple of `step`.
+  private func pause(from start: ContinuousClock.Instant) {
+    let count = Int((ContinuousClock.now - start) / Self.step) + 1
+    let end = start + Self.step * count
+    while .now < end, !(CancellationToken.current?.isLost ?? false) {
+      _ = state.take(within: end - .now) { _ -> Void? in nil }
+    }
   }
 
   /// Returns the result of `body`. If the index is damaged, the next search brings the new one up to date.
@@ -211,4 +248,12 @@ final class OpenSearch: Sendable {
       }
     }
   }
+}
+
+extension FindReader {
+  /// The user. `nil` for this process.
+  fileprivate var user: UInt32? { if case .user(let caller, _) = self { caller.user } else { nil } }
+
+  /// Identifies the rights. `nil` for those of this process.
+  fileprivate var rights: UInt64? { if case .user(let caller, _) = self { caller.identity } else { nil } }
 }

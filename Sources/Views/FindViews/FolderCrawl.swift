@@ -1,10 +1,10 @@
 package import Bytes
 internal import Files
 internal import Glibc
-package import Index
+internal import Index
 internal import Synchronization
 internal import Threads
-package import Tree
+internal import Tree
 
 /// Brings the index of the documents below a folder up to date: reads what is new or has changed, and forgets the rest.
 ///
@@ -12,6 +12,10 @@ package import Tree
 package final class FolderCrawl: Sendable {
   private let folder: ResolvedPath
   private let index: DocumentIndex
+  /// The only file that is read. `nil` if everything in the folder is.
+  private let file: FileName?
+  /// The maximum number of files to read that are known at a time.
+  private let batch: Int
   private let progress = Monitor(Progress())
   private let isStopped = Atomic<Bool>(false)
 
@@ -47,12 +51,14 @@ package final class FolderCrawl: Sendable {
   static let niceness: Int32 = 10
 
   /// The version of the documents made here, incremented when a text or a word changes.
-  package static let version: UInt64 = 2
+  package static let version: UInt64 = 3
 
   /// - Parameter folder: a real directory in a tree whose views convert files.
-  package init(_ folder: ResolvedPath, _ index: DocumentIndex) {
+  init(_ folder: ResolvedPath, _ index: DocumentIndex, only file: FileName? = nil, batch: Int = 50_000) {
     self.folder = folder
     self.index = index
+    self.file = file
+    self.batch = batch
   }
 
   package var reach: Progress { progress.read { $0 } }
@@ -67,28 +73,45 @@ package final class FolderCrawl: Sendable {
     let path: [UInt8]
     let state: DocumentSource.State
     let isFolder: Bool
-    /// The source in its earlier state. `nil` for a new one.
-    let earlier: DocumentSource?
+    /// Whether the index has the source in an earlier state.
+    let isKnown: Bool
   }
 
   /// The result of a scan.
   private struct Scan {
+    /// The first files to read, at most `batch`.
     var changed: [File] = []
-    var forgotten: [Int64] = []
+    /// The number and size of all files to read.
+    var files = 0
+    var bytes: Int64 = 0
     var unchanged = 0
+    var hasMore = false
+  }
+
+  /// Returns the sources in the index. O(n).
+  private func knownSources() throws(Fault) -> KnownSources {
+    var sources = KnownSources()
+    sources.reserve(index.sourceCounts?.all ?? 0)
+    guard index.forEachSource({ sources.add($0) }) else { throw .noDocumentIndex }
+    return sources
   }
 
   /// Compares all real files with the index. O(n).
-  private func scan() throws(Fault) -> Scan {
-    var sources: [[UInt8]: DocumentSource] = [:]
-    guard index.forEachSource({ sources[$0.path] = $0 }) else { throw .noDocumentIndex }
+  private func scan(_ sources: inout KnownSources) throws(Fault) -> Scan {
     guard let root = folder.realFolder else { throw Fault(.unsupported, "it is not a real folder") }
     var scan = Scan()
+    if let file {
+      if let found = try root.child(named: file, .blocking), found.attributes.kind == .file {
+        note(Array(file.bytes), .init(found.attributes), isFolder: false, &sources, &scan)
+      }
+      return scan
+    }
     note([], .init(folder: try root.attributes(.blocking)), isFolder: true, &sources, &scan)
     var folders: [(folder: RealFolder, path: [UInt8])] = [(root, [])]
     while let (folder, path) = folders.popLast() {
       // A directory that cannot be read is skipped.
       guard let listing = try unlessDelayed({ () throws(Fault) in try folder.listing(.blocking) }) else { continue }
+      let isInView = try Self.isView("", in: folder, folder.inode)
       var place: Int64 = 0
       while let entries = try unlessDelayed({ () throws(Fault) in try listing.entries(after: place, .blocking) }),
         let last = entries.last
@@ -105,6 +128,7 @@ package final class FolderCrawl: Sendable {
                 try folder.child(named: entry.name.fileName, .blocking)
               }) ?? nil, let next = found.item as? RealFolder
             else { continue }
+            if !isInView, try Self.isView(entry.name.fileName, in: folder, found.attributes.inode) { continue }
             folders.append((next, inner + [Self.slash]))
             note(inner + [Self.slash], .init(folder: found.attributes), isFolder: true, &sources, &scan)
           } else {
@@ -113,13 +137,22 @@ package final class FolderCrawl: Sendable {
                 try folder.attributes(of: entry.name, .blocking)
               }) ?? nil
             else { continue }
+            if !isInView, try Self.isView(entry.name.fileName, in: folder, attributes.inode) { continue }
             note(inner, .init(attributes), isFolder: false, &sources, &scan)
           }
         }
       }
     }
-    scan.forgotten = sources.values.map(\.id)
     return scan
+  }
+
+  /// Returns whether an entry of a real folder is a view in another mount of ffmount, whose source is searched instead.
+  /// The inode numbers of views have the top bit. The name of the folder itself is empty.
+  private static func isView(_ name: FileName, in folder: RealFolder, _ inode: UInt64) throws(Fault) -> Bool {
+    guard inode >> 63 != 0 else { return false }
+    return try unlessDelayed { () throws(Fault) in
+      try folder.extendedAttribute("user.ffmount.view", of: name)
+    } != nil
   }
 
   /// Returns whether neither a folder nor a file that contains other documents has changed. Other files are not
@@ -147,15 +180,21 @@ package final class FolderCrawl: Sendable {
   private static let fewSources = 20_000
 
   private func note(
-    _ path: [UInt8], _ state: DocumentSource.State, isFolder: Bool, _ sources: inout [[UInt8]: DocumentSource],
-    _ scan: inout Scan
+    _ path: [UInt8], _ state: DocumentSource.State, isFolder: Bool, _ sources: inout KnownSources, _ scan: inout Scan
   ) {
-    let earlier = sources.removeValue(forKey: path)
-    if let earlier, earlier.isDone, earlier.state == state {
+    let (isCurrent, isKnown) = sources.see(path, state)
+    if isCurrent {
       scan.unchanged += 1
-    } else {
-      scan.changed.append(File(path: path, state: state, isFolder: isFolder, earlier: earlier))
+      return
     }
+    scan.files += isFolder ? 0 : 1
+    scan.bytes = Bounds.sum(scan.bytes, isFolder ? 0 : state.size)
+    guard scan.changed.count < batch else {
+      scan.hasMore = true
+      return
+    }
+    sources.take(path, state)
+    scan.changed.append(File(path: path, state: state, isFolder: isFolder, isKnown: isKnown))
   }
 
   private static let slash = UInt8(ascii: "/")
@@ -198,20 +237,34 @@ package final class FolderCrawl: Sendable {
       progress.update { progress in (progress.isScanned, progress.unchanged) = (true, sources.all) }
       return
     }
-    let scan = try scan()
-    progress.update { progress in
+    var sources = try knownSources()
+    var scan = try scan(&sources)
+    progress.update { [scan] progress in
       progress.isScanned = true
-      progress.unchanged = scan.unchanged
-      progress.files = scan.changed.count { !$0.isFolder }
-      progress.bytes = scan.changed.reduce(0) { Bounds.sum($0, $1.isFolder ? 0 : $1.state.size) }
+      (progress.unchanged, progress.files, progress.bytes) = (scan.unchanged, scan.files, scan.bytes)
     }
-    if scan.changed.isEmpty, scan.forgotten.isEmpty { return }
+    let forgotten = sources.unseen
+    if scan.changed.isEmpty, forgotten.isEmpty { return }
     let writer = DocumentWriter(index)
-    for id in scan.forgotten { try writer.add(.forget(id)) }
+    for id in forgotten { try writer.add(.forget(id)) }
+    try read(scan.changed, writer, atATime: width, niceness)
+    // The rest is found by further scans, so that memory is bounded.
+    while scan.hasMore {
+      scan = try self.scan(&sources)
+      try read(scan.changed, writer, atATime: width, niceness)
+    }
+    try writer.flush()
+    index.settle()
+  }
+
+  /// Reads files, `width` at a time.
+  private func read(
+    _ files: [File], _ writer: DocumentWriter, atATime width: Int, _ niceness: Int32?
+  ) throws(Fault) {
     let workers = ThreadPool(atMost: width)
     let running = Monitor((count: 0, fault: Fault?.none))
     defer { workers.stop() }
-    for file in scan.changed {
+    for file in files {
       try check()
       running.update { $0.count += 1 }
       workers.submit { [self] in
@@ -231,9 +284,7 @@ package final class FolderCrawl: Sendable {
       }
     }
     try running.wait { $0.count == 0 ? () : nil }
-    try writer.flush()
     if let fault = running.read({ $0.fault }) { throw fault }
-    index.settle()
   }
 
   /// The number of removed documents whose words may stay in an index, however few it has.
@@ -241,18 +292,19 @@ package final class FolderCrawl: Sendable {
 
   private func read(_ file: File, _ writer: DocumentWriter) throws(Fault) {
     try check()
-    if file.isFolder, file.earlier != nil || file.path.isEmpty {
+    let earlier = file.isKnown ? index.source(at: file.path) : nil
+    if file.isFolder, earlier != nil || file.path.isEmpty {
       try writer.add(.begin(path: file.path, file.state))
       return try writer.add(.finish(path: file.path, file.state, .folder, error: []))
     }
     var known: [[UInt8]: KnownDocument] = [:]
-    if let earlier = file.earlier { known = index.documents(of: earlier.id) }
+    if let earlier { known = index.documents(of: earlier.id) }
     try writer.add(.begin(path: file.path, file.state))
-    let isSame = file.earlier?.state == file.state
-    let hasGrown = file.earlier.map { $0.state.inode == file.state.inode && $0.state.size < file.state.size } ?? false
+    let isSame = earlier?.state == file.state
+    let hasGrown = earlier.map { $0.state.inode == file.state.inode && $0.state.size < file.state.size } ?? false
     let isMailbox = [".mbox", ".mbx"].contains { file.path.suffix($0.utf8.count) == Array($0.utf8)[...] }
     var reader = DocumentReader(
-      known: known, knowsAll: file.earlier?.isDone ?? false, trustsPaths: isSame || hasGrown && isMailbox
+      known: known, knowsAll: earlier?.isDone ?? false, trustsPaths: isSame || hasGrown && isMailbox
     ) {
       (documents) throws(Fault) in
       try self.check()

@@ -5,7 +5,10 @@ package import Tree
 /// A search of everything below a real folder, with the index that it keeps.
 package final class FolderFinder: Sendable {
   private let folder: ResolvedPath
+  private let real: RealFolder
   private let index: DocumentIndex
+  /// The only file that is searched, and its view that is shown. `nil` if everything in the folder is.
+  private let file: (name: FileName, view: FileName)?
 
   /// A document found.
   package struct Hit: Sendable {
@@ -13,6 +16,8 @@ package final class FolderFinder: Sendable {
     package let number: UInt32
     /// The path below the folder. That of a folder ends with a slash.
     package let path: [UInt8]
+    /// The path of its source below the folder.
+    let source: [UInt8]
     package let kind: DocumentKind
     /// The date, in seconds since 1970. `nil` if it has none.
     package let date: Int64?
@@ -25,40 +30,53 @@ package final class FolderFinder: Sendable {
     package let snippet: Snippet
   }
 
-  /// Opens the index of a folder. Returns `nil` if it cannot be stored. Throws if the folder is not real. Blocks.
+  /// Opens the index of a folder, or creates a temporary one if it cannot be stored. Throws if the folder is not real, or
+  /// if there is no room for a temporary file. Blocks.
   ///
   /// - Parameters:
   ///   - folder: a directory in a tree whose views convert files.
   ///   - readsPictures: whether the tree recognizes text in pictures, and the index has that.
-  package init?(_ folder: ResolvedPath, index: Index, readsPictures: Bool = false) throws(Fault) {
+  ///   - file: a file in the folder, if only that is searched, and the view of it that paths are relative to.
+  package init(
+    _ folder: ResolvedPath, index: Index, readsPictures: Bool = false, file: (name: FileName, view: FileName)? = nil
+  ) throws(Fault) {
     guard let real = folder.realFolder else { throw Fault(.unsupported, "it is not a real folder") }
     let recognized: UInt8 = readsPictures ? 1 : 0
-    guard
-      let documents = index.documents(
-        below: Self.key(of: real, recognized), version: FolderCrawl.version, options: UInt64(recognized))
-    else { return nil }
+    let stored = index.documents(
+      below: Self.key(of: real, recognized, file?.name), version: FolderCrawl.version, options: UInt64(recognized))
+    guard let documents = stored ?? DocumentIndex(temporary: ()) else { throw .noDocumentIndex }
     self.folder = folder
+    self.real = real
+    self.file = file
     self.index = documents
   }
 
   /// Returns whether a real folder has an index with recognized text, which is then kept up to date by the same means.
-  package static func hasRecognizedText(_ folder: ResolvedPath, _ index: Index) -> Bool {
-    folder.realFolder.map { index.hasDocuments(below: key(of: $0, 1)) } ?? false
+  package static func hasRecognizedText(_ folder: ResolvedPath, of file: FileName? = nil, _ index: Index) -> Bool {
+    folder.realFolder.map { index.hasDocuments(below: key(of: $0, 1, file)) } ?? false
   }
 
-  /// Returns the key of a folder's index. One with recognized text has `options` 1.
-  static func key(of folder: RealFolder, _ options: UInt8 = 0) -> [UInt8] {
+  /// Returns the key of a folder's index, or of that of a file in it. One with recognized text has `options` 1.
+  static func key(of folder: RealFolder, _ options: UInt8 = 0, _ file: FileName? = nil) -> [UInt8] {
     let identity = folder.identity
     var key: [UInt8] = []
     for word in [identity.device, identity.inode, identity.created] { key += [UInt8](littleEndian: word) }
+    if let file {
+      var hash = StableHash(seed: 0)
+      hash.combine(Array(file.bytes))
+      key += [UInt8](littleEndian: hash.value)
+    }
     return key + (options == 0 ? [] : [options])
   }
 
   /// Work that brings the index up to date. Returns `nil` while another process does that.
   package func crawl() -> (crawl: FolderCrawl, lock: TextIndexLock)? {
     guard let lock = index.lock() else { return nil }
-    return (FolderCrawl(folder, index), lock)
+    return (FolderCrawl(folder, index, only: file?.name), lock)
   }
+
+  /// Whether the index is lost with this object, because it cannot be stored.
+  package var isTemporary: Bool { index.isTemporary }
 
   /// The number of documents in the index.
   package var count: Int { index.counts?.documents ?? 0 }
@@ -72,17 +90,26 @@ package final class FolderFinder: Sendable {
   /// The number of times that the index was replaced by an empty one, because it was damaged or by another process.
   package var replacements: Int { index.replacements }
 
-  /// Returns the documents that match a query, without reading any. Throws if the index is damaged, which empties it.
-  /// Blocks.
-  package func results(_ query: FindQuery) throws(Fault) -> FolderSearch.Results {
+  /// Returns the documents that match a query and that a process may read now, without reading any. Throws if the index
+  /// is damaged, which empties it. Blocks.
+  package func results(_ query: FindQuery, for reader: FindReader = .process) throws(Fault) -> FolderSearch.Results {
     let before = index.replacements
-    let found = try FolderSearch(index).results(query) { [self] (number, term) throws(Fault) in
+    let visibility = SourceVisibility(reader, real, index)
+    let found = try FolderSearch(index, visibility, isOther: reader.isOther).results(query) {
+      [self] (number, term) throws(Fault) in
       guard let document = index.document(number) else { return false }
       return try text(of: document, DocumentKind(rawValue: document.kind) ?? .other)
         .map { TextWords($0).contain(term) } ?? false
     }
     if index.replacements != before { throw .noDocumentIndex }
     return found
+  }
+
+  /// Returns whether a process may read the sources of all of these documents now. Blocks.
+  func mayRead(_ hits: [Hit], _ reader: FindReader) throws(Fault) -> Bool {
+    guard let visibility = SourceVisibility(reader, real, index) else { return true }
+    for hit in hits where try !visibility.isReadable(hit.source) { return false }
+    return true
   }
 
   /// Returns a document found, with its snippet. Returns `nil` if it has been removed, or if it lacks a regular
@@ -109,12 +136,19 @@ package final class FolderFinder: Sendable {
       part += 1
     }
     guard try matches(document, texts, query) else { return nil }
-    let path = document.wholePath
+    guard let path = shown(document.wholePath) else { return nil }
     let name = path.split(separator: UInt8(ascii: "/")).last.map { String(decoding: $0, as: UTF8.self) } ?? ""
     return Hit(
-      number: number, path: path, kind: kind, date: document.date, size: document.size,
+      number: number, path: path, source: document.source, kind: kind, date: document.date, size: document.size,
       title: document.title.isEmpty ? Self.title(path, name) : String(decoding: document.title, as: UTF8.self),
       sender: String(decoding: document.people, as: UTF8.self), snippet: snippet ?? .empty)
+  }
+
+  /// Returns a path as results have it. Returns `nil` for a document outside the view that is shown.
+  private func shown(_ path: [UInt8]) -> [UInt8]? {
+    guard let file else { return path }
+    let start = Array(file.view.bytes) + [UInt8(ascii: "/")]
+    return path.starts(with: start) ? Array(path.dropFirst(start.count)) : nil
   }
 
   /// Returns the text of a document's part.
@@ -145,13 +179,16 @@ package final class FolderFinder: Sendable {
     return true
   }
 
-  /// Returns the title of a document without one: its name, or that of its document and the page.
+  /// Returns the title of a document without one: its name, or that of its document and the page or sheet.
   private static func title(_ path: [UInt8], _ name: String) -> String {
-    let parts = path.split(separator: UInt8(ascii: "/"))
-    guard let folder = parts.dropLast().last, folder.suffix(6) == Array(".pages".utf8)[...],
-      let page = Int(name.prefix { $0.isNumber })
-    else { return name }
-    return "\(String(decoding: folder.dropLast(6), as: UTF8.self)) page \(page)"
+    guard let folder = path.split(separator: UInt8(ascii: "/")).dropLast().last else { return name }
+    if folder.suffix(6) == Array(".pages".utf8)[...], let page = Int(name.prefix { $0.isNumber }) {
+      return "\(String(decoding: folder.dropLast(6), as: UTF8.self)) page \(page)"
+    }
+    if folder.suffix(7) == Array(".sheets".utf8)[...] {
+      return "\(String(decoding: folder.dropLast(7), as: UTF8.self)) sheet \(name.dropLast(4))"
+    }
+    return name
   }
 
   /// The maximum number of parts in which the words of a document are looked for.
@@ -163,9 +200,12 @@ package final class FolderFinder: Sendable {
   /// it cannot be read any more.
   private func text(of document: FoundDocument, _ kind: DocumentKind) throws(Fault) -> [UInt8]? {
     if let text = index.text(of: document.id) { return text }
-    if [.image, .sound, .film].contains(kind) { return nil }
     return try unlessDelayed { () throws(Fault) in
       var names = document.wholePath.split(separator: UInt8(ascii: "/")).map { FileName($0) }
+      if [.image, .sound, .film].contains(kind) || kind == .document && document.parts > 0, let last = names.popLast() {
+        // Its other texts are stored.
+        return try place(names + [last.appending(".tags.txt")]).bytes(upTo: DocumentText.most)
+      }
       if kind == .mail {
         if let last = names.last, !document.isDirectory {
           names[names.count - 1] = last.appending(".message")

@@ -6,8 +6,18 @@ internal import Queries
 /// Finds documents in the index of a folder.
 package struct FolderSearch: Sendable {
   let index: DocumentIndex
+  /// The documents that may be found. `nil` for all.
+  private let visibility: SourceVisibility?
+  /// Whether nothing depends on the other documents.
+  private let isOther: Bool
 
-  package init(_ index: DocumentIndex) { self.index = index }
+  package init(_ index: DocumentIndex) {
+    self.init(index, nil, isOther: false)
+  }
+
+  init(_ index: DocumentIndex, _ visibility: SourceVisibility?, isOther: Bool) {
+    (self.index, self.visibility, self.isOther) = (index, visibility, isOther)
+  }
 
   /// The documents that match a query, the best or the newest first.
   package struct Results: Sendable {
@@ -39,12 +49,13 @@ package struct FolderSearch: Sendable {
 
   func results(_ query: FindQuery, _ compare: @escaping Comparison) throws(Fault) -> Results {
     guard let counts = index.counts else { throw .noDocumentIndex }
-    let evaluation = Evaluation(index: index, counts, compare)
+    let evaluation = Evaluation(index: index, counts, visibility, compare)
     var found = try evaluation.found(query.parsed)
     // Words of removed documents are still found.
     if counts.removed > 0 { found.formIntersection(try evaluation.all()) }
+    if let visibility { found = PositionSet(below: counts.limit, try visibility.visible(among: found.positions)) }
     let numbers = try sorted(found, query, counts, evaluation)
-    return Results(numbers: numbers, suggestion: numbers.isEmpty ? suggestion(query) : nil)
+    return Results(numbers: numbers, suggestion: numbers.isEmpty ? try suggestion(query) : nil)
   }
 
   /// The facts of a document by which it is ordered.
@@ -77,14 +88,14 @@ package struct FolderSearch: Sendable {
     if !heads.isEmpty {
       guard let scored = index.relevance(matching: heads, weights: Self.weights) else { throw .noDocumentIndex }
       for (number, relevance) in scored where found.contains(Int(number)) {
-        scores[number] = Double(relevance) / 1_000_000
+        scores[number] = isOther ? Self.headScore : Double(relevance) / 1_000_000
       }
     }
     let documents = Double(max(1, counts.documents))
-    let average = max(1, Double(counts.length) / documents)
+    let average = isOther ? Self.usualLength : max(1, Double(counts.length) / documents)
     let terms = evaluation.texts.map { text -> (set: PositionSet, weight: Double) in
       let count = Double(text.set.count)
-      return (text.set, max(0.05, log(1 + (documents - count + 0.5) / (count + 0.5))))
+      return (text.set, isOther ? 1 : max(0.05, log(1 + (documents - count + 0.5) / (count + 0.5))))
     }
     let parts = Dictionary(evaluation.wholes.map { ($0.first, $0.parts) }) { first, _ in first }
     let now = Double(time(nil))
@@ -101,32 +112,51 @@ package struct FolderSearch: Sendable {
     return hits.sorted { ($0.score, $1.number) > ($1.score, $0.number) }.map(\.number)
   }
 
+  /// The score of words in a title, a name or people, and the size of a text, in bytes, where these are not compared with
+  /// those of other documents.
+  private static let headScore = 3.0
+  private static let usualLength = 4096.0
+
   /// The number of hits up to which their facts are read one by one.
   private static let fewest = 500
 
   // MARK: Suggestions
 
   /// Returns a query whose first unknown word is replaced by the most frequent similar one.
-  private func suggestion(_ query: FindQuery) -> String? {
+  private func suggestion(_ query: FindQuery) throws(Fault) -> String? {
     for case .words(let words, _, let isStart) in query.terms where !isStart {
       for word in words where word.count >= 4 {
-        if isKnown(word) { continue }
-        if let better = nearest(to: word) { return better }
+        if try isKnown(word) { continue }
+        if let better = try nearest(to: word) { return better }
       }
     }
     return nil
   }
 
-  private func isKnown(_ word: String) -> Bool {
-    [.bodies, .heads].contains { !index.words(of: $0, from: word, through: word, atMost: 1).isEmpty }
+  /// Returns whether a document that may be found has a word. The index has those of removed documents, too.
+  private func isKnown(_ word: String) throws(Fault) -> Bool {
+    let expression = "\"\(word.replacing("\"", with: "\"\""))\""
+    for words in [DocumentIndex.Words.heads, .bodies] {
+      guard let numbers = index.numbers(matching: expression, in: words) else { throw .noDocumentIndex }
+      if let visibility {
+        if try !visibility.visible(among: Array(numbers.prefix(Self.comparedAtMost))).isEmpty { return true }
+      } else if numbers.prefix(Self.comparedAtMost).contains(where: { index.document($0) != nil }) {
+        return true
+      }
+    }
+    return false
   }
 
+  /// The maximum number of documents with a word that are examined, and of similar words.
+  private static let comparedAtMost = 500
+  private static let similarAtMost = 50
+
   /// Returns the most similar word of the index, and of several the most frequent. The first letter is the same.
-  private func nearest(to word: String) -> String? {
+  private func nearest(to word: String) throws(Fault) -> String? {
     let letters = Array(word.unicodeScalars)
     guard let first = letters.first else { return nil }
     let last = String(String.UnicodeScalarView([first])) + "\u{10ffff}"
-    var best: (word: String, distance: Int, count: Int)?
+    var similar: [(word: String, distance: Int, count: Int)] = []
     let known = [.heads, .bodies].flatMap {
       index.words(of: $0, from: String(first), through: last, atMost: Self.wordsAtMost)
     }
@@ -135,9 +165,11 @@ package struct FolderSearch: Sendable {
       guard abs(other.count - letters.count) <= 2 else { continue }
       let distance = Self.distance(letters, other)
       guard distance <= (letters.count < 6 ? 1 : 2) else { continue }
-      if best.map({ (distance, -count) < ($0.distance, -$0.count) }) ?? true { best = (candidate, distance, count) }
+      similar.append((candidate, distance, isOther ? 0 : count))
     }
-    return best?.word
+    similar.sort { ($0.distance, -$0.count, $0.word) < ($1.distance, -$1.count, $1.word) }
+    for (candidate, _, _) in similar.prefix(Self.similarAtMost) where try isKnown(candidate) { return candidate }
+    return nil
   }
 
   /// The maximum number of words that are compared.
@@ -165,6 +197,7 @@ package struct FolderSearch: Sendable {
 final class Evaluation {
   private let index: DocumentIndex
   private let limit: Int
+  private let visibility: SourceVisibility?
   private let compare: FolderSearch.Comparison
   /// The documents that have parts. Read when they are first needed.
   private var groups: [(first: UInt32, parts: Int)] = []
@@ -178,8 +211,12 @@ final class Evaluation {
   /// as matching.
   private static let comparedAtMost = 5000
 
-  init(index: DocumentIndex, _ counts: DocumentIndex.Counts, _ compare: @escaping FolderSearch.Comparison) {
+  init(
+    index: DocumentIndex, _ counts: DocumentIndex.Counts, _ visibility: SourceVisibility?,
+    _ compare: @escaping FolderSearch.Comparison
+  ) {
     self.index = index
+    self.visibility = visibility
     self.limit = counts.limit
     self.compare = compare
   }
@@ -291,6 +328,7 @@ final class Evaluation {
       let kinds = DocumentKind.named(name).map(\.rawValue)
       return try set(.kind(kinds, extensions: [Array(name.utf8)]))
     case .fileExtension(let name): return try set(.kind([], extensions: [Array(name.utf8)]))
+    case .language(let tag): return try set(.language(Array(tag.text.utf8)))
     case .folder(let path): return try set(.folder(Array(path.utf8)))
     case .hasAttachment:
       var result = try set(.kind([DocumentKind.mail.rawValue], extensions: []))
@@ -316,7 +354,8 @@ final class Evaluation {
       guard let numbers = index.numbers(matching: expression, in: .bodies) else { throw .noDocumentIndex }
       var set = PositionSet(below: limit)
       if isCompared, term.hasOrder {
-        for (count, number) in numbers.enumerated() where !found.contains(Int(number)) {
+        let readable = try visibility?.visible(among: numbers) ?? numbers
+        for (count, number) in readable.enumerated() where !found.contains(Int(number)) {
           let isSkipped = count >= Self.comparedAtMost
           if isSkipped { set.insert(Int(number)) } else if try compare(number, term) { set.insert(Int(number)) }
         }

@@ -17,27 +17,32 @@ final class ResultList: SearchItem {
 
   let searched: SearchedFolder
   private let text: [UInt8]
+  private let owner: (user: UInt32, group: UInt32)
   let identity: UInt64
   let inode: UInt64
   var kind: Kind { .file }
 
   private static let parts: UInt64 = 1 << 32
 
-  init(_ searched: SearchedFolder, _ results: OpenSearch.Results, _ form: Form, _ place: UInt64) {
+  init(
+    _ searched: SearchedFolder, _ results: OpenSearch.Results, _ form: Form, _ place: UInt64,
+    _ owner: (user: UInt32, group: UInt32)
+  ) {
     self.searched = searched
+    self.owner = owner
     switch form {
     case .text: text = Self.text(results)
     case .table: text = Self.table(results)
     case .json: text = Self.json(results)
     }
-    var hash = StableHash(seed: place).adding(form.number)
+    var hash = StableHash(seed: place).adding(form.number).adding(UInt64(owner.user) << 32 | UInt64(owner.group))
     hash.combine(text)
     identity = hash.value
     inode = searched.file.inode(place, Self.parts + form.number)
   }
 
   func attributes(_ blocking: BlockingMode) throws(Fault) -> Attributes {
-    searched.attributes(inode: inode, .file, size: Int64(text.count))
+    searched.attributes(inode: inode, size: text.count, of: owner)
   }
 
   func open(pinned: Bool, _ blocking: BlockingMode) throws(Fault) -> any ByteSource { ByteArraySource(text) }
@@ -74,9 +79,11 @@ final class ResultList: SearchItem {
     var text = "["
     for (index, hit) in results.hits.enumerated() {
       text += index == 0 ? "\n" : ",\n"
-      text += "  {\"path\": \(quoted(String(decoding: hit.path, as: UTF8.self))), \"kind\": \(quoted(hit.kind.name)), "
-      text += "\"date\": \(hit.day.map(quoted) ?? "null"), \"size\": \(hit.size), \"title\": \(quoted(hit.title)), "
-      text += "\"snippet\": \(quoted(hit.snippet.text)), "
+      text +=
+        "  {\"path\": \(JSONText.quoted(String(decoding: hit.path, as: UTF8.self))), \"kind\": \(JSONText.quoted(hit.kind.name)), "
+      text +=
+        "\"date\": \(hit.day.map(JSONText.quoted) ?? "null"), \"size\": \(hit.size), \"title\": \(JSONText.quoted(hit.title)), "
+      text += "\"snippet\": \(JSONText.quoted(hit.snippet.text)), "
       text +=
         "\"marks\": [\(hit.snippet.marks.map { "[\($0.lowerBound), \($0.upperBound)]" }.joined(separator: ", "))], "
       text += "\"rank\": \(index + 1)}"
@@ -101,21 +108,6 @@ final class ResultList: SearchItem {
   private static func line(_ text: String) -> String {
     String(decoding: ShownText.line(Array(text.utf8)), as: UTF8.self).replacing("\t", with: " ")
   }
-
-  private static func quoted(_ text: String) -> String {
-    var quoted = "\""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\"": quoted += "\\\""
-      case "\\": quoted += "\\\\"
-      case _ where scalar.value < 0x20 || scalar.value == 0x7f:
-        let digits = String(scalar.value, radix: 16)
-        quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-      default: quoted.unicodeScalars.append(scalar)
-      }
-    }
-    return quoted + "\""
-  }
 }
 
 extension FolderFinder.Hit {
@@ -123,41 +115,4 @@ extension FolderFinder.Hit {
   fileprivate var shownPath: String {
     String(decoding: ShownText.line(path), as: UTF8.self).replacing("\t", with: " ")
   }
-}
-
-/// `INCOMPLETE - 43 % searched.txt`: says that some results may be missing, and what to do.
-final class FindNotice: SearchItem {
-  let searched: SearchedFolder
-  private let percent: Int
-  let identity: UInt64
-  let inode: UInt64
-  var kind: Kind { .file }
-
-  private static let parts: UInt64 = 1 << 33
-
-  init(_ searched: SearchedFolder, _ percent: Int, _ place: UInt64) {
-    self.searched = searched
-    self.percent = percent
-    identity = StableHash(seed: place).adding(UInt64(percent)).value
-    inode = searched.file.inode(place, Self.parts + UInt64(percent))
-  }
-
-  static func name(_ percent: Int) -> FileName { FileName("INCOMPLETE - \(percent) % searched.txt") }
-
-  private var text: [UInt8] {
-    Array(
-      """
-      When this folder was listed, \(percent) % of the files had been searched: some results may be missing.
-      The rest is being searched. List the folder again to see more (ls, or reload it), until this file is gone.
-      On the command line, "ffmount search FOLDER QUERY" waits until all files have been searched, and
-      "ffmount index --search FOLDER" creates the index that makes all later searches fast.
-
-      """.utf8)
-  }
-
-  func attributes(_ blocking: BlockingMode) throws(Fault) -> Attributes {
-    searched.attributes(inode: inode, .file, size: Int64(text.count))
-  }
-
-  func open(pinned: Bool, _ blocking: BlockingMode) throws(Fault) -> any ByteSource { ByteArraySource(text) }
 }

@@ -23,13 +23,13 @@ final class ResultsFolder: SearchItem {
 
   private static let mark: UInt64 = 0x6669_6e65 << 32
 
-  func attributes(_ blocking: BlockingMode) throws(Fault) -> Attributes { searched.attributes(inode: inode, .folder) }
+  func attributes(_ blocking: BlockingMode) throws(Fault) -> Attributes { searched.attributes(inode: inode) }
 
   /// Returns the results. Returns `nil` if the query is invalid.
   private func results(isNew: Bool, _ blocking: BlockingMode) throws(Fault) -> OpenSearch.Results? {
     if blocking == .immediate, isNew { throw .later }
     do throws(Fault) {
-      return try searched.search().results(query, isNew: isNew, blocking)
+      return try searched.search().results(query, for: searched.reader, isNew: isNew, blocking)
     } catch {
       if error.kind == .unsupported, error != .noDocumentIndex { return nil }
       throw error
@@ -40,9 +40,13 @@ final class ResultsFolder: SearchItem {
     if name.bytes.first == 0x2e { return nil }
     if blocking == .immediate { throw .later }
     guard let results = try results(isNew: false, blocking) else { return nil }
-    if let list = ResultList.Form(name: name) { return try lookup(ResultList(searched, results, list, identity)) }
-    if let percent = results.percent, name == FindNotice.name(percent) {
-      return try lookup(FindNotice(searched, percent, identity))
+    let owner = try searched.reader.owner
+    if let list = ResultList.Form(name: name) {
+      return try lookup(ResultList(searched, results, list, identity, owner))
+    }
+    if let percent = results.percent {
+      let notice = notice(percent, owner)
+      if name == notice.name { return try lookup(notice) }
     }
     guard let rank = ResultName.rank(of: name), results.hits.indices.contains(rank - 1) else { return nil }
     let hit = results.hits[rank - 1]
@@ -56,19 +60,32 @@ final class ResultsFolder: SearchItem {
     return try lookup(item)
   }
 
+  private func notice(_ percent: Int, _ owner: (user: UInt32, group: UInt32)) -> SearchNotice {
+    SearchNotice(
+      SearchNotice.Subject(things: "files", argument: "FOLDER"), percent: percent, of: file, view: "search",
+      inode: file.inode(identity, Self.noticeParts + UInt64(percent)), owner: owner)
+  }
+
+  private static let noticeParts: UInt64 = 1 << 33
+
   private func lookup(_ item: some Item) throws(Fault) -> LookupResult {
-    LookupResult(item, try item.attributes(.blocking))
+    let attributes = try item.attributes(.blocking)
+    // Another user finds other results under the same name.
+    let isShared = searched.service.tree?.isShared ?? true
+    return isShared ? LookupResult(uncached: item, attributes) : LookupResult(item, attributes)
   }
 
   func listing(_ blocking: BlockingMode) throws(Fault) -> any DirectoryCursor {
     guard let results = try results(isNew: true, blocking) else { return IndexedCursor([]) }
-    if searched.file.attributes.kind == .folder { try searched.search().note(FileName(query)) }
+    let reader = try searched.reader
+    if searched.file.attributes.kind == .folder { try searched.search().note(FileName(query), of: reader) }
     var entries: [IndexedCursor.Entry] = []
     if let percent = results.percent {
-      entries.append((FindNotice.name(percent), FindNotice(searched, percent, identity).inode, .file))
+      let notice = notice(percent, reader.owner)
+      entries.append((notice.name, notice.inode, .file))
     }
     for form in ResultList.Form.allCases {
-      entries.append((form.name, ResultList(searched, results, form, identity).inode, .file))
+      entries.append((form.name, ResultList(searched, results, form, identity, reader.owner).inode, .file))
     }
     for (index, hit) in results.hits.enumerated() {
       entries.append(
@@ -97,7 +114,9 @@ final class ResultsFolder: SearchItem {
   func provenance(_ blocking: BlockingMode) throws(Fault) -> Provenance? {
     var provenance = file.provenance(view: "search", nil)
     do throws(Fault) {
-      if try searched.search().results(query, isNew: false, blocking).percent != nil { provenance.state = .estimate }
+      if try searched.search().results(query, for: searched.reader, isNew: false, blocking).percent != nil {
+        provenance.state = .estimate
+      }
     } catch {
       guard error.concernsContent else { throw error }
       provenance.state = .failed
@@ -127,6 +146,8 @@ enum ResultName {
     var name = parts.last.map { Array($0) } ?? []
     if let folder = parts.dropLast().last, folder.suffix(6) == Array(".pages".utf8)[...] {
       name = folder.dropLast(6) + Array(" page ".utf8) + name
+    } else if let folder = parts.dropLast().last, folder.suffix(7) == Array(".sheets".utf8)[...] {
+      name = folder.dropLast(7) + [0x20] + name
     } else if hit.kind == .mail, hit.isFolder {
       // The number of the message in its mailbox, and its date.
       name = Array(name.drop { $0 != 0x20 }.dropFirst())

@@ -32,8 +32,9 @@ package struct SearchView: FolderView {
   }
 
   package func rootItem(named name: FileName, in root: Source) throws(Fault) -> LookupResult? {
-    guard name == ".search" else { return nil }
-    return try item(of: root, ViewRequest(source: ""), .blocking)
+    guard name == ".search", root.attributes.kind == .folder else { return nil }
+    let folder = SearchesFolder(SearchedFolder(root, service))
+    return LookupResult(folder, try folder.attributes(.blocking))
   }
 
   package func attach(to tree: Tree) { service.attach(tree) }
@@ -72,7 +73,9 @@ package struct SavedSearchView: FolderView {
 
   package func item(of source: Source, _ request: ViewRequest, _ blocking: BlockingMode) throws(Fault) -> LookupResult?
   {
-    guard let parent = source.folderSource, source.isConcealed || parent.item is RealFolder else { return nil }
+    guard !service.isOfFile, let parent = source.folderSource, source.isConcealed || parent.item is RealFolder else {
+      return nil
+    }
     let query = source.isConcealed ? [] : try Self.query(of: source, blocking)
     let folder = ResultsFolder(SearchedFolder(parent, service, file: source), query)
     return LookupResult(folder, try folder.attributes(blocking))
@@ -83,7 +86,8 @@ package struct SavedSearchView: FolderView {
     let bytes = try source.open(blocking)
     let text = try bytes.bytes(at: 0, count: Int(min(bytes.size, Int64(most))), blocking)
     let mark: [UInt8] = [0xef, 0xbb, 0xbf]
-    let lines = text.dropFirst(text.starts(with: mark) ? mark.count : 0)
+    let decoded = DocumentText.text(of: text, isPage: false)
+    let lines = decoded.dropFirst(decoded.starts(with: mark) ? mark.count : 0)
       .split { $0 == 0x0a || $0 == 0x0d }.filter { $0.first != UInt8(ascii: "#") }
     return Array(lines.joined(separator: [0x20]))
   }
@@ -108,13 +112,31 @@ final class SearchedFolder: Sendable {
 
   func search() throws(Fault) -> OpenSearch { try service.search(path) }
 
-  /// The attributes of a folder of results: only the user of this process may enter it, and root. The documents in it
-  /// may be readable by fewer users than the folder.
-  func attributes(inode: UInt64, _ kind: Kind, size: Int64 = 0) -> Attributes {
-    var attributes = file.attributes.view(inode: inode, kind: kind, size: size)
-    (attributes.owner, attributes.group) = (geteuid(), getegid())
-    attributes.permissions = kind == .folder ? 0o500 : 0o400
+  /// The process for which the request in progress searches. Root searches as this process does.
+  var reader: FindReader {
+    get throws(Fault) {
+      guard let tree = service.tree, tree.isShared else { return .process }
+      guard let caller = Credentials.current else { throw Fault(.system(EACCES)) }
+      return caller.user == 0 || caller.user == geteuid() ? .process : .user(caller, tree)
+    }
+  }
+
+  /// Returns the attributes of a directory of results, which differ for each user: it can be entered by those that may
+  /// read the folder.
+  func attributes(inode: UInt64) -> Attributes { file.attributes.view(inode: inode, kind: .folder, size: 0) }
+
+  /// Returns the attributes of a file about results, which only the user that has searched may read.
+  func attributes(inode: UInt64, size: Int, of owner: (user: UInt32, group: UInt32)) -> Attributes {
+    var attributes = file.attributes.view(inode: inode, kind: .file, size: Int64(size))
+    (attributes.owner, attributes.group, attributes.permissions) = (owner.user, owner.group, 0o400)
     return attributes
+  }
+}
+
+extension FindReader {
+  /// The user and group of files that only the process may read.
+  var owner: (user: UInt32, group: UInt32) {
+    if case .user(let caller, _) = self { (caller.user, caller.group) } else { (geteuid(), getegid()) }
   }
 }
 
@@ -126,7 +148,7 @@ protocol SearchItem: DerivedItem {
 extension SearchItem {
   var file: SourceState { searched.file }
   var isImmutable: Bool { false }
-  func accessList() throws(Fault) -> AccessList? { nil }
+  func accessList() throws(Fault) -> AccessList? { kind == .folder ? try file.accessList(kind) : nil }
   func provenance(_ blocking: BlockingMode) throws(Fault) -> Provenance? { file.provenance(view: "search", nil) }
 }
 
@@ -144,7 +166,7 @@ final class SearchesFolder: SearchItem {
     inode = searched.file.inode(Self.mark)
   }
 
-  func attributes(_ blocking: BlockingMode) throws(Fault) -> Attributes { searched.attributes(inode: inode, .folder) }
+  func attributes(_ blocking: BlockingMode) throws(Fault) -> Attributes { searched.attributes(inode: inode) }
 
   func child(named name: FileName, _ blocking: BlockingMode) throws(Fault) -> LookupResult? {
     // Programs look up hidden names everywhere. Every listed name must be a valid file name.
@@ -162,7 +184,7 @@ final class SearchesFolder: SearchItem {
 
   func listing(_ blocking: BlockingMode) throws(Fault) -> any DirectoryCursor {
     if blocking == .immediate { throw .later }
-    let latest = try searched.search().latest
+    let latest = try searched.search().latest(of: searched.reader)
     return IndexedCursor(latest.map { ($0, ResultsFolder(searched, Array($0.bytes)).inode, .folder) })
   }
 }

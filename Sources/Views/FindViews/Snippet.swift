@@ -126,23 +126,39 @@ private struct Words {
 
   func matches(in text: [UInt8]) -> [Snippet.Match] {
     var found: [Snippet.Match] = []
+    var missing = Set(whole.values).union(starts.map(\.word)).union(pairs.map(\.word))
     var place = 0
-    while place < text.count, found.count < 10_000 {
+    var end = text.count
+    while place < end, found.count < 10_000 {
       guard Self.isPart(text[place]) else {
         place += 1
         continue
       }
       let start = place
-      var isPlain = true
+      let isPlain = text[place] < 0x80
+      if isPlain {
+        while place < text.count, text[place] < 0x80, Self.isPart(text[place]) { place += 1 }
+      }
+      // A word with characters outside ASCII, or the punctuation before one.
       while place < text.count, Self.isPart(text[place]) {
-        if text[place] >= 0x80 { isPlain = false }
-        place += 1
+        guard let (scalar, size) = Self.scalar(text, at: place) else {
+          place += 1
+          break
+        }
+        let isInWord = scalar.properties.isDefaultIgnorableCodePoint || WordText.isWordPart(scalar)
+        if !isInWord {
+          if place == start { place += size }
+          break
+        }
+        place += size
       }
       let raw = text[start..<place]
-      if isPlain, raw.count > 64 { continue }
-      let word = isPlain ? raw.map { $0.asciiLowercase } : FoldedText.folded(Array(raw.prefix(4096)))
-      if let number = number(of: word, isPlain: isPlain) {
+      let isASCII = raw.allSatisfy { $0 < 0x80 }
+      if isASCII, raw.count > 64 { continue }
+      let word = isASCII ? raw.map { $0.asciiLowercase } : FoldedText.folded(Array(raw.prefix(4096)))
+      if let number = number(of: word, isPlain: isASCII) {
         found.append(Snippet.Match(range: start..<place, word: number))
+        if missing.remove(number) != nil, missing.isEmpty { end = min(end, place + Self.further) }
       }
     }
     return found
@@ -152,10 +168,26 @@ private struct Words {
     if let number = whole[word] { return number }
     if let start = starts.first(where: { word.starts(with: $0.start) }) { return start.word }
     if isPlain { return nil }
-    if let pair = pairs.first(where: { word.firstRange(of: $0.pair) != nil }) { return pair.word }
-    // Punctuation outside ASCII is between words, too.
-    return nil
+    return pairs.first { word.firstRange(of: $0.pair) != nil }?.word
   }
+
+  /// Returns the character at an index, and its size in bytes. Returns `nil` if it is not UTF-8.
+  private static func scalar(_ text: [UInt8], at index: Int) -> (Unicode.Scalar, Int)? {
+    let lead = text[index]
+    if lead < 0x80 { return (Unicode.Scalar(lead), 1) }
+    let size = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2
+    guard index + size <= text.count else { return nil }
+    var value = UInt32(lead) & (size == 4 ? 0x07 : size == 3 ? 0x0f : 0x1f)
+    for byte in text[(index + 1)..<(index + size)] {
+      guard byte & 0xc0 == 0x80 else { return nil }
+      value = value << 6 | UInt32(byte & 0x3f)
+    }
+    return Unicode.Scalar(value).map { ($0, size) }
+  }
+
+  /// The size of the text that is examined after all words have been found, in bytes. They may be nearer to each other
+  /// in it.
+  private static let further = 64 << 10
 
   private static func isPart(_ byte: UInt8) -> Bool { byte >= 0x80 || byte.isAsciiLetter || byte.isAsciiDigit }
 }

@@ -61,7 +61,8 @@ package struct TreeSource: Sendable {
   ///   - reserve: The number of the process's descriptors reserved for purposes other than files.
   ///   - ledger: The nodes handed over by the previous process, and to the next one.
   ///   - opened: The root directory, if it is open already.
-  ///   - isSearched: Whether the tree has views of searches, which make an index.
+  ///   - isSearched: Whether the tree has views of searches, which make an index. A tree without them that is of a file
+  ///     shows the directory of the file.
   package func tree(
     _ settings: TreeSettings, _ index: Index?, _ conversions: Conversions?, reserve: Int,
     ledger: PersistentNodeTable? = nil, root opened: RealRoot? = nil, isSearched: Bool = true
@@ -74,11 +75,11 @@ package struct TreeSource: Sendable {
           Descriptor.open(path: folder, for: .place), pool: DescriptorPool.fittingProcess(reserve: reserve),
           path: folder, named: settings.sourceID)
       }
-    let searches = isSearched && name == nil ? self.searches(settings, index, root, converts: conversions != nil) : nil
+    let searches = isSearched ? self.searches(settings, index, root, converts: conversions != nil) : nil
     let views = Views(
       listing: settings.listing, depth: settings.depth, index: index, zip: settings.zip, spools: Self.spoolFolder,
       conversions: conversions, searches: searches, memory: memory)
-    guard let name else {
+    guard let name, isSearched else {
       return (
         try Tree(
           mirroring: root, views: views, overrides: settings.overrides, isShared: settings.isShared,
@@ -95,13 +96,12 @@ package struct TreeSource: Sendable {
     )
   }
 
-  /// Returns the searches of the tree's folders. Returns `nil` if no index is kept.
+  /// Returns the searches of the tree's folders.
   private func searches(
     _ settings: TreeSettings, _ index: Index?, _ root: RealRoot, converts: Bool
-  ) -> FindService? {
-    guard let index, index.folder != nil else { return nil }
+  ) -> FindService {
     let reading = ReadingTrees(self, settings, index, converts: converts, root: root)
-    return FindService.searching(index, by: reading)
+    return FindService.searching(index ?? Index(folder: nil), by: reading, isOfFile: !isFolder)
   }
 
   /// Returns the number of descriptors for the workers' sockets, standard streams and the log.

@@ -8,7 +8,7 @@ internal import Text
 public enum WordText {
   /// Returns folded UTF-8, with runs without spaces as words of two characters. O(n).
   public static func indexed(_ spelled: [UInt8]) -> [UInt8] {
-    let text = FoldedText.folded(spelled)
+    let text = FoldedText.folded(separated(spelled))
     guard text.contains(where: { $0 >= firstLead }) else { return text }
     var result: [UInt8] = []
     result.reserveCapacity(text.count + text.count / 2)
@@ -67,7 +67,8 @@ public enum WordText {
       for (one, other) in zip(run, run.dropFirst()) { words.append("\(one)\(other)") }
       if let last = run.last, !isLast || run.count == 1 { words.append(String(last)) }
     }
-    for scalar in FoldedText.folded(term).unicodeScalars {
+    let folded = FoldedText.folded(separated(Array(term.utf8)))
+    for scalar in String(decoding: folded, as: UTF8.self).unicodeScalars {
       if isWithoutSpaces(scalar.value) {
         endWord()
         run.append(scalar)
@@ -81,6 +82,27 @@ public enum WordText {
     let isSingle = run.count == 1
     if !run.isEmpty { endRun(isLast: true) }
     return (words, isSingle)
+  }
+
+  /// Returns the text with a space in place of each start and end of text in another direction, which folding would
+  /// remove together with the marks within words.
+  private static func separated(_ text: [UInt8]) -> [UInt8] {
+    var result: [UInt8] = []
+    var start = 0
+    var index = 0
+    while let lead = text[index...].firstIndex(of: 0xe2) {
+      index = lead + 1
+      guard lead + 2 < text.count else { break }
+      switch (text[lead + 1], text[lead + 2]) {
+      // U+202A to U+202E, U+2066 to U+2069.
+      case (0x80, 0xaa...0xae), (0x81, 0xa6...0xa9):
+        result += text[start..<lead]
+        result.append(0x20)
+        start = lead + 3
+      default: break
+      }
+    }
+    return start == 0 && result.isEmpty ? text : result + text[start...]
   }
 
   /// Returns whether the index makes words of a scalar: letters, digits, marks and private use characters.

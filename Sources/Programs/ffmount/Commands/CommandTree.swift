@@ -57,12 +57,14 @@ struct CommandTree {
       await tree.close()
       held.outcome.withLock { $0 = result }
     }
-    var pause: UInt32 = 500
+    // A short command must not take longer than its work.
+    var waited: UInt32 = 0
     while true {
       if let result = held.outcome.withLock({ $0 }) { return try result.get() }
       watch()
+      let pause = min(max(500, waited / 16), 50_000)
       _ = usleep(pause)
-      pause = min(pause * 2, 50_000)
+      waited = min(waited + pause, 10_000_000)
     }
   }
 

@@ -59,7 +59,7 @@ final class QueryFolder: MailViewDirectory {
     if let percent = SearchNotice.percent(in: name) {
       // Exists while the last result is partial.
       guard sorted.search.part(query) != nil else { return nil }
-      let notice = SearchNotice(sorted, place, percent: percent)
+      let notice = SearchNotice(of: sorted, place, percent: percent)
       return LookupResult(notice, try notice.attributes(blocking))
     }
     guard let number = MessageRow.position(inFolderName: name),
@@ -75,7 +75,7 @@ final class QueryFolder: MailViewDirectory {
   func listing(_ blocking: BlockingMode) throws(Fault) -> any DirectoryCursor {
     let results = try results(part: .never, blocking)
     if results != nil { sorted.search.note(query) }
-    let notice = results?.percentSearched.map { SearchNotice(sorted, place, percent: $0) }
+    let notice = results?.percentSearched.map { SearchNotice(of: sorted, place, percent: $0) }
     return ResultListing(self, results?.positions ?? [], notice)
   }
 
@@ -141,5 +141,15 @@ final class QueryFolder: MailViewDirectory {
       }
       return try folder.entries(of: positions[Int(first)...].prefix(Self.blockSize), next: place + 1, blocking)
     }
+  }
+}
+
+extension SearchNotice {
+  /// `place` identifies the query's directory.
+  fileprivate convenience init(of sorted: SortedMailbox, _ place: UInt64, percent: Int) {
+    self.init(
+      Subject(things: "messages", argument: "ARCHIVE"), percent: percent, of: sorted.file, view: SortedMailbox.view,
+      // Messages have even numbers.
+      inode: sorted.file.inode(place, 2 * UInt64(percent) + 1))
   }
 }

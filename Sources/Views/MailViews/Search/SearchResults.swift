@@ -84,7 +84,7 @@ struct SearchResults: Sendable {
     case .larger(let size): return PositionSet(below: limit) { facts.size($0) > size }
     case .smaller(let size): return PositionSet(below: limit) { facts.size($0) < size }
     // Not in the language for mail.
-    case .near, .kind, .fileExtension, .folder, .expression, .order: return PositionSet(below: limit)
+    case .near, .kind, .fileExtension, .language, .folder, .expression, .order: return PositionSet(below: limit)
     }
   }
 

@@ -42,7 +42,7 @@ final class TextSearch: Sendable {
   }
 
   /// Incremented whenever the words derived from a message change.
-  private static let version: UInt64 = 5
+  private static let version: UInt64 = 6
   /// The maximum size of the text indexes of all mailboxes, in bytes.
   private static let roomForAll: Int64 = 8 << 30
   private static let niceness: Int32 = 5

@@ -12,7 +12,7 @@ struct SearchCommand: ParsableCommand {
     discussion: """
       Searches everything below a folder: names, texts, mail, and archives at any depth. A query is \
       \(FileTree.documentSyntax) Prints the best first: path, date, kind or sender, and title, separated by tabs; on a \
-      terminal with the words found. Exits with status 1 if nothing matches. The first search indexes the folder, and \
+      terminal with the words found. Exits with status 1 if nothing matches, and with a larger one after an error, such as 64 for an invalid query. The first search indexes the folder, and \
       later ones only what has changed. In a mailbox or a Maildir, prints one line per message, newest first: its \
       folder, date, sender and subject.
       """)
@@ -77,12 +77,12 @@ struct SearchCommand: ParsableCommand {
         throw Refusal(
           .sourceUnsuitable, "cannot search \(archive): \(error.sentence) (give a mailbox, or a folder without --mail)")
       }
-      throw Refusal(.failure, "cannot search \(archive): \(error.sentence)")
+      throw Refusal(.searchFailure, "cannot search \(archive): \(error.sentence)")
     }
     progress.clear()
     lines.withLock { $0.finish() }
     if let error = lines.withLock({ $0.error }) {
-      throw Refusal(.failure, "cannot search \(archive): its messages cannot be printed: \(describe(error))")
+      throw Refusal(.searchFailure, "cannot search \(archive): its messages cannot be printed: \(describe(error))")
     }
     if lines.withLock({ $0.count }) == 0 {
       Terminal.logError("no message in \(archive) matches \(query)")
@@ -147,7 +147,7 @@ struct SearchCommand: ParsableCommand {
       }
     } catch {
       progress.clear()
-      throw Refusal(.failure, "cannot search \(archive): \(error.sentence)")
+      throw Refusal(.searchFailure, "cannot search \(archive): \(error.sentence)")
     }
     progress.clear()
     if reach.withLock({ $0 }) == nil {
@@ -159,7 +159,7 @@ struct SearchCommand: ParsableCommand {
     }
     lines.withLock { $0.finish() }
     if let error = lines.withLock({ $0.error }) {
-      throw Refusal(.failure, "cannot search \(archive): its results cannot be printed: \(describe(error))")
+      throw Refusal(.searchFailure, "cannot search \(archive): its results cannot be printed: \(describe(error))")
     }
     if count.withLock({ $0 }) == 0 {
       let hint = similar.withLock { $0 }.map { " (did you mean \($0)?)" } ?? ""
@@ -178,7 +178,7 @@ struct SearchCommand: ParsableCommand {
       return
     }
     guard Subprocess.detach(opener, [path]) != nil else {
-      throw Refusal(.failure, "cannot show \(path): \(opener): \(describe(errno))")
+      throw Refusal(.searchFailure, "cannot show \(path): \(opener): \(describe(errno))")
     }
   }
 }
