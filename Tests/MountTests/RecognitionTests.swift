@@ -75,6 +75,36 @@ struct RecognitionTests {
     }
   }
 
+  /// The text of a page is recognized once for all views of the document.
+  @Test func recognizedPagesAreSharedByViews() async throws {
+    try await withScratch { scratch in
+      try await script("make_scans.py", scratch.source)
+      let made = try await shell(
+        """
+        cd "$1"; "$2" - <<'END'
+        from PIL import Image
+        pages = [Image.open("worn.jpg").convert("L").rotate(turn) for turn in (0, 1, 2)]
+        pages[0].save("three.tif", save_all=True, append_images=pages[1:])
+        END
+        """, scratch.source, MountScratch.python)
+      #expect(made.errors == "")
+      let environment = ["XDG_CACHE_HOME": scratch.path + "/cache"]
+      try await withMount(scratch, options: ["-o", "ocr=eng"], environment: environment) { mount in
+        let said = try await shell(
+          """
+          cd "$1"; kept() { find "$2/cache/ffmount/renditions" -type f | wc -l; }
+          cat three.tif.as-jpeg > /dev/null; a=$(kept x "$2")
+          tr -cd '\\f' < three.tif.as-txt | wc -c; b=$(kept x "$2"); echo $((b - a))
+          grep -c ocr_page three.tif.as-hocr; c=$(kept x "$2"); echo $((c - b)); grep -c . three.tif.as-tsv > "$2/tsv"
+          cat three.tif.searchable.pdf > "$2/s.pdf"; pdfinfo "$2/s.pdf" | grep -c 'Pages: *3'
+          d=$(kept x "$2"); echo $((d - c))
+          """, mount.mountpoint, scratch.path)
+        // The text, the list of the pages' texts and three pages; then only the other results.
+        #expect(said.text == "3\n5\n4\n1\n1\n2\n", "\(said.text)\(said.errors)")
+      }
+    }
+  }
+
   @Test func picturesOfPagesAreRecognizedAsText() async throws {
     try await withScans { mount, scratch in
       // Shaded, grainy, blurred and askew; two pages in two languages. What is a paragraph is guessed.

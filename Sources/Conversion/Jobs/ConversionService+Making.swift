@@ -19,7 +19,7 @@ extension ConversionService {
   ) -> Outcome {
     var subject = JobSource(bytes: bytes, revision: revision, passwords: passwords.found(for: revision))
     let conversion = pool.conversion(recipe)
-    subject.isBundle = conversion?.naming == .folder
+    subject.isBundle = conversion.map { $0.naming == .folder || $0.pageVerb != nil } ?? false
     subject.opener = conversion?.opener ?? subject.opener
     // Results that are read while they are made do not wait for other processes, and neither do unrequested results.
     let name = isWhole(recipe) && !task.isAhead ? name(recipe, of: bytes, inState: revision) : nil

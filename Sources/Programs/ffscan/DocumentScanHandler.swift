@@ -26,8 +26,8 @@ struct DocumentScanHandler: JobHandler {
           }
         }
       } else if try order.input().isPDF {
-        try PagedInput(order).forEachPage { (page) throws(JobFailure) in
-          try add(CleanedPhoto(whole: page, changes.filter, recognizer))
+        try PagedInput(order.input(), order.job.passwords).forEachPage { (_, page) throws(JobFailure) in
+          try add(CleanedPhoto(whole: page(), changes.filter, recognizer))
         }
       } else {
         try forEachPhoto(in: order.input(), changes.filter, add)

@@ -22,7 +22,7 @@ enum FFScan {
     }
     let recognizer = Recognizer()
     return [
-      ReadingHandler(recognizer), SearchableHandler(recognizer), ScanHandler(recognizer),
+      ReadingHandler(recognizer), PageHandler(recognizer), SearchableHandler(recognizer), ScanHandler(recognizer),
       DocumentScanHandler(recognizer),
     ]
   }

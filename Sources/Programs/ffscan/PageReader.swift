@@ -11,6 +11,8 @@ struct PageReader {
   private let languages: ReadingLanguages
   /// The number of pictures, and those whose text is that of a page in them.
   private var count = 0
+  /// The pages that were recognized by jobs of their own, by number from 0.
+  private let known: [Int: PageRecord]
   private var straightened: [(number: Int, page: Double, whole: Double)] = []
 
   /// The minimum mean confidence of a picture whose level page is not recognized separately. The picture is already
@@ -21,9 +23,25 @@ struct PageReader {
   /// The mean confidence below which letters do not count, since they are likely wrong.
   private static let leastMean = 50.0
 
-  init(_ recognizer: Recognizer, _ languages: ReadingLanguages) {
+  init(_ recognizer: Recognizer, _ languages: ReadingLanguages, known: [Int: PageRecord] = [:]) {
     self.recognizer = recognizer
     self.languages = languages
+    self.known = known
+  }
+
+  /// Returns the text of a page that has been recognized, or recognizes it in its picture.
+  mutating func read(
+    page index: Int, _ picture: () throws(JobFailure) -> PagePixels
+  ) throws(JobFailure) -> RecognizedPage {
+    guard let record = known[index] else { return try read(picture()) }
+    count += 1
+    if let certainty = record.straightened { straightened.append((count, certainty.page, certainty.whole)) }
+    return record.page
+  }
+
+  /// The certainty of the last picture that was read, if the text is that of a page in it.
+  var lastCertainty: PageRecord.Certainty? {
+    straightened.last.flatMap { $0.number == count ? PageRecord.Certainty(page: $0.page, whole: $0.whole) : nil }
   }
 
   /// Recognizes the text of a picture. If it shows a page, returns the surer of two results, with the positions of

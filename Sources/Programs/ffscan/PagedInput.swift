@@ -14,17 +14,25 @@ struct PagedInput {
   private static let density = 300.0
   private static let mostPixels = 40_000_000.0
 
-  init(_ order: JobOrder) throws(JobFailure) {
-    input = try order.input()
-    passwords = order.job.passwords
+  init(_ input: JobInput, _ passwords: [[UInt8]]) {
+    (self.input, self.passwords) = (input, passwords)
   }
 
-  /// Calls `body` with each page, one at a time in memory.
-  func forEachPage(_ body: (PagePixels) throws(JobFailure) -> Void) throws(JobFailure) {
-    guard input.isPDF else { return try PagePixels.forEach(of: input, body) }
+  /// Calls `body` with the number of each page, from 0, and a function that paints it.
+  func forEachPage(
+    _ body: (_ index: Int, _ picture: () throws(JobFailure) -> PagePixels) throws(JobFailure) -> Void
+  ) throws(JobFailure) {
+    guard input.isPDF else {
+      for index in 0..<(try PagePixels.count(in: input)) {
+        try body(index) { () throws(JobFailure) in try PagePixels(page: index, of: input) }
+      }
+      return
+    }
     let document = try RenderedDocument.open(input, among: passwords)
     guard document.pageCount > 0 else { throw JobFailure(.damaged, "has no readable pages") }
-    for index in 0..<document.pageCount { try body(PagedInput.page(index, of: document)) }
+    for index in 0..<document.pageCount {
+      try body(index) { () throws(JobFailure) in try PagedInput.page(index, of: document) }
+    }
   }
 
   /// Returns a page of a PDF as it is shown.

@@ -15,50 +15,69 @@ struct ReadingHandler: JobHandler {
 
   mutating func perform(_ recipe: Recipe, _ order: JobOrder, to output: JobOutput) throws(JobFailure) -> String {
     guard let languages = recipe.arguments.flatMap({ ReadingLanguages($0[...]) }) else { throw .unknown }
-    var reader = PageReader(recognizer, languages)
+    let input = try ReadInput(order)
+    var reader = PageReader(recognizer, languages, known: input.pages)
     switch recipe.verb {
     case "hocr":
       var pages = HOCR()
       try output.write(pages.head)
-      try forEachPage(of: order, &reader) { (page) throws(JobFailure) in try output.write(pages.page(page)) }
+      try forEachPage(of: input.document, order, &reader) { (page) throws(JobFailure) in
+        try output.write(pages.page(page))
+      }
       try output.write(pages.tail)
     case "tsv":
       var table = WordTable()
       try output.write(table.head)
-      try forEachPage(of: order, &reader) { (page) throws(JobFailure) in try output.write(table.page(page)) }
-    default: return try writeText(of: order, &reader, to: output)
+      try forEachPage(of: input.document, order, &reader) { (page) throws(JobFailure) in
+        try output.write(table.page(page))
+      }
+    default: return try writeText(of: input, order, &reader, to: output)
     }
     return reader.remark
   }
 
   private func forEachPage(
-    of order: JobOrder, _ reader: inout PageReader, _ body: (RecognizedPage) throws(JobFailure) -> Void
+    of input: JobInput, _ order: JobOrder, _ reader: inout PageReader,
+    _ body: (RecognizedPage) throws(JobFailure) -> Void
   ) throws(JobFailure) {
-    try PagedInput(order).forEachPage { (page) throws(JobFailure) in try body(reader.read(page)) }
+    try PagedInput(input, order.job.passwords).forEachPage { (index, picture) throws(JobFailure) in
+      try body(reader.read(page: index, picture))
+    }
   }
 
   /// Writes each page's own text, or the recognized text of a page without any. A form feed ends each page. Returns the
   /// job's remark.
   private func writeText(
-    of order: JobOrder, _ reader: inout PageReader, to output: JobOutput
+    of read: ReadInput, _ order: JobOrder, _ reader: inout PageReader, to output: JobOutput
   ) throws(JobFailure) -> String {
-    let input = try order.input()
+    let input = read.document
     guard input.isPDF else {
-      try forEachPage(of: order, &reader) { (page) throws(JobFailure) in try output.write(page.text + "\u{C}") }
+      try forEachPage(of: input, order, &reader) { (page) throws(JobFailure) in try output.write(page.text + "\u{C}") }
       return reader.remark
     }
-    let document = try ScannedDocument(input, order.job.passwords)
-    guard document.pageCount > 0 else { throw JobFailure(.damaged, "has no readable pages") }
+    // Opened only for a page whose text is not known.
+    var opened: ScannedDocument?
+    func document() throws(JobFailure) -> ScannedDocument {
+      if let opened { return opened }
+      let made = try ScannedDocument(input, order.job.passwords)
+      opened = made
+      return made
+    }
+    let count = if let texts = read.texts { texts.pages.count } else { try document().pageCount }
+    guard count > 0 else { throw JobFailure(.damaged, "has no readable pages") }
     var remark = ""
     var hasText = false
-    for index in 0..<document.pageCount {
-      if let text = try document.text(ofPage: index) {
+    for index in 0..<count {
+      let own =
+        if let texts = read.texts { texts.pages[index].map { Array($0) } } else { try document().text(ofPage: index) }
+      if let text = own {
         try unsafe output.write(text.span.bytes)
         hasText = hasText || text != [0xC]
         continue
       }
       do throws(JobFailure) {
-        try output.write(reader.read(document.picture(ofPage: index)).text + "\u{C}")
+        let page = try reader.read(page: index) { () throws(JobFailure) in try document().picture(ofPage: index) }
+        try output.write(page.text + "\u{C}")
       } catch {
         // Without a language's data, the text of other pages is still available.
         guard error.failure == .unsupported else { throw error }
@@ -72,7 +91,7 @@ struct ReadingHandler: JobHandler {
 }
 
 extension JobOutput {
-  fileprivate func write(_ text: String) throws(JobFailure) {
+  func write(_ text: String) throws(JobFailure) {
     let bytes = Array(text.utf8)
     try unsafe write(bytes.span.bytes)
   }

@@ -13,14 +13,15 @@ struct SearchableHandler: JobHandler {
 
   mutating func perform(_ recipe: Recipe, _ order: JobOrder, to output: JobOutput) throws(JobFailure) -> String {
     guard let languages = recipe.arguments.flatMap({ ReadingLanguages($0[...]) }) else { throw .unknown }
-    let input = try order.input()
-    var reader = PageReader(recognizer, languages)
+    let read = try ReadInput(order)
+    let input = read.document
+    var reader = PageReader(recognizer, languages, known: read.pages)
     guard input.isPDF else {
       try write(input, &reader, to: output)
       return reader.remark
     }
     do throws(JobFailure) {
-      let remark = try write(input, order.job.passwords, &reader, to: output)
+      let remark = try write(read, order.job.passwords, &reader, to: output)
       return remark.isEmpty ? reader.remark : remark
     } catch {
       // A document without a page that can be painted stays unchanged.
@@ -32,14 +33,19 @@ struct SearchableHandler: JobHandler {
   }
 
   private func write(
-    _ input: JobInput, _ passwords: [[UInt8]], _ reader: inout PageReader, to output: JobOutput
+    _ read: ReadInput, _ passwords: [[UInt8]], _ reader: inout PageReader, to output: JobOutput
   ) throws(JobFailure) -> String {
+    let input = read.document
     // Not opened for a document that stays unchanged, which may be unreadable.
     var opened: ScannedDocument?
     return try SearchableDocument(input, passwords).write(to: output) { (index) throws(JobFailure) in
-      if opened == nil { opened = try ScannedDocument(input, passwords) }
-      guard let document = opened, try document.text(ofPage: index) == nil else { return [] }
-      return try reader.read(document.picture(ofPage: index)).layer
+      if let texts = read.texts, texts.pages.indices.contains(index), texts.pages[index] != nil { return [] }
+      if opened == nil, read.pages[index] == nil { opened = try ScannedDocument(input, passwords) }
+      if let document = opened, read.texts == nil, try document.text(ofPage: index) != nil { return [] }
+      return try reader.read(page: index) { () throws(JobFailure) in
+        guard let document = opened else { throw JobFailure.unknown }
+        return try document.picture(ofPage: index)
+      }.layer
     }
   }
 
@@ -48,7 +54,10 @@ struct SearchableHandler: JobHandler {
     _ input: JobInput, _ reader: inout PageReader, to output: JobOutput
   ) throws(JobFailure) {
     var texts: [[LayerLine]] = []
-    try PagePixels.forEach(of: input) { (page) throws(JobFailure) in texts.append(try reader.read(page).layer) }
+    for index in 0..<(try PagePixels.count(in: input)) {
+      let page = try reader.read(page: index) { () throws(JobFailure) in try PagePixels(page: index, of: input) }
+      texts.append(page.layer)
+    }
     texts.reverse()
     try PicturePages.write(to: output) { (pages) throws(JobFailure) in
       try PageImage.forEach(of: input, ImageChanges()) { (image) throws(JobFailure) in

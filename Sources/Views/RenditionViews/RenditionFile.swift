@@ -16,6 +16,8 @@ final class RenditionFile: DerivedItem {
   private let estimate: Int64
   /// A function that is called on each open.
   private let noteOpening: (@Sendable () -> Void)?
+  private let gathering = GatheringPlace()
+  private var subject: ConversionService.Subject { conversions.subject(of: file, for: recipe, gathering) }
 
   let inode: UInt64
   let identity: UInt64
@@ -62,13 +64,13 @@ final class RenditionFile: DerivedItem {
 
   func open(pinned: Bool, _ blocking: BlockingMode) throws(Fault) -> any ByteSource {
     defer { noteOpening?() }
-    return try conversions.renditions.open(recipe, of: file.subject, blocking)
+    return try conversions.renditions.open(recipe, of: subject, blocking)
   }
 
   func openEarly(_ isPatient: @Sendable () -> Bool, _ blocking: BlockingMode) throws(Fault) -> any ByteSource {
     defer { noteOpening?() }
     return try conversions.renditions.openEarly(
-      recipe, of: file.subject, guess: estimate, isPatient: isPatient, blocking)
+      recipe, of: subject, guess: estimate, isPatient: isPatient, blocking)
   }
 
   func measureSize(_ blocking: BlockingMode) throws(Fault) {
@@ -81,7 +83,7 @@ final class RenditionFile: DerivedItem {
     if try conversions.renditions.measure(recipe, of: file.subject, blocking) != nil { return }
     let conversion = conversions.catalogue.conversion(recipe.verb)
     if !atAnyCost, conversion?.making == .growing, conversion?.result.family == .film { return }
-    _ = try conversions.renditions.open(recipe, of: file.subject, blocking)
+    _ = try conversions.renditions.open(recipe, of: subject, blocking)
   }
 
   /// Whether the conversion required a password.

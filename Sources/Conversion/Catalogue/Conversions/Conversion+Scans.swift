@@ -9,8 +9,22 @@ extension Conversion {
     recognized("recognized", .plainText, 8, "the text of its pages, recognised where they have none"),
     recognized("hocr", .hocr, 100, "its recognised text as hOCR or as a table, each word with its position"),
     recognized("tsv", .tsv, 100, "its recognised text as hOCR or as a table, each word with its position"),
-    searchable,
+    searchable, recognizedPage, pageTexts,
   ]
+
+  /// The texts that pages have, and which pages have to be recognized. See `PageTexts`.
+  public static let pageTexts = Conversion(
+    "page-texts", from: readable, to: .plainText, as: .inView, size: .guess(8), programs: ["ffscan"],
+    meaning: ("any image or PDF", "the text of each page that has some"))
+
+  /// The recognized text of one page, from which the conversions of the whole document are made.
+  public static let recognizedPage: Conversion = {
+    var conversion = Conversion(
+      recognizedPageVerb, from: readable, to: .plainText, as: .inView, arguments: PageRecognition.self, size: .guess(8),
+      programs: ["ffscan"], meaning: ("any image or PDF", "the recognised text of one of its pages"))
+    conversion.slowness = 4
+    return conversion
+  }()
 
   /// The pages with an added layer of searchable text.
   public static let searchable = {
@@ -19,6 +33,7 @@ extension Conversion {
       programs: ["ffscan"],
       meaning: ("any image or PDF", "the same pages with recognised text behind them, for searching and copying"))
     conversion.slowness = pagesSlow
+    conversion.pageVerb = recognizedPageVerb
     return conversion
   }()
 
@@ -37,6 +52,8 @@ extension Conversion {
     return conversion
   }
 
+  private static let recognizedPageVerb = "recognized-page"
+
   /// The slowness of conversions with hundreds of pages, each of which takes some seconds.
   private static let pagesSlow = 30
 
@@ -51,6 +68,7 @@ extension Conversion {
       verb, from: readable, to: result, arguments: RecognitionChanges.self, size: .guess(factor), programs: ["ffscan"],
       meaning: ("any image or PDF", meaning))
     conversion.slowness = pagesSlow
+    conversion.pageVerb = recognizedPageVerb
     return conversion
   }
 

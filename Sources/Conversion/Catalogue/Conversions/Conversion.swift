@@ -82,6 +82,9 @@ public struct Conversion: Sendable {
   public var outputLimit = Job.usualOutput
   /// The maximum multiple of the usual time limit. Text recognition takes seconds per page.
   public var slowness = 1
+  /// The verb of the conversion that reads a single page for this one. Each page is a job of its own, and its result is
+  /// kept. The input is a `Bundle` of the file and these results. `nil` if the file alone is the input.
+  public var pageVerb: String?
   /// The arguments of names without modifiers. `nil` if the conversion has no modifiers.
   public var usual: (any Modifiers)?
   /// Whether another conversion can continue from its result automatically. See `Catalogue.chain`.

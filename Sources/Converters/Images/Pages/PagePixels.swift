@@ -37,6 +37,16 @@ public struct PagePixels: Sendable {
     }
   }
 
+  /// Reads one of the images of a file that are pages of their own, counted from 0.
+  public init(page index: Int, of input: JobInput) throws(JobFailure) {
+    let pages = ImagePages(input)
+    guard try index < pages.count() else { throw JobFailure(.absent, "has no page \(index + 1)") }
+    self = try pages.make(of: index) { (input, page) throws(JobFailure) in try PagePixels(input, page) }
+  }
+
+  /// Returns the number of images of a file that are pages of their own.
+  public static func count(in input: JobInput) throws(JobFailure) -> Int { try ImagePages(input).count() }
+
   private init(_ input: JobInput, _ page: TIFFFile.Selection?) throws(JobFailure) {
     var image = try ImageWork(input, page, to: .jpeg, ImageChanges()).prepared()
     if image.profile != nil { image = try image.inSRGB() }
