@@ -1,8 +1,8 @@
 internal import Bytes
 internal import FindViews
 internal import Index
-internal import MailViews
 internal import Locks
+internal import MailViews
 public import SystemPackage
 internal import Threads
 internal import Tree
