@@ -67,7 +67,16 @@ extension Tree.OpenFile {
 
   /// Sets or removes a lock like flock(2), without waiting. Returns `false` if another lock conflicts.
   public func setLock(whole operation: Int32) throws(Fault) -> Bool {
-    renewed(operation & LOCK_UN == 0, try FileLock.set(whole: operation, on: lockable().raw))
+    let file = try lockable()
+    file.mayBeLocked.store(true, ordering: .relaxed)
+    return renewed(operation & LOCK_UN == 0, try FileLock.set(whole: operation, on: file.raw))
+  }
+
+  /// Ends the locks that were set through this file and have not been released. Must be called when the last descriptor
+  /// of the file was closed, since other threads may use this object longer.
+  public func endLocks() {
+    held?.endLocks()
+    stand.withLock { $0?.file }?.endLocks()
   }
 
   /// Returns the real file, or the file on which a derived file's locks are set.

@@ -93,6 +93,9 @@ import Synchronization
     _ = ask(36, node: 0, (0..<8).map { UInt8(truncatingIfNeeded: question >> (8 * $0)) })
   }
 
+  /// The RELEASE requests in progress.
+  var releases: ReleaseCount { anchor.handles.releases }
+
   private func packed(_ words: [UInt32]) -> [UInt8] {
     words.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) } }
   }

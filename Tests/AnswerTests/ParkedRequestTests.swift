@@ -88,6 +88,31 @@ import Testing
     #expect(attempts.withLock { $0.count } == (isInterrupted ? 2 : 3))
   }
 
+  /// The kernel does not wait for RELEASE, so close(2) has returned when a lock of the file has not ended yet. A request
+  /// that does not wait for its lock is tried once more.
+  @Test(arguments: [false, true]) func locksOfClosedFilesAreNotInTheWay(isReleased: Bool) throws {
+    let attempts = Mutex(0)
+    let ending = Ending()
+    let queue = LockQueue(ending)
+    defer {
+      ending.come()
+      queue.stop()
+    }
+    let kernel = try FakeKernel(
+      Lookups { request in
+        queue.answer(request, at: 1, waits: false, releases: false) {
+          attempts.withLock { attempts in
+            attempts += 1
+            return attempts == 2
+          }
+        }
+      })
+    if isReleased { kernel.releases.begin() }
+    let question = kernel.lookUp("name", in: 1)
+    #expect(try kernel.answer(to: question).errno == (isReleased ? 0 : EAGAIN))
+    #expect(attempts.withLock { $0 } == (isReleased ? 2 : 1))
+  }
+
   /// A request that gets its lock may give up another one, for which an earlier request waits.
   @Test func grantedLockRetriesOtherRequests() throws {
     let state = Mutex((requests: 0, attempts: 0))

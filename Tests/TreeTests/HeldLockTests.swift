@@ -43,6 +43,24 @@ import Threads
     #expect(try !isHeld())
   }
 
+  /// A thread that looks at a file at the moment when it is closed does not keep its locks.
+  @Test(arguments: ["fcntl", "flock"]) func locksEndWithTheHandleOfAFileInUse(how: String) throws {
+    let source = try SourceFolder()
+    let (tree, node) = try makeTree(of: source)
+    let lock = FileLock(kind: Int16(F_WRLCK), start: 0, count: 1)
+    func set(_ file: Tree.OpenFile, _ owner: UInt64) throws -> Bool {
+      try how == "flock" ? file.setLock(whole: LOCK_EX) : file.setLock(lock, owner: owner)
+    }
+    let file = try tree.open(node, flags: O_RDWR, for: nil)
+    let other = try tree.open(node, flags: O_RDWR, for: nil)
+    #expect(try set(file, 1) && !set(other, 2))
+    file.endLocks()
+    #expect(try set(other, 2))
+    // A later end of the first one does not end the other's.
+    file.endLocks()
+    #expect(try !set(file, 1))
+  }
+
   /// Requests that wait are retried when the handler is called, so the lock must have ended by then.
   @Test(arguments: ["flush", "close", "flock"]) func endOfALockIsReported(how: String) throws {
     let source = try SourceFolder()

@@ -53,10 +53,12 @@ public protocol FileSystem: AnyObject, Sendable {
   func statistics(_ request: consuming Request)
 }
 
-/// An open file that is recorded for the next process.
+/// An open file that is recorded for the next process, and that may have locks.
 public protocol NumberedHandle: AnyObject {
   /// Records the handle that the kernel is about to receive. `lent` is the ID of its backing file.
   func note(_ number: UInt64, lent: Int32?)
+  /// Ends the locks that were set through the handle, which the kernel has released. Other threads may still use it.
+  func endLocks()
 }
 
 extension FileSystem {

@@ -9,6 +9,7 @@ internal import Locks
   /// The position of the ordinal, in bits. Addresses have 47 bits.
   private static let shift: UInt64 = 48
   private let ordinal: UInt16
+  let releases = ReleaseCount()
   private let inherited = UnfairLock<[UInt64: Reference]>([:])
 
   /// An object that is returned on any thread.

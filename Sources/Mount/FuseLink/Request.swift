@@ -27,6 +27,10 @@ internal import Glibc
     return unsafe Operations.slots(raw)?.journal?.record(slot)
   }
 
+  /// Waits until the files that programs closed before this request have been released, for 0.1 s at most. Returns
+  /// whether some had not.
+  public func awaitReleases() -> Bool { unsafe Operations.handles(raw).releases.wait() }
+
   /// Records the reply to a request that must not be repeated.
   private func note(_ error: Int32, _ bytes: () -> [UInt8]) {
     guard slot != RequestSlots.none, let slots = unsafe Operations.slots(raw), let journal = slots.journal,

@@ -28,6 +28,9 @@ struct RequestHeader {
     interrupted = unsafe memory.loadUnaligned(fromByteOffset: 40, as: UInt64.self)
   }
 
+  /// Whether it is RELEASE.
+  var isRelease: Bool { opcode == 18 }
+
   /// Whether answering takes longer than waking another thread. False for FORGET, RELEASE, RELEASEDIR, INTERRUPT and
   /// BATCH_FORGET.
   var isLong: Bool { ![0, 2, 18, 29, 36, 42].contains(opcode) }

@@ -60,9 +60,15 @@ internal import Threads
   /// The slots in which the next process finds requests. `nil` if there will be none.
   let slots: RequestSlots?
 
-  init(_ session: OpaquePointer, limit: Int, evenHeldUp most: Int, isWritable: Bool, slots: RequestSlots?) {
+  private let releases: ReleaseCount
+
+  init(
+    _ session: OpaquePointer, limit: Int, evenHeldUp most: Int, isWritable: Bool, slots: RequestSlots?,
+    _ releases: ReleaseCount
+  ) {
     unsafe self.session = session
     self.slots = slots
+    self.releases = releases
     self.isWritable = isWritable
     self.limit = limit
     self.most = max(limit, most)
@@ -203,12 +209,15 @@ internal import Threads
       receiving.wrappingSubtract(1, ordering: .relaxed)
       if status == -EINTR { continue }
       if status <= 0 { break }
+      let head = buffer.head
+      if head.isRelease { releases.begin() }
       questions.wrappingAdd(1, ordering: .sequentiallyConsistent)
       if limit > 1 {
         if watchdogSleeps.load(ordering: .sequentiallyConsistent) { wakeWatchdog() }
-        take(buffer.head, for: reader)
+        take(head, for: reader)
       }
       unsafe buffer.process(session)
+      if head.isRelease { releases.end() }
       reader.question.store(0, ordering: .releasing)
       if receiving.load(ordering: .relaxed) > 0, !hasQuestion(), !sleep() { return end(own) }
     }

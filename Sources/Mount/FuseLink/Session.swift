@@ -125,7 +125,8 @@ internal import Synchronization
     }
     inherit()
     let readers = unsafe RequestLoop(
-      raw, limit: threads, evenHeldUp: most, isWritable: anchor.fileSystem.isWritable, slots: legacy?.slots)
+      raw, limit: threads, evenHeldUp: most, isWritable: anchor.fileSystem.isWritable, slots: legacy?.slots,
+      anchor.handles.releases)
     readers.start()
     _ = readers.waitForEnd(idleness)
     ending()

@@ -52,7 +52,9 @@ final class LockQueue: Sendable {
     _ attempt: @escaping @Sendable () throws(Fault) -> Bool
   ) {
     do throws(Fault) {
-      let isSet = try attempt()
+      var isSet = try attempt()
+      // The lock in the way may be of a file that has just been closed.
+      if !isSet, !waits, request.awaitReleases() { isSet = try attempt() }
       if releases { retry(file) }
       if isSet { return request.reply(error: 0) }
       if !waits { return request.reply(error: EAGAIN) }

@@ -134,7 +134,10 @@ extension MountedTree: WritableFileSystem {
   public func lockInTheWay(_ request: consuming Request, _ handle: AnyObject, of lock: RangeLock, owner: UInt64) {
     guard let file = handle as? Tree.OpenFile else { return request.reply(error: EBADF) }
     do throws(Fault) {
-      let found = try file.lockInTheWay(of: FileLock(lock), owner: owner)
+      var found = try file.lockInTheWay(of: FileLock(lock), owner: owner)
+      if found.kind != Int16(F_UNLCK), request.awaitReleases() {
+        found = try file.lockInTheWay(of: FileLock(lock), owner: owner)
+      }
       request.reply(
         RangeLock(kind: found.kind, start: found.start, count: found.count, process: found.process))
     } catch { fail(request, error, file.id) }

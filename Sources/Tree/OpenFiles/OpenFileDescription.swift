@@ -17,6 +17,8 @@ final class OpenFileDescription: ByteSource, DescriptorHolder {
   private let writing: WriteState
   /// The locks that were set through this file. They end with it if the file was closed without a flush.
   let lockers = UnfairLock<[WriteState.Locker: WriteState.Weak<OwnerLocks>]>([:])
+  /// Whether a lock of flock(2) may have been set through this file.
+  let mayBeLocked = Atomic<Bool>(false)
   /// The record for the next process. `nil` if there will be none.
   let entry: OpenLedger.Entry?
   /// The kernel's handle. 0 if unknown.
@@ -38,13 +40,25 @@ final class OpenFileDescription: ByteSource, DescriptorHolder {
 
   deinit {
     entry?.remove()
-    // Before this release was read, the owner may have closed the file and set another lock through another open file.
-    for (locker, reference) in lockers.withLock({ $0 }) {
-      if let locks = reference.object { writing.unlock(locker, only: locks) }
-    }
-    // Also ends a lock of flock(2).
+    endLocks()
     _ = close(raw)
     writing.released(inode)
+  }
+
+  /// Ends the locks that were set through the file and have not been released.
+  func endLocks() {
+    // Before this release was read, the owner may have closed the file and set another lock through another open file.
+    let left = lockers.withLock { lockers in
+      defer { lockers = [:] }
+      return lockers
+    }
+    for (locker, reference) in left {
+      if let locks = reference.object { writing.unlock(locker, only: locks) }
+    }
+    if mayBeLocked.exchange(false, ordering: .relaxed) {
+      _ = try? FileLock.set(whole: LOCK_UN, on: raw)
+      writing.released(inode)
+    }
   }
 
   func status() throws(Fault) -> FileStatus { try FileStatus(of: raw) }
