@@ -1,4 +1,4 @@
-/// What the head of a web page says of the page.
+/// The title and the language that the head of a web page declares.
 package struct PageHead: Sendable {
   /// The title in one line. `nil` if there is none.
   package private(set) var title: String?
