@@ -171,7 +171,7 @@ import Testing
         mv t.srt ../; $q -i film.mkv -sn -map_metadata -1 plain.mp4; cp ../t.srt plain.en.srt
         $q -f lavfi -i testsrc=d=1:s=64x64:r=1 -frames:v 1 photo.jpg
         exiftool -q -overwrite_original -IPTC:Caption-Abstract='a gnu in the pan' -XMP:City=Okaukuejo -XMP:Subject=savanna \\
-          -EXIF:Model='Camera 3000' -EXIF:DateTimeOriginal='2019:05:03 12:34:56' photo.jpg
+          -EXIF:Model='Camera 3000' -EXIF:DateTimeOriginal='2019:05:03 12:34:56' -EXIF:UserComment='wildebeest réserve' photo.jpg
         qpdf --empty p.pdf
         exiftool -q -overwrite_original -Title='Aardvark Report' -Author='Orla Ant' p.pdf
         """, scratch.source)
@@ -190,7 +190,8 @@ import Testing
         ("manatee", ["film.mkv.1s-2s.as.mp4", "plain.mp4.1s-2s.as.mp4"]),
         ("dugong lang:de", ["film.mkv.14s-15s.as.mp4"]), ("dugong lang:en", ["plain.mp4.14s-15s.as.mp4"]),
         ("cows", ["film.mkv"]), ("gnu okaukuejo", ["photo.jpg"]), ("savanna date:2019-05-03", ["photo.jpg"]),
-        ("\"camera 3000\"", ["photo.jpg"]), ("aardvark", ["p.pdf"]), ("orla kind:document", ["p.pdf"]),
+        ("\"camera 3000\"", ["photo.jpg"]), ("wildebeest reserve", ["photo.jpg"]), ("aardvark", ["p.pdf"]),
+        ("orla kind:document", ["p.pdf"]),
       ] {
         #expect(try await paths(query) == expected, "\(query)")
       }

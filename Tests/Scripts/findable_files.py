@@ -199,7 +199,7 @@ def photograph(description="", artist="", comment=""):
     exif = Image.Exif()
     exif[0x010E], exif[0x013B] = description, artist
     if comment:
-        exif.get_ifd(0x8769)[0x9286] = b"UNICODE\0" + comment.encode("utf-16-le")
+        exif[0x8769] = {0x9286: b"UNICODE\0" + comment.encode("utf-16-be")}
     image.save(file, "JPEG", exif=exif, quality=80)
     return file.getvalue()
 

@@ -17,7 +17,7 @@ enum PictureTags {
     (
       "description",
       [
-        "Xmp.dc.description", "Iptc.Application2.Caption", "Exif.Image.ImageDescription", "Exif.Photo.UserComment",
+        "Xmp.dc.description", "Iptc.Application2.Caption", "Exif.Image.ImageDescription", userComment,
         "Exif.Image.XPComment", "Exif.Image.XPSubject", "Xmp.acdsee.notes", "Xmp.exif.UserComment",
       ]
     ),
@@ -84,11 +84,35 @@ enum PictureTags {
     return list
   }
 
+  private static let userComment = "Exif.Photo.UserComment"
+
+  /// Returns the comment in EXIF, which starts with the name of its encoding (EXIF 2.3, section 4.6.5). Programs write it
+  /// as bytes of different types, and UTF-16 in either byte order.
+  private static func comment(of metadata: UnsafeMutablePointer<GExiv2Metadata>) -> String? {
+    guard let raw = unsafe gexiv2_metadata_try_get_tag_raw(metadata, userComment, nil) else { return nil }
+    defer { unsafe g_bytes_unref(raw) }
+    var size: gsize = 0
+    guard let start = unsafe g_bytes_get_data(raw, &size), size > 8 else { return nil }
+    let bytes = unsafe Array(UnsafeRawBufferPointer(start: start, count: min(Int(size), 1 << 16)))
+    let text = bytes[8...]
+    guard bytes.starts(with: "UNICODE\0".utf8) else {
+      return String(validating: text.prefix { $0 != 0 }, as: UTF8.self)
+    }
+    // Most characters are below 256.
+    let isBigEndian = stride(from: 8, to: bytes.count, by: 2).count { bytes[$0] == 0 } * 4 > text.count
+    let units = stride(from: 8, to: bytes.count - 1, by: 2).map { place in
+      let (one, other) = (UInt16(bytes[place]), UInt16(bytes[place + 1]))
+      return isBigEndian ? one << 8 | other : other << 8 | one
+    }
+    return String(decoding: units.prefix { $0 != 0 }, as: UTF16.self)
+  }
+
   /// The maximum number of values of a tag.
   private static let most = 1000
 
   private static func values(_ tag: String, of metadata: UnsafeMutablePointer<GExiv2Metadata>) -> [String] {
     guard unsafe gexiv2_metadata_try_has_tag(metadata, tag, nil) != 0 else { return [] }
+    if tag == userComment { return unsafe comment(of: metadata).map { [$0] } ?? [] }
     if tag.hasPrefix("Exif.") {
       guard let value = unsafe gexiv2_metadata_try_get_tag_interpreted_string(metadata, tag, nil) else { return [] }
       defer { unsafe g_free(value) }
