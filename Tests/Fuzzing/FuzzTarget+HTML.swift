@@ -10,6 +10,8 @@ extension FuzzTarget {
         + "<table><tr><td>1<td>2</table><ul><li>x<ol><li>y</ol></ul><a href=\"http://x/\">z</a><img src='cid:p@x'>",
       "<!-- c --><![CDATA[x]]><script>if (a<b) {}</script><blockquote>q<blockquote>r</blockquote></blockquote",
       "<p title='>'>&nbsp;&notanentity;&#0;&#xD800;<x-y/><TEXTAREA></",
+      "<html lang=de><title>T &amp; t</title><rootfile full-path='a/b.opf'/><dc:title>x</dc:title><dc:language>de"
+        + "<item id='i' href='../c%20d/../e.xhtml#f' media-type='text/html'/><itemref idref='i'/><itemref idref=i>",
       "<!DOCTYPE html><style>@import 'x';a{b:url(c)}</style><p style='a:url(//x)'><img srcset='cid:p@x 2x, d 3x'><xmp><b>",
     ].map { Array($0.utf8) }
   } complaints: { bytes in
@@ -40,6 +42,20 @@ private struct HTMLReading {
     check(text.count <= 2 * html.count + 1, "\(text.count) bytes of text are made of \(html.count)")
     check(isText(Self.links.resolved(html)), "the original with links is not UTF-8")
     for size in [8 << 20, 700, 257] { readPage(html, chunkSize: size) }
+    readOutline(encoded)
+  }
+
+  /// Reads the outline of a book, whose paths stay in the archive.
+  private mutating func readOutline(_ bytes: [UInt8]) {
+    let head = PageHead(of: bytes)
+    check(!(head.title?.utf8.contains { $0 < 0x20 } ?? false), "a title has several lines")
+    let outline = BookOutline(bytes, at: BookOutline.path(in: bytes) ?? Array("x.opf".utf8))
+    for path in outline.chapters + [BookOutline.path(in: bytes)].compactMap(\.self) {
+      let names = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+      check(
+        !names.contains { $0.isEmpty || $0.elementsEqual(".".utf8) || $0.elementsEqual("..".utf8) },
+        "the path \(path) leads elsewhere")
+    }
   }
 
   private func isText(_ bytes: [UInt8]) -> Bool { String(validating: bytes, as: UTF8.self) != nil }
