@@ -129,6 +129,16 @@ import Testing
     }
   }
 
+  /// More files that have to be opened for a listing than descriptors are kept.
+  @Test func directoryWithoutExtensionsCanBeReadFromAnyOffset() async throws {
+    try await withScratch { scratch in
+      for number in 0..<700 { try scratch.write("\(number)", "text") }
+      try await withMount(scratch) { mount in
+        try await script("seek_folder.py", mount.mountpoint, "700")
+      }
+    }
+  }
+
   @Test func statfsMatchesTheSource() async throws {
     try await withScratch { scratch in
       try await withMount(scratch) { mount in

@@ -2,7 +2,7 @@ import Bytes
 import Files
 import TestSupport
 import Testing
-import Tree
+@testable import Tree
 
 @Suite struct FolderReaderTests {
   /// Real names with views between them, and an archive of many names.
@@ -33,6 +33,65 @@ import Tree
         #expect(rows.map(\.cookie) == expected.map(\.cookie))
       }
     }
+  }
+
+  /// The next process of a mount has no other state than the kernel's cookies.
+  @Test(arguments: ["", "many.zip.contents"]) func cookiesAreValidInOtherHandles(folder: String) throws {
+    let (source, walker) = try Self.makeTree()
+    let folder = FileName(folder)
+    let all = try walker.rows(folder)
+    try walker.withNode(folder) { node in
+      func next(after cookie: UInt64) throws -> String? {
+        let reader = try walker.ask { (blocking) throws(Fault) in try walker.tree.openFolder(node, blocking) }
+        return try walker.read(reader, after: cookie, count: 1).first?.name.text
+      }
+      for index in stride(from: 0, to: all.count, by: 13) {
+        #expect(try next(after: all[index].cookie) == (index + 1 < all.count ? all[index + 1].name.text : nil))
+      }
+      #expect(try next(after: all[all.count - 1].cookie) == nil)
+      guard folder == "" else { return }
+      // Names that disappear or appear before the position do not move it, and the file at it may be one of these.
+      for index in stride(from: 7, to: all.count - 3, by: 17) {
+        let (before, here, after) = (all[index - 1], all[index], all[index + 1])
+        guard !here.name.text.hasSuffix(".contents"), !after.name.text.hasSuffix(".contents") else { continue }
+        for gone in [before, here] where !gone.name.text.hasSuffix(".contents") { try source.remove(gone.name) }
+        try source.write(FileName("new \(index)"), [])
+        let found = try next(after: here.cookie)
+        #expect(found == after.name.text || found?.hasPrefix("new ") == true)
+      }
+      // A file whose view would be the next row.
+      let now = try walker.rows(folder)
+      let zip = try #require(now.firstIndex { $0.name.text.hasSuffix("99.zip") })
+      try source.remove(now[zip].name)
+      #expect(try next(after: now[zip].cookie) == now[zip + 2].name.text)
+    }
+  }
+
+  /// Files without an extension are opened, so that the directory's descriptor is closed meanwhile.
+  @Test func directoryIsReadAgainAfterItsEnd() throws {
+    let source = try SourceFolder()
+    for index in 0..<40 { try source.write(FileName("\(index)"), "text") }
+    let walker = try TreeInProcess(source, descriptors: 1)
+    let reader = try walker.tree.openFolder(Tree.root, .blocking)
+    var last: UInt64 = 0
+    while let row = try walker.read(reader, after: last, count: 100).last { last = row.cookie }
+    #expect(try walker.read(reader, after: last, count: 100).isEmpty)
+    #expect(try walker.read(reader, after: 0, count: 100).count == 42)
+  }
+
+  @Test(arguments: [0, 1, 5, 1 << 31, 1 << 43, 1 << 44, 1 << 59, 1 << 60, 0x7123_4567_89ab_cdef, Int64.max])
+  func positionsHaveNumbers(offset: Int64) {
+    let position = RowPosition(before: offset)
+    #expect(position.number >= 2 && position.number <= UInt64(Int64.max))
+    // Large offsets lose bits, downwards.
+    let lost = offset - RowPosition(number: position.number).offset
+    #expect(offset < 1 << 60 ? lost == 0 : (0..<8).contains(lost))
+    let inside = RowPosition(before: offset, passed: 2, of: "a.zip")
+    let found = RowPosition(number: inside.number)
+    #expect(found.passed == 2 && found.tag == inside.tag && inside.number <= UInt64(Int64.max))
+    #expect(inside.number != position.number)
+    #expect(offset < 1 << 44 ? found.offset == offset : (0..<1 << 19).contains(offset - found.offset))
+    #expect(RowPosition(before: offset, passed: 900, of: "a.zip").number <= UInt64(Int64.max))
   }
 
   @Test(arguments: [1, 7, 10_000]) func listingIsIndependentOfReadSize(count: Int) throws {

@@ -56,23 +56,33 @@ public final class DirectoryHandle: Sendable {
     var viewName: FileName?
     /// The cookie of the last row taken.
     var cookie: UInt64 = 0
+    /// The position before the next file, or after the rows of the last one that were returned.
+    var position = RowPosition.start
     /// The listing's offsets before and after the block.
     var start: Int64 = 0
     var place: Int64 = 0
-    /// The start of each block read so far, for seeking back to a cookie.
-    var blocks: [(cookie: UInt64, place: Int64)] = []
 
     init(_ listing: any DirectoryCursor, of sourceState: UInt64) {
       self.listing = listing
       self.sourceState = sourceState
     }
 
-    /// Continues after a row at the end of a block.
-    mutating func goBack(to cookie: UInt64, at place: Int64) {
+    /// Continues at an offset of the listing.
+    mutating func go(to cookie: UInt64, at place: Int64) {
       (self.cookie, self.place, start) = (cookie, place, place)
+      position = RowPosition(before: place)
       (entries, nextEntry, views) = ([], 0, [])
       (ahead, refused) = (nil, nil)
       (file, view, fileName, viewName) = (nil, nil, nil, nil)
+    }
+
+    /// Passes a row of a file. Returns the row's cookie.
+    mutating func pass(_ name: FileName) -> UInt64 {
+      position =
+        views.isEmpty && nextEntry > 0
+        ? RowPosition(before: entries[nextEntry - 1].next)
+        : RowPosition(before: position.offset, passed: position.passed + 1, of: name)
+      return position.number
     }
   }
 
@@ -250,7 +260,6 @@ public final class DirectoryHandle: Sendable {
     state.listing = listing
     state.sourceState = sourceState
     state.ahead = nil
-    state.blocks = []
   }
 
   /// The position in a new listing that follows an entry of the earlier one.
@@ -288,32 +297,40 @@ public final class DirectoryHandle: Sendable {
 
   private func seek(_ state: inout State, _ cookie: UInt64, _ blocking: BlockingMode) throws(Fault) {
     if state.cookie == cookie { return }
-    // Goes back to the block of the row, then forward within it.
-    let block = state.blocks.last { $0.cookie <= cookie } ?? (0, 0)
-    state.goBack(to: block.cookie, at: block.place)
-    while state.cookie < cookie, let row = try next(&state, blocking) { state.cookie = row.cookie }
+    guard cookie > RowPosition.behindDot else { return state.go(to: cookie, at: 0) }
+    let position = RowPosition(number: cookie)
+    // Not at any cookie until all rows are passed.
+    state.go(to: .max, at: position.offset)
+    for number in 0..<position.passed where number == 0 || !state.views.isEmpty {
+      guard let row = try next(&state, blocking) else { break }
+      // The file itself may have been removed. The row is then that of the next file.
+      if number == 0, RowPosition.tag(of: row.name.fileName) != position.tag {
+        state.refused = row
+        break
+      }
+    }
+    state.cookie = cookie
   }
 
   /// Returns the row after the last one taken. The caller takes it or puts it back as refused.
   private func next(_ state: inout State, _ blocking: BlockingMode) throws(Fault) -> Row? {
     if let row = state.refused.take() { return row }
-    let cookie = state.cookie + 1
-    if cookie <= 2 {
-      let inode = cookie == 1 ? node.inode : node.parent?.inode ?? node.inode
-      return Row(name: ListedName(cookie == 1 ? "." : ".."), inode: inode, kind: .folder, cookie: cookie)
+    if state.cookie < RowPosition.start.number {
+      let isDot = state.cookie == 0
+      let inode = isDot ? node.inode : node.parent?.inode ?? node.inode
+      let cookie = isDot ? RowPosition.behindDot : RowPosition.start.number
+      return Row(name: ListedName(isDot ? "." : ".."), inode: inode, kind: .folder, cookie: cookie)
     }
     if let view = state.views.first {
       let inode = try inode(of: view, &state, blocking)
       state.views.removeFirst()
+      let cookie = state.pass(view.file)
       return Row(name: ListedName(view.name), inode: inode, kind: view.view.kind, cookie: cookie, view: view)
     }
     if state.nextEntry == state.entries.count {
       let ahead = state.ahead.take()
       let entries = if let ahead { ahead } else { try state.listing.entries(after: state.place, blocking) }
       guard let last = entries.last else { return nil }
-      if state.blocks.last.map({ $0.cookie < state.cookie }) ?? true {
-        state.blocks.append((state.cookie, state.place))
-      }
       state.entries = entries
       state.nextEntry = 0
       (state.start, state.place) = (state.place, last.next)
@@ -334,6 +351,7 @@ public final class DirectoryHandle: Sendable {
       guard error.isForbidden else { throw error }
     }
     state.nextEntry += 1
+    let cookie = state.pass(entry.name.fileName)
     return Row(name: entry.name, inode: entry.inode, kind: entry.kind, cookie: cookie)
   }
 }

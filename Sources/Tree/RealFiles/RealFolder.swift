@@ -201,11 +201,15 @@ package final class RealFolder: Item {
 private final class RealListing: DirectoryCursor {
   private let descriptor: PooledDescriptor
   private let folder: RealFolder
-  /// The descriptor's current offset.
+  /// The descriptor's current offset. Negative before its first read.
   private let position: Position
 
+  private static let unread: Int64 = -1
+  /// The capacity of a read of `.`, in bytes.
+  private static let smallest = 512
+
   private final class Position: Sendable {
-    let place = Atomic<Int64>(0)
+    let place = Atomic<Int64>(RealListing.unread)
   }
 
   init(_ folder: RealFolder) throws(Fault) {
@@ -213,7 +217,7 @@ private final class RealListing: DirectoryCursor {
     self.folder = folder
     self.position = position
     descriptor = PooledDescriptor(path.root.pool, opened: try path.open(for: .listing)) { () throws(Fault) in
-      position.place.store(0, ordering: .relaxed)
+      position.place.store(Self.unread, ordering: .relaxed)
       return try path.open(for: .listing)
     }
   }
@@ -222,8 +226,12 @@ private final class RealListing: DirectoryCursor {
   func entries(after place: Int64, _ blocking: BlockingMode) throws(Fault) -> [ListedEntry] {
     let position = position
     var block = try descriptor.withDescriptor { (descriptor) throws(Fault) in
-      let isThere = position.place.load(ordering: .relaxed) == place
-      return try DirectoryBlock(of: descriptor, from: isThere ? nil : place)
+      let current = position.place.load(ordering: .relaxed)
+      // If the first read of a descriptor is at the end of a directory, ext4 has no entries at offset 0 either.
+      if current == Self.unread, place != 0 {
+        _ = try DirectoryBlock(of: descriptor, from: nil, capacity: Self.smallest)
+      }
+      return try DirectoryBlock(of: descriptor, from: max(0, current) == place ? nil : place)
     }
     var entries: [ListedEntry] = []
     entries.reserveCapacity(block.estimatedCount)
