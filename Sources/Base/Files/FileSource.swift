@@ -13,6 +13,8 @@ public final class FileSource: ByteSource {
   /// Whether any later change of the file will show in its times.
   private let isSettled: Bool
   private let ahead = ReadAhead()
+  /// Ends the use of the file by caches when it is removed.
+  private let removal: RemovalWatch?
 
   public var size: Int64 { opened.size }
 
@@ -23,6 +25,7 @@ public final class FileSource: ByteSource {
     self.device = device ?? opened.device
     self.isPinned = isPinned
     isSettled = isPinned && opened.isSettled(at: .now)
+    removal = isPinned ? try? descriptor.withDescriptor { RemovalNotices.shared.watch($0) } : nil
   }
 
   /// The identity of the file. Nil for a file that was written just before it was opened: a change within the same tick

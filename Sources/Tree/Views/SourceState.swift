@@ -55,6 +55,14 @@ package final class SourceState: Sendable {
     checkedAt.store(now, ordering: .relaxed)
   }
 
+  /// Whether the file is known to have changed or to be removed. Blocks on the disk.
+  package var isOutdated: Bool {
+    do throws(Fault) {
+      try checkCurrent(isDoubted: true, .immediate)
+      return false
+    } catch { return error.isAboutName }
+  }
+
   /// Returns the file's access list in this state, adapted to a view of this type.
   package func accessList(_ kind: Kind) throws(Fault) -> AccessList? {
     if let known = list.withLock({ $0 }) { return known.list?.view(kind) }

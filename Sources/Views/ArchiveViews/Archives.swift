@@ -35,6 +35,7 @@ final class Archives: MemoryHolder {
     self.options = options
     self.memory = memory
     memory.add(self)
+    RemovalNotices.shared.add(self)
   }
 
   func archive(of source: Source) -> Archive { table.value(of: source) { Archive($0, in: self) } }
@@ -64,10 +65,21 @@ final class Archives: MemoryHolder {
     var (number, size) = (0, 0)
     for (archive, _) in all {
       guard goesOn(number, size) else { return }
-      _ = kept.withLock { $0.removeValue(forKey: ObjectIdentifier(archive)) }
-      size += archive.dropTree()
+      size += drop(archive)
       number += 1
     }
+  }
+
+  /// Evicts an archive. Returns the tree's size in bytes.
+  private func drop(_ archive: Archive) -> Int {
+    _ = kept.withLock { $0.removeValue(forKey: ObjectIdentifier(archive)) }
+    return archive.dropTree()
+  }
+}
+
+extension Archives: FileCache {
+  func releaseRemoved() {
+    for archive in kept.withLock({ Array($0.values) }) where archive.file.isOutdated { _ = drop(archive) }
   }
 }
 

@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Files
 package import Index
 internal import Jobs
 internal import Locks
@@ -94,6 +95,7 @@ package final class Mailboxes: Sendable {
     messageIDs = LRUCache(capacity: Self.roomForIDs, memory)
     // The whole budget, so that all data in use of a mailbox with many millions of messages fits.
     known = LRUCache(capacity: memory.capacity, memory)
+    RemovalNotices.shared.add(self)
   }
 
   var isEnding: Bool { ending.load(ordering: .relaxed) }
@@ -209,6 +211,16 @@ package final class Mailboxes: Sendable {
   private func endWaits() {
     for mailbox in table.values { mailbox.end() }
     for mailbox in sorted.values { mailbox.end() }
+  }
+}
+
+extension Mailboxes: FileCache {
+  func releaseRemoved() {
+    // The disk is not asked with a lock held, and mailboxes are released without one.
+    let mailboxes = kept.withLock { $0 }.filter(\.file.isOutdated)
+    let sorts = keptSorted.withLock { $0 }.filter(\.file.isOutdated)
+    kept.withLock { kept in kept.removeAll { one in mailboxes.contains { $0 === one } } }
+    keptSorted.withLock { kept in kept.removeAll { one in sorts.contains { $0 === one } } }
   }
 }
 

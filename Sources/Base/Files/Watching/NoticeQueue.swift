@@ -38,6 +38,12 @@ public final class NoticeQueue: Sendable {
     try watch(file, FolderNotice.Events.modified.rawValue)
   }
 
+  /// Starts to watch an open file for the removal of a name. Returns the number of the watch, as `watch(bytesOf:)` does.
+  func watch(removalOf file: Int32) throws(Fault) -> Int32 {
+    // The removal of a name changes the number of links. The file itself exists while it is open.
+    try watch(file, FolderNotice.Events([.attributes, .selfMoved]).rawValue)
+  }
+
   private func watch(_ opened: Int32, _ mask: UInt32) throws(Fault) -> Int32 {
     try systemCall("inotify_add_watch") {
       unsafe inotify_add_watch(descriptor.raw, "/proc/self/fd/\(opened)", mask)
