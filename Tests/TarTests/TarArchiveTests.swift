@@ -8,6 +8,23 @@ import Testing
 @Suite(.timeLimit(.minutes(2))) struct TarArchiveTests {
   private static func text(_ text: String) -> [UInt8] { Array(text.utf8) }
 
+  /// GNU tar's second volume: the header of the continued file has no signature.
+  @Test func continuedFileHasItsBytesAtTheirOffset() throws {
+    let volume = TarFixture().adding("d/f", type: "M", magic: "", Array("the end".utf8), offset: 5)
+      .adding("g", Array("whole".utf8)).ending().bytes
+    #expect(TarArchive.isStart(volume[..<512]))
+    let archive = try TarArchive(volume)
+    #expect(archive.lines() == ["d/", "d/f ! damaged", "g = whole"])
+    let entry = archive.find("d/f")
+    #expect(archive.entries.nodes[Int(entry)].size == 12)
+    let file = try archive.open(entry, .blocking)
+    #expect(try file.bytes(at: 5, atMost: 100) == Array("the end".utf8))
+    #expect(throws: Fault.self) { try file.bytes(at: 4, atMost: 2) }
+    #expect(archive.fault?.reason == "continues from another volume of the archive, which has the start of d/f")
+    let cut = try TarArchive(Array(volume[..<1540]))
+    #expect(cut.fault?.reason.hasPrefix("ends within g; continues from another volume") == true)
+  }
+
   @Test func allTarEntryTypesAreInTheTree() throws {
     let archive = try TarArchive(
       TarFixture().adding("d/", type: "5").adding("./d/a", Self.text("one")).adding("d/b", type: "1", link: "d/a")

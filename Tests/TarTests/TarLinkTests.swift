@@ -49,6 +49,17 @@ import Threads
     // To a symbolic link, before it and behind it.
     (["d/f=x", "l@d/f", "m>l", "m>l"], ["d/", "d/f = x", "l -> d/f", "m (1) -> d/f", "m -> d/f"]),
     (["m>l", "l@d", "d/f=x"], ["l -> d", "d/", "d/f = x", "m -> d"]),
+    // Through symbolic links.
+    (["d/f=x", "l@d", "h>l/f"], ["d/", "d/f = x", "l -> d", "h = x"]),
+    (["h>l/f", "l@d", "d/f=x"], ["l -> d", "d/", "d/f = x", "h = x"]),
+    (
+      ["d/e/f=x", "l@d", "s/m@../l/./e", "h>s/m/f"],
+      ["d/", "d/e/", "d/e/f = x", "l -> d", "s/", "s/m -> ../l/./e", "h = x"]
+    ),
+    (["d/f=x", "l@d/f", "h>l/f"], ["d/", "d/f = x", "l -> d/f", "h ! damaged"]),
+    (["a@b", "b@a", "h>a/f"], ["a -> b", "b -> a", "h ! damaged"]),
+    (["f=x", "l@/etc", "h>l/f"], ["f = x", "l = /etc", "h ! damaged"]),
+    (["f=x", "u@../..", "h>u/f"], ["f = x", "u = ../..", "h ! damaged"]),
     // A folder has the name.
     (["a=x", "b>a", "b/f=y"], ["a = x", "b (1) = x", "b/", "b/f = y"]),
     (["a>a", "a/f=y"], ["a/", "a/f = y", "a (1) ! damaged"]),

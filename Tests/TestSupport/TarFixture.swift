@@ -7,7 +7,8 @@ public struct TarFixture: Sendable {
   /// One header, and data padded to blocks. `size` is what the header claims, `mark` its last bytes.
   public func adding(
     _ name: String, type: Character = "0", link: String = "", magic: String = "ustar\u{0}00", _ data: [UInt8] = [],
-    size: [UInt8]? = nil, signed: Bool = false, mode: String = "0000644", prefix: String = "", mark: String = ""
+    size: [UInt8]? = nil, signed: Bool = false, mode: String = "0000644", prefix: String = "", mark: String = "",
+    offset: Int = 0
   ) -> TarFixture {
     var header = [UInt8](repeating: 0, count: 512)
     func put(_ bytes: some Collection<UInt8>, _ place: Int) {
@@ -22,6 +23,7 @@ public struct TarFixture: Sendable {
     put(magic.utf8, 257)
     put(Array(prefix.utf8).prefix(155), 345)
     put(mark.utf8, 508)
+    if offset > 0 { put(Self.octal(offset, 11), 369) }
     put(String(repeating: " ", count: 8).utf8, 148)
     let sum = header.reduce(0) { $0 + (signed ? Int(Int8(bitPattern: $1)) : Int($1)) }
     put(Self.octal(sum, 6) + [0, 0x20], 148)

@@ -41,6 +41,39 @@ extension EntryTree {
     }
   }
 
+  /// The maximum number of symbolic links that are followed on a path, as in Linux.
+  private static let mostFollowed = 40
+
+  /// Returns the node at a recorded path, from the root. Follows symbolic links to directories, except for the last
+  /// component. `target` returns the target of a link. Returns `nil` if the path does not exist or leaves the archive.
+  public func node(at path: ArraySlice<UInt8>, following target: (UInt32) -> ArraySlice<UInt8>?) -> UInt32? {
+    // Most paths have no links.
+    if let node = node(at: path) { return node }
+    var waiting = Array(EntryName.components(of: path).components.reversed())
+    var (place, followed, steps) = (Self.root, 0, 0)
+    while let name = waiting.popLast() {
+      steps += 1
+      guard steps <= EntryName.longestPath else { return nil }
+      if name.elementsEqual([0x2e]) { continue }
+      if name.elementsEqual([0x2e, 0x2e]) {
+        guard place != Self.root else { return nil }
+        place = nodes[Int(place)].parent
+        continue
+      }
+      guard let child = child(of: place, named: name) else { return nil }
+      guard nodes[Int(child)].kind == .link, !waiting.isEmpty else {
+        place = child
+        continue
+      }
+      followed += 1
+      guard followed <= Self.mostFollowed, let path = target(child), path.count <= EntryName.longestPath,
+        path.first != 0x2f
+      else { return nil }
+      waiting += path.split(separator: 0x2f).reversed()
+    }
+    return place
+  }
+
   /// Makes a file a hard link of `file`, with its size. If `file` is a symbolic link, the node becomes an equal link.
   public mutating func link(_ node: UInt32, to file: UInt32) throws(Fault) {
     let primary = primary(of: file)

@@ -6,7 +6,7 @@ public import Threads
 /// changed bytes. Even changed bytes cannot lead outside the tree or the archive.
 extension TarArchive {
   /// The version of the format. Parts of another version must not be restored.
-  public static let imageVersion: UInt64 = 3
+  public static let imageVersion: UInt64 = 4
 
   /// The number of nodes in a part.
   private static let partSize = 4096

@@ -31,14 +31,17 @@ public final class TarArchive: OpenedArchive {
     var fault: Fault?
     do throws(Fault) {
       var last: TarEntry?
+      var continued: TarEntry?
       while let entry = try reader.next() {
         try tree.add(entry)
+        if entry.sizeElsewhere > 0 { continued = continued ?? entry }
         last = entry
       }
       fault = reader.fault
-      if fault == nil, let last, try !reader.holdsAll(last) {
-        fault = Fault(
-          .damaged, "ends within \(String(decoding: last.path, as: UTF8.self))", atByte: last.dataOffset)
+      if fault == nil, let last, try !reader.holdsAll(last) { fault = last.fault("ends within") }
+      if let continued {
+        let start = continued.fault("continues from another volume of the archive, which has the start of")
+        fault = fault.map { Fault(.damaged, "\($0.reason); \(start.reason)", atByte: $0.offset) } ?? start
       }
     } catch {
       // The preceding entries are kept.
@@ -65,6 +68,15 @@ public final class TarArchive: OpenedArchive {
       throw Fault(.damaged, "it is a hard link to a file that is not in the archive", atByte: detail.dataOffset)
     }
     let size = tree.entries.nodes[Int(index)].size
+    if detail.flags.contains(.beginsElsewhere) {
+      if blocking == .immediate { throw .later }
+      let entry = try entry(detail)
+      let fault = entry.fault("another volume of the archive has the start of")
+      return try JoinedSource([
+        ("", AbsentBytes(size: entry.sizeElsewhere, fault)),
+        ("", ByteRange(of: source, start: entry.dataOffset, size: entry.dataSize)),
+      ])
+    }
     guard detail.flags.contains(.isSparse) else {
       return ByteRange(of: source, start: detail.dataOffset, size: size)
     }
@@ -107,6 +119,12 @@ public final class TarArchive: OpenedArchive {
   public static func isStart(_ head: ArraySlice<UInt8>) -> Bool {
     guard head.count >= TarHeader.size else { return false }
     return TarHeader(head.prefix(TarHeader.size)).map { $0.hasMagic || $0.looksRight } ?? false
+  }
+}
+
+extension TarEntry {
+  fileprivate func fault(_ reason: String) -> Fault {
+    Fault(.damaged, "\(reason) \(String(decoding: path, as: UTF8.self))", atByte: dataOffset)
   }
 }
 

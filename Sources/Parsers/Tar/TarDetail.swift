@@ -17,5 +17,7 @@ struct TarDetail: BitwiseCopyable, Sendable {
     static let hasAttributes = Flags(rawValue: 4)
     /// The entry is a hard link of a file that is not in the archive.
     static let isUnresolved = Flags(rawValue: 8)
+    /// The file begins in another volume of the archive.
+    static let beginsElsewhere = Flags(rawValue: 16)
   }
 }

@@ -24,6 +24,8 @@ struct TarEntry {
   var dataOffset: Int64
   /// The size of the stored data, in bytes.
   var dataSize: Int64
+  /// The number of the file's first bytes that are in another volume of the archive.
+  var sizeElsewhere: Int64 = 0
   var isSparse = false
   /// The areas of a sparse file whose map is in its headers.
   var sparseAreas: [TarSparseMap.Area] = []

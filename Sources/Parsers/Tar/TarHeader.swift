@@ -41,6 +41,7 @@ struct TarHeader {
     guard let first = path.first, first >= 0x20, dataSize != nil else { return false }
     // GNU tar's labels have no mode.
     if type == UInt8(ascii: "V") { return dataSize == 0 && modified > 0 }
+    if type == Self.continuation { return offset > 0 && dataSize ?? 0 > 0 }
     return (type == 0 || (0x30...0x37).contains(type)) && field(100, 8).contains { (0x30...0x37).contains($0) }
   }
 
@@ -63,6 +64,10 @@ struct TarHeader {
   /// The modification time, in seconds since 1970.
   var modified: Int64 { Self.number(field(136, 12)) ?? 0 }
   var linkTarget: ArraySlice<UInt8> { text(157, 100) }
+  /// The type of GNU tar's header of a file that continues from another volume.
+  static let continuation = UInt8(ascii: "M")
+  /// The offset in such a file at which its data continues, in bytes. 0 if it is not valid.
+  var offset: Int64 { Self.number(field(369, 12)).flatMap { Bounds.holds($0) ? $0 : nil } ?? 0 }
   var device: (major: Int64, minor: Int64) {
     style == .v7 ? (0, 0) : (Self.number(field(329, 8)) ?? 0, Self.number(field(337, 8)) ?? 0)
   }

@@ -143,6 +143,11 @@ struct TarReader {
     // An incremental archive's list of the directory's content.
     case UInt8(ascii: "D"): entry.kind = .folder
     case UInt8(ascii: "S"): try readSparse(header, &entry)
+    case TarHeader.continuation:
+      entry.sizeElsewhere = max(0, min(header.offset, Bounds.largestSize - dataSize))
+      entry.size += entry.sizeElsewhere
+      // The header records no mode.
+      entry.permissions = 0o644
     default:
       // In the first archives, only the name marks a directory.
       if entry.path.last == 0x2f { entry.kind = .folder }

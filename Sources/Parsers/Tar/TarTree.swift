@@ -52,6 +52,7 @@ struct TarTree: Sendable {
     var detail = TarDetail(
       dataOffset: entry.dataOffset, headerDistance: UInt32(clamping: entry.dataOffset - entry.headerOffset), flags: [])
     if entry.isSparse { detail.flags.insert(.isSparse) }
+    if entry.sizeElsewhere > 0 { detail.flags.insert(.beginsElsewhere) }
     if entry.attributes.hasExtendedAttributes { detail.flags.insert(.hasAttributes) }
     var node = EntryNode(
       kind: .file, modified: entry.modified, permissions: entry.permissions, size: entry.size, detail: details.count)
@@ -101,9 +102,12 @@ struct TarTree: Sendable {
         node: node, detail: detail, path: Array(path), target: Array(target), position: entries.nodes.count))
   }
 
-  /// Returns the file or symbolic link that currently has a recorded path.
+  /// Returns the file or symbolic link that currently has a recorded path. Follows symbolic links to directories of the
+  /// archive, as link(2) does.
   private func linkable(_ path: ArraySlice<UInt8>) -> UInt32? {
-    guard let node = entries.node(at: path), entries.nodes[Int(node)].kind != .folder else { return nil }
+    guard let node = entries.node(at: path, following: { text($0) }), entries.nodes[Int(node)].kind != .folder else {
+      return nil
+    }
     return node
   }
 

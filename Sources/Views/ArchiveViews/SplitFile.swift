@@ -102,8 +102,12 @@ final class SplitFile: Item {
 
   /// The fault of the first missing part.
   var fault: Fault? {
-    for case .missing(let name) in parts { return MissingPart.fault(name) }
+    for case .missing(let name) in parts { return Self.fault(ofMissing: name) }
     return nil
+  }
+
+  private static func fault(ofMissing name: FileName) -> Fault {
+    Fault(.unsupported, "it is split into several files, and \(name.text) is missing")
   }
 
   func open(pinned: Bool, _ blocking: BlockingMode) throws(Fault) -> any ByteSource {
@@ -114,7 +118,7 @@ final class SplitFile: Item {
       case .missing(let name):
         // Parts split at arbitrary offsets are as long as the first. Offsets into other parts can be any 32-bit number.
         let size = names.areBefore ? 1 << 32 : source.attributes.size
-        joined.append((name, MissingPart(name, size: size)))
+        joined.append((name, AbsentBytes(size: size, Self.fault(ofMissing: name))))
       }
     }
     return try JoinedSource(joined)
@@ -124,25 +128,5 @@ final class SplitFile: Item {
     guard let now = try source.now(isDoubted: isDoubted, blocking) else { return }
     let parts = try Self.parts(of: now, names, count: count, blocking)
     guard Self.present(parts).state == files.state else { throw .stale }
-  }
-}
-
-/// A placeholder for a missing part.
-private final class MissingPart: ByteSource {
-  private let name: FileName
-  let size: Int64
-
-  init(_ name: FileName, size: Int64) {
-    self.name = name
-    self.size = size
-  }
-
-  static func fault(_ name: FileName) -> Fault {
-    Fault(.unsupported, "it is split into several files, and \(name.text) is missing")
-  }
-
-  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ blocking: BlockingMode) throws(Fault) -> Int
-  {
-    throw Self.fault(name)
   }
 }
