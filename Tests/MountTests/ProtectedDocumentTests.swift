@@ -34,6 +34,37 @@ struct ProtectedDocumentTests {
     try await mount.shell("U=\(Self.reader) X=\(Self.owner) M=$O/made.pdf; \(lines)", scratch)
   }
 
+  /// The first question about a folder comes before its listing.
+  @Test func lockedFolderIsReportedBeforeItIsListed() async throws {
+    try await withDocuments { scratch in
+      var locked: [UInt8] = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1] + [UInt8](repeating: 0, count: 2040)
+      for (index, byte) in "EncryptedPackage".utf8.enumerated() { locked[1024 + index * 2] = byte }
+      try scratch.write("locked.docx", locked)
+      try scratch.write("locked.xlsx", locked)
+      try await withConverter(scratch) { mount in
+        let said = try await say(
+          """
+          state() { getfattr --only-values -n user.ffmount.state $1; echo; }
+          state other.pdf.pages; state open.pdf.pages
+          why() { \(MountProcess.binary) why $1 | grep -oE '^state +[a-z]+|ffmount unlock|save a copy without one'; }
+          why r4.pdf.pages; why locked.docx.as-txt; why locked.xlsx.sheets
+          """, mount, scratch)
+        #expect(
+          said == """
+            failed
+            exact
+            state   failed
+            ffmount unlock
+            state   failed
+            save a copy without one
+            state   failed
+            save a copy without one
+
+            """)
+      }
+    }
+  }
+
   @Test func encryptionIsPreservedInDerivedDocuments() async throws {
     try await withDocuments { scratch in
       let lines = """

@@ -130,7 +130,14 @@ final class DerivedDirectory: DerivedItem {
   }
 
   func provenance(_ blocking: BlockingMode) throws(Fault) -> Provenance? {
-    let failure = contents.job.flatMap { conversions.renditions.failure(of: $0, inState: file.revision) }
+    var failure = contents.job.flatMap { conversions.renditions.failure(of: $0, inState: file.revision) }
+    if failure == nil, contents.job != nil, !file.source.isConcealed {
+      // Not known before the files are.
+      do throws(Fault) { _ = try files(blocking) } catch {
+        guard error.concernsContent else { throw error }
+        failure = error
+      }
+    }
     var provenance = file.provenance(view: contents.view, failure)
     try provenance.adopt(file.source.item.provenance(blocking))
     return provenance

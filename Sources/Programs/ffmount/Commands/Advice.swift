@@ -29,6 +29,11 @@ enum Advice {
       "whatever the password",
       "unpack it with a program that decrypts: 7z for 7z archives, unar or unrar for RAR archives"
     ),
+    (
+      "is encrypted with a password",
+      "open it with its password in another program, such as LibreOffice, and save a copy without one"
+    ),
+    ("another volume", "extract the archive with all its volumes, by tar --multi-volume"),
     ("(apt install ", "install the package that the message names, then unmount and mount again"),
     ("is missing", "put the missing file beside the others, and open it again"),
     ("not supported", "another program may read it; the file itself can be copied out of the mount"),
