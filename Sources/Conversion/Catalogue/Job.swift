@@ -87,6 +87,17 @@ public struct JobAnswer: Hashable, Sendable {
   /// order.
   public static let inOrder = "in order"
 
+  /// The mark of remarks on parts of the source that are missing in the result.
+  private static let lossMark = "\u{1}"
+
+  /// Returns a remark on missing parts of the source. Empty if `remark` is.
+  public static func loss(_ remark: String) -> String { remark.isEmpty ? "" : lossMark + remark }
+
+  /// Returns a remark as it is shown, and whether it is on missing parts.
+  public static func shown(_ remark: String) -> (text: String, isLoss: Bool) {
+    (remark.replacing(lossMark, with: ""), remark.contains(lossMark))
+  }
+
   public enum Failure: UInt8, Sendable {
     /// The input violates the rules of its format.
     case damaged = 1

@@ -107,8 +107,10 @@ final class RenditionFile: DerivedItem {
     if provenance.state == .exact, try knownSize(blocking) == nil {
       provenance.state = .estimate
     }
-    if provenance.error == nil {
-      provenance.remark = conversions.known.remark(of: work, inState: file.revision).map { "\(file.path) \($0)" }
+    if provenance.error == nil, let remark = conversions.known.remark(of: work, inState: file.revision) {
+      let (text, isLoss) = JobAnswer.shown(remark)
+      provenance.remark = "\(file.path) \(text)"
+      if isLoss { provenance.state = .failed }
     }
     return provenance
   }

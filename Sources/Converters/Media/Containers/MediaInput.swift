@@ -50,6 +50,8 @@ internal import WorkerKit
   private var lostLinks: [Int] = []
   /// The times of recordings that were joined. `nil` for formats whose clock does not start again.
   private var continued: ContinuedTimes?
+  /// The reader of packets. `nil` for formats other than Ogg, and for Ogg without Vorbis.
+  private let oggPackets: OggPackets?
   /// The total duration of several files in a row, and whether all have equal headers.
   private let linked: (duration: Double?, areAlike: Bool)
   /// Whether the packets of several files in a row cannot follow one another in another container.
@@ -82,6 +84,8 @@ internal import WorkerKit
       clocks[stream.index] = unsafe context.pointee.streams[stream.index].flatMap { unsafe ByteClock($0) }
     }
     if Self.restarting.contains(formatName) { continued = ContinuedTimes() }
+    let isVorbis = formatName == "ogg" && streams.contains { $0.codec == AV_CODEC_ID_VORBIS }
+    oggPackets = isVorbis ? try OggPackets() : nil
     cut = formatName == "wav" ? links[0].cutOfSamples : 1
     linked = links.count > 1 ? unsafe Self.compare(links, to: context) : (nil, true)
   }
@@ -149,8 +153,11 @@ internal import WorkerKit
     return (own ?? duration ?? 0) / cut
   }
 
-  /// A remark on what a file lacks: its end, recordings or pages. The end of a sentence. Empty if nothing is missing.
-  var shortfall: String {
+  /// A remark on missing parts of a file. The end of a sentence. Empty if nothing is missing.
+  var shortfall: String { JobAnswer.loss(missing) }
+
+  /// The missing parts of a file: its end, recordings or pages.
+  private var missing: String {
     guard let end else { return "" }
     var remarks = lostLinks.map { "lacks recording \($0) of \(links.count), which cannot be read" }
     let pages = links.reduce(0) { $0 + MediaLinks.damagedPages(in: $1) }
@@ -180,7 +187,7 @@ internal import WorkerKit
 
   /// Throws if a single audio stream ended before half of its recorded length.
   func checkHalf() throws(JobFailure) {
-    if isExact, end != nil, reached < recorded / 2 { throw JobFailure(.damaged, shortfall) }
+    if isExact, end != nil, reached < recorded / 2 { throw JobFailure(.damaged, missing) }
   }
 
   /// The duration in seconds. `nil` if the container does not record it.
@@ -213,7 +220,7 @@ internal import WorkerKit
     packet.clear()
     end = nil
     while true {
-      let came = unsafe av_read_frame(context, packet.pointer)
+      let came = unsafe try oggPackets?.read(context, into: packet) ?? av_read_frame(context, packet.pointer)
       if came >= 0 {
         isAtStart = false
         guard let first = place.first(packet.stream), streams.indices.contains(first) else {
@@ -266,6 +273,7 @@ internal import WorkerKit
     var last: UnsafeMutablePointer<AVFormatContext>? = unsafe context
     unsafe avformat_close_input(&last)
     unsafe context = made
+    oggPackets?.clear()
     bytes = stream
     link = number
     isAtStart = true
@@ -308,6 +316,7 @@ internal import WorkerKit
     if isAtStart { return }
     try reset()
     if links.count > 1 { return }
+    oggPackets?.clear()
     isAtStart = false
     var start = min(0, stream.start ?? 0)
     // In these containers, the encoder's delay precedes the recorded start.
@@ -329,6 +338,7 @@ internal import WorkerKit
   /// Prepares a seek: opens the first of several files in a row.
   func restart() throws(JobFailure) {
     if link > 0 { try open(0) }
+    oggPackets?.clear()
     if continued != nil { continued = ContinuedTimes() }
   }
 }

@@ -134,30 +134,47 @@ struct MediaLinks {
   private static let matroska: [UInt8] = [0x1a, 0x45, 0xdf, 0xa3]
   private static let segment: [UInt8] = [0x18, 0x53, 0x80, 0x67]
 
-  /// A header follows a segment that records its size.
+  /// A header follows a segment. The size of a segment is unknown if it was recorded while it was sent.
   private func matroskaStarts() throws(JobFailure) -> [Int] {
     var starts: [Int] = []
-    var place = 0
-    while place < size, let head = element(at: place), head.id == Self.matroska, let body = element(at: head.end),
-      body.id == Self.segment
-    {
-      place = body.end
-      if bytes(at: place, count: 4) == Self.matroska { try add(place, to: &starts) }
+    var next = segment(at: 0)
+    while let segment = next {
+      if let end = segment.end {
+        next = self.segment(at: end)
+        if next != nil { try add(end, to: &starts) }
+        continue
+      }
+      var place = segment.start
+      next = nil
+      while next == nil, let found = self.next(Self.matroska, from: place) {
+        next = self.segment(at: found)
+        if next != nil { try add(found, to: &starts) }
+        place = found + 4
+      }
     }
     return starts
   }
 
-  /// Returns the name and end of an EBML element whose name has four bytes (RFC 8794, 4). Returns `nil` if there is
-  /// none or its size is unknown.
-  private func element(at place: Int) -> (id: [UInt8], end: Int)? {
+  /// Returns the range of the segment whose header is at an offset. Returns `nil` if there is none.
+  private func segment(at place: Int) -> (start: Int, end: Int?)? {
+    guard let head = element(at: place), head.id == Self.matroska, let start = head.end,
+      let body = element(at: start), body.id == Self.segment
+    else { return nil }
+    return (body.start, body.end)
+  }
+
+  /// Returns the name and range of an EBML element whose name has four bytes (RFC 8794, 4). The end is `nil` if the size
+  /// is unknown. Returns `nil` if there is no element.
+  private func element(at place: Int) -> (id: [UInt8], start: Int, end: Int?)? {
     let head = bytes(at: place, count: 12)
     guard head.count > 5 else { return nil }
     let length = head[4].leadingZeroBitCount + 1
     guard length <= 8, head.count >= 4 + length else { return nil }
     let mask = UInt64(1) << UInt64(7 * length) - 1
     let value = UInt64(bigEndianBytes: head[4..<4 + length]) & mask
-    guard value != mask, value <= UInt64(size) else { return nil }
-    return (Array(head.prefix(4)), place + 4 + length + Int(value))
+    let start = place + 4 + length
+    if value == mask { return (Array(head.prefix(4)), start, nil) }
+    return value <= UInt64(size) ? (Array(head.prefix(4)), start, start + Int(value)) : nil
   }
 
   // MARK: FLAC
@@ -166,7 +183,8 @@ struct MediaLinks {
   /// The mark and the head of the block that follows it, whether or not that is the only one.
   private static let flacHeads = [[0, 0, 0, 34], [0x80, 0, 0, 34]].map { flac + $0 }
 
-  /// The frames do not record their sizes. They are searched only if they are larger than the header permits.
+  /// The frames do not record their sizes. They are searched only if they are larger than the header permits, or if the
+  /// last one is not the header's.
   private func flacStarts() throws(JobFailure) -> [Int] {
     let head = bytes(at: 0, count: 42)
     guard head.count == 42, Self.flacHeads.contains(Array(head.prefix(8))) else { return [] }
@@ -174,7 +192,7 @@ struct MediaLinks {
     let (block, longest) = (number(8..<10), number(15..<18))
     let (channels, bits) = (Int(head[20] >> 1 & 7) + 1, Int(head[20] & 1) << 4 + Int(head[21] >> 4) + 1)
     let samples = Int(head[21] & 15) << 32 + number(22..<26)
-    guard samples > 0, block > 0 else { return [] }
+    guard block > 0 else { return [] }
     var place = 4
     while true {
       let head = bytes(at: place, count: 4)
@@ -184,12 +202,60 @@ struct MediaLinks {
     }
     let frames = (samples + block - 1) / block
     let frame = longest > 0 ? longest : block * channels * (bits + 1) / 8 + 64
-    guard size - place > frames * frame else { return [] }
+    if samples > 0, size - place <= frames * frame, samples == lastSample(from: place, frame: frame, block: block) {
+      return []
+    }
     var starts: [Int] = []
     while let found = next(Self.flac, from: place) {
       if Self.flacHeads.contains(bytes(at: found, count: 8)) { try add(found, to: &starts) }
       place = found + 4
     }
     return starts
+  }
+
+  private static let frameHeadSize = 16
+
+  /// Returns the number of samples up to the end of the last frame of a FLAC file. Returns `nil` if that is not found
+  /// within the maximum size of a frame, and of tags.
+  private func lastSample(from start: Int, frame: Int, block: Int) -> Int? {
+    let place = max(start, size - min(frame, Self.chunkSize) - (64 << 10))
+    // A frame may be shorter than the longest header.
+    let end = bytes(at: place, count: size - place) + [UInt8](repeating: 0, count: Self.frameHeadSize)
+    return end.indices.dropLast(Self.frameHeadSize).reversed().lazy
+      .compactMap {
+        end[$0] == 0xff ? Self.lastSample(ofFrame: Array(end[$0...].prefix(Self.frameHeadSize)), block) : nil
+      }
+      .first
+  }
+
+  /// Returns the number of samples up to the end of a frame, by its header (RFC 9639, 9.1). Returns `nil` if the header
+  /// is invalid.
+  private static func lastSample(ofFrame head: [UInt8], _ block: Int) -> Int? {
+    let (blockCode, rateCode) = (Int(head[2] >> 4), head[2] & 15)
+    guard head[1] & 0xfe == 0xf8, blockCode > 0, rateCode < 15, head[3] >> 4 < 11, head[3] & 1 == 0 else { return nil }
+    // The number of the frame, or of its first sample, in the manner of UTF-8.
+    let ones = (~head[4]).leadingZeroBitCount
+    guard ones != 1, ones < 8 else { return nil }
+    var place = 4 + max(1, ones)
+    let number = head[5..<max(5, place)].reduce(Int(head[4]) & (ones == 0 ? 0x7f : 0x7f >> ones)) {
+      $0 << 6 | Int($1 & 0x3f)
+    }
+    let length: Int
+    switch blockCode {
+    case 1: length = 192
+    case 2...5: length = 576 << (blockCode - 2)
+    case 6:
+      length = Int(head[place]) + 1
+      place += 1
+    case 7:
+      length = Int(head[place]) << 8 + Int(head[place + 1]) + 1
+      place += 2
+    default: length = 256 << (blockCode - 8)
+    }
+    place += [12: 1, 13: 2, 14: 2][rateCode] ?? 0
+    guard let table = unsafe av_crc_get_table(AV_CRC_8_ATM), unsafe av_crc(table, 0, head, place) == head[place] else {
+      return nil
+    }
+    return (head[1] & 1 == 0 ? number * block : number) + length
   }
 }

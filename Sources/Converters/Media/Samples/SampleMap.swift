@@ -99,7 +99,7 @@ final class SampleMap {
   /// A remark on the whole stream and the last range that was read, as the end of a sentence. Empty if there is none.
   var remark: String {
     let rate = shape.rate
-    return [ending, loss.remark(rate: rate)].filter { !$0.isEmpty }.joined(separator: "; ")
+    return JobAnswer.loss([ending, loss.remark(rate: rate)].filter { !$0.isEmpty }.joined(separator: "; "))
   }
 
   /// A remark on a stream that is shorter than the container claims. Empty for others.

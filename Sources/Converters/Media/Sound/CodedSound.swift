@@ -68,7 +68,7 @@ struct CodedSound {
       let ending = sound.input.shortfall
       let lost = try target.isLossless ? 0 : lostPackets()
       let isLost = lost == 0 ? "" : "has damaged sound (\(lost) \(lost == 1 ? "packet" : "packets"))"
-      return [ending, isLost, try paddingRemark()].filter { !$0.isEmpty }.joined(separator: "; ")
+      return [ending, JobAnswer.loss(isLost), try paddingRemark()].filter { !$0.isEmpty }.joined(separator: "; ")
     }
     let coding = try Coding(sound, target, changes)
     let file = try self.file(to: output, coding)

@@ -67,7 +67,7 @@ final class SoundFeed {
     if changes.span == nil { try sound.input.checkHalf() }
     let lost = reader.lostPackets
     let isLost = lost == 0 ? "" : "lacks \(lost) \(lost == 1 ? "packet" : "packets") that cannot be decoded"
-    var remarks = [sound.input.shortfall, isLost]
+    var remarks = [sound.input.shortfall, JobAnswer.loss(isLost)]
     if let count {
       let left = count - came
       if left > 0 {
@@ -76,14 +76,14 @@ final class SoundFeed {
           throw JobFailure(.damaged, "ends after \(end) s, though it says that it lasts \(all) s")
         }
         if left > rounding || lost > 0 {
-          remarks.append("is silent for its last \(SoundLoss.seconds(left, shape.rate)) s")
+          remarks.append(JobAnswer.loss("is silent for its last \(SoundLoss.seconds(left, shape.rate)) s"))
         }
         try fill(left) { (frame) throws(JobFailure) in try body(frame, 1) }
       }
       // The last packet is decoded entirely.
       let padding = (reader.keptPadding + sound.longestPacket) * Int64(shape.rate) / Int64(max(1, sound.stream.rate))
       if changes.span?.end == nil, -left > padding + rounding {
-        remarks.append("lacks the last \(SoundLoss.seconds(-left, shape.rate)) s")
+        remarks.append(JobAnswer.loss("lacks the last \(SoundLoss.seconds(-left, shape.rate)) s"))
       }
     }
     remark = remarks.filter { !$0.isEmpty }.joined(separator: "; ")
