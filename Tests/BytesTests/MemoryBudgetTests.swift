@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 import Testing
 import Threads
@@ -34,6 +35,25 @@ import Threads
     #expect(budget.used == 0 && other.grow(to: 100))
     other.set(to: 7)
     #expect(budget.used == 7)
+  }
+
+  /// Memory that is not counted is freed by the work that takes counted memory.
+  @Test func heapIsTrimmedAfterMemoryWasTaken() throws {
+    func resident() throws -> Int {
+      let text = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
+      return 4096 * (text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0)
+    }
+    let budget = MemoryBudget(trimsHeap: true)
+    let share = MemoryShare(in: budget)
+    // Blocks that stay keep malloc from returning the others by itself.
+    var blocks = (0..<75_000).map { _ in [UInt8](repeating: 1, count: 4000) }
+    let kept = stride(from: 0, to: blocks.count, by: 100).map { blocks[$0] }
+    blocks = []
+    let before = try resident()
+    share.set(to: 40 << 20)
+    for _ in 0..<100 where try resident() > before - (150 << 20) { _ = usleep(100_000) }
+    #expect(try resident() <= before - (150 << 20))
+    withExtendedLifetime(kept) {}
   }
 
   @Test func largestHolderIsEvictedFirst() {

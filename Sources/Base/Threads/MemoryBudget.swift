@@ -16,8 +16,9 @@ public final class MemoryBudget: Sendable {
   private struct State {
     var used = 0
     var holders: [Holder] = []
-    /// The number of bytes freed since the heap was trimmed.
-    var freed = 0
+    /// The number of bytes taken and freed since the heap was trimmed. What is taken is often collected in memory that is
+    /// freed uncounted.
+    var changed = 0
     var isTrimming = false
   }
 
@@ -30,9 +31,9 @@ public final class MemoryBudget: Sendable {
   /// The thread that trims the heap. Nil if this budget does not trim it.
   private let trimmer: ThreadPool?
 
-  /// The number of freed bytes after which the heap is trimmed. malloc keeps pages between blocks that are in use.
+  /// The number of bytes after which the heap is trimmed. malloc keeps pages between blocks that are in use.
   private static let trimmedSize = 32 << 20
-  /// The time without frees before the heap is trimmed, in microseconds. Memory that is freed before is used again.
+  /// The time without changes before the heap is trimmed, in microseconds. Memory that is freed before is used again.
   private static let quietTime: UInt32 = 1_000_000
 
   /// - Parameter trimsHeap: Whether a thread returns freed memory to the system.
@@ -55,7 +56,7 @@ public final class MemoryBudget: Sendable {
   /// Reserves `count` bytes, evicting if necessary. Returns whether that succeeded.
   func take(_ count: Int) -> Bool {
     func isTaken() -> Bool {
-      state.withLock { state in
+      change { state in
         let (sum, isOver) = state.used.addingReportingOverflow(count)
         guard !isOver, sum <= capacity else { return false }
         state.used = sum
@@ -74,14 +75,21 @@ public final class MemoryBudget: Sendable {
 
   /// Adjusts the count by `change` bytes. Evicts nothing, so a holder may call it with its own lock held.
   func count(_ change: Int) {
-    let mustTrim = state.withLock { state -> Bool in
-      state.used += change
-      if change < 0 { state.freed -= change }
-      guard trimmer != nil, state.freed >= Self.trimmedSize, !state.isTrimming else { return false }
+    self.change { $0.used += change }
+  }
+
+  /// Changes the state with `body`. Lets the heap be trimmed if many bytes have changed.
+  private func change<Result>(_ body: (inout State) -> Result) -> Result {
+    let (result, mustTrim) = state.withLock { state in
+      let before = state.used
+      let result = body(&state)
+      state.changed += abs(state.used - before)
+      guard trimmer != nil, state.changed >= Self.trimmedSize, !state.isTrimming else { return (result, false) }
       state.isTrimming = true
-      return true
+      return (result, true)
     }
     if mustTrim { trimmer?.submit { [weak self] in self?.trim() } }
+    return result
   }
 
   private func trim() {
@@ -89,9 +97,9 @@ public final class MemoryBudget: Sendable {
     while true {
       _ = usleep(Self.quietTime)
       let isQuiet = state.withLock { state in
-        defer { seen = state.freed }
-        guard state.freed == seen else { return false }
-        (state.freed, state.isTrimming) = (0, false)
+        defer { seen = state.changed }
+        guard state.changed == seen else { return false }
+        (state.changed, state.isTrimming) = (0, false)
         return true
       }
       if isQuiet { return ffmount_trim_heap() }
