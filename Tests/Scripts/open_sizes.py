@@ -1,0 +1,75 @@
+"""open_sizes.py SOURCE MOUNT: what fstat(2) and reads give another user of open files that have become private. As root.
+
+Files of a view give what they had when they were opened, real files what they have now. Prints what is wrong, and "done".
+"""
+import io
+import os
+import sys
+import time
+import zipfile
+
+source, mount = sys.argv[1:]
+USER = 4001
+NAMES = ["r.txt", "a.zip.contents/x", "b.zip.contents/x", "t.csv.as-txt", "t.csv.as-html"]
+
+
+def write(name, data):
+    with open(f"{source}/{name}", "wb") as file:
+        file.write(data)
+
+
+def archive(text, method):
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as file:
+        entry = zipfile.ZipInfo("x")
+        entry.external_attr, entry.compress_type = 0o100644 << 16, method
+        file.writestr(entry, text)
+    return data.getvalue()
+
+
+def fill(text, count):
+    write("r.txt", text * count)
+    write("new.zip", archive(text * count, zipfile.ZIP_DEFLATED))
+    os.rename(f"{source}/new.zip", f"{source}/a.zip")
+    write("b.zip", archive(text * count, zipfile.ZIP_STORED))
+    write("t.csv", b"%s,1\n" % text * count)
+
+
+def told(opened):
+    return {name: (os.fstat(file).st_size, len(os.pread(file, 1 << 20, 0))) for name, file in opened.items()}
+
+
+fill(b"public", 10)
+time.sleep(.1)
+(ready, tell), (changed, go) = os.pipe(), os.pipe()
+if not os.fork():
+    os.setgroups([])
+    os.setgid(USER)
+    os.setuid(USER)
+    opened = {name: os.open(f"{mount}/{name}", os.O_RDONLY) for name in NAMES}
+    before = told(opened)
+    os.write(tell, b"1")
+    for number in range(2):
+        os.read(changed, 1)
+        now = told(opened)
+        expected = before if number == 0 else before | {"r.txt": (6000, 6000)}
+        if now != expected:
+            print(f"{now} instead of {expected}", flush=True)
+        os.write(tell, b"1")
+    os._exit(0)
+os.read(ready, 1)
+for name in os.listdir(source):
+    os.chmod(f"{source}/{name}", 0o600)
+os.write(go, b"1")
+os.read(ready, 1)
+fill(b"secret", 1000)
+os.chmod(f"{source}/a.zip", 0o600)
+# The mount's user sees the new state, whose nodes may be those of the open files.
+for name in NAMES:
+    with open(f"{mount}/{name}", "rb") as file:
+        file.read()
+time.sleep(1)
+os.write(go, b"1")
+os.read(ready, 1)
+os.wait()
+print("done")
