@@ -1,6 +1,6 @@
 internal import Bytes
 internal import Glibc
-internal import Synchronization
+internal import Locks
 internal import Threads
 
 /// Tells caches that files have been removed, so that they do not keep them open.
@@ -21,7 +21,7 @@ public final class RemovalNotices: Sendable {
     var watches: [Int32: Int] = [:]
   }
 
-  private let state = Mutex(State())
+  private let state = UnfairLock(State())
   private let waiter = ThreadPool(atMost: 1)
 
   /// The time in which several removals are gathered, in microseconds.
