@@ -31,6 +31,7 @@ final class RegularExpression: Sendable {
   /// for others.
   private static func mistake(in text: [UInt8]) -> String? {
     if text.count > longest { return "the regular expression has more than \(longest) bytes" }
+    if text.contains(0) { return "a regular expression cannot have a NUL" }
     var copies = 1
     var index = 0
     while index < text.count {

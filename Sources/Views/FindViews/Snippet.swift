@@ -26,7 +26,8 @@ package struct Snippet: Sendable, Hashable {
     let words = Words(query.terms)
     if !words.isEmpty { found = words.matches(in: text) }
     for pattern in query.patterns {
-      if let range = pattern.firstMatch(in: text) { found.append(Match(range: range, word: -1)) }
+      // An expression such as x* matches the empty text, which has nothing to mark.
+      if let range = pattern.firstMatch(in: text), !range.isEmpty { found.append(Match(range: range, word: -1)) }
     }
     found.sort { $0.range.lowerBound < $1.range.lowerBound }
     if found.isEmpty, !isLast { return nil }
