@@ -51,6 +51,55 @@ struct LibrarySearchTests {
     }
   }
 
+  @Test func documentsAreFoundInParts() async throws {
+    let sample = try Sample("club.mbox")
+    try sample.make(
+      by: """
+        import zipfile
+        os.makedirs('deep/er')
+        for number in range(7): open(f'deep/note {number}.txt', 'w').write(f'zeppelin {number}')
+        with zipfile.ZipFile('deep/er/a.zip', 'w') as archive: archive.writestr('in/side.txt', 'another zeppelin')
+        """)
+    func find(
+      _ query: String, in path: FilePath = "", from start: Int = 0, atMost count: Int = 100
+    ) async throws -> FileTree.FoundDocuments {
+      try await sample.tree.documents(matching: query, in: path, from: start, atMost: count, within: .seconds(60))
+    }
+    let all = try await find("zeppelin")
+    #expect(all.count == 8 && all.next == nil && all.percent == 100 && all.isComplete && all.documents.count == 8)
+    var parts: [FileTree.Document] = []
+    var next: Int? = 0
+    while let start = next {
+      let part = try await find("zeppelin", from: start, atMost: 3)
+      #expect(part.documents.count <= 3 && part.count == 8 && part.isComplete == (part.next == nil))
+      parts += part.documents
+      next = part.next
+    }
+    #expect(parts == all.documents)
+    // Below directories of views, too.
+    for (path, count) in [("deep", 8), ("deep/er", 1), ("deep/er/a.zip.contents", 1), ("deep/er/a.zip.contents/in", 1)]
+    {
+      #expect(try await find("zeppelin", in: FilePath(path)).documents.count == count, "\(path)")
+    }
+    #expect(try await find("zeppelin", in: "deep/er").documents.first?.path == "deep/er/a.zip.contents/in/side.txt")
+    // The number of phrases is not known before they are read.
+    let phrase = try await find("\"zeppelin 3\"", atMost: 1)
+    #expect(phrase.documents.map(\.path) == ["deep/note 3.txt"] && phrase.count == nil)
+    // Messages of a mailbox, and parts of names that are no words.
+    let message = try #require(try await find("from:mary", in: "club.mbox").documents.first)
+    #expect(message.isDirectory && message.kind == "mail" && message.title == "Pictures of the harbour")
+    #expect(!message.sender.isEmpty && message.date != nil)
+    #expect(try await find("ote 5.tx").documents.map(\.path) == ["deep/note 5.txt"])
+    #expect(try await find("zepelin").similarWord == "zeppelin")
+    #expect(try await find("zeppelin", from: 1_000_000).documents.isEmpty)
+    await expectError(.unsupported, "") { () throws(FileTreeError) in
+      _ = try await sample.tree.documents(matching: "size:big", from: 0, atMost: 1)
+    }
+    await expectError(.notADirectory, "deep/note 1.txt") { () throws(FileTreeError) in
+      _ = try await sample.tree.documents(matching: "x", in: "deep/note 1.txt", from: 0, atMost: 1)
+    }
+  }
+
   /// The root has nothing beside it where results could be shown.
   @Test func searchOfRootCoversMailAndNames() async throws {
     let sample = try Sample()

@@ -63,8 +63,15 @@ import Testing
       #expect(found.wholePath == Self.path("a.pdf.pages/2") && found.date == nil && found.size == 7)
       // A part has its page of the text of the whole.
       #expect(documents.text(of: 3) == Self.path("okapi zebra") && documents.text(of: 1) == nil)
-      let relevance = try #require(documents.relevance(matching: "\"name\"", weights: [1, 1, 1, 1]))
+      let relevance = try #require(
+        documents.relevance(matching: "\"name\"", weights: [1, 1, 1, 1], phrases: [2_000_000]))
       #expect(relevance.map(\.number) == [1, 2, 3, 4])
+      // The weight of a phrase is a factor. A wrong number of them is no error.
+      let half = try #require(
+        documents.relevance(matching: "\"name\"", weights: [1, 1, 1, 1], phrases: [1_000_000]))
+      #expect(zip(relevance, half).allSatisfy { abs($0.relevance - 2 * $1.relevance) <= 2 && $1.relevance > 0 })
+      let wrong = documents.relevance(matching: "\"name\"", weights: [1, 1, 1, 1], phrases: [])
+      #expect(wrong?.map(\.relevance) == [0, 0, 0, 0])
       #expect(documents.words(of: .bodies, from: "zeb", through: "zec", atMost: 9).map(\.word) == ["zebra"])
       // Another process finds the same. The second source is not finished.
       let again = try #require(Index(folder: folder).documents(below: Self.folder, version: 1, options: 0))

@@ -1,4 +1,4 @@
-"""What find_killed.py and find_changed.py share: `ffmount index --search` and `ffmount search` on a tree, with caches of their own."""
+"""What find_killed.py, find_changed.py and find_parts.py share: `ffmount index --search` and `ffmount search` on a tree, with caches of their own."""
 
 import json
 import os
@@ -13,7 +13,7 @@ class Command:
     """ffmount on one tree. `failures` has a line for each search that failed or found something else."""
 
     def __init__(self, binary, tree):
-        self.binary, self.tree, self.failures = Path(binary).resolve(), tree, []
+        self.binary, self.tree, self.failures, self.options = Path(binary).resolve(), tree, [], []
 
     def environment(self, cache):
         return dict(os.environ, XDG_CACHE_HOME=str(cache), TZ="UTC")
@@ -25,7 +25,7 @@ class Command:
 
     def ask(self, cache, query):
         """The hits in their order, without what depends on the order of indexing."""
-        words = [self.binary, "search", self.tree, query, "--json", "--limit", "100000"]
+        words = [self.binary, "search", self.tree, query, "--json", "--limit", "100000", *self.options]
         done = subprocess.run(words, env=self.environment(cache), capture_output=True, text=True, timeout=300)
         if done.returncode not in (0, 1):
             self.failures.append(f"`{query}`: status {done.returncode}: {done.stderr.strip()[-300:]}")

@@ -15,6 +15,7 @@ import urllib.parse
 import xml.etree.ElementTree as ElementTree
 import zipfile
 
+import json_schema
 from serving import Server
 
 program, folder = sys.argv[1:]
@@ -54,6 +55,27 @@ def make():
     os.symlink("missing", os.path.join(source, "nowhere"))
     os.symlink("../outside", os.path.join(source, "out"))
     os.utime(os.path.join(source, "plain.txt"), (1700000000, 1700000000))
+    make_findable()
+
+
+def make_findable():
+    """Files that only a search has a use for."""
+    inner = os.path.join(source, "found")
+    os.makedirs(inner)
+    markup = "<img src=x onerror=alert(1)> zebra & \\ \"quoted\" \u202e end"
+    with open(os.path.join(inner, "<b>zebra.txt"), "w") as file:
+        file.write("Before it. " * 30 + markup)
+    os.utime(os.path.join(inner, "<b>zebra.txt"), (1700000000, 1700000000))
+    with open(os.path.join(inner, "zebra.eml"), "wb") as file:
+        file.write(b"From: Ann <ann@example.org>\nDate: Mon, 6 May 2024 10:00:00 +0000\nSubject: A zebra\n\nIt grazes.\n")
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("deep/zebra.md", "one zebra")
+    with zipfile.ZipFile(os.path.join(inner, "outer.zip"), "w") as archive:
+        archive.writestr("inner.zip", packed.getvalue())
+    for number in range(30):
+        with open(os.path.join(inner, f"herd {number}.txt"), "w") as file:
+            file.write(f"wildebeest number {number}")
 
 
 def listing(server):
@@ -139,19 +161,73 @@ def views(server):
     same("views", (got["a.zip.contents"]["view"], got["a.zip.contents"]["isListed"]), ("contents", True))
     got = server.call("stat", path="/a.zip.contents/stored.txt")
     same("stat", (got["size"], got["view"], got["source"], got["state"]), (6, "contents", "a.zip", "exact"))
-    hits = server.call("search", path="/", q="NEEDLE hay")
+    hits = searched(server, path="/", q="NEEDLE hay")
     same("search", ([hit["path"] for hit in hits["results"]], hits["isComplete"]), (["/Folder/deep/needle in hay.txt"], True))
-    hits = server.call("search", path="/", q="raw")["results"]
-    same("hits that are not UTF-8", {hit.get("encodedPath") for hit in hits}, {"/raw%FF.txt", "/raw%FF.zip"})
+    hits = searched(server, path="/", q="raw")["results"]
+    same("hits that are not UTF-8", {hit.get("encodedPath") for hit in hits},
+         {"/raw%FF.txt", "/raw%FF.zip", "/raw%FF.zip.contents/in%20raw.txt"})
     same("others", [hit for hit in server.call("search", path="/", q="needle")["results"] if "encodedPath" in hit], [])
     got = [view.get("encodedPath") for view in json.loads(server.ask("/api/views?path=/raw%FF.zip").body)["views"]]
     same("views of a name that is not UTF-8", "/raw%FF.zip.contents" in got, True)
-    hits = server.call("search", path="/inbox.mbox", q="harbour")["results"]
+    hits = searched(server, path="/inbox.mbox", q="harbour")["results"]
     same("search in mail", len(hits), 2)
     same("what it found", "message.eml" in {i["name"] for i in server.call("list", path=hits[0]["path"])["items"]}, True)
     described = json.loads(server.ask("/api/openapi.json").body)
     for path in described["paths"]:
         same(path, server.ask(path + "?path=/&q=a").status in (200, 400), True)
+
+
+def searched(server, **parameters):
+    """The results once everything has been searched."""
+    while True:
+        got = server.call("search", **parameters)
+        described = json.loads(server.ask("/api/openapi.json").body)
+        for fault in json_schema.faults(got, described["components"]["schemas"]["Search"], described):
+            print(f"search {parameters}: {fault}")
+        if got["percent"] == 100:
+            return got
+        time.sleep(.1)
+
+
+def search(server):
+    """One search over everything: its members, parts, places and limits."""
+    inner = os.path.join(source, "found")
+    hits = {hit["path"]: hit for hit in searched(server, path="/", q="zebra")["results"]}
+    same("what is found", set(hits), {"/found/<b>zebra.txt", "/found/zebra.eml", "/found/outer.zip.contents/inner.zip.contents/deep/zebra.md"})
+    text, mail = hits.get("/found/<b>zebra.txt", {}), hits.get("/found/zebra.eml", {})
+    same("a text", [text.get(name) for name in ("name", "type", "kind", "date", "title", "extension")],
+         ["<b>zebra.txt", "file", "text", "2023-11-14T22:13:20.000Z", "<b>zebra.txt", "txt"])
+    same("its size", text.get("size"), os.path.getsize(os.path.join(inner, "<b>zebra.txt")))
+    snippet = text.get("snippet", "").encode()
+    same("its words", [snippet[start:end] for start, end in text.get("marks", [])], [b"zebra"])
+    same("markup stays as it is", b"<img src=x onerror=alert(1)> zebra & \\ \"quoted\"" in snippet, True)
+    same("a message", [mail.get(name) for name in ("kind", "date", "sender", "title", "type")],
+         ["mail", "2024-05-06T10:00:00.000Z", "Ann <ann@example.org>", "A zebra", "file"])
+    for hit in hits.values():
+        same(f"{hit['path']} opens", server.ask("/api/file?path=" + urllib.parse.quote(hit["path"])).status, 200)
+    for path, count in (("/found", 3), ("/found/outer.zip.contents", 1), ("/found/outer.zip.contents/inner.zip.contents/deep", 1), ("/Folder", 0)):
+        same(f"below {path}", len(searched(server, path=path, q="zebra")["results"]), count)
+    same("in a mailbox", [(hit["title"], hit["kind"], hit["sender"], hit["date"][:10]) for hit in searched(server, path="/inbox.mbox", q="summer")["results"]],
+         [("Summer", "mail", "Ann", "2024-05-06")])
+    whole = searched(server, path="/found", q="wildebeest")
+    same("all in one", (len(whole["results"]), whole["count"], whole.get("next"), whole["isComplete"]), (30, 30, None, True))
+    parts, start = [], 0
+    while start is not None:
+        got = server.call("search", path="/found", q="wildebeest", limit="7", **{"from": str(start)})
+        same("a part", (len(got["results"]) <= 7, got["count"], got["isComplete"]), (True, 30, "next" not in got))
+        parts += got["results"]
+        start = got.get("next")
+    same("all in parts", [hit["path"] for hit in parts], [hit["path"] for hit in whole["results"]])
+    same("ranks", [hit["rank"] for hit in parts], list(range(1, 31)))
+    same("a part beyond the end", server.call("search", path="/found", q="wildebeest", limit="7", **{"from": "4000000000"})["results"], [])
+    same("a similar word", searched(server, path="/", q="zebar").get("similarWord"), "zebra")
+    same("a part of a name", [hit["path"] for hit in searched(server, path="/", q="lain.tx")["results"]], ["/plain.txt"])
+    same("a phrase", [hit["name"] for hit in searched(server, path="/", q='"wildebeest number 3"')["results"]], ["herd 3.txt"])
+    same("a query that is not understood", server.ask("/api/search?path=/&q=" + urllib.parse.quote("size:>")).status, 422)
+    # A hit that is gone when it is opened.
+    os.remove(os.path.join(inner, "zebra.eml"))
+    time.sleep(.6)
+    same("a removed hit", server.ask("/api/file?path=/found/zebra.eml").status, 404)
 
 
 def packed(server):
@@ -356,9 +432,9 @@ def contract(server):
     same("a long text", (got["type"], got["isCut"], len(got["content"]), got["size"]), ("text", True, 1 << 20, (1 << 20) + 1024))
     same("UTF-16", server.call("view", path="/wide.txt")["content"], "Grüße\n")
     same("a folder's view", server.ask("/api/view?path=/Folder").status, 400)
-    got = server.call("search", path="/", q="txt", limit="1")
+    got = searched(server, path="/", q="txt", limit="1")
     same("a limit", (len(got["results"]), got["isComplete"]), (1, False))
-    for query in ("", "&q=", "&q=" + "a" * 201):
+    for query in ("", "&q=", "&q=" + "a" * 401):
         same(f"search {query[:9]}", server.ask("/api/search?path=/" + query).status, 400)
     same("links out", server.ask("/api/file?path=out").status, 403)
     for name, value in (("download=1", "attachment"), ("download=0", "inline"), ("", "inline")):
@@ -392,7 +468,7 @@ def crowd(server):
 
 make()
 with Server(program, source) as server:
-    for part in (listing, files, views, packed, packing, one_after_the_other, dav, contract, crowd):
+    for part in (listing, files, views, search, packed, packing, one_after_the_other, dav, contract, crowd):
         part(server)
 with Server(program, os.path.join(source, "a.zip")) as server:
     same("one file", [item["name"] for item in server.call("list", path="/")["items"]], ["x", "stored.txt"])

@@ -326,6 +326,31 @@ def costly(server):
         expect(f"search for {query} in no mailbox", server.ask(f"/api/search?path=plain.txt&q={query}"), 400)
     for query in ("(" * 200, "NOT " * 50, "a* " * 60, '"' * 99, "from:" * 40, "%25" * 60, "a" * 201):
         expect(f"search for {query[:10]}", server.ask("/api/search?path=/&q=" + query.replace(" ", "%20")), 200, 400, 422)
+    # Every byte in a query, and in each of its operators: an answer that is JSON, and no end of the server.
+    odd = b"\0\t\n\r\x1b \"'%&*+-/:<>\\^`|~\x7f\x80\xc0\xed\xff"
+    for byte in range(256):
+        for form in ("inner%s",) if byte not in odd else ("%s", "inner%s", '"%s inner"', "/%s/", "/[%s/", "in:%s", "size:%s", "near(%s a)", "%s*", "~%s", "kind:%s", "date:%s", "-%s"):
+            query = form.replace("%s", f"%{byte:02x}").replace(" ", "%20").replace('"', "%22")
+            got = server.ask("/api/search?path=/&limit=3&q=" + query)
+            expect(f"search for {query}", got, 200, 400, 422)
+            json.loads(got.body)
+    for name, values in (("from", ("-1", "x", "9" * 30, "%00", "1e9")), ("limit", ("-1", "0", "x", "9" * 30))):
+        for value in values:
+            expect(f"search with {name}={value}", server.ask(f"/api/search?path=/&q=inner&{name}={value}"), 200)
+    # Two hundred at once, beside which others are answered.
+    crowd = []
+    for number in range(200):
+        crowd.append(server.connect())
+        crowd[-1].sendall(f"GET /api/search?path=/&q=inner%20OR%20word{number} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
+    start = time.monotonic()
+    expect("beside searches", server.ask("/api/file?path=plain.txt&y"), 200)
+    if time.monotonic() - start > 10:
+        print(f"searches hold up others: {time.monotonic() - start:.1f} s")
+    for connection in crowd:
+        connection.settimeout(40)
+        if b"200 OK" not in connection.recv(64):
+            print("one of many searches is not answered")
+        connection.close()
     # A hundred conversions that are asked for and left.
     for number in range(100):
         with server.connect() as connection:

@@ -25,11 +25,15 @@ import Testing
 
     func write(_ name: String, _ text: String) throws { try write(name, Array(text.utf8)) }
 
-    func finder() throws -> FolderFinder {
+    func finder(
+      _ index: Index? = nil, part: (number: Int, count: Int)? = nil, shared: String? = nil
+    ) throws -> FolderFinder {
+      let index = index ?? self.index
       let root = try RealRoot(
         Descriptor.open(path: scratch + "/source", for: .place), pool: DescriptorPool(capacity: 64))
       let tree = try Tree(mirroring: root, views: Views(index: index))
-      return try FolderFinder(ResolvedPath.find([], in: tree, .blocking), index: index)
+      let folder = try ResolvedPath.find([], in: tree, .blocking)
+      return try FolderFinder(folder, index: index, part: part, shared: shared)
     }
 
     @discardableResult func update(_ finder: FolderFinder) throws -> FolderCrawl.Progress {
@@ -152,7 +156,7 @@ import Testing
       let place = try ResolvedPath.find([], in: tree, .blocking)
       let documents = try folder.documents()
       func crawl() -> FolderCrawl.Progress {
-        let crawl = FolderCrawl(place, documents, batch: 10)
+        let crawl = FolderCrawl(place, DocumentParts(documents), batch: 10)
         crawl.run(atATime: 2)
         return crawl.reach
       }
@@ -191,6 +195,89 @@ import Testing
       try folder.update(finder)
       #expect(try finder.results(FindQuery("needle")).numbers.count == 600)
       #expect(try folder.update(finder).files == 0)
+    }
+  }
+
+  @Test func emptyMatchesOfExpressionsAreNotMarked() throws {
+    try withFolder { folder in
+      try folder.write("a.txt", "needle")
+      let finder = try folder.finder()
+      try folder.update(finder)
+      for query in ["/x*/", "/^/", "/$/", "needle /()/", "/x|/", "needle /y*/"] {
+        let query = try FindQuery(query)
+        let hits = try finder.results(query).numbers.compactMap { try finder.hit($0, query) }
+        #expect(hits.map(\.snippet.text) == ["needle"])
+        #expect(hits.flatMap(\.snippet.marks).allSatisfy { !$0.isEmpty })
+      }
+      #expect(throws: Fault.self) { try FindQuery("/a\0b/") }
+    }
+  }
+
+  @Test func partsAnswerAsOneIndex() throws {
+    try withFolder { folder in
+      for number in 0..<200 {
+        try folder.write(
+          "d\(number % 9)/file \(number).txt", "needle word\(number % 7) " + String(repeating: "hay ", count: number))
+      }
+      try folder.write(
+        "in.mbox", (1...40).map { Self.mail("Needle \($0)", "word\($0 % 7) text", day: $0 % 28 + 1) }.joined())
+      try folder.write("a.zip", ZipFixture(ZipFixtureEntry("needle/x.txt", Array("word3 zebra".utf8))).bytes())
+      let queries = [
+        "needle", "word3", "needle word3 -hay", "\"needle word3\"", "kind:mail", "ext:txt sort:date", "name:file",
+        "zebra OR word1",
+        "in:d3", "near(needle hay)", "from:anna needle", "/word[1-3] text/",
+      ]
+      let whole = try folder.finder()
+      try folder.update(whole)
+      let wanted = try queries.map { try folder.paths($0, whole) }
+      #expect(wanted.allSatisfy { !$0.isEmpty })
+      func expectTheSame(_ finder: FolderFinder, _ comment: Comment) throws {
+        for (query, wanted) in zip(queries, wanted) {
+          #expect(try folder.paths(query, finder) == wanted, "\(query): \(comment)")
+        }
+        #expect(try finder.results(FindQuery("zebar")).suggestion == "zebra", comment)
+      }
+      // Five parts, made one by one, of which one is stopped and made again.
+      let index = Index(folder: folder.scratch + "/other")
+      for number in 0..<5 {
+        let finder = try folder.finder(index, part: (number, 5))
+        if number == 2 {
+          let (crawl, lock) = try #require(finder.crawl())
+          crawl.stop()
+          crawl.run(atATime: 2)
+          withExtendedLifetime(lock) {}
+        }
+        let reach = try folder.update(finder)
+        #expect(reach.files > 0 && reach.files < 100)
+      }
+      let parts = try folder.finder(index)
+      try expectTheSame(parts, "parts")
+      #expect(try folder.update(parts).files == 0)
+      // Copies for other machines, which have an index of their own or none.
+      let shared = folder.scratch + "/shared"
+      for number in 0..<5 { #expect(try folder.finder(index, part: (number, 5)).publish(to: shared)) }
+      let third = Index(folder: folder.scratch + "/third")
+      let published = try folder.finder(third, shared: shared)
+      #expect(published.publishedPercent == 100)
+      try expectTheSame(published, "copies")
+      // Another machine continues with the copy.
+      #expect(try folder.update(folder.finder(third, part: (1, 5), shared: shared)).files == 0)
+      // A damaged copy is left out, and counts as missing.
+      let names = try FileManager.default.contentsOfDirectory(atPath: shared + "/find").filter {
+        $0.hasSuffix("-5.sqlite")
+      }
+      #expect(names.count == 5)
+      let first = shared + "/find/" + names[0]
+      #expect((try FileManager.default.attributesOfItem(atPath: first)[.posixPermissions] as? Int) == 0o600)
+      try Data(repeating: 7, count: 100_000).write(to: URL(fileURLWithPath: first))
+      #expect(try folder.finder(third, shared: shared).publishedPercent == 80)
+      #expect(!FileManager.default.fileExists(atPath: first))
+      // What has changed is found by all parts of one's own.
+      try folder.write("d3/new.txt", "needle new")
+      try folder.update(parts)
+      #expect(try folder.paths("new", parts) == ["d3/new.txt"])
+      index.finish(within: .seconds(5))
+      third.finish(within: .seconds(5))
     }
   }
 

@@ -83,6 +83,7 @@ extension MountOptions {
       guard value.hasPrefix("/") else { throw MountOption.refusal(name, value, "an absolute path") }
       options.sharedCache = value
     },
+    "index": .choice("when to index documents for searches", "search", "idle") { $0.indexesWhileIdle = $1 == "idle" },
     "source_id": .text("identifies the source's file system in caches") { $0.sourceID = $1 },
 
     // Owners and permissions.

@@ -23,9 +23,12 @@ internal import Synchronization
   ///   - patience: The timeout for another process's lock, in seconds.
   ///   - cache: The cache size, in KiB.
   ///   - hasChecksums: Whether each page has a checksum, verified when it is read.
-  init(_ path: String, blocking: Double, cache: Int, schema: String, hasChecksums: Bool = false) throws {
+  ///   - isImmutable: Whether no process changes the file, which then needs neither locks nor a log.
+  init(
+    _ path: String, blocking: Double, cache: Int, schema: String, hasChecksums: Bool = false, isImmutable: Bool = false
+  ) throws {
     limit = StepLimit(path)
-    database = try Database(path, blocking: blocking)
+    database = try Database(path, blocking: blocking, isImmutable: isImmutable)
     bound()
     if hasChecksums { try PageChecksums.attach(to: database) }
     // Not mapped: truncating a mapped file would raise a signal.
@@ -39,7 +42,8 @@ internal import Synchronization
       PRAGMA journal_size_limit = 4194304;
       PRAGMA temp_store = MEMORY;
       """)
-    try persistLog()
+    if !isImmutable { try persistLog() }
+    try HeadRank.attach(to: database)
     guard try Tables(of: database) == Tables.made(by: schema) else { throw IndexFailure.damage }
   }
 
@@ -50,6 +54,7 @@ internal import Synchronization
     // For SQLite, an empty path is a private temporary file.
     database = try Database("")
     try database.run("PRAGMA page_size = 8192; PRAGMA synchronous = OFF; PRAGMA cache_size = -\(cache); \(schema)")
+    try HeadRank.attach(to: database)
   }
 
   /// Calls `body` with a fresh step limit, which depends on the file's size. Blocks.

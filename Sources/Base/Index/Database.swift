@@ -7,15 +7,24 @@ internal import CSQLite
   private var statements: [String: Statement] = [:]
 
   /// Opens or creates a file. An empty path is a private, unnamed file. `:memory:` is a database without a file.
-  /// - Parameter patience: The timeout for another process's lock, in seconds.
-  init(_ path: String, blocking: Double = 0) throws {
-    let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
-    let status = unsafe sqlite3_open_v2(path, &connection, flags, nil)
+  /// - Parameters:
+  ///   - blocking: The timeout for another process's lock, in seconds.
+  ///   - isImmutable: Whether the file is read without locks, because no process changes it.
+  init(_ path: String, blocking: Double = 0, isImmutable: Bool = false) throws {
+    let changing = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
+    let reading = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX
+    let address = isImmutable ? "file:\(Self.encoded(path))?immutable=1" : path
+    let status = unsafe sqlite3_open_v2(address, &connection, isImmutable ? reading : changing, nil)
     guard status == SQLITE_OK else {
       unsafe sqlite3_close_v2(connection)
       throw IndexFailure(status)
     }
     _ = unsafe sqlite3_busy_timeout(connection, CInt(blocking * 1000))
+  }
+
+  /// Returns a path in a URI.
+  private static func encoded(_ path: String) -> String {
+    path.replacing("%", with: "%25").replacing("?", with: "%3f").replacing("#", with: "%23")
   }
 
   deinit { close() }

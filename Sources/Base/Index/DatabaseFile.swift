@@ -12,6 +12,19 @@ enum DatabaseFile {
     return unsafe lstat(path, &status) == 0 ? UInt64(status.st_ino) : nil
   }
 
+  /// Returns the `user_version` in a file's header (SQLite's file format, section 1.3). Throws damage if it has no such
+  /// header.
+  static func userVersion(of path: String) throws -> Int64 {
+    let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard descriptor >= 0 else { throw IndexFailure.passing }
+    defer { _ = Glibc.close(descriptor) }
+    var header = [UInt8](repeating: 0, count: 100)
+    let count = unsafe header.withUnsafeMutableBytes { unsafe pread(descriptor, $0.baseAddress, $0.count, 0) }
+    guard count >= 0 else { throw IndexFailure.passing }
+    guard count == header.count, header.starts(with: Array("SQLite format 3\0".utf8)) else { throw IndexFailure.damage }
+    return header[60..<64].reduce(0) { $0 << 8 | Int64($1) }
+  }
+
   /// Returns whether the file and SQLite's files beside it are regular files of this user.
   private static func isOwn(_ path: String) -> Bool {
     OwnFolder.isOwn(file: path)

@@ -11,7 +11,7 @@ final class DocumentFile: ReplaceableFile {
   private let reader: BoundedConnection
 
   /// The version of the tables and of the folding of their words, incremented when either changes.
-  private static let schemaVersion: Int64 = 103
+  fileprivate static let schemaVersion: Int64 = 104
 
   private static var schema: String {
     """
@@ -51,22 +51,19 @@ final class DocumentFile: ReplaceableFile {
   // MARK: Opening
 
   /// Opens the file, or creates it. A damaged file, or one of another version, is replaced.
-  static func open(_ path: String, _ key: [UInt8], version: UInt64, options: UInt64) throws -> DocumentFile {
+  ///
+  /// - Parameter share: the number of files that share the memory for caches.
+  static func open(
+    _ path: String, _ key: [UInt8], version: UInt64, options: UInt64, share: Int = 1
+  ) throws -> DocumentFile {
     let meaning = (Int64(bitPattern: version), Int64(bitPattern: options))
     return try DatabaseFile.open(path) { inode in
-      let writer = try connection(path, cache: 16_384)
-      let isRight = try writer.inDatabase { database in
-        guard try database.integer("PRAGMA user_version") == schemaVersion else { throw IndexFailure.damage }
-        let row = try database.rows("SELECT version, options, checksum FROM meaning")
-        guard try row.next() else { throw IndexFailure.damage }
-        return try row.integer(0) == meaning.0 && row.integer(1) == meaning.1
-          && row.integer(2) == checksum(path, key, version, options)
-      }
-      guard isRight else {
+      let writer = try connection(path, cache: max(512, 16_384 / share))
+      guard try writer.hasMeaning(meaning, checksum(path, key, version, options)) else {
         writer.close()
         throw IndexFailure.damage
       }
-      return DocumentFile(path, inode, writer, try connection(path, cache: 8192))
+      return DocumentFile(path, inode, writer, try connection(path, cache: max(512, 8192 / share)))
     } orMake: {
       try DatabaseFile.make(
         path, "PRAGMA page_size = 8192; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL", hasChecksums: true
@@ -96,11 +93,41 @@ final class DocumentFile: ReplaceableFile {
     return DocumentFile("", nil, connection, connection)
   }
 
+  /// Opens a file that no process changes. Removes it if it is damaged, but not if it is of another version.
+  static func openPublished(_ path: String, version: UInt64, options: UInt64) throws -> DocumentFile {
+    guard OwnFolder.isOwn(file: path), let inode = DatabaseFile.inode(of: path) else { throw IndexFailure.passing }
+    do {
+      guard try DatabaseFile.userVersion(of: path) == schemaVersion else { throw IndexFailure.passing }
+      let connection = try connection(path, cache: 1024, isImmutable: true)
+      let meaning = (Int64(bitPattern: version), Int64(bitPattern: options))
+      guard try connection.hasMeaning(meaning, checksum(path, DocumentParts.key, version, options)) else {
+        throw IndexFailure.passing
+      }
+      return DocumentFile(path, inode, connection, connection)
+    } catch {
+      if IndexFailure(error) == .damage { DatabaseFile.condemn(path, inode) }
+      throw error
+    }
+  }
+
+  /// Copies the file to a directory, unless a process writes to it. Returns whether the copy is there.
+  func publish(to folder: String) throws -> Bool {
+    try writer.inDatabase { database in
+      let log = try database.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+      guard try log.next(), try log.integer(0) == 0 else { return false }
+      let name = path.split(separator: "/").last.map(String.init) ?? ""
+      return PublishedFile.copy(path, to: "\(folder)/\(name)")
+    }
+  }
+
   /// The timeout for another process's lock, in seconds.
   private static let blocking = 5.0
 
-  private static func connection(_ path: String, cache: Int) throws -> BoundedConnection {
-    try BoundedConnection(path, blocking: blocking, cache: cache, schema: schema, hasChecksums: true)
+  private static func connection(
+    _ path: String, cache: Int, isImmutable: Bool = false
+  ) throws -> BoundedConnection {
+    try BoundedConnection(
+      path, blocking: blocking, cache: cache, schema: schema, hasChecksums: true, isImmutable: isImmutable)
   }
 
   /// Returns a checksum that authenticates the file together with its name.
@@ -305,6 +332,25 @@ final class DocumentFile: ReplaceableFile {
     }
   }
 
+  /// Returns the numbers of the documents below a directory, in no order.
+  func numbers(below folder: [UInt8]) throws -> [UInt32] {
+    let (slash, dot) = (UInt8(ascii: "/"), UInt8(ascii: "."))
+    let all = "SELECT document.id FROM document JOIN source ON source.id = document.source"
+    var found = try numbers(
+      "\(all) WHERE source.path > ? AND source.path < ?", [.blob(folder + [slash]), .blob(folder + [slash + 1])])
+    // The directory may be in a view, whose name starts with that of its source and a dot.
+    for place in folder.indices.dropFirst().filter({ folder[$0] == dot }).suffix(Self.sourcesAtMost) {
+      let start = folder[place...] + [slash]
+      found += try numbers(
+        "\(all) WHERE source.path = ? AND substr(document.path, 1, ?) = ?",
+        [.blob(Array(folder[..<place])), .integer(Int64(start.count)), .blob(Array(start))])
+    }
+    return found
+  }
+
+  /// The maximum number of sources in whose views a directory may be.
+  private static let sourcesAtMost = 1000
+
   /// Returns the facts of all documents by which results are ordered: number, date and length.
   func ranks() throws -> [(number: UInt32, date: Int64?, length: Int)] {
     try reader.inDatabase { database in
@@ -340,7 +386,7 @@ final class DocumentFile: ReplaceableFile {
         """, [.integer(Int64(id))])
       guard try rows.next() else { return nil }
       return FoundDocument(
-        id: id, source: try rows.bytes(0), path: try rows.bytes(1),
+        id: UInt64(id), source: try rows.bytes(0), path: try rows.bytes(1),
         kind: UInt8(clamping: try rows.integer(2)), date: try? rows.integer(3), size: try rows.integer(4),
         title: try rows.bytes(5), people: try rows.bytes(6), parts: Int(clamping: try rows.integer(7)),
         length: Int(clamping: try rows.integer(8)))
@@ -398,6 +444,20 @@ final class DocumentFile: ReplaceableFile {
         if let word = rows.text(0) { words.append((word, Int(clamping: try rows.integer(1)))) }
       }
       return words
+    }
+  }
+}
+
+extension BoundedConnection {
+  /// Returns whether the file is of a version, options and checksum. Throws damage if its tables are of another version.
+  fileprivate func hasMeaning(_ meaning: (version: Int64, options: Int64), _ checksum: Int64) throws -> Bool {
+    try inDatabase { database in
+      guard try database.integer("PRAGMA user_version") == DocumentFile.schemaVersion else {
+        throw IndexFailure.damage
+      }
+      let row = try database.rows("SELECT version, options, checksum FROM meaning")
+      guard try row.next() else { throw IndexFailure.damage }
+      return try row.integer(0) == meaning.version && row.integer(1) == meaning.options && row.integer(2) == checksum
     }
   }
 }

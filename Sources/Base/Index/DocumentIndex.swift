@@ -33,22 +33,31 @@ public final class DocumentIndex: Sendable {
   /// Opens or creates the file. Returns `nil` if that is impossible.
   ///
   /// `version` identifies the code that makes the documents, `options` what they contain. A file of others is replaced.
-  init?(path: String, key: [UInt8], version: UInt64, options: UInt64) {
-    guard let file = try? DocumentFile.open(path, key, version: version, options: options) else { return nil }
-    self.path = path
-    self.file = ReopenedFile(file) { try DocumentFile.open(path, key, version: version, options: options) }
+  /// `share` is the number of files that share the memory for caches.
+  convenience init?(path: String, key: [UInt8], version: UInt64, options: UInt64, share: Int = 1) {
+    self.init(path) { try DocumentFile.open(path, key, version: version, options: options, share: share) }
+  }
+
+  /// Opens a file that no process changes. Returns `nil` if that is impossible, or if it is of other code.
+  convenience init?(published path: String, version: UInt64, options: UInt64) {
+    self.init(path) { try DocumentFile.openPublished(path, version: version, options: options) }
   }
 
   /// Creates a private index in an unnamed file, which ends with this object or the process. Returns `nil` if that is
   /// impossible.
-  public init?(temporary: ()) {
-    guard let file = try? DocumentFile.temporary() else { return nil }
-    path = nil
-    self.file = ReopenedFile(file) { try DocumentFile.temporary() }
+  public convenience init?(temporary: ()) { self.init(nil) { try DocumentFile.temporary() } }
+
+  private init?(_ path: String?, _ open: @escaping @Sendable () throws -> DocumentFile) {
+    guard let file = try? open() else { return nil }
+    self.path = path
+    self.file = ReopenedFile(file, open: open)
   }
 
   /// Whether the documents are lost with this object.
   public var isTemporary: Bool { path == nil }
+
+  /// Copies the file to a directory. Returns whether the copy is there.
+  func publish(to folder: String) -> Bool { file.attempt { file in try file.publish(to: folder) } ?? false }
 
   /// The number of times that the file was replaced since it was opened, because it was damaged or by another process.
   /// The new file is empty.
@@ -122,6 +131,8 @@ public final class DocumentIndex: Sendable {
     case size(Int64, Int64)
     /// Below a folder: with its path, or its name anywhere on the path.
     case folder([UInt8])
+    /// Below a directory with this path, which may be in a view.
+    case below([UInt8])
     /// With parts.
     case parts
     /// All.
@@ -159,6 +170,7 @@ public final class DocumentIndex: Sendable {
             OR instr(lower(CAST(x'2f' || source.path || document.path AS TEXT)), lower(CAST(? AS TEXT))) > 0
           ORDER BY document.id
           """, [.blob([slash] + path + [slash]), .blob([slash] + path + Array(".contents/".utf8))])
+      case .below(let path): return try file.numbers(below: path)
       case .parts: return try file.numbers("SELECT id FROM document WHERE parts > 0 ORDER BY id", [])
       case .all: return try file.numbers("SELECT id FROM document ORDER BY id", [])
       }
@@ -196,14 +208,18 @@ public final class DocumentIndex: Sendable {
   }
 
   /// Returns the documents whose titles, names or people match an FTS5 expression with their relevance, of which the
-  /// larger is the better, in millionths. The columns of words have `weights`.
-  public func relevance(matching expression: String, weights: [Int]) -> [(number: UInt32, relevance: Int64)]? {
+  /// larger is the better, in millionths.
+  ///
+  /// - Parameters:
+  ///   - weights: the weights of the columns of words.
+  ///   - phrases: the weights of the phrases of the expression, in millionths.
+  public func relevance(
+    matching expression: String, weights: [Int], phrases: [Int64]
+  ) -> [(number: UInt32, relevance: Int64)]? {
     file.attempt { file in
-      let weights = weights.map { ", \($0).0" }.joined()
-      return try file.pairs(
-        """
-        SELECT rowid, CAST(-1000000 * bm25(heads\(weights)) AS INTEGER) FROM heads WHERE heads MATCH CAST(? AS TEXT)
-        """, [.blob(Array(expression.utf8))]
+      try file.pairs(
+        "SELECT rowid, headrank(heads, ?) FROM heads WHERE heads MATCH CAST(? AS TEXT)",
+        [.blob(HeadRank.parameters(columns: weights, phrases: phrases)), .blob(Array(expression.utf8))]
       ).map { ($0.0, $0.1) }
     }
   }
@@ -241,20 +257,7 @@ extension Index {
     guard let base = self.folder.map({ $0 + "/find" }), let key = attempt({ $0.key }),
       (try? OwnFolder.check(base, making: true)) != nil
     else { return nil }
-    let name = Self.documentsName(of: folder)
+    let name = DocumentFileName(folder).text
     return DocumentIndex(path: "\(base)/\(name)", key: key, version: version, options: options)
-  }
-
-  /// Returns whether there is an index of the documents below a folder. Never creates one.
-  public func hasDocuments(below folder: [UInt8]) -> Bool {
-    guard let base = self.folder else { return false }
-    return OwnFolder.isOwn(file: "\(base)/find/\(Self.documentsName(of: folder))")
-  }
-
-  private static func documentsName(of folder: [UInt8]) -> String {
-    folder.map { byte in
-      let digits = String(byte, radix: 16)
-      return digits.count == 1 ? "0" + digits : digits
-    }.joined() + ".sqlite"
   }
 }

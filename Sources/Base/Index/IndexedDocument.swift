@@ -87,7 +87,8 @@ public struct KnownDocument: Sendable {
 
 /// A document found.
 public struct FoundDocument: Sendable {
-  public let id: UInt32
+  /// The number in its index.
+  public internal(set) var id: UInt64
   /// The path of its source below the indexed folder, and its own below that of the source.
   public let source: [UInt8]
   public let path: [UInt8]

@@ -1,7 +1,6 @@
-internal import Bytes
+package import Bytes
 internal import FindViews
 internal import Index
-internal import Locks
 internal import MailViews
 public import SystemPackage
 internal import Threads
@@ -29,7 +28,11 @@ extension FileTree {
     /// The position among the results, from 1.
     public let rank: Int
 
-    fileprivate init(_ hit: FolderFinder.Hit, rank: Int, in folder: FilePath) {
+    /// Whether the path is of a directory: a folder, or a message in a mailbox.
+    public let isDirectory: Bool
+
+    /// - Parameter folder: The directory that the hit's path starts from.
+    init(_ hit: FolderFinder.Hit, rank: Int, in folder: FilePath) {
       var path = folder
       path.append(FilePath(hit.path.split(separator: UInt8(ascii: "/")).map { FileName($0) }).components)
       self.path = path
@@ -41,7 +44,35 @@ extension FileTree {
       snippet = hit.snippet.text
       marks = hit.snippet.marks
       self.rank = rank
+      isDirectory = hit.isFolder
     }
+
+    init(_ message: Message, rank: Int) {
+      path = message.path
+      kind = DocumentKind.mail.name
+      date = message.date
+      size = message.size
+      title = message.subject
+      sender = message.sender
+      (snippet, marks) = ("", [])
+      self.rank = rank
+      isDirectory = true
+    }
+
+    /// Creates a document of which only the name was searched.
+    init(_ entry: Entry, rank: Int) {
+      path = entry.path
+      isDirectory = entry.kind == .directory
+      kind = (isDirectory ? .folder : DocumentKind.ofFile(entry.fileName) ?? .other).name
+      date = entry.modified
+      size = isDirectory ? 0 : entry.size
+      title = entry.name
+      (sender, snippet, marks) = ("", "", [])
+      self.rank = rank
+    }
+
+    /// The names of the path, from the root.
+    package var names: [FileName] { path.names }
   }
 
   /// The syntax of queries for documents, as the end of a sentence that starts with `A query is`.
@@ -98,6 +129,13 @@ extension FileTree {
     /// Whether all files are indexed.
     public let isDone: Bool
 
+    fileprivate static let done = IndexingProgress(isDone: true)
+
+    private init(isDone: Bool) {
+      (files, bytes, filesDone, bytesDone, failures) = (0, 0, 0, 0, 0)
+      self.isDone = isDone
+    }
+
     init(_ progress: FolderCrawl.Progress?) {
       let progress = progress ?? FolderCrawl.Progress()
       files = progress.files
@@ -109,38 +147,62 @@ extension FileTree {
     }
   }
 
+  /// A part of the work of indexing, for several processes or machines.
+  public struct IndexPart: Sendable, Hashable {
+    /// The number of the part, from 1.
+    public let number: Int
+    /// The number of all parts, at most 4096.
+    public let count: Int
+
+    /// Returns `nil` unless `number` is from 1 through `count`.
+    public init?(_ number: Int, of count: Int) {
+      guard (1...DocumentParts.most).contains(count), (1...count).contains(number) else { return nil }
+      (self.number, self.count) = (number, count)
+    }
+  }
+
   /// Indexes all documents below a directory, so that later searches are fast.
   ///
   /// - Parameters:
   ///   - path: A real directory. The root by default.
   ///   - recognizesText: Whether text in pictures and scans is recognized, which takes seconds a page.
   ///   - jobs: The maximum number of files that are read at a time. `nil` for one per processor.
+  ///   - part: The part of the files to index. Searches use all parts that are there. With `Options.sharedCache`, the
+  ///     finished part is copied to that directory. `nil` for all files.
   ///   - progress: Called with the progress on any thread, several times a second.
   /// - Throws: `unsupported` for a directory in a view, or if the index cannot be written; `notADirectory`, `notFound`.
   @discardableResult
   public func indexDocuments(
-    in path: FilePath = "", recognizesText: Bool = false, jobs: Int? = nil,
+    in path: FilePath = "", recognizesText: Bool = false, jobs: Int? = nil, part: IndexPart? = nil,
     progress: @escaping @Sendable (IndexingProgress) -> Void = { _ in }
   ) async throws(FileTreeError) -> IndexingProgress {
     try await run(path) { [self] () throws(Fault) in
-      let finder = try finder(path, recognizesText: recognizesText)
+      let finder = try finder(path, recognizesText: recognizesText, part: part)
       let reach = try update(finder, jobs: jobs, isWaiting: true, progress)
       // Merging the words rewrites the index.
-      if let reach, reach.files > reach.unchanged / 20 { finder.optimize() }
+      if part != nil || reach.map({ $0.files > $0.unchanged / 20 }) ?? false { finder.optimize() }
+      if part != nil, let shared = sharedCache, !finder.publish(to: shared) {
+        throw Fault(
+          .unsupported, "its part cannot be copied to \(shared) (check its permissions, and the room on its disk)")
+      }
       return IndexingProgress(reach)
     }
   }
 
   /// Returns the finder of a directory. Blocks.
-  func finder(_ path: FilePath, recognizesText: Bool = false) throws(Fault) -> FolderFinder {
+  func finder(
+    _ path: FilePath, recognizesText: Bool = false, part: IndexPart? = nil
+  ) throws(Fault) -> FolderFinder {
     let place = try place(path)
     guard place.attributes.kind == .folder else { throw .notFolder }
-    // An index with recognized text is kept.
-    let recognizesText = recognizesText || index.map { FolderFinder.hasRecognizedText(place, $0) } ?? false
-    return try temporaryFinders.finder(of: place.names, recognizesText) { () throws(Fault) in
-      let tree = try readingTree(recognizesText: recognizesText)
-      let folder = try waiting { () throws(Fault) in try ResolvedPath.find(place.names, in: tree, .blocking) }
-      return try FolderFinder(folder, index: index ?? Index(folder: nil), readsPictures: recognizesText)
+    guard source.isFolder else { throw Fault(.unsupported, "it is not a real folder") }
+    do throws(Fault) {
+      guard let searches else { throw .noDocumentIndex }
+      return try searches.finder(
+        place.names, recognizesText: recognizesText, part: part.map { ($0.number - 1, $0.count) })
+    } catch {
+      guard error == .noDocumentIndex else { throw error }
+      throw Fault(.unsupported, "its index cannot be stored (check the cache folder, and the room on its disk)")
     }
   }
 
@@ -150,6 +212,10 @@ extension FileTree {
     _ finder: FolderFinder, jobs: Int? = nil, isWaiting: Bool, isQuick: Bool = false,
     _ progress: @escaping @Sendable (IndexingProgress) -> Void
   ) throws(Fault) -> FolderCrawl.Progress? {
+    if let percent = finder.publishedPercent {
+      if percent == 100 { progress(.done) }
+      return nil
+    }
     var held = finder.crawl()
     while held == nil, isWaiting {
       try CancellationToken.check()
@@ -181,31 +247,6 @@ extension FileTree {
   }
 }
 
-/// The finders whose indexes cannot be stored, which are kept as long as the tree.
-final class TemporaryFinders: Sendable {
-  private struct Key: Hashable {
-    let path: [FileName]
-    let recognizesText: Bool
-  }
-
-  private let known = UnfairLock<[Key: FolderFinder]>([:])
-
-  /// Returns the finder of a directory: a known one, or one that `make` creates.
-  func finder(
-    of path: [FileName], _ recognizesText: Bool, _ make: () throws(Fault) -> FolderFinder
-  ) throws(Fault) -> FolderFinder {
-    let key = Key(path: path, recognizesText: recognizesText)
-    if let finder = known.withLock({ $0[key] }) { return finder }
-    let made = try make()
-    guard made.isTemporary else { return made }
-    return known.withLock { known in
-      let finder = known[key] ?? made
-      known[key] = finder
-      return finder
-    }
-  }
-}
-
 private struct DocumentRows: Producer {
   private let tree: FileTree
   private let path: FilePath
@@ -219,7 +260,7 @@ private struct DocumentRows: Producer {
   private struct Search {
     let finder: FolderFinder
     let query: FindQuery
-    let numbers: [UInt32]
+    let numbers: [UInt64]
     let names: [FileName]
     /// The number of replacements of the index that the numbers are of.
     let replacements: Int

@@ -81,7 +81,10 @@ struct FoundMessages {
   private let mail: MailSearch
   private let results: MailSearch.Results
   private let names: [FileName]
-  private var number = 0
+  /// The place of the next message.
+  private(set) var number: Int
+  /// The total number of messages found.
+  var count: Int { results.count }
   /// Whether all messages have been searched.
   var isComplete: Bool { results.isComplete }
 
@@ -91,19 +94,22 @@ struct FoundMessages {
   ///
   /// - Parameters:
   ///   - names: The path of the mailbox or directory, from the root. Empty for the root itself.
+  ///   - start: The place of the first message to return.
   ///   - limit: The maximum time to wait until words are indexed. `nil` for no limit.
   init(
-    _ mail: MailSearch, _ query: Indexing.Query, in names: [FileName], within limit: Duration? = nil
+    _ mail: MailSearch, _ query: Indexing.Query, in names: [FileName], from start: Int = 0,
+    within limit: Duration? = nil
   ) throws(Fault) {
     self.mail = mail
     self.names = names
+    number = start
     results = try waiting { () throws(Fault) in try mail.results(query, within: limit) }
   }
 
   /// Returns the next messages. Returns `nil` after the last one.
-  mutating func next() throws(Fault) -> [FileTree.Message]? {
+  mutating func next(atMost most: Int = atATime) throws(Fault) -> [FileTree.Message]? {
     var messages: [FileTree.Message] = []
-    while number < results.count, messages.count < Self.atATime {
+    while number < results.count, messages.count < most {
       try CancellationToken.check()
       if let hit = try waiting({ () throws(Fault) in try mail.hit(number, of: results) }) {
         messages.append(FileTree.Message(hit, at: path(of: hit)))

@@ -20,6 +20,12 @@ extension FileTree {
 
     /// The location of the cache.
     public var cache = Cache.user
+    /// A directory for converted files and parts of search indexes that several machines mount. Other users must not be
+    /// able to change it. `nil` for none.
+    public var sharedCache: FilePath?
+    /// The name of the source's file system in shared files, if it has another device number on each machine. `nil` for
+    /// its device number.
+    public var sourceID: String?
     /// The maximum size of converted files in the cache, in bytes.
     public var cacheSize: Int64 = 2 << 30
     /// Whether expensive results, such as the messages of a mailbox, are stored in an index.
@@ -71,6 +77,8 @@ extension FileTree.Options {
     settings.conversionMemory = conversionMemory
     settings.isSandboxWeak = permitsWeakSandbox
     settings.cacheSize = cacheSize
+    settings.sharedCache = sharedCache?.string
+    settings.sourceID = sourceID
     settings.memory = Int64(memory)
     return settings
   }
@@ -78,6 +86,9 @@ extension FileTree.Options {
   /// Returns the directory of the cache. Returns `nil` if the cache is disabled. Throws if others can change the
   /// directory.
   func usableCacheFolder() throws(Fault) -> String? {
+    if let sharedCache, let reason = CacheFolder.objection(to: sharedCache.string) {
+      throw Fault(.system(EACCES), "its shared cache \(sharedCache.string) cannot be used: \(reason)")
+    }
     switch cache {
     case .none: return nil
     case .user: return CacheFolder.path()

@@ -1,4 +1,4 @@
-package import Bytes
+internal import Bytes
 internal import MailViews
 public import SystemPackage
 internal import Tree
@@ -21,48 +21,24 @@ extension FileTree {
   }
 }
 
-/// The results of a search, in batches.
-package struct SearchRows: Producer {
+/// The results of a search, in batches: messages, then names.
+private struct SearchRows: Producer {
   private let tree: FileTree
   private let path: FilePath
   private let query: String
-  private let words: [String]
-  private let limits: Limits?
-  /// The time at which the search of names ends.
-  private var end: ContinuousClock.Instant?
   private var messages: FoundMessages?
-  /// The directories whose names have not been searched, the next one last. `nil` before the first one.
-  private var folders: [FilePath]?
-  /// Whether a time limit has not cut the search short so far.
-  package private(set) var isComplete = true
+  /// The search of names. `nil` before it begins, and in a file.
+  private var names: FoundNames?
+  private var hasBegun = false
 
-  /// The maximum time to wait until messages are indexed, and the time to search names after that.
-  package struct Limits: Sendable {
-    private(set) var messages: Duration
-    private(set) var names: Duration
-
-    package init(messages: Duration, names: Duration) { (self.messages, self.names) = (messages, names) }
-  }
-
-  /// The maximum number of path components. Links are not followed, but directories may be mounted in each other.
-  private static let deepest = 256
-
-  /// Creates a search with time limits.
-  package init(_ tree: FileTree, _ names: [FileName], _ query: String, within limits: Limits) {
-    self.init(tree, FilePath(names), query, limits)
-  }
-
-  fileprivate init(_ tree: FileTree, _ path: FilePath, _ query: String, _ limits: Limits? = nil) {
+  init(_ tree: FileTree, _ path: FilePath, _ query: String) {
     self.tree = tree
     self.path = path
     self.query = query
-    self.limits = limits
-    words = query.lowercased().split(separator: " ").map(String.init)
   }
 
-  /// Returns the next entries. Returns `nil` after the last one. Blocks.
-  package mutating func next() throws(Fault) -> [FileTree.Entry]? {
-    if folders == nil { try begin() }
+  mutating func next() throws(Fault) -> [FileTree.Entry]? {
+    if !hasBegun { try begin() }
     while let found = try messages?.next() {
       var hits: [FileTree.Entry] = []
       for message in found {
@@ -71,7 +47,54 @@ package struct SearchRows: Producer {
       if !hits.isEmpty { return hits }
     }
     messages = nil
-    while folders != [], isInTime(), let folder = folders?.popLast() {
+    return try names?.next()
+  }
+
+  private mutating func begin() throws(Fault) {
+    let place = try tree.place(path)
+    let isFolder = place.attributes.kind == .folder
+    if let mail = try tree.mail(at: place) {
+      messages = try FoundMessages(mail, Indexing.Query(query), in: place.names)
+    } else if !isFolder {
+      throw .notFolder
+    }
+    if isFolder { names = FoundNames(tree, path, query) }
+    hasBegun = true
+  }
+
+  /// Returns `nil` if the message has disappeared.
+  private func entry(_ path: FilePath) throws(Fault) -> FileTree.Entry? {
+    try unlessDelayed { () throws(Fault) in FileTree.Entry(try tree.place(path), at: path, view: nil) }
+  }
+}
+
+/// The files and directories below a directory whose names contain all words of a query, in batches.
+struct FoundNames {
+  private let tree: FileTree
+  private let path: FilePath
+  private let words: [String]
+  /// The time at which the search ends. `nil` for no limit.
+  private let end: ContinuousClock.Instant?
+  /// The directories that have not been searched, the next one last.
+  private var folders: [FilePath]
+  /// Whether the time limit has not cut the search short so far.
+  private(set) var isComplete = true
+
+  /// The maximum number of path components. Links are not followed, but directories may be mounted in each other.
+  private static let deepest = 256
+
+  /// - Parameter limit: The maximum time to search. `nil` for no limit.
+  init(_ tree: FileTree, _ path: FilePath, _ query: String, within limit: Duration? = nil) {
+    self.tree = tree
+    self.path = path
+    words = query.lowercased().split(separator: " ").map(String.init)
+    end = limit.map { .now + $0 }
+    folders = [path]
+  }
+
+  /// Returns the next entries. Returns `nil` after the last one. Blocks.
+  mutating func next() throws(Fault) -> [FileTree.Entry]? {
+    while !folders.isEmpty, isInTime(), let folder = folders.popLast() {
       try CancellationToken.check()
       // Unreadable directories are skipped, except for the first one.
       let hits =
@@ -81,29 +104,10 @@ package struct SearchRows: Producer {
     return nil
   }
 
-  private mutating func begin() throws(Fault) {
-    let place = try tree.place(path)
-    let isFolder = place.attributes.kind == .folder
-    if let mail = try tree.mail(at: place) {
-      messages = try FoundMessages(mail, Indexing.Query(query), in: place.names, within: limits?.messages)
-      isComplete = messages?.isComplete ?? true
-    } else if !isFolder {
-      throw .notFolder
-    }
-    folders = isFolder ? [path] : []
-    end = limits.map { .now + $0.names }
-  }
-
-  /// Returns whether there is time to search more names.
   private mutating func isInTime() -> Bool {
     guard let end, ContinuousClock.now > end else { return true }
     isComplete = false
     return false
-  }
-
-  /// Returns `nil` if the message has disappeared.
-  private func entry(_ path: FilePath) throws(Fault) -> FileTree.Entry? {
-    try unlessDelayed { () throws(Fault) in FileTree.Entry(try tree.place(path), at: path, view: nil) }
   }
 
   private mutating func names(in folder: FilePath) throws(Fault) -> [FileTree.Entry] {
@@ -117,7 +121,7 @@ package struct SearchRows: Producer {
         if words.allSatisfy({ name.contains($0) }) { hits.append(entry) }
       }
     }
-    folders = (folders ?? []) + inner.reversed()
+    folders += inner.reversed()
     return hits
   }
 }

@@ -1,5 +1,6 @@
 internal import AllViews
 package import Bytes
+internal import FindViews
 internal import Glibc
 internal import Index
 internal import RenditionViews
@@ -23,9 +24,10 @@ public final class FileTree: Sendable {
   let tree: Tree
   let source: TreeSource
   let index: Index?
-  /// The trees that read files for indexes, made when they are first needed.
-  private let reading: ReadingTrees
-  let temporaryFinders = TemporaryFinders()
+  /// The searches of directories. `nil` if the tree has none.
+  let searches: FindService?
+  /// The directory of several machines that has conversions and parts of indexes.
+  let sharedCache: String?
   let bench: ThreadPool
   let watches = WatchList()
   private let isClosed = Atomic<Bool>(false)
@@ -62,7 +64,8 @@ public final class FileTree: Sendable {
       ).0
       self.source = source
       self.index = index
-      reading = ReadingTrees(source, settings, index, converts: options.converts)
+      searches = tree.searches
+      sharedCache = settings.sharedCache
     } catch { throw FileTreeError(error, path) }
     bench = ThreadPool(atMost: Self.jobs.usual, evenHeldUp: Self.jobs.most)
   }
@@ -72,7 +75,8 @@ public final class FileTree: Sendable {
     self.tree = tree
     self.source = source
     index = nil
-    reading = ReadingTrees(source, TreeSettings(), nil, converts: false)
+    searches = tree.searches
+    sharedCache = nil
     bench = ThreadPool(atMost: Self.jobs.usual, evenHeldUp: Self.jobs.most)
   }
 
@@ -93,16 +97,11 @@ public final class FileTree: Sendable {
   @discardableResult private func end() -> QueuedCall<Void>? {
     guard !isClosed.exchange(true, ordering: .relaxed) else { return nil }
     watches.end()
-    return QueuedCall(on: Self.ending) { [tree, index, reading] () throws(Fault) in
+    return QueuedCall(on: Self.ending) { [tree, index] () throws(Fault) in
       tree.stop()
-      reading.stop()
       index?.finish(within: Self.blocking)
     }
   }
-
-  /// Returns the tree that reads files for an index. Without `recognizesText`, no text is recognized in it. Throws if
-  /// the source cannot be opened any more.
-  func readingTree(recognizesText: Bool) throws(Fault) -> Tree { try reading.tree(recognizesText: recognizesText) }
 
   // MARK: Running calls
 
@@ -152,7 +151,7 @@ extension FileTree {
       case converting
       /// The messages of a mailbox are located.
       case findingMessages
-      /// The words of messages are indexed, for searches.
+      /// The words of messages or documents are indexed, for searches.
       case indexingWords
     }
 
@@ -175,7 +174,7 @@ extension FileTree {
       switch activity.kind {
       case .converting: work = .converting
       case .messages: work = .findingMessages
-      case .words: work = .indexingWords
+      case .words, .documents: work = .indexingWords
       }
       let fraction = activity.progress.map { done, size in
         size > 0 ? min(1, max(0, Double(done) / Double(size))) : 0

@@ -93,7 +93,10 @@ extension MountPlan {
     }
 
     var settings = MountedTree.Options()
-    settings.started = ready
+    settings.started = { [options, tree] in
+      ready()
+      if options.indexesWhileIdle { tree.indexWhileIdle() }
+    }
     settings.mountpoint = mountpoint
     settings.sizesAreExact = options.sizesAreExact
     settings.players = Players(and: options.players)

@@ -75,6 +75,7 @@ struct HTTPServer {
       context
     }
     group.next().scheduleRepeatedTask(initialDelay: Self.tidyTime, delay: Self.tidyTime) { _ in listening.site.tidy() }
+    if settings.indexesWhileIdle { tree.indexWhileIdle() }
     StartupMessage(
       source: source.path, scheme: isTLS ? "https" : "http", host: options.host, port: listening.port, token: token
     ).show()

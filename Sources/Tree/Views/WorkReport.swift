@@ -8,12 +8,14 @@ public struct WorkReport: Sendable {
       case messages
       /// Indexing the words of a mailbox.
       case words
+      /// Indexing the documents below a folder.
+      case documents
     }
 
     public let kind: Kind
     /// The file's path below the mountpoint.
     public let path: String
-    /// The recipe of the conversion. Empty for an index.
+    /// The recipe of the conversion. For an index, the reason why it waits, or empty.
     public let recipe: String
     /// The amount of the file that is done and its size, in bytes, or thousandths for a conversion. `nil` if unknown.
     public let progress: (done: Int64, size: Int64)?

@@ -1,4 +1,4 @@
-internal import Bytes
+package import Bytes
 internal import Catalogue
 
 /// A kind of document, as `kind:` selects it.
@@ -47,6 +47,9 @@ package enum DocumentKind: UInt8, CaseIterable, Sendable {
 
   /// Returns the kind of a file with an extension in lower case. Returns `nil` for an unknown extension.
   static func ofFile(_ fileExtension: String) -> DocumentKind? { byExtension[fileExtension] }
+
+  /// Returns the kind of a file with a name. Returns `nil` for a name without a known extension.
+  package static func ofFile(_ name: FileName) -> DocumentKind? { name.fileExtension.flatMap { ofFile($0.text) } }
 
   private static let byExtension: [String: DocumentKind] = {
     let lists: [(DocumentKind, String)] = [

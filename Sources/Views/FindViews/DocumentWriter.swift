@@ -1,4 +1,4 @@
-internal import Bytes
+package import Bytes
 internal import Index
 internal import Threads
 
@@ -15,11 +15,17 @@ final class DocumentWriter: Sendable {
     var hasFailed = false
   }
 
-  /// The size of a transaction, in bytes of text, and the maximum time that changes wait.
+  /// The size of a transaction, in bytes of text.
+  private let most: Int
+  /// The size of all transactions in progress, in bytes of text, and the maximum time that changes wait.
   private static let most = 16 << 20
   private static let longest = Duration.seconds(5)
 
-  init(_ index: DocumentIndex) { self.index = index }
+  /// - Parameter share: the number of writers that share the memory.
+  init(_ index: DocumentIndex, share: Int = 1) {
+    self.index = index
+    most = max(256 << 10, Self.most / share)
+  }
 
   /// Records a change, which is written with others later. Throws if the index cannot be written. Blocks.
   func add(_ change: DocumentIndex.Change) throws(Fault) {
@@ -27,7 +33,7 @@ final class DocumentWriter: Sendable {
       if pending.changes.isEmpty { pending.since = .now }
       pending.changes.append(change)
       pending.cost += change.cost
-      return pending.cost >= Self.most || .now - pending.since >= Self.longest
+      return pending.cost >= most || .now - pending.since >= Self.longest
     }
     if isDue { try flush() }
   }
@@ -61,7 +67,7 @@ extension DocumentIndex.Change {
 }
 
 extension Fault {
-  static let noDocumentIndex = Fault(
+  package static let noDocumentIndex = Fault(
     .unsupported, "the index cannot be written in the cache folder (is the disk full, or does another program hold it?)"
   )
 }

@@ -11,13 +11,15 @@ internal import Tree
 /// It can be stopped at any time, also by killing the process. The next one continues.
 package final class FolderCrawl: Sendable {
   private let folder: ResolvedPath
-  private let index: DocumentIndex
+  private let index: DocumentParts
   /// The only file that is read. `nil` if everything in the folder is.
   private let file: FileName?
   /// The maximum number of files to read that are known at a time.
   private let batch: Int
   private let progress = Monitor(Progress())
   private let isStopped = Atomic<Bool>(false)
+  /// Returns whether the work may continue now. `nil` if it always may.
+  private let isPermitted: (@Sendable () -> Bool)?
 
   /// The progress of the work.
   package struct Progress: Sendable {
@@ -53,18 +55,27 @@ package final class FolderCrawl: Sendable {
   /// The version of the documents made here, incremented when a text or a word changes.
   package static let version: UInt64 = 3
 
-  /// - Parameter folder: a real directory in a tree whose views convert files.
-  init(_ folder: ResolvedPath, _ index: DocumentIndex, only file: FileName? = nil, batch: Int = 50_000) {
+  /// - Parameters:
+  ///   - folder: a real directory in a tree whose views convert files.
+  ///   - isPermitted: Returns whether the work may continue now. It is called often. `nil` if it always may.
+  init(
+    _ folder: ResolvedPath, _ index: DocumentParts, only file: FileName? = nil, batch: Int = 50_000,
+    isPermitted: (@Sendable () -> Bool)? = nil
+  ) {
     self.folder = folder
     self.index = index
     self.file = file
     self.batch = batch
+    self.isPermitted = isPermitted
   }
 
   package var reach: Progress { progress.read { $0 } }
 
   /// Ends the work soon. What has been read is kept.
-  package func stop() { isStopped.store(true, ordering: .relaxed) }
+  package func stop() {
+    isStopped.store(true, ordering: .relaxed)
+    progress.update { _ in }
+  }
 
   // MARK: Scan
 
@@ -73,6 +84,8 @@ package final class FolderCrawl: Sendable {
     let path: [UInt8]
     let state: DocumentSource.State
     let isFolder: Bool
+    /// The part of the index to which it belongs.
+    let part: DocumentParts.Part
     /// Whether the index has the source in an earlier state.
     let isKnown: Bool
   }
@@ -88,16 +101,20 @@ package final class FolderCrawl: Sendable {
     var hasMore = false
   }
 
-  /// Returns the sources in the index. O(n).
-  private func knownSources() throws(Fault) -> KnownSources {
-    var sources = KnownSources()
-    sources.reserve(index.sourceCounts?.all ?? 0)
-    guard index.forEachSource({ sources.add($0) }) else { throw .noDocumentIndex }
-    return sources
+  /// Returns the sources in the index, by the number of their part. O(n).
+  private func knownSources() throws(Fault) -> [Int: KnownSources] {
+    var all: [Int: KnownSources] = [:]
+    for part in index.parts {
+      var sources = KnownSources()
+      sources.reserve(part.index.sourceCounts?.all ?? 0)
+      guard part.index.forEachSource({ sources.add($0) }) else { throw .noDocumentIndex }
+      all[part.number] = sources
+    }
+    return all
   }
 
-  /// Compares all real files with the index. O(n).
-  private func scan(_ sources: inout KnownSources) throws(Fault) -> Scan {
+  /// Compares the real files of the parts of the index with it. O(n).
+  private func scan(_ sources: inout [Int: KnownSources]) throws(Fault) -> Scan {
     guard let root = folder.realFolder else { throw Fault(.unsupported, "it is not a real folder") }
     var scan = Scan()
     if let file {
@@ -132,7 +149,7 @@ package final class FolderCrawl: Sendable {
             folders.append((next, inner + [Self.slash]))
             note(inner + [Self.slash], .init(folder: found.attributes), isFolder: true, &sources, &scan)
           } else {
-            guard
+            guard index.part(of: inner) != nil,
               let attributes = try unlessDelayed({ () throws(Fault) in
                 try folder.attributes(of: entry.name, .blocking)
               }) ?? nil
@@ -160,7 +177,9 @@ package final class FolderCrawl: Sendable {
   private func isCurrentInOutline() throws(Fault) -> Bool {
     guard let root = folder.realFolder else { return false }
     var leading: [DocumentSource] = []
-    guard index.forEachSource(isLeadingOnly: true, { leading.append($0) }) else { throw .noDocumentIndex }
+    for part in index.parts {
+      guard part.index.forEachSource(isLeadingOnly: true, { leading.append($0) }) else { throw .noDocumentIndex }
+    }
     for source in leading {
       try check()
       let name = source.path.last == Self.slash ? source.path.dropLast() : source.path[...]
@@ -176,13 +195,27 @@ package final class FolderCrawl: Sendable {
     return true
   }
 
+  /// Returns the number of sources in a large complete index whose outline is current. Returns `nil` for another index.
+  private func sourcesIfCurrentInOutline() throws(Fault) -> Int? {
+    var all = 0
+    for part in index.parts {
+      guard let sources = part.index.sourceCounts, sources.open == 0 else { return nil }
+      all += sources.all
+    }
+    guard all > Self.fewSources else { return nil }
+    return try isCurrentInOutline() ? all : nil
+  }
+
   /// The number of sources up to which all of them are examined before each search.
   private static let fewSources = 20_000
 
   private func note(
-    _ path: [UInt8], _ state: DocumentSource.State, isFolder: Bool, _ sources: inout KnownSources, _ scan: inout Scan
+    _ path: [UInt8], _ state: DocumentSource.State, isFolder: Bool, _ sources: inout [Int: KnownSources],
+    _ scan: inout Scan
   ) {
-    let (isCurrent, isKnown) = sources.see(path, state)
+    guard let part = index.part(of: path), let (isCurrent, isKnown) = sources[part.number]?.see(path, state) else {
+      return
+    }
     if isCurrent {
       scan.unchanged += 1
       return
@@ -193,8 +226,8 @@ package final class FolderCrawl: Sendable {
       scan.hasMore = true
       return
     }
-    sources.take(path, state)
-    scan.changed.append(File(path: path, state: state, isFolder: isFolder, isKnown: isKnown))
+    sources[part.number]?.take(path, state)
+    scan.changed.append(File(path: path, state: state, isFolder: isFolder, part: part, isKnown: isKnown))
   }
 
   private static let slash = UInt8(ascii: "/")
@@ -205,9 +238,16 @@ package final class FolderCrawl: Sendable {
   }
 
   private func check() throws(Fault) {
-    if isStopped.load(ordering: .relaxed) { throw .interrupted }
-    try CancellationToken.check()
+    while true {
+      if isStopped.load(ordering: .relaxed) { throw .interrupted }
+      try CancellationToken.check()
+      guard let isPermitted, !isPermitted() else { return }
+      _ = progress.take(within: Self.pause) { [self] _ in isStopped.load(ordering: .relaxed) ? () : nil }
+    }
   }
+
+  /// The time after which work that is not permitted asks again.
+  private static let pause = Duration.seconds(1)
 
   // MARK: Work
 
@@ -230,11 +270,13 @@ package final class FolderCrawl: Sendable {
   }
 
   private func update(atATime width: Int, _ niceness: Int32?, isQuick: Bool) throws(Fault) {
-    if let counts = index.counts, counts.removed > max(Self.removedAtMost, counts.documents) { index.forgetAll() }
-    if isQuick, let sources = index.sourceCounts, sources.all > Self.fewSources, sources.open == 0,
-      try isCurrentInOutline()
-    {
-      progress.update { progress in (progress.isScanned, progress.unchanged) = (true, sources.all) }
+    for part in index.parts {
+      if let counts = part.index.counts, counts.removed > max(Self.removedAtMost, counts.documents) {
+        part.index.forgetAll()
+      }
+    }
+    if isQuick, let known = try sourcesIfCurrentInOutline() {
+      progress.update { progress in (progress.isScanned, progress.unchanged) = (true, known) }
       return
     }
     var sources = try knownSources()
@@ -243,23 +285,23 @@ package final class FolderCrawl: Sendable {
       progress.isScanned = true
       (progress.unchanged, progress.files, progress.bytes) = (scan.unchanged, scan.files, scan.bytes)
     }
-    let forgotten = sources.unseen
+    let forgotten = sources.flatMap { (part, sources) in sources.unseen.map { (part: part, source: $0) } }
     if scan.changed.isEmpty, forgotten.isEmpty { return }
-    let writer = DocumentWriter(index)
-    for id in forgotten { try writer.add(.forget(id)) }
-    try read(scan.changed, writer, atATime: width, niceness)
+    let writers = Dictionary(
+      uniqueKeysWithValues: index.parts.map { ($0.number, DocumentWriter($0.index, share: index.parts.count)) })
+    for (part, source) in forgotten { try writers[part]?.add(.forget(source)) }
+    try read(scan.changed, writers, atATime: width, niceness)
     // The rest is found by further scans, so that memory is bounded.
     while scan.hasMore {
       scan = try self.scan(&sources)
-      try read(scan.changed, writer, atATime: width, niceness)
+      try read(scan.changed, writers, atATime: width, niceness)
     }
-    try writer.flush()
     index.settle()
   }
 
   /// Reads files, `width` at a time.
   private func read(
-    _ files: [File], _ writer: DocumentWriter, atATime width: Int, _ niceness: Int32?
+    _ files: [File], _ writers: [Int: DocumentWriter], atATime width: Int, _ niceness: Int32?
   ) throws(Fault) {
     let workers = ThreadPool(atMost: width)
     let running = Monitor((count: 0, fault: Fault?.none))
@@ -269,9 +311,15 @@ package final class FolderCrawl: Sendable {
       running.update { $0.count += 1 }
       workers.submit { [self] in
         // The thread is not shared.
-        if let niceness { _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, niceness) }
+        if isPermitted != nil {
+          IdleIndexing.yieldToAll()
+        } else if let niceness {
+          _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, niceness)
+        }
         var fault: Fault?
-        do throws(Fault) { try read(file, writer) } catch { fault = error }
+        do throws(Fault) {
+          if let writer = writers[file.part.number] { try read(file, writer) }
+        } catch { fault = error }
         running.update { running in
           running.count -= 1
           running.fault = running.fault ?? fault
@@ -284,6 +332,7 @@ package final class FolderCrawl: Sendable {
       }
     }
     try running.wait { $0.count == 0 ? () : nil }
+    for writer in writers.values { try writer.flush() }
     if let fault = running.read({ $0.fault }) { throw fault }
   }
 
@@ -292,13 +341,13 @@ package final class FolderCrawl: Sendable {
 
   private func read(_ file: File, _ writer: DocumentWriter) throws(Fault) {
     try check()
-    let earlier = file.isKnown ? index.source(at: file.path) : nil
+    let earlier = file.isKnown ? file.part.index.source(at: file.path) : nil
     if file.isFolder, earlier != nil || file.path.isEmpty {
       try writer.add(.begin(path: file.path, file.state))
       return try writer.add(.finish(path: file.path, file.state, .folder, error: []))
     }
     var known: [[UInt8]: KnownDocument] = [:]
-    if let earlier { known = index.documents(of: earlier.id) }
+    if let earlier { known = file.part.index.documents(of: earlier.id) }
     try writer.add(.begin(path: file.path, file.state))
     let isSame = earlier?.state == file.state
     let hasGrown = earlier.map { $0.state.inode == file.state.inode && $0.state.size < file.state.size } ?? false

@@ -6,14 +6,14 @@ package import Tree
 package final class FolderFinder: Sendable {
   private let folder: ResolvedPath
   private let real: RealFolder
-  private let index: DocumentIndex
+  private let index: DocumentParts
   /// The only file that is searched, and its view that is shown. `nil` if everything in the folder is.
   private let file: (name: FileName, view: FileName)?
 
   /// A document found.
   package struct Hit: Sendable {
     /// The number of the document in the index.
-    package let number: UInt32
+    package let number: UInt64
     /// The path below the folder. That of a folder ends with a slash.
     package let path: [UInt8]
     /// The path of its source below the folder.
@@ -37,14 +37,19 @@ package final class FolderFinder: Sendable {
   ///   - folder: a directory in a tree whose views convert files.
   ///   - readsPictures: whether the tree recognizes text in pictures, and the index has that.
   ///   - file: a file in the folder, if only that is searched, and the view of it that paths are relative to.
+  ///   - part: the part of the index to make, from 0, and the number of all, which has to be stored. `nil` to search.
+  ///   - shared: the directory of several machines that has parts of the index. `nil` for none.
   package init(
-    _ folder: ResolvedPath, index: Index, readsPictures: Bool = false, file: (name: FileName, view: FileName)? = nil
+    _ folder: ResolvedPath, index: Index, readsPictures: Bool = false, file: (name: FileName, view: FileName)? = nil,
+    part: (number: Int, count: Int)? = nil, shared: String? = nil
   ) throws(Fault) {
     guard let real = folder.realFolder else { throw Fault(.unsupported, "it is not a real folder") }
     let recognized: UInt8 = readsPictures ? 1 : 0
-    let stored = index.documents(
-      below: Self.key(of: real, recognized, file?.name), version: FolderCrawl.version, options: UInt64(recognized))
-    guard let documents = stored ?? DocumentIndex(temporary: ()) else { throw .noDocumentIndex }
+    let stored = index.documentParts(
+      below: Self.key(of: real, recognized, file?.name), version: FolderCrawl.version, options: UInt64(recognized),
+      part: part, shared: shared)
+    let temporary = stored == nil && part == nil ? DocumentIndex(temporary: ()).map { DocumentParts($0) } : nil
+    guard let documents = stored ?? temporary else { throw .noDocumentIndex }
     self.folder = folder
     self.real = real
     self.file = file
@@ -52,8 +57,10 @@ package final class FolderFinder: Sendable {
   }
 
   /// Returns whether a real folder has an index with recognized text, which is then kept up to date by the same means.
-  package static func hasRecognizedText(_ folder: ResolvedPath, of file: FileName? = nil, _ index: Index) -> Bool {
-    folder.realFolder.map { index.hasDocuments(below: key(of: $0, 1, file)) } ?? false
+  package static func hasRecognizedText(
+    _ folder: ResolvedPath, of file: FileName? = nil, _ index: Index, shared: String? = nil
+  ) -> Bool {
+    folder.realFolder.map { index.hasDocuments(below: key(of: $0, 1, file), shared: shared) } ?? false
   }
 
   /// Returns the key of a folder's index, or of that of a file in it. One with recognized text has `options` 1.
@@ -70,16 +77,27 @@ package final class FolderFinder: Sendable {
   }
 
   /// Work that brings the index up to date. Returns `nil` while another process does that.
-  package func crawl() -> (crawl: FolderCrawl, lock: TextIndexLock)? {
+  ///
+  /// - Parameter isPermitted: Returns whether the work may continue now. `nil` if it always may.
+  package func crawl(
+    isPermitted: (@Sendable () -> Bool)? = nil
+  ) -> (crawl: FolderCrawl, lock: [TextIndexLock])? {
     guard let lock = index.lock() else { return nil }
-    return (FolderCrawl(folder, index, only: file?.name), lock)
+    return (FolderCrawl(folder, index, only: file?.name, isPermitted: isPermitted), lock)
   }
 
   /// Whether the index is lost with this object, because it cannot be stored.
   package var isTemporary: Bool { index.isTemporary }
 
+  /// The percentage of the index that is there, if it is one that several machines share. Such an index is not brought up
+  /// to date here. `nil` for another index.
+  package var publishedPercent: Int? { index.isPublished ? index.parts.count * 100 / index.count : nil }
+
+  /// Copies the index to a directory that several machines share. Returns whether that succeeded.
+  package func publish(to folder: String) -> Bool { index.publish(to: folder) }
+
   /// The number of documents in the index.
-  package var count: Int { index.counts?.documents ?? 0 }
+  package var count: Int { index.documentCount }
 
   /// The size of the index on disk, in bytes.
   package var size: Int64 { index.size }
@@ -92,11 +110,15 @@ package final class FolderFinder: Sendable {
 
   /// Returns the documents that match a query and that a process may read now, without reading any. Throws if the index
   /// is damaged, which empties it. Blocks.
-  package func results(_ query: FindQuery, for reader: FindReader = .process) throws(Fault) -> FolderSearch.Results {
+  ///
+  /// - Parameter place: the path of a directory, below which the documents are. Empty for all.
+  package func results(
+    _ query: FindQuery, for reader: FindReader = .process, below place: [UInt8] = []
+  ) throws(Fault) -> FolderSearch.Results {
     let before = index.replacements
-    let visibility = SourceVisibility(reader, real, index)
-    let found = try FolderSearch(index, visibility, isOther: reader.isOther).results(query) {
-      [self] (number, term) throws(Fault) in
+    let search = FolderSearch(index, SourceVisibility(reader, real), isOther: reader.isOther)
+    let start = place.isEmpty ? [] : file.map { Array($0.view.bytes) + [UInt8(ascii: "/")] } ?? []
+    let found = try search.results(query, below: start + place) { [self] (number, term) throws(Fault) in
       guard let document = index.document(number) else { return false }
       return try text(of: document, DocumentKind(rawValue: document.kind) ?? .other)
         .map { TextWords($0).contain(term) } ?? false
@@ -107,7 +129,7 @@ package final class FolderFinder: Sendable {
 
   /// Returns whether a process may read the sources of all of these documents now. Blocks.
   func mayRead(_ hits: [Hit], _ reader: FindReader) throws(Fault) -> Bool {
-    guard let visibility = SourceVisibility(reader, real, index) else { return true }
+    guard let visibility = SourceVisibility(reader, real) else { return true }
     for hit in hits where try !visibility.isReadable(hit.source) { return false }
     return true
   }
@@ -116,7 +138,7 @@ package final class FolderFinder: Sendable {
   /// expression of the query. Blocks.
   ///
   /// - Parameter withSnippet: whether the text is read for that alone.
-  package func hit(_ number: UInt32, _ query: FindQuery, withSnippet: Bool = true) throws(Fault) -> Hit? {
+  package func hit(_ number: UInt64, _ query: FindQuery, withSnippet: Bool = true) throws(Fault) -> Hit? {
     guard let document = index.document(number) else { return nil }
     let kind = DocumentKind(rawValue: document.kind) ?? .other
     let isRead = withSnippet || query.isCompared
@@ -125,9 +147,9 @@ package final class FolderFinder: Sendable {
     var snippet: Snippet?
     if let own { snippet = Snippet(of: own, query, isLast: document.parts == 0) }
     var texts = own.map { [$0] } ?? []
-    var part: UInt32 = 1
+    var part: UInt64 = 1
     // A document whose parts match together has its words in several of them.
-    while isRead, part <= UInt32(clamping: min(document.parts, Self.partsAtMost)), snippet == nil || query.isCompared {
+    while isRead, part <= UInt64(clamping: min(document.parts, Self.partsAtMost)), snippet == nil || query.isCompared {
       let next = number.addingReportingOverflow(part)
       if !next.overflow, let text = try partText(next.partialValue) {
         snippet = snippet ?? Snippet(of: text, query, isLast: false)
@@ -152,7 +174,7 @@ package final class FolderFinder: Sendable {
   }
 
   /// Returns the text of a document's part.
-  private func partText(_ number: UInt32) throws(Fault) -> [UInt8]? {
+  private func partText(_ number: UInt64) throws(Fault) -> [UInt8]? {
     if let text = index.text(of: number) { return text }
     guard let part = index.document(number) else { return nil }
     return try text(of: part, DocumentKind(rawValue: part.kind) ?? .other)
@@ -169,11 +191,9 @@ package final class FolderFinder: Sendable {
     }
     if query.phrases.isEmpty { return true }
     let words = texts.map { TextWords($0) }
-    let last = document.id.addingReportingOverflow(UInt32(clamping: max(0, document.parts)))
-    let range = document.id...(last.overflow ? .max : last.partialValue)
     for phrase in query.phrases where !words.contains(where: { $0.contain(phrase) }) {
       guard let expression = phrase.headExpression,
-        let numbers = index.numbers(matching: expression, in: .heads, among: range), !numbers.isEmpty
+        index.matches(expression, oneOf: document.id, andParts: document.parts)
       else { return false }
     }
     return true

@@ -5,30 +5,30 @@ internal import Queries
 
 /// Finds documents in the index of a folder.
 package struct FolderSearch: Sendable {
-  let index: DocumentIndex
+  let index: DocumentParts
   /// The documents that may be found. `nil` for all.
   private let visibility: SourceVisibility?
   /// Whether nothing depends on the other documents.
   private let isOther: Bool
 
-  package init(_ index: DocumentIndex) {
-    self.init(index, nil, isOther: false)
-  }
+  package init(_ index: DocumentParts) { self.init(index, nil, isOther: false) }
 
-  init(_ index: DocumentIndex, _ visibility: SourceVisibility?, isOther: Bool) {
+  package init(_ index: DocumentIndex) { self.init(DocumentParts(index)) }
+
+  init(_ index: DocumentParts, _ visibility: SourceVisibility?, isOther: Bool) {
     (self.index, self.visibility, self.isOther) = (index, visibility, isOther)
   }
 
   /// The documents that match a query, the best or the newest first.
   package struct Results: Sendable {
     /// The numbers of the documents.
-    package let numbers: [UInt32]
+    package let numbers: [UInt64]
     /// A query with a word of the index in place of one that it does not have. `nil` if there are hits, or no such word.
     package let suggestion: String?
   }
 
   /// Whether a document's text matches a term.
-  typealias Comparison = (_ number: UInt32, _ term: SearchQuery) throws(Fault) -> Bool
+  typealias Comparison = (_ number: UInt64, _ term: SearchQuery) throws(Fault) -> Bool
 
   /// The weights of the columns of words: title, name, sender, recipients. Those of texts have 1.
   private static let weights = [6, 5, 3, 2]
@@ -47,14 +47,31 @@ package struct FolderSearch: Sendable {
     }
   }
 
-  func results(_ query: FindQuery, _ compare: @escaping Comparison) throws(Fault) -> Results {
-    guard let counts = index.counts else { throw .noDocumentIndex }
-    let evaluation = Evaluation(index: index, counts, visibility, compare)
-    var found = try evaluation.found(query.parsed)
-    // Words of removed documents are still found.
-    if counts.removed > 0 { found.formIntersection(try evaluation.all()) }
-    if let visibility { found = PositionSet(below: counts.limit, try visibility.visible(among: found.positions)) }
-    let numbers = try sorted(found, query, counts, evaluation)
+  /// The documents of a part of the index that match.
+  private struct Found {
+    let part: DocumentParts.Part
+    let counts: DocumentIndex.Counts
+    let evaluation: Evaluation
+    var numbers: PositionSet
+  }
+
+  /// - Parameter folder: the path of a directory, below which the documents are. Empty for all.
+  func results(
+    _ query: FindQuery, below folder: [UInt8] = [], _ compare: @escaping Comparison
+  ) throws(Fault) -> Results {
+    let found = try index.parts.map { part throws(Fault) in
+      guard let counts = part.index.counts else { throw .noDocumentIndex }
+      let evaluation = Evaluation(part, counts, visibility, compare)
+      var numbers = try evaluation.found(query.parsed)
+      // Words of removed documents are still found.
+      if counts.removed > 0 { numbers.formIntersection(try evaluation.all()) }
+      if !folder.isEmpty { numbers.formIntersection(try evaluation.set(.below(folder))) }
+      if let visibility {
+        numbers = PositionSet(below: counts.limit, try visibility.visible(among: numbers.positions, of: part))
+      }
+      return Found(part: part, counts: counts, evaluation: evaluation, numbers: numbers)
+    }
+    let numbers = try sorted(found, query)
     return Results(numbers: numbers, suggestion: numbers.isEmpty ? try suggestion(query) : nil)
   }
 
@@ -64,58 +81,106 @@ package struct FolderSearch: Sendable {
     var length = 0
   }
 
-  private func sorted(
-    _ found: PositionSet, _ query: FindQuery, _ counts: DocumentIndex.Counts, _ evaluation: Evaluation
-  ) throws(Fault) -> [UInt32] {
-    let positions = found.positions
-    if positions.isEmpty { return [] }
-    var ranks: [Rank] = []
-    if positions.count > Self.fewest {
-      ranks = Array(repeating: Rank(), count: counts.limit)
-      for rank in index.ranks() ?? [] where rank.number < counts.limit {
-        ranks[Int(rank.number)] = Rank(date: rank.date ?? .min, length: rank.length)
-      }
-    }
-    func rank(_ number: UInt32) -> Rank {
-      if !ranks.isEmpty { return ranks[Int(number)] }
-      return index.document(number).map { Rank(date: $0.date ?? .min, length: $0.length) } ?? Rank()
-    }
-    if query.order == .date {
-      return positions.map { ($0, rank($0).date) }.sorted { ($0.1, $0.0) > ($1.1, $1.0) }.map(\.0)
-    }
-    var scores: [UInt32: Double] = [:]
-    let heads = query.terms.compactMap(\.headExpression).joined(separator: " OR ")
-    if !heads.isEmpty {
-      guard let scored = index.relevance(matching: heads, weights: Self.weights) else { throw .noDocumentIndex }
-      for (number, relevance) in scored where found.contains(Int(number)) {
-        scores[number] = isOther ? Self.headScore : Double(relevance) / 1_000_000
-      }
-    }
-    let documents = Double(max(1, counts.documents))
-    let average = isOther ? Self.usualLength : max(1, Double(counts.length) / documents)
-    let terms = evaluation.texts.map { text -> (set: PositionSet, weight: Double) in
-      let count = Double(text.set.count)
-      return (text.set, isOther ? 1 : max(0.05, log(1 + (documents - count + 0.5) / (count + 0.5))))
-    }
-    let parts = Dictionary(evaluation.wholes.map { ($0.first, $0.parts) }) { first, _ in first }
-    let now = Double(time(nil))
-    let hits = positions.map { number -> (number: UInt32, score: Double) in
-      let rank = rank(number)
-      var score = scores[number] ?? 0
-      // A document that matches only as a whole has the words in its parts.
-      let range = Int(number)..<Int(number) + 1 + (parts[number] ?? 0)
-      let share = 2.2 / (1 + 1.2 * (0.25 + 0.75 * Double(rank.length) / average))
-      for term in terms where term.set.intersects(range) { score += term.weight * (range.count > 1 ? 0.5 : share) }
-      let years = rank.date == .min ? 100 : max(0, now - Double(rank.date)) / Self.secondsPerYear
-      return (number, score * (1 + Self.recency / (1 + years)))
-    }
-    return hits.sorted { ($0.score, $1.number) > ($1.score, $0.number) }.map(\.number)
+  /// A document with the value by which it is ordered.
+  private struct Hit {
+    let number: UInt64
+    let value: Double
   }
 
-  /// The score of words in a title, a name or people, and the size of a text, in bytes, where these are not compared with
-  /// those of other documents.
-  private static let headScore = 3.0
+  private func sorted(_ found: [Found], _ query: FindQuery) throws(Fault) -> [UInt64] {
+    if query.order == .date {
+      return inOrder(
+        found.flatMap { found in
+          let rank = ranks(found)
+          return found.numbers.positions.map { number in
+            Hit(number: found.part.whole(number), value: Double(rank(number).date))
+          }
+        })
+    }
+    let documents = Double(max(1, found.reduce(0) { $0 + $1.counts.documents }))
+    let average = isOther ? Self.usualLength : max(1, Double(found.reduce(0) { Bounds.sum($0, $1.counts.length) }) / documents)
+    /// Returns the weight of a term that a number of documents have.
+    func weight(_ count: Int) -> Double {
+      isOther ? 1 : max(0.05, log(1 + (documents - Double(count) + 0.5) / (Double(count) + 0.5)))
+    }
+    let terms = (0..<(found.map(\.evaluation.texts.count).min() ?? 0)).map { term in
+      weight(found.reduce(0) { $0 + $1.evaluation.texts[term].set.count })
+    }
+    let heads = query.terms.filter { $0.headExpression != nil }
+    let expression = heads.compactMap(\.headExpression).joined(separator: " OR ")
+    let phrases = heads.flatMap { term in
+      let count = found.reduce(0) { $0 + ($1.evaluation.heads[term.headExpression ?? ""] ?? 0) }
+      return Array(repeating: Int64(weight(count) * 1_000_000), count: term.phraseCount)
+    }
+    let now = Double(time(nil))
+    var hits: [Hit] = []
+    for found in found {
+      let positions = found.numbers.positions
+      if positions.isEmpty { continue }
+      let rank = ranks(found)
+      var scores: [UInt32: Double] = [:]
+      if !expression.isEmpty {
+        guard
+          let scored = found.part.index.relevance(matching: expression, weights: Self.weights, phrases: phrases)
+        else { throw .noDocumentIndex }
+        for (number, relevance) in scored where found.numbers.contains(Int(number)) {
+          scores[number] = Double(relevance) / 1_000_000
+        }
+      }
+      let parts = Dictionary(found.evaluation.wholes.map { ($0.first, $0.parts) }) { first, _ in first }
+      for number in positions {
+        let rank = rank(number)
+        var score = scores[number] ?? 0
+        // A document that matches only as a whole has the words in its parts.
+        let range = Int(number)..<Int(number) + 1 + (parts[number] ?? 0)
+        let share = 2.2 / (1 + 1.2 * (0.25 + 0.75 * Double(rank.length) / average))
+        for (term, weight) in zip(found.evaluation.texts, terms) where term.set.intersects(range) {
+          score += weight * (range.count > 1 ? 0.5 : share)
+        }
+        let years = rank.date == .min ? 100 : max(0, now - Double(rank.date)) / Self.secondsPerYear
+        hits.append(Hit(number: found.part.whole(number), value: score * (1 + Self.recency / (1 + years))))
+      }
+    }
+    return inOrder(hits)
+  }
+
+  /// The usual size of a text, in bytes, where it is not compared with that of other documents.
   private static let usualLength = 4096.0
+
+  /// Returns a function for the facts of the documents found in a part.
+  private func ranks(_ found: Found) -> (UInt32) -> Rank {
+    guard found.numbers.count > Self.fewest else {
+      return { number in
+        found.part.index.document(number).map { Rank(date: $0.date ?? .min, length: $0.length) } ?? Rank()
+      }
+    }
+    var ranks = Array(repeating: Rank(), count: found.counts.limit)
+    for rank in found.part.index.ranks() ?? [] where rank.number < found.counts.limit {
+      ranks[Int(rank.number)] = Rank(date: rank.date ?? .min, length: rank.length)
+    }
+    return { ranks[Int($0)] }
+  }
+
+  /// Returns the numbers of hits, those with the largest values first. Of the first ones, equal ones are in the order of
+  /// their paths, whatever the parts and the order in which they were indexed.
+  private func inOrder(_ hits: [Hit]) -> [UInt64] {
+    let hits = hits.sorted { ($0.value, $1.number) > ($1.value, $0.number) }
+    var numbers = hits.map(\.number)
+    var start = 0
+    while start < min(hits.count, Self.comparedPaths) {
+      let end = hits[start...].firstIndex { $0.value != hits[start].value } ?? hits.count
+      if end - start > 1, end - start <= Self.comparedPaths {
+        let paths = numbers[start..<end].map { ($0, index.document($0)?.wholePath ?? []) }
+        numbers.replaceSubrange(
+          start..<end, with: paths.sorted { $0.1.lexicographicallyPrecedes($1.1) }.map(\.0))
+      }
+      start = end
+    }
+    return numbers
+  }
+
+  /// The number of hits that are ordered by path if they are equal otherwise.
+  private static let comparedPaths = 2000
 
   /// The number of hits up to which their facts are read one by one.
   private static let fewest = 500
@@ -136,12 +201,15 @@ package struct FolderSearch: Sendable {
   /// Returns whether a document that may be found has a word. The index has those of removed documents, too.
   private func isKnown(_ word: String) throws(Fault) -> Bool {
     let expression = "\"\(word.replacing("\"", with: "\"\""))\""
-    for words in [DocumentIndex.Words.heads, .bodies] {
-      guard let numbers = index.numbers(matching: expression, in: words) else { throw .noDocumentIndex }
-      if let visibility {
-        if try !visibility.visible(among: Array(numbers.prefix(Self.comparedAtMost))).isEmpty { return true }
-      } else if numbers.prefix(Self.comparedAtMost).contains(where: { index.document($0) != nil }) {
-        return true
+    for part in index.parts {
+      for words in [DocumentIndex.Words.heads, .bodies] {
+        guard let numbers = part.index.numbers(matching: expression, in: words) else { throw .noDocumentIndex }
+        let compared = numbers.prefix(Self.comparedAtMost)
+        if let visibility {
+          if try !visibility.visible(among: Array(compared), of: part).isEmpty { return true }
+        } else if compared.contains(where: { part.index.document($0) != nil }) {
+          return true
+        }
       }
     }
     return false
@@ -156,19 +224,23 @@ package struct FolderSearch: Sendable {
     let letters = Array(word.unicodeScalars)
     guard let first = letters.first else { return nil }
     let last = String(String.UnicodeScalarView([first])) + "\u{10ffff}"
-    var similar: [(word: String, distance: Int, count: Int)] = []
-    let known = [.heads, .bodies].flatMap {
-      index.words(of: $0, from: String(first), through: last, atMost: Self.wordsAtMost)
+    var similar: [String: (distance: Int, count: Int)] = [:]
+    for part in index.parts {
+      for words in [DocumentIndex.Words.heads, .bodies] {
+        let limit = Self.wordsAtMost / index.parts.count
+        for (candidate, count) in part.index.words(of: words, from: String(first), through: last, atMost: limit) {
+          let other = Array(candidate.unicodeScalars)
+          guard abs(other.count - letters.count) <= 2 else { continue }
+          let distance = Self.distance(letters, other)
+          guard distance <= (letters.count < 6 ? 1 : 2) else { continue }
+          similar[candidate, default: (distance, 0)].count += isOther ? 0 : count
+        }
+      }
     }
-    for (candidate, count) in known {
-      let other = Array(candidate.unicodeScalars)
-      guard abs(other.count - letters.count) <= 2 else { continue }
-      let distance = Self.distance(letters, other)
-      guard distance <= (letters.count < 6 ? 1 : 2) else { continue }
-      similar.append((candidate, distance, isOther ? 0 : count))
+    let nearest = similar.sorted { one, other in
+      (one.value.distance, -one.value.count, one.key) < (other.value.distance, -other.value.count, other.key)
     }
-    similar.sort { ($0.distance, -$0.count, $0.word) < ($1.distance, -$1.count, $1.word) }
-    for (candidate, _, _) in similar.prefix(Self.similarAtMost) where try isKnown(candidate) { return candidate }
+    for (candidate, _) in nearest.prefix(Self.similarAtMost) where try isKnown(candidate) { return candidate }
     return nil
   }
 
@@ -195,7 +267,7 @@ package struct FolderSearch: Sendable {
 
 /// The evaluation of a query on sets of numbers.
 final class Evaluation {
-  private let index: DocumentIndex
+  private let part: DocumentParts.Part
   private let limit: Int
   private let visibility: SourceVisibility?
   private let compare: FolderSearch.Comparison
@@ -205,6 +277,8 @@ final class Evaluation {
   private(set) var wholes: [(first: UInt32, parts: Int)] = []
   /// The documents whose texts match, for each term that is not negated.
   private(set) var texts: [(term: SearchQuery, set: PositionSet)] = []
+  /// The number of documents that match each term in their titles, names or people, by its expression.
+  private(set) var heads: [String: Int] = [:]
   private var everything: PositionSet?
 
   /// The maximum number of texts that are compared with a phrase that is negated or an alternative. Further ones count
@@ -212,10 +286,10 @@ final class Evaluation {
   private static let comparedAtMost = 5000
 
   init(
-    index: DocumentIndex, _ counts: DocumentIndex.Counts, _ visibility: SourceVisibility?,
+    _ part: DocumentParts.Part, _ counts: DocumentIndex.Counts, _ visibility: SourceVisibility?,
     _ compare: @escaping FolderSearch.Comparison
   ) {
-    self.index = index
+    self.part = part
     self.visibility = visibility
     self.limit = counts.limit
     self.compare = compare
@@ -230,7 +304,7 @@ final class Evaluation {
   /// Returns the documents that match, and those whose parts match together, unless one of them does by itself.
   func found(_ query: SearchQuery) throws(Fault) -> PositionSet {
     guard query.hasSeveralTerms else { return try own(query, isCompared: false) }
-    guard let groups = index.groups() else { throw .noDocumentIndex }
+    guard let groups = part.index.groups() else { throw .noDocumentIndex }
     self.groups = groups
     if groups.isEmpty { return try own(query, isCompared: false) }
     let found = try both(query, isCompared: false)
@@ -255,8 +329,8 @@ final class Evaluation {
     return found
   }
 
-  private func set(_ fact: DocumentIndex.Fact) throws(Fault) -> PositionSet {
-    guard let numbers = index.numbers(fact) else { throw .noDocumentIndex }
+  func set(_ fact: DocumentIndex.Fact) throws(Fault) -> PositionSet {
+    guard let numbers = part.index.numbers(fact) else { throw .noDocumentIndex }
     return PositionSet(below: limit, numbers)
   }
 
@@ -284,7 +358,9 @@ final class Evaluation {
       }
       return result
     case .not(let part):
+      let known = texts.count
       let found = try both(part, isCompared: true)
+      texts.removeLast(texts.count - known)
       var (own, wholes) = (try all(), found.wholes.inverted)
       own.formIntersection(found.own.inverted)
       wholes.formIntersection(try all())
@@ -347,17 +423,18 @@ final class Evaluation {
   private func words(_ term: SearchQuery, isCompared: Bool) throws(Fault) -> PositionSet {
     var found = PositionSet(below: limit)
     if let expression = term.headExpression {
-      guard let numbers = index.numbers(matching: expression, in: .heads) else { throw .noDocumentIndex }
+      guard let numbers = part.index.numbers(matching: expression, in: .heads) else { throw .noDocumentIndex }
       for number in numbers { found.insert(Int(number)) }
+      heads[expression] = numbers.count
     }
     if let expression = term.bodyExpression {
-      guard let numbers = index.numbers(matching: expression, in: .bodies) else { throw .noDocumentIndex }
+      guard let numbers = part.index.numbers(matching: expression, in: .bodies) else { throw .noDocumentIndex }
       var set = PositionSet(below: limit)
       if isCompared, term.hasOrder {
-        let readable = try visibility?.visible(among: numbers) ?? numbers
+        let readable = try visibility?.visible(among: numbers, of: part) ?? numbers
         for (count, number) in readable.enumerated() where !found.contains(Int(number)) {
           let isSkipped = count >= Self.comparedAtMost
-          if isSkipped { set.insert(Int(number)) } else if try compare(number, term) { set.insert(Int(number)) }
+          if isSkipped { set.insert(Int(number)) } else if try compare(part.whole(number), term) { set.insert(Int(number)) }
         }
       } else {
         for number in numbers { set.insert(Int(number)) }
@@ -381,6 +458,9 @@ final class Evaluation {
 }
 
 extension SearchQuery {
+  /// The number of phrases in `headExpression`.
+  fileprivate var phraseCount: Int { if case .near(let phrases, _) = self { phrases.count } else { 1 } }
+
   /// Whether different parts of a document may match different terms.
   fileprivate var hasSeveralTerms: Bool {
     if case .all(let parts) = self { return parts.count > 1 }

@@ -128,7 +128,7 @@ final class ResultsFolder: SearchItem {
 
 extension FolderFinder.Hit {
   /// Whether the document is a directory in the tree.
-  var isFolder: Bool { kind == .folder || kind == .mail && !isFile }
+  package var isFolder: Bool { kind == .folder || kind == .mail && !isFile }
 
   /// Whether a message is a file of its own.
   private var isFile: Bool {

@@ -8,7 +8,7 @@ package struct SearchView: FolderView {
   package let sourceKind = Kind.folder
   package let listedExtensions: Set<FileExtension> = []
   package let possibleExtensions: Set<FileExtension> = []
-  private let service: FindService
+  let service: FindService
 
   package static let suffix: StaticString = ".search"
 
@@ -40,6 +40,8 @@ package struct SearchView: FolderView {
   package func attach(to tree: Tree) { service.attach(tree) }
 
   package func stop() { service.stop() }
+
+  package var work: WorkReport { service.work }
 }
 
 /// `NAME.ffsearch.results/`, by name: the documents that match the query in a file, below the folder of the file.

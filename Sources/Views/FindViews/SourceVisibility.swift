@@ -22,39 +22,39 @@ package enum FindReader: Sendable {
 final class SourceVisibility: Sendable {
   private let root: RealFolder
   private let reader: FindReader
-  private let index: DocumentIndex
   private let known = UnfairLock(Known())
 
   private struct Known {
     /// The folders that may be listed and searched, by path. `nil` for others.
     var folders: [[UInt8]: RealFolder?] = [:]
-    var sources: [Int64: Bool] = [:]
+    /// The sources that may be read, by the number of their part of the index.
+    var sources: [Int: [Int64: Bool]] = [:]
   }
 
   /// The number of documents whose sources are read from the index at a time.
   private static let atATime = 500
 
   /// Returns `nil` if the process may read everything.
-  init?(_ reader: FindReader, _ root: RealFolder, _ index: DocumentIndex) {
+  init?(_ reader: FindReader, _ root: RealFolder) {
     if case .process = reader, geteuid() == 0 { return nil }
-    (self.reader, self.root, self.index) = (reader, root, index)
+    (self.reader, self.root) = (reader, root)
   }
 
-  /// Returns those documents of a set that may be read. Throws if the index cannot be read. Blocks.
-  func visible(among numbers: [UInt32]) throws(Fault) -> [UInt32] {
+  /// Returns those documents of a part of the index that may be read. Throws if the index cannot be read. Blocks.
+  func visible(among numbers: [UInt32], of part: DocumentParts.Part) throws(Fault) -> [UInt32] {
     var visible: [UInt32] = []
     var place = 0
     while place < numbers.count {
       try CancellationToken.check()
       let next = min(place + Self.atATime, numbers.count)
-      guard let sources = index.sources(of: Array(numbers[place..<next])) else { throw .noDocumentIndex }
+      guard let sources = part.index.sources(of: Array(numbers[place..<next])) else { throw .noDocumentIndex }
       for (number, source, path) in sources {
         let isVisible: Bool
-        if let found = known.withLock({ $0.sources[source] }) {
+        if let found = known.withLock({ $0.sources[part.number]?[source] }) {
           isVisible = found
         } else {
           isVisible = try isReadable(path)
-          known.withLock { $0.sources[source] = isVisible }
+          known.withLock { $0.sources[part.number, default: [:]][source] = isVisible }
         }
         if isVisible { visible.append(number) }
       }

@@ -40,6 +40,8 @@ package struct TreeSettings: Sendable {
   package var sharedCache: String?
   /// The identifier of the source's file system in cached data. `nil` for its device number.
   package var sourceID: String?
+  /// Whether documents are indexed while the machine is idle, not only before searches.
+  package var indexesWhileIdle = false
   /// The memory budget of all trees and caches together, in bytes.
   package var memory = Int64(MemoryBudget.usualCapacity)
 

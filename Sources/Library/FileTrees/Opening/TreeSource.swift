@@ -101,7 +101,8 @@ package struct TreeSource: Sendable {
     _ settings: TreeSettings, _ index: Index?, _ root: RealRoot, converts: Bool
   ) -> FindService {
     let reading = ReadingTrees(self, settings, index, converts: converts, root: root)
-    return FindService.searching(index ?? Index(folder: nil), by: reading, isOfFile: !isFolder)
+    return FindService.searching(
+      index ?? Index(folder: nil), shared: settings.sharedCache, by: reading, isOfFile: !isFolder)
   }
 
   /// Returns the number of descriptors for the workers' sockets, standard streams and the log.

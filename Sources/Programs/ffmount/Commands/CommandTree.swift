@@ -15,7 +15,8 @@ struct CommandTree {
   /// - Parameters:
   ///   - depth: the maximum number of nested archives whose views are listed. Nil for the default.
   ///   - keepsResults: whether the user's cache is used.
-  init(_ given: String, depth: Int? = nil, keepsResults: Bool = true) throws {
+  ///   - shared: the cache that several machines use.
+  init(_ given: String, depth: Int? = nil, keepsResults: Bool = true, shared: SharedCache = SharedCache()) throws {
     guard let resolved = unsafe realpath(given, nil) else {
       throw Refusal(.sourceMissing, "cannot read \(given): \(describe(errno)) (check the path)")
     }
@@ -26,6 +27,8 @@ struct CommandTree {
     var options = FileTree.Options()
     options.isWritable = false
     if let depth { options.depth = depth }
+    options.sharedCache = shared.folder.map { FilePath($0) }
+    options.sourceID = shared.sourceID
     if !keepsResults {
       options.cache = .none
       options.keepsIndex = false
@@ -70,6 +73,24 @@ struct CommandTree {
 
   private final class Held<Value: Sendable>: Sendable {
     let outcome = UnfairLock<Result<Value, FileTreeError>?>(nil)
+  }
+}
+
+/// The cache that several machines use, from `-o shared_cache=FOLDER,source_id=NAME`.
+struct SharedCache {
+  var folder: String?
+  var sourceID: String?
+
+  init() {}
+
+  init(_ options: [String]) throws {
+    for word in options.flatMap({ $0.split(separator: ",") }) {
+      guard ["shared_cache", "source_id"].contains(word.prefix { $0 != "=" }) else {
+        throw Refusal(.usage, "-o \(word): expected shared_cache=FOLDER or source_id=NAME")
+      }
+    }
+    let known = try MountOptions(options)
+    (folder, sourceID) = (known.tree.sharedCache, known.tree.sourceID)
   }
 }
 

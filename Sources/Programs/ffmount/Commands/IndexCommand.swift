@@ -15,7 +15,8 @@ struct IndexCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "index",
     abstract: "Indexes mailboxes, or converts files, ahead of time.",
-    usage: "ffmount index [--search [--attachment-text | --ocr]] [--conversions] [--jobs N] PATH…",
+    usage:
+      "ffmount index [--search [--attachment-text | --ocr] [--part K/N]] [--conversions] [--jobs N] [-o OPTIONS] PATH…",
     discussion: "The first access is then as fast as later ones.")
 
   @Argument(help: "Mailboxes, or folders that are searched for mailboxes.", completion: .file())
@@ -36,6 +37,19 @@ struct IndexCommand: ParsableCommand {
   @Option(help: ArgumentHelp("The maximum number of attachments that are read at a time.", valueName: "N"))
   var jobs: Int?
 
+  @Option(
+    help: ArgumentHelp(
+      "With --search: index only the Kth of N parts of the documents in a folder, for N processes or machines.",
+      valueName: "K/N"))
+  var part: String?
+
+  @Option(
+    name: .customShort("o"),
+    help: ArgumentHelp(
+      "With --part: shared_cache=FOLDER for the finished part, and source_id=NAME, as for mounts.",
+      valueName: "options"))
+  var options: [String] = []
+
   @Flag(help: "Make all conversions that a mount of these folders would list, so that their sizes are known.")
   var conversions = false
 
@@ -45,13 +59,17 @@ struct IndexCommand: ParsableCommand {
       throw Refusal(.usage, "\(ocr ? "--ocr" : "--attachment-text") is only for text indexes (add --search)")
     }
     if let jobs, !(1...256).contains(jobs) { throw Refusal(.usage, "--jobs \(jobs): expected 1 to 256") }
+    let division = try division()
+    let shared = try SharedCache(options)
+    if !options.isEmpty, division == nil { throw Refusal(.usage, "-o is only for parts of an index (add --part)") }
     let index = try IndexFolder.index()
     defer { index.finish(within: .seconds(10)) }
     var failures: [ExitStatus] = []
     for path in paths {
       do {
-        let count = try look(through: path, index) + (conversions ? convert(path, index) : 0)
-        if search { try indexDocuments(path) }
+        // A part has only documents. The indexes of mailboxes are each machine's own.
+        let count = try (division == nil ? look(through: path, index) : 0) + (conversions ? convert(path, index) : 0)
+        if search { try indexDocuments(path, division, shared) }
         if count > 0 { failures.append(.failure) }
       } catch let refusal as Refusal {
         Terminal.logError(refusal.sentence)
@@ -63,18 +81,33 @@ struct IndexCommand: ParsableCommand {
     throw ExitCode((failures.allSatisfy { $0 == first } ? first : .failure).rawValue)
   }
 
-  /// Indexes all documents below a path that is a folder.
-  private func indexDocuments(_ path: String) throws {
-    let place = try CommandTree(path)
-    guard place.isFolder else { return }
+  /// The value of `--part`. `nil` if it is not given.
+  private func division() throws -> FileTree.IndexPart? {
+    guard let part else { return nil }
+    guard search else { throw Refusal(.usage, "--part is only for search indexes (add --search)") }
+    let numbers = part.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) }
+    guard numbers.count == 2, let number = numbers[0], let count = numbers[1],
+      let division = FileTree.IndexPart(number, of: count)
+    else { throw Refusal(.usage, "--part \(part): expected K/N, such as 3/16, with K from 1 to N and N at most 4096") }
+    return division
+  }
+
+  /// Indexes the documents below a path that is a folder, or a part of them.
+  private func indexDocuments(_ path: String, _ division: FileTree.IndexPart?, _ shared: SharedCache) throws {
+    let place = try CommandTree(path, shared: shared)
+    guard place.isFolder else {
+      if division != nil { throw Refusal(.usage, "cannot index a part of \(path): not a folder (leave out --part)") }
+      return
+    }
     // The work may take hours, and yields to other processes.
     _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness)
-    var line = ProgressLine("documents in \(path)", size: 0, of: "files", done: "read")
+    let name = part.map { "part \($0) of \(path)" } ?? path
+    var line = ProgressLine("documents in \(name)", size: 0, of: "files", done: "read")
     let progress = UnfairLock<FileTree.IndexingProgress?>(nil)
     let reach: FileTree.IndexingProgress
     do throws(FileTreeError) {
       reach = try place.finish { [ocr, jobs] (tree, path) throws(FileTreeError) in
-        try await tree.indexDocuments(in: path, recognizesText: ocr, jobs: jobs) { now in
+        try await tree.indexDocuments(in: path, recognizesText: ocr, jobs: jobs, part: division) { now in
           progress.withLock { $0 = now }
         }
       } watch: {

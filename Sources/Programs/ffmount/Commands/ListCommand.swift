@@ -71,6 +71,9 @@ struct ListCommand: ParsableCommand {
     case .converting: return "converting \(path) (\(activity.recipe)) for \(activity.seconds ?? 0) s\(progress)"
     case .messages: return "scanning the messages of \(path)\(progress)"
     case .words: return "indexing the text of \(path)\(progress)"
+    case .documents:
+      let reason = activity.recipe.isEmpty ? "" : " (\(Terminal.shown(activity.recipe)))"
+      return "indexing the documents of \(path)\(progress)\(reason)"
     }
   }
 
@@ -107,6 +110,7 @@ struct ListCommand: ParsableCommand {
           [
             "path": .string(activity.path), "what": .string(activity.kind.rawValue),
             "done": JSON(activity.progress?.done), "size": JSON(activity.progress?.size),
+            "reason": JSON(activity.recipe.isEmpty ? nil : activity.recipe),
           ]
         }),
     ]

@@ -99,40 +99,50 @@ extension API {
 extension API {
   private static let usualHits = 200
   private static let mostHits = 1000
-  private static let limits = SearchRows.Limits(messages: .seconds(10), names: .seconds(5))
+  private static let longestQuery = 400
+  /// The maximum time to wait for the index.
+  private static let longestWait = Duration.seconds(1)
 
-  /// Handles `/api/search`. In a mailbox or directory of mail, finds the messages that match a query. In a directory,
-  /// then finds the names at any depth that contain all its words. Blocks.
+  /// Handles `/api/search`: the documents below a directory that match a query, or the messages in a mailbox. Blocks.
   func search(_ path: TreePath, _ request: HTTPRequest) throws(Fault) -> Response {
-    guard let query = request.query.text("q"), !query.isEmpty, query.utf8.count <= 200 else {
-      return .problem(.badRequest, "the parameter q is missing, or longer than 200 bytes")
+    guard let query = request.query.text("q"), !query.isEmpty, query.utf8.count <= Self.longestQuery else {
+      return .problem(.badRequest, "the parameter q is missing, or longer than \(Self.longestQuery) bytes")
     }
     let limit = min(Self.mostHits, max(1, request.query.text("limit").flatMap { Int($0) } ?? Self.usualHits))
-    var rows = SearchRows(site.library, path.names, query, within: Self.limits)
-    var hits: [JSON] = []
-    var isCut = false
+    let start = max(0, request.query.text("from").flatMap { Int($0) } ?? 0)
     do throws(Fault) {
-      while !isCut, let found = try rows.next() {
-        hits += found.prefix(limit - hits.count).map { hit($0) }
-        isCut = hits.count == limit
-      }
+      let found = try site.library.foundDocuments(
+        query, in: site.place(path).names, from: start, atMost: limit, within: Self.longestWait)
+      var answer: JSON = [
+        "query": .string(query), "path": .string(path.text), "results": .array(found.documents.map { hit($0) }),
+        "isComplete": .bool(found.isComplete), "percent": JSON(found.percent),
+      ]
+      answer.add("count", found.count.map { JSON($0) })
+      answer.add("next", found.next.map { JSON($0) })
+      answer.add("similarWord", found.similarWord)
+      return .json(answer)
     } catch {
       guard error.kind == .system(ENOTDIR) else { throw error }
       return .problem(.badRequest, "it is neither a folder nor a mailbox", instance: path.encoded)
     }
-    return .json([
-      "query": .string(query), "path": .string(path.text), "results": .array(hits),
-      "isComplete": .bool(rows.isComplete && !isCut),
-    ])
   }
 
-  private func hit(_ entry: FileTree.Entry) -> JSON {
-    let own = TreePath(names: entry.names)
-    let kind: ItemKind = entry.kind == .directory ? .directory : entry.kind == .file ? .file : .other
+  private func hit(_ document: FileTree.Document) -> JSON {
+    let own = TreePath(names: document.names)
+    let name = own.names.last ?? ""
     var answer: JSON = [
-      "name": .string(entry.fileName.text), "path": .string(own.text), "type": .string(kind.rawValue),
+      "name": .string(name.text), "path": .string(own.text),
+      "type": .string((document.isDirectory ? ItemKind.directory : .file).rawValue),
+      "kind": .string(document.kind), "title": .string(document.title), "size": .number(document.size),
+      "rank": JSON(document.rank),
     ]
-    answer.add("extension", kind == .directory ? nil : entry.fileName.shownExtension)
+    answer.add("date", document.date.map { HTTPDate.iso(Timestamp(seconds: $0.seconds, nanoseconds: 0)) })
+    answer.add("sender", document.sender.isEmpty ? nil : document.sender)
+    if !document.snippet.isEmpty {
+      answer.add("snippet", document.snippet)
+      answer.add("marks", .array(document.marks.map { [JSON($0.lowerBound), JSON($0.upperBound)] }))
+    }
+    answer.add("extension", document.isDirectory ? nil : name.shownExtension)
     answer.add("absolutePath", site.absolute(own))
     answer.add("encodedPath", own.bytes.span.isUTF8 ? nil : own.encoded)
     return answer

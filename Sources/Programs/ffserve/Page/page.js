@@ -193,6 +193,28 @@ function describe(item) {
   return item;
 }
 
+/** Converts a result of a search. */
+function found(hit) {
+  const item = describe({ name: hit.name, type: hit.type, size: hit.type === "file" ? hit.size : null, modified: hit.date,
+    time: hit.date ? Date.parse(hit.date) : 0, path: hit.encodedPath || hit.path.split("/").map(encode).join("/") });
+  if (hit.kind === "mail") item.kind = "mail";
+  return Object.assign(item, { title: hit.title || item.title || hit.name, from: hit.sender, snippet: hit.snippet, marks: hit.marks || [] });
+}
+
+/** Returns a text with parts of it marked. The marks are ranges of UTF-8 bytes, in ascending order. */
+function marked(text, marks) {
+  const bytes = new TextEncoder().encode(text);
+  const part = (from, to) => new TextDecoder().decode(bytes.subarray(from, to));
+  const parts = [];
+  let place = 0;
+  for (const [from, to] of marks) {
+    if (from < place || to > bytes.length) continue;
+    parts.push(part(place, from), make("mark", {}, part(from, to)));
+    place = to;
+  }
+  return [...parts, part(place)];
+}
+
 function sizeText(item) {
   const amount = item.size ?? item.estimate;
   if (amount === null || amount === undefined) return "";
@@ -290,12 +312,12 @@ const list = $("list");
 
 /** The entries of a folder or a search. Only visible ones have elements. */
 const listing = {
-  path: null, hash: "", absolute: "", all: [], shown: [], containers: new Map(), current: 0, isSearch: false, isComplete: true,
+  path: null, hash: "", absolute: "", all: [], shown: [], containers: new Map(), current: 0, isSearch: false, search: null,
   rows: new Map(), columns: 1, height: 44, width: 0, places: new Map(),
 
   get isGrid() { return settings.get("layout") === "grid"; },
 
-  set(items) {
+  set(items, keeping = null) {
     this.all = items;
     this.containers.clear();
     for (const item of items) {
@@ -304,7 +326,7 @@ const listing = {
         if (item.view === "contents" || item.view === "messages") this.containers.set(base, item.path);
       }
     }
-    this.arrange();
+    this.arrange(keeping);
   },
 
   /** Filters and sorts the entries, and shows the result. */
@@ -316,7 +338,8 @@ const listing = {
       const name = words.length ? item.name.toLowerCase() : "";
       return words.every((word) => name.includes(word));
     });
-    if (!(this.isSearch && settings.get("sort") === "name")) shown.sort(order(settings.get("sort"), shown.length));
+    // The server's order is by relevance.
+    if (!(this.isSearch && /^-?name$/.test(settings.get("sort")))) shown.sort(order(settings.get("sort"), shown.length));
     this.shown = shown;
     this.clear();
     const kept = keeping ? shown.findIndex((item) => item.path === keeping) : -1;
@@ -332,19 +355,19 @@ const listing = {
     const folders = this.shown.reduce((sum, item) => sum + (item.type === "directory" && item.kind === "folder"), 0);
     const size = this.shown.reduce((sum, item) => sum + (item.size || 0), 0);
     const parts = [];
-    if (this.isSearch) parts.push(`${plural(count, "result")}${this.isComplete ? "" : ", and there may be more"}`);
+    if (this.isSearch) parts.push(...this.search.report(count));
     else if (words.length) parts.push(`${count.toLocaleString()} of ${this.all.length.toLocaleString()} match`);
     else {
       if (folders) parts.push(plural(folders, "folder"));
       if (count - folders || !folders) parts.push(plural(count - folders, this.shown.some((item) => item.from) ? "message" : "file"));
     }
-    if (size) parts.push(bytesText(size));
+    if (size && !this.isSearch) parts.push(bytesText(size));
     $("status").textContent = this.all.length || this.isSearch ? parts.join(" · ") : "";
     const state = $("state");
     if (count) return hideState();
-    if (this.isSearch) return showState("search", "Nothing found", "No name below this folder has these words in it.");
+    if (this.isSearch) return this.search.explain();
     if (words.length) {
-      return showState("search", "Nothing here matches", "Press Enter to search the folders below, too.", "Search below", search);
+      return showState("search", "No name here matches", "Press Enter to search names and contents, also in the folders below.", "Search below", search);
     }
     const views = this.all.length;
     state.replaceChildren();
@@ -371,9 +394,9 @@ const listing = {
       this.height = Math.round(Math.min(this.tile, 210)) + 46;
     } else {
       this.columns = 1;
-      this.height = isSmall ? 60 : 40;
+      this.height = this.isSearch ? (isSmall ? 116 : 88) : isSmall ? 60 : 40;
     }
-    list.className = this.isGrid ? "grid" : "rows";
+    list.className = this.isGrid ? "grid" : this.isSearch ? "rows found" : "rows";
     $("main").dataset.layout = this.isGrid ? "grid" : "list";
     list.style.height = Math.ceil(this.shown.length / this.columns) * this.height + "px";
   },
@@ -392,6 +415,7 @@ const listing = {
     // The entry that Tab focuses exists even if it is not visible.
     if (this.shown.length && !this.rows.has(this.current) && (this.current < first || this.current >= last)) wanted.push(this.current);
     for (const place of wanted) this.rows.set(place, this.row(place));
+    if (this.isSearch && last >= this.shown.length) this.search.more();
     // In reading order.
     if (wanted.length) {
       const places = [...this.rows.keys()].sort((one, other) => one - other);
@@ -409,10 +433,13 @@ const listing = {
     const item = this.shown[place];
     const isCurrent = place === this.current;
     const name = make("span.name", { dir: "auto" }, item.title || item.name);
-    const sub = this.isSearch ? decode(parentOf(item.path)) : item.from || "";
-    const words = make("span.words", {}, name, sub ? make("span.sub", { dir: "auto" }, sub) : null);
+    const words = make("span.words", {}, name, item.from ? make("span.sub", { dir: "auto" }, item.from) : null);
+    if (this.isSearch) {
+      words.append(make("span.sub.place", { dir: "auto" }, decode(parentOf(item.path))));
+      if (item.snippet && !this.isGrid) words.append(make("span.snippet", { dir: "auto" }, ...marked(item.snippet, item.marks)));
+    }
     const picture = make("span.picture." + item.kind, {}, icon(icons[item.kind], "glyph"));
-    const url = this.isGrid || item.kind === "image" ? thumbnailURL(item) : null;
+    const url = this.isGrid || this.isSearch || item.kind === "image" ? thumbnailURL(item) : null;
     if (url) {
       const image = make("img", { alt: "", decoding: "async", draggable: "false" });
       picture.append(image);
@@ -505,6 +532,95 @@ new ResizeObserver(() => {
   if (item && listing.current) listing.reveal(listing.current);
 }).observe(scroller);
 
+// MARK: Results of a search
+
+/** A search in a folder. Gets its results in parts, and again until everything has been searched. */
+class Search {
+  constructor(path, words, signal) {
+    Object.assign(this, { path: path.replace(/\.(messages|views)$/, ""), words, signal, pause: 2000, isAsking: false });
+  }
+
+  async ask(from, limit) {
+    this.isAsking = true;
+    try {
+      const answer = await ask("search", this.path, this.signal, `&from=${from}&limit=${limit}&q=${encode(this.words)}`);
+      Object.assign(this, { next: answer.next, count: answer.count, percent: answer.percent, similarWord: answer.similarWord });
+      return answer.results.map(found);
+    } catch (error) {
+      if (error.status === 422) throw new Failure("This search is not understood", error.detail, 422);
+      throw error;
+    } finally { this.isAsking = false; }
+  }
+
+  /** Returns the first results. */
+  first() { return this.ask(0, 100); }
+
+  get isShown() { return listing.search === this && !this.signal.aborted; }
+
+  /** Appends the next results, when the last ones become visible. */
+  async more() {
+    if (this.next === undefined || this.isAsking || listing.all.length >= 10000) return;
+    try {
+      const items = await this.ask(this.next, 100);
+      if (!this.isShown) return;
+      const known = new Set(listing.all.map((item) => item.path));
+      this.show([...listing.all, ...items.filter((item) => !known.has(item.path))]);
+    } catch { this.next = undefined; }
+  }
+
+  /** Asks again from time to time while the server indexes its files. */
+  follow() {
+    if (this.percent >= 100) return;
+    setTimeout(async () => {
+      if (!this.isShown) return;
+      try {
+        if (!document.hidden && !this.isAsking && listing.all.length <= 1000) {
+          const items = await this.ask(0, Math.max(100, listing.all.length));
+          if (this.isShown) this.show(items);
+        }
+        this.follow();
+      } catch { /* The results stay as they are. */ }
+    }, this.pause);
+    this.pause = Math.min(10000, this.pause * 1.3);
+  }
+
+  /** Shows results in place of the present ones. */
+  show(items) {
+    const isSame = items.length === listing.all.length && items.every((item, place) => item.path === listing.all[place].path);
+    if (isSame) return listing.report([]);
+    const hadFocus = list.contains(document.activeElement);
+    const top = scroller.scrollTop;
+    listing.set(items, listing.currentItem?.path);
+    scroller.scrollTop = top;
+    listing.draw();
+    if (hadFocus) listing.focus(listing.current);
+    showViewerNeighbours();
+  }
+
+  report(count) {
+    const all = this.next === undefined ? count : this.count;
+    const parts = [all === undefined ? `${count.toLocaleString()} results and more` : plural(all, "result")];
+    if (this.percent < 100) parts.push(`${this.percent} % of the files searched so far`);
+    return parts;
+  }
+
+  /** Shows why there are no results. */
+  explain() {
+    if (this.percent < 100) {
+      return showState("search", "Nothing found yet", `${this.percent} % of the files have been searched. Results appear here.`);
+    }
+    const similar = this.similarWord;
+    const detail = "No file, page or message below this folder matches.";
+    if (!similar) return showState("search", "Nothing found", detail);
+    // The server replaces a word by one with the same first letter.
+    const wrong = this.words.split(/[\s"()]+/).find((word) => word.length > 3 && word[0].toLowerCase() === similar[0].toLowerCase());
+    showState("search", "Nothing found", detail, `Search for ${similar}`, () => {
+      $("filter").value = wrong ? this.words.replace(wrong, similar) : similar;
+      search();
+    });
+  }
+}
+
 // MARK: States
 
 function showState(symbol, title, detail = "", label = "", action = null) {
@@ -583,22 +699,17 @@ async function openFolder(path, words, hash) {
   try {
     let items;
     let absolute = "";
-    listing.isComplete = true;
-    if (words) {
-      const found = await ask("search", path.replace(/\.(messages|views)$/, ""), control.signal, "&limit=1000&q=" + encode(words));
-      items = found.results.map((hit) => describe({
-        name: hit.name, type: hit.type, size: null, modified: null, time: 0,
-        path: hit.encodedPath || hit.path.split("/").map(encode).join("/"),
-      }));
-      listing.isComplete = found.isComplete;
-    } else {
+    const search = words ? new Search(path, words, control.signal) : null;
+    if (search) items = await search.first();
+    else {
       const answer = await ask("list", path, control.signal);
       items = answer.items.map((item) => entry(item, path));
       absolute = answer.absolutePath;
     }
     if (control.signal.aborted) return;
     clearTimeout(waiting);
-    Object.assign(listing, { path, hash, absolute, isSearch: Boolean(words) });
+    Object.assign(listing, { path, hash, absolute, isSearch: Boolean(words), search });
+    showSort();
     if (path === "/" && absolute) {
       listing.rootName = absolute.split("/").pop() || "/";
       showCrumbs(path);
@@ -621,10 +732,11 @@ async function openFolder(path, words, hash) {
       listing.focus(listing.current);
     }
     showViewerNeighbours();
+    search?.follow();
   } catch (error) {
     if (error.name === "AbortError") return;
     clearTimeout(waiting);
-    Object.assign(listing, { path, hash: "", isSearch: false });
+    Object.assign(listing, { path, hash: "", isSearch: false, search: null });
     listing.set([]);
     $("status").textContent = "";
     $("state").hidden = false;
@@ -673,6 +785,9 @@ const columns = [["name", "Name"], ["modified", "Modified"], ["size", "Size"], [
 function showSort() {
   const sort = settings.get("sort");
   $("sorter").value = sort === "-kind" ? "kind" : sort;
+  const [first] = $("columns").children;
+  first.firstChild.textContent = $("sorter").options[0].textContent = listing.isSearch ? "Relevance" : "Name";
+  $("sorter").options[1].hidden = listing.isSearch;
   for (const button of $("columns").children) {
     const isThis = sort.replace("-", "") === button.dataset.by;
     button.setAttribute("aria-pressed", String(isThis));
@@ -748,7 +863,7 @@ function clearFilter() {
 // MARK: Keys
 
 const keys = [
-  ["↑ ↓ ← →", "Move between entries"], ["Enter", "Open"], ["Backspace", "Up one folder"], ["/", "Filter; Enter searches below"],
+  ["↑ ↓ ← →", "Move between entries"], ["Enter", "Open"], ["Backspace", "Up one folder"], ["/", "Filter; Enter searches everything below"],
   ["i", "About: path, conversions, download"], ["o", "Open as…"], ["v", "List or grid"], ["d", "Download"],
   [".", "Show or hide views"], ["Home End", "First, last"], ["← →", "Previous, next, in a viewer"],
   ["+ − 0", "Zoom an image"], ["Escape", "Close, or clear the filter"], ["?", "These keys"],

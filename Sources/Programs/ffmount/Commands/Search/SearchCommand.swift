@@ -8,7 +8,7 @@ import Locks
 struct SearchCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "search", abstract: "Finds files, pages, messages and entries of archives.",
-    usage: "ffmount search FOLDER QUERY… [--limit N] [-l | -0 | --json | --open N] [--mail]",
+    usage: "ffmount search FOLDER QUERY… [--limit N] [-l | -0 | --json | --open N] [--mail] [-o OPTIONS]",
     discussion: """
       Searches everything below a folder: names, texts, mail, and archives at any depth. A query is \
       \(FileTree.documentSyntax) Prints the best first: path, date, kind or sender, and title, separated by tabs; on a \
@@ -41,6 +41,13 @@ struct SearchCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Show the result with this number in its program.", valueName: "N"))
   var open: Int?
 
+  @Option(
+    name: .customShort("o"),
+    help: ArgumentHelp(
+      "shared_cache=FOLDER with parts of an index that other machines have made, and source_id=NAME, as for mounts.",
+      valueName: "options"))
+  var options: [String] = []
+
   func run() throws {
     try RunningMount.expectAnswers(onTheWayTo: [archive], toDo: "search")
     if let limit, limit < 1 { throw Refusal(.usage, "--limit \(limit): expected 1 or more") }
@@ -51,7 +58,7 @@ struct SearchCommand: ParsableCommand {
         .sourceMissing,
         "cannot read \(archive): \(describe(ENOENT)) (the folder comes first: ffmount search FOLDER QUERY)")
     }
-    let place = try CommandTree(archive)
+    let place = try CommandTree(archive, shared: SharedCache(options))
     try place.expectReadable(archive)
     let isOfDocuments = place.isFolder && !mail && !isMaildir
     if let objection = FileTree.objection(to: query, ofMail: !isOfDocuments) {
@@ -151,7 +158,8 @@ struct SearchCommand: ParsableCommand {
     }
     progress.clear()
     if reach.withLock({ $0 }) == nil {
-      Terminal.logError("\(archive) is being indexed by another process: some results may be missing")
+      let reason = options.isEmpty ? "is being indexed by another process" : "is not indexed completely"
+      Terminal.logError("\(archive) \(reason): some results may be missing")
     }
     if let path = chosen.withLock({ $0 }) { return try show(path) }
     if let open, count.withLock({ $0 }) > 0 {
