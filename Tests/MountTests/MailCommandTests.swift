@@ -233,7 +233,7 @@ import Testing
         #expect(parts.count == 3 && parts[0] == "exact" && parts[1] == parts[2], "\(said)")
       }
       let help = try await run(MountProcess.binary, "help", "index")
-      #expect(help.text.contains("[--conversions] [--jobs N] PATH"), "\(help.text)")
+      #expect(help.text.contains("[--conversions] [--jobs N] [-o OPTIONS] PATH"), "\(help.text)")
     }
   }
 

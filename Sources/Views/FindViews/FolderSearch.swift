@@ -98,7 +98,8 @@ package struct FolderSearch: Sendable {
         })
     }
     let documents = Double(max(1, found.reduce(0) { $0 + $1.counts.documents }))
-    let average = isOther ? Self.usualLength : max(1, Double(found.reduce(0) { Bounds.sum($0, $1.counts.length) }) / documents)
+    let length = Double(found.reduce(0) { Bounds.sum($0, $1.counts.length) })
+    let average = isOther ? Self.usualLength : max(1, length / documents)
     /// Returns the weight of a term that a number of documents have.
     func weight(_ count: Int) -> Double {
       isOther ? 1 : max(0.05, log(1 + (documents - Double(count) + 0.5) / (Double(count) + 0.5)))
@@ -433,8 +434,8 @@ final class Evaluation {
       if isCompared, term.hasOrder {
         let readable = try visibility?.visible(among: numbers, of: part) ?? numbers
         for (count, number) in readable.enumerated() where !found.contains(Int(number)) {
-          let isSkipped = count >= Self.comparedAtMost
-          if isSkipped { set.insert(Int(number)) } else if try compare(part.whole(number), term) { set.insert(Int(number)) }
+          let isFound = try count < Self.comparedAtMost ? compare(part.whole(number), term) : true
+          if isFound { set.insert(Int(number)) }
         }
       } else {
         for number in numbers { set.insert(Int(number)) }
