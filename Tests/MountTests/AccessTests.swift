@@ -39,16 +39,6 @@ struct AccessTests {
     }
   }
 
-  @Test(arguments: ["", ",rw"]) func openFilesKeepTheirSizesWhenTheyBecomePrivate(_ more: String) async throws {
-    try await withScratch { scratch in
-      _ = try await shell("chmod 755 \"$1\"", scratch.path)
-      try await withMount(scratch, options: ["-o", "allow_other" + more]) { mount in
-        let said = try await script("open_sizes.py", scratch.source, mount.mountpoint).text
-        #expect(said == "done\n", "\(said)")
-      }
-    }
-  }
-
   @Test("access lists hold, less what umask= takes away") func umaskAlsoRestrictsACLs() async throws {
     try await withScratch { scratch in
       try scratch.write("letter.txt", "text")

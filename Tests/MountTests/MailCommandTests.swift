@@ -179,11 +179,7 @@ import Testing
     async throws
   {
     try await withMailboxes { setup in
-      #if DEBUG
-        let added = "100M"
-      #else
-        let added = "700M"
-      #endif
+      let added = "700M"
       let slow = setup.scratch.source + "/slow.mbox"
       _ = try await shell(
         "cp \"$1/a.mbox\" \"$2\"; truncate -s \"+$3\" \"$2\"", setup.scratch.source, slow, added)

@@ -104,7 +104,7 @@ struct RecordingsInARowTests {
       for n in a.flac.as-wav a.oga.as-flac a.wv.as-mka; do cat $n > $O/x; done; $q -i $O/b.wav -c:a libvorbis $S/b.ogg
       python3 -Ic 'import sys
       b = bytearray(open(sys.argv[1], "rb").read()); b[b.rindex(b"OggS") - 500] ^= 4; open(sys.argv[1], "wb").write(b)' $S/b.ogg
-      cat b.ogg.as-wav > $O/x; $q -i $O/b.wav $S/whole.flac; cat whole.flac.as-wav > $O/x
+      cat b.ogg.as-wav > $O/x 2> $O/said; $q -i $O/b.wav $S/whole.flac; cat whole.flac.as-wav > $O/x
       for n in a.flac.as-wav a.oga.as-flac a.wv.as-mka b.ogg.as-wav whole.flac.as-wav; do
         getfattr --only-values -n user.ffmount.state $n; echo
       done | uniq -c | tr -d ' '
