@@ -133,8 +133,8 @@ extension Tree {
   }
 
   /// Records the current attributes of a real directory. If the kernel may have others, invalidates them, and records
-  /// the time if the permissions may differ. With `isReply`, the kernel is about to receive these attributes, and has
-  /// none if none were recorded.
+  /// the time if the permissions may differ. With `isReply`, the kernel is about to receive these attributes, which
+  /// replace its own, and has none if none were recorded.
   func noteTold(_ attributes: Attributes, of node: Node, isReply: Bool = false) {
     guard isShared, attributes.kind == .folder, let folder = node.item as? RealFolder else { return }
     var hash = StableHash(seed: UInt64(attributes.permissions))
@@ -153,7 +153,8 @@ extension Tree {
         node.told.changed.store(monotonicNanoseconds(), ordering: .sequentiallyConsistent)
         node.told.rights.store(rights, ordering: .sequentiallyConsistent)
       }
-      noteOutdated([UInt64(node.id)])
+      // An invalidation before a reply would have the kernel ignore the attributes in it.
+      if !isReply { noteOutdated([UInt64(node.id)]) }
     }
     // The time is stored first, then the rights and the state: another thread that finds these finds the time, too.
     node.told.state.store(state, ordering: .sequentiallyConsistent)

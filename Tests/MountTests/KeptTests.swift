@@ -37,6 +37,22 @@ struct KeptTests {
     #expect(result.text.contains(" 0 errors"), "\(result.text)")
   }
 
+  /// The kernel knows no attributes of the root until its first request.
+  @Test(.enabled("only root can be several users") { MountScratch.isRoot }) func firstRequestMayBeOfAnotherUser()
+    async throws
+  {
+    try await withScratch { scratch in
+      try scratch.write("a.txt", "a")
+      let lines = try await run(
+        """
+        chmod 755 . "$S"; chmod 644 "$S/a.txt"; "$B" -o allow_other "$S" "$M"; K=$(keeper); P=$(serving)
+        other() { setpriv --reuid 4001 --regid 4001 --clear-groups cat "$M/a.txt"; echo; }
+        other; kill -KILL $P; for i in $(seq 100); do [ "$(serving)" != $P ] && break; sleep .05; done; other
+        """, scratch)
+      #expect(lines == ["a", "a"])
+    }
+  }
+
   @Test(.enabled(if: MountScratch.has("zip"), "needs zip")) func givenPasswordSurvivesTheProcess() async throws {
     try await withScratch { scratch in
       let lines = try await run(

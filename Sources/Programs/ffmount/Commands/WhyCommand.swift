@@ -31,15 +31,14 @@ struct WhyCommand: ParsableCommand {
     let real = attributes.view == nil && !isHidden ? (below.isEmpty ? source : "\(source)/\(below)") : nil
     let isSourceGone = below.isEmpty && !ServerAccess.isAddress(source) && !Self.exists(source)
     let error =
-      isSourceGone ? "the source has been removed" : attributes.error ?? Self.unreadable(full, status)
+      attributes.error ?? (isSourceGone ? "the source has been removed" : Self.unreadable(full, status))
     let lack = attributes.view == nil ? lack(of: full, status) : nil
     let foreign = attributes.view == nil ? foreignFormat(of: full, status) : nil
     let remark = attributes.remark ?? foreign.map { "\($0.name), whose content ffmount does not show" }
     let advice =
-      isSourceGone
-      ? "create it again and mount again, or type: \(mount.unmountCommand)"
-      : attributes.error.map { Advice.on($0, at: path) } ?? error.map { _ in Self.permissionAdvice(status) }
-        ?? foreign?.command
+      attributes.error.map { Advice.on($0, at: path) }
+      ?? (isSourceGone ? "create it again and mount again, or type: \(mount.unmountCommand)" : nil)
+      ?? error.map { _ in Self.permissionAdvice(status) } ?? foreign?.command
     if json {
       let answer: JSON = [
         "path": .string(full), "mountpoint": .string(mount.mountpoint), "kind": .string(Self.kind(status)),
