@@ -134,8 +134,11 @@ enum Checkup {
     let path = OwnPrograms.path(of: program)
     if let path, lacking.isEmpty { return Finding(program, .good, path) }
     if path != nil {
-      return Finding(
-        program, .note, "LibreOffice is not installed: office documents are not shown as PDF", lacking: lacking)
+      let lack =
+        program == Converter.disk
+        ? "7-Zip's library is not installed: disk images and encrypted 7z archives are not shown"
+        : "LibreOffice is not installed: office documents are not shown as PDF"
+      return Finding(program, .note, lack, lacking: lacking)
     }
     if isWholeAbsent {
       return Finding(program, .note, "not installed: for \(package.purpose)", lacking: lacking)
