@@ -137,10 +137,7 @@ struct DocumentFileName: Hashable {
   }
 
   init(_ folder: [UInt8], part: Division? = nil) {
-    self.folder = folder.map { byte in
-      let digits = String(byte, radix: 16)
-      return digits.count == 1 ? "0" + digits : digits
-    }.joined()
+    self.folder = Index.hexadecimal(folder)
     self.part = part
   }
 

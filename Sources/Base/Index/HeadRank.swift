@@ -22,18 +22,18 @@ enum HeadRank {
       throw IndexFailure.passing
     }
     unsafe withUnsafeMutablePointer(to: &api) { address in
-      // The type of the pointer is identified by this name (FTS5 documentation, section 7).
-      _ = unsafe sqlite3_bind_pointer(statement, 1, address, typeName, nil)
-      _ = unsafe sqlite3_step(statement)
+      // The type of the pointer is identified by this name (FTS5 documentation, section 7), which is used until the
+      // statement ends.
+      unsafe "fts5_api_ptr".withCString { name in
+        _ = unsafe sqlite3_bind_pointer(statement, 1, address, name, nil)
+        _ = unsafe sqlite3_step(statement)
+        _ = unsafe sqlite3_finalize(statement)
+      }
     }
-    _ = unsafe sqlite3_finalize(statement)
     guard let api = unsafe api, let create = unsafe api.pointee.xCreateFunction,
       unsafe create(api, "headrank", nil, rank, nil) == SQLITE_OK
     else { throw IndexFailure.passing }
   }
-
-  nonisolated(unsafe) private static let typeName: UnsafePointer<CChar> = unsafe UnsafePointer(
-    strdup("fts5_api_ptr"))
 
   /// The usual number of words of a title, a name and people together.
   private static let usualSize = 8.0

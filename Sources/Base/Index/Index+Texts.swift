@@ -92,7 +92,8 @@ extension Index {
     return digits + "-" + hexadecimal(IndexKind.hash(of: Array(rest))) + ".sqlite"
   }
 
-  private static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
+  /// Returns two lowercase digits for each byte.
+  static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
     bytes.map { byte in
       let digits = String(byte, radix: 16)
       return digits.count == 1 ? "0" + digits : digits
