@@ -19,7 +19,7 @@ extension MountCommandTests {
         let index = [MountProcess.binary, "index", mnt + "/folder/in.mbox"]
         #expect(try await MountChild(index, environment: environment).wait(atMost: 20).status == 0)
         defer { mount.daemon.send(SIGCONT) }
-        mount.daemon.send(SIGSTOP)
+        mount.daemon.suspend()
         let (top, other) = (scratch.path, scratch.path + "/other")
         let commands = [
           (["why", mnt], 66), (["why", mnt + "/folder/a.zip"], 66), (["why", top + "/link/folder"], 66),

@@ -296,7 +296,7 @@ import Testing
           "\(said.text)\(said.errors)")
         #expect(said.text.contains("process \(mount.daemon.pid)\n") && said.text.contains("supervisor    none"))
         #expect(!said.text.contains("fusermount3"))
-        mount.daemon.send(SIGSTOP)
+        mount.daemon.suspend()
         defer { mount.daemon.send(SIGCONT) }
         let silent = try await ffmount("doctor", mount.mountpoint)
         #expect(silent.status == 1 && silent.text.contains("fix it with: ffmount -u -z \(mount.mountpoint)\n"))

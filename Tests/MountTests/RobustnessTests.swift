@@ -201,13 +201,11 @@ import Testing
           try MountChild(["tail", "-c", "1", mount.mountpoint + "/m.deflated.zip.contents/m"])
         }
         try await Task.sleep(for: .milliseconds(50))
-        let start = ContinuousClock.now
         for _ in 0..<5 {
           let quick = try await run("cat", mount.mountpoint + "/file")
           #expect(quick.text == "x")
         }
-        let took = ContinuousClock.now - start
-        #expect(took < .seconds(2), "\(took)")
+        #expect(slow.contains { $0.isRunning }, "or nothing was read meanwhile")
         for reader in slow {
           let result = try await reader.wait(atMost: 40)
           #expect(result.status == 0)
@@ -228,17 +226,14 @@ import Testing
         try await withMount(inner.source, at: hanging) { slow in
           try await withMount(outer.source, at: outer.mountpoint) { mount in
             #expect(try await run("cat", mount.mountpoint + "/hanging/file").text == "y")
-            slow.daemon.send(SIGSTOP)
+            slow.daemon.suspend()
             // The kernel's cache has expired.
             try await Task.sleep(for: .milliseconds(700))
             let stuck = try (0..<4).map { _ in try MountChild(["cat", mount.mountpoint + "/hanging/file"]) }
             try await Task.sleep(for: .milliseconds(100))
-            let start = ContinuousClock.now
             for _ in 0..<5 { #expect(try await run("cat", mount.mountpoint + "/file").text == "x") }
-            let took = ContinuousClock.now - start
             #expect(stuck.allSatisfy { $0.isRunning }, "they hang indeed")
             slow.daemon.send(SIGCONT)
-            #expect(took < .seconds(2), "\(took)")
             for reader in stuck { #expect(try await reader.wait(atMost: 10).text == "y") }
           }
         }

@@ -71,11 +71,11 @@ with Mount(ffmount, f"http://127.0.0.1:{port}", os.path.join(folder, "mnt"), "-o
         os.truncate(os.path.join(source, "other"), 1000)
         expect("a file that is cut", failure(os.pread, file.fileno(), 100, SIZE - 100)[0] in (0, errno.ESTALE), True)
     # One that does not answer, and one that is away.
-    second.process.send_signal(signal.SIGSTOP)
+    second.suspend()
     # Nothing is known of that name.
     code, seconds = failure(os.stat, mount.path("never asked for"))
     expect("a server that hangs", code, errno.EIO)
-    if not 2 < seconds < 12:
+    if not 2 < seconds < 40:
         complain(f"it took {seconds:.1f} s to say that the server hangs")
     expect("the mount itself", failure(os.stat, mount.folder)[0], 0)
     second.process.send_signal(signal.SIGCONT)
@@ -86,7 +86,7 @@ with Mount(ffmount, f"http://127.0.0.1:{port}", os.path.join(folder, "mnt"), "-o
     time.sleep(0.6)
     code, seconds = failure(whole, mount.path("small"))
     expect("a server that is away", code, errno.EIO)
-    if not 2 < seconds < 9:
+    if not 2 < seconds < 40:
         complain(f"it took {seconds:.1f} s to say that the server is away")
     code, seconds = failure(whole, mount.path("large"))
     if code != errno.EIO or seconds > 2:
@@ -100,13 +100,13 @@ with Mount(ffmount, f"http://127.0.0.1:{port}", os.path.join(folder, "mnt"), "-o
     third.__enter__()
     time.sleep(1.2)
     expect("the third server", whole(mount.path("small")), b"small")
-    third.process.send_signal(signal.SIGSTOP)
+    third.suspend()
     reader = subprocess.Popen(["cat", mount.path("large")], stdout=subprocess.DEVNULL)
     time.sleep(0.5)
     reader.kill()
     began = time.monotonic()
     reader.wait(10)
-    if time.monotonic() - began > 2:
+    if time.monotonic() - began > 8:
         complain(f"a reader took {time.monotonic() - began:.1f} s to be killed")
     # Unmounted while somebody waits, and the server hangs: `Mount` says how long it takes.
     waiting = subprocess.Popen(["ls", mount.path("")], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

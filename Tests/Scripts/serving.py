@@ -2,9 +2,20 @@
 import json
 import os
 import re
+import signal
 import socket
 import subprocess
+import time
 import urllib.parse
+
+
+def state(path):
+    """The letter of a thread's state; X for one that has ended."""
+    try:
+        with open(path) as file:
+            return file.read().rpartition(")")[2].split()[0]
+    except OSError:
+        return "X"
 
 
 class Server:
@@ -31,6 +42,13 @@ class Server:
         except subprocess.TimeoutExpired:
             self.process.kill()
             raise SystemExit("it does not end when it is told to")
+
+    def suspend(self):
+        """Stops the process until SIGCONT; each of its threads stands still on return, and answers nothing."""
+        self.process.send_signal(signal.SIGSTOP)
+        tasks = f"/proc/{self.process.pid}/task"
+        while any(state(f"{tasks}/{task}/stat") not in "TX" for task in os.listdir(tasks)):
+            time.sleep(0.01)
 
     def connect(self, timeout=10):
         connection = socket.create_connection(("127.0.0.1", self.port), timeout)

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Glibc
 internal import Synchronization
 
@@ -109,6 +110,23 @@ public final class MountChild: Sendable {
 
   /// Sends a signal to the program alone.
   public func send(_ signal: Int32) { if isRunning { _ = kill(pid, signal) } }
+
+  /// Stops the process until `SIGCONT`, and returns when each of its threads stands still.
+  ///
+  /// A thread that the signal has not reached yet would still answer a request. Threads that cannot be interrupted are
+  /// waited for ten seconds at most.
+  public func suspend() {
+    send(SIGSTOP)
+    for _ in 0..<1000 where !isSuspended { _ = usleep(10_000) }
+  }
+
+  private var isSuspended: Bool {
+    let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task")) ?? []
+    return threads.allSatisfy { thread in
+      let state = (try? String(contentsOfFile: "/proc/\(pid)/task/\(thread)/stat", encoding: .utf8)) ?? ""
+      return state.split(separator: ")").last?.hasPrefix(" T") ?? true
+    }
+  }
 
   /// Waits for the exit. After `seconds`, more under a sanitizer, or when the test is cancelled, kills the whole group
   /// and throws.
