@@ -44,16 +44,17 @@ import Synchronization
     }
     guard let made = unsafe made else { throw Failure(what: "fuse_session_new") }
     unsafe session = made
-    var io = unsafe fuse_custom_io(
-      writev: { descriptor, parts, count, _ in
-        // The kernel's error for a reply to a request that nobody waits for any more.
-        if FakeKernel.deaf.withLock({ $0.contains(descriptor) }) {
-          errno = ENOENT
-          return -1
-        }
-        return unsafe Glibc.writev(descriptor, parts, count)
-      }, read: { descriptor, bytes, count, _ in unsafe Glibc.read(descriptor, bytes, count) }, splice_receive: nil,
-      splice_send: nil)
+    // Later releases of libfuse have more members.
+    var io = fuse_custom_io()
+    unsafe io.writev = { descriptor, parts, count, _ in
+      // The kernel's error for a reply to a request that nobody waits for any more.
+      if FakeKernel.deaf.withLock({ $0.contains(descriptor) }) {
+        errno = ENOENT
+        return -1
+      }
+      return unsafe Glibc.writev(descriptor, parts, count)
+    }
+    unsafe io.read = { descriptor, bytes, count, _ in unsafe Glibc.read(descriptor, bytes, count) }
     // Takes over the descriptor.
     own = ends[1]
     guard unsafe fuse_session_custom_io(session, &io, ends[1]) == 0 else { throw Failure(what: "custom_io") }
