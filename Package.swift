@@ -77,6 +77,7 @@ let package = Package(
     .executable(name: "ffoffice", targets: ["ffoffice"]),
     .executable(name: "fflayout", targets: ["fflayout"]),
     .executable(name: "ffarchive", targets: ["ffarchive"]),
+    .executable(name: "ffdisk", targets: ["ffdisk"]),
     .executable(name: "ffserve", targets: ["ffserve"]),
     .executable(name: "ffremote", targets: ["ffremote"]),
     .executable(name: "ffkeep", targets: ["ffkeep"]),
@@ -118,6 +119,7 @@ let package = Package(
       exporting: ["clock_gettime", "time", "rtl_random_getBytes", "osl_openFile"]),
 
     program("ffarchive", ["Catalogue", "WorkerKit", "Archives", "SandboxTrial"]),
+    program("ffdisk", ["Catalogue", "WorkerKit", "Disks", "SandboxTrial"]),
     program(
       "ffserve",
       [
@@ -246,6 +248,7 @@ let package = Package(
       ["Bytes", "Catalogue", "WorkerKit", "Pixels", "Pictures", "CVips", "CHeif", "CTiff", "CLibRaw"]),
     module("Pictures", in: "Converters", ["Locks", "Catalogue", "WorkerKit", "CAVCodec"]),
     module("Archives", in: "Converters", ["Bytes", "Codecs", "Catalogue", "WorkerKit", "CArchive"]),
+    module("Disks", in: "Converters", ["Bytes", "Catalogue", "WorkerKit", "CSevenZip"]),
 
     module("Media", in: "Converters", ["Bytes", "Catalogue", "WorkerKit", "CFFmpeg", "CAmr", "CGExiv2"]),
     module(
@@ -307,6 +310,8 @@ let package = Package(
     shim("CFFmpeg", ["CAVCodec"]),
     // The headers of libreofficekit-dev; the library is loaded if it is there.
     shim("COfficeKit"),
+    // 7z.so has no headers; the library is loaded if it is there.
+    shim("CSevenZip"),
     shim("CPosix"),
     shim("CSandbox"),
     shim("CPopplerText", ["CPopplerCpp"]),

@@ -4,7 +4,7 @@
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 
 # The programs to build and install, the one that users run first; the only list of them.
-programs=(ffmount ffconvert ffpages ffscan ffmedia ffoffice fflayout ffarchive ffserve ffremote ffkeep)
+programs=(ffmount ffconvert ffpages ffscan ffmedia ffoffice fflayout ffarchive ffdisk ffserve ffremote ffkeep)
 
 # Prints a message and exits the script.
 die() {

@@ -23,7 +23,8 @@ extension Converter {
   package static let packages: [(name: String, programs: [String], purpose: String)] = [
     ("ffmount-images", [reduced], "common images, raw photos, and pages of PDFs"),
     (
-      "ffmount-converters", ["ffarchive", "ffconvert", "ffpages"], "PDFs, images, and archives such as 7z, RAR and ISO"
+      "ffmount-converters", ["ffarchive", "ffconvert", "ffpages", disk],
+      "PDFs, images, and archives such as 7z, RAR, ISO and disk images"
     ),
     ("ffmount-media", ["ffmedia"], "sound and films"),
     ("ffmount-office", ["ffoffice", layout], "office documents and Outlook's mail"),
@@ -42,6 +43,7 @@ extension Converter {
     let suite = ["libreoffice-writer-nogui", "libreoffice-calc-nogui", "libreoffice-impress-nogui"]
     return (OwnPrograms.path(of: program) == nil ? [package(of: program)] : [])
       + (program == layout && OfficeSuite.folder == nil ? suite : [])
+      + (program == disk && SevenZip.library == nil ? [SevenZip.package] : [])
   }
 
   /// Returns instructions to install worker programs.

@@ -1,11 +1,13 @@
+internal import Catalogue
+internal import FileTrees
 internal import Glibc
 
 /// A format of containers that ffmount does not show, and the program that does.
 package struct ForeignFormat: Sendable {
   /// The name, with an article.
   package let name: String
-  /// The command that shows or unpacks a file, with its package in parentheses.
-  package let command: String
+  /// The command that shows or unpacks a file, with its package in parentheses, or how to install what does.
+  package private(set) var command: String
   /// The bytes that identify the format, and their offset.
   private let mark: [UInt8]
   private let offset: Int
@@ -35,6 +37,12 @@ package struct ForeignFormat: Sendable {
     let count = unsafe pread(file, &head, head.count, 0)
     guard count > 0 else { return nil }
     self.init(startingWith: head[..<count])
+    let format = DiskFormat.detect(size: nil) { (offset, count) throws(Never) in
+      Array(head.dropFirst(Int(offset)).prefix(count))
+    }
+    guard format != nil else { return }
+    if Converter.installed[Converter.disk] != nil { return nil }
+    command = Converter.remedy([Converter.disk])
   }
 
   /// Returns the format of a file that starts with these bytes. Returns `nil` if it is none of these.

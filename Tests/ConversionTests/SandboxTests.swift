@@ -28,7 +28,7 @@ import Testing
     return (result.status, Dictionary(pairs) { first, _ in first }, result.errors)
   }
 
-  @Test(arguments: starters, ["ffconvert", "ffscan", "ffmedia", "ffoffice", "fflayout", "ffarchive"])
+  @Test(arguments: starters, ["ffconvert", "ffscan", "ffmedia", "ffoffice", "fflayout", "ffarchive", "ffdisk"])
   func everyEscapeIsRefused(_ starter: [String], of program: String) async throws {
     let found = try await attempts([], by: starter, of: program)
     #expect(found.status == 0)

@@ -62,7 +62,7 @@ import Testing
             empty
             Permission denied
             Permission denied
-            locked.7z: is encrypted, and archives of this kind are not decrypted here, whatever the password
+            locked.7z: requires a password, and no known password fits (-o password_file=FILE)
             same
 
             """)

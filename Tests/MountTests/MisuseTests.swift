@@ -142,7 +142,7 @@ import Testing
       let doctor = try #require(said.lines.firstIndex { $0.hasPrefix("note  ffconvert") }, "\(said.text)")
       #expect(said.lines[doctor].contains("not installed: for PDFs, images, and archives"), "\(said.text)")
       #expect(said.lines[doctor + 1].hasSuffix("fix it with: scripts/install"), "\(said.text)")
-      for program in ["ffkeep", "ffserve", "ffremote", "ffscan", "ffmedia", "ffoffice", "fflayout"] {
+      for program in ["ffkeep", "ffserve", "ffremote", "ffscan", "ffmedia", "ffoffice", "fflayout", "ffdisk"] {
         #expect(said.lines.contains { $0.hasPrefix("note  \(program) ") }, "\(program): \(said.text)")
       }
       #expect(!said.lines.contains { $0.hasPrefix("bad ") && $0.contains("ff") && !$0.contains("/") }, "\(said.text)")
@@ -150,7 +150,7 @@ import Testing
       #expect(said.lines.contains(isBad ? "ended 1" : "ended 0"), "\(said.text)")
       // Packages and their purposes, not the verbs of recipes.
       let lacking = said.lines.filter { $0.hasPrefix("Not installed: ") }
-      #expect(lacking.contains { $0.hasPrefix("Not installed: ffarchive, ffconvert, ffpages, for PDFs, images, ") })
+      #expect(lacking.contains { $0.hasPrefix("Not installed: ffarchive, ffconvert, ffpages, ffdisk, for PDFs, ") })
       #expect(lacking.contains { $0.contains("ffmedia, for sound and films (install the package ffmount-media") })
       #expect(!lacking.contains { $0.contains("joined-") || $0.contains("layout-") }, "\(lacking)")
     }

@@ -164,8 +164,8 @@ import Testing
         ("d.flac", ["lacks   views made by ffmedia", "ffmount-media"]),
         ("d.flac.as-mp3", ["because ffmedia is not installed", "ffmount-media"]),
         ("e.txt.as-mp3", ["its content is of another kind"]),
-        ("f.img", ["remark  a SquashFS image, whose content ffmount does not show", "do      squashfuse FILE FOLDER"]),
-        ("f.img.contents", ["f.img is a SquashFS image, whose content ffmount does not show (squashfuse"]),
+        ("f.img", ["remark  a SquashFS image, whose content ffmount does not show", "do      install the package"]),
+        ("f.img.contents", ["f.img is a SquashFS image, whose content ffmount does not show (install the package"]),
       ] {
         for word in words { #expect(found[name]?.contains(word) ?? false, "\(name): \(found[name] ?? said.text)") }
       }

@@ -46,8 +46,8 @@ while True:
     files = array.array("i")
     for _, _, data in control:
         files.frombytes(data)
-    number, start, size, document, limit = struct.unpack("<5Q", message[:40])
-    recipe = message[40:].decode()
+    number, start, size, document, limit, _ = struct.unpack("<6Q", message[:48])
+    recipe = message[48:].decode()
     data = os.pread(files[0], size, start)
     words = data.split(b"\n")[0].split()
     if words[:1] == [b"once"]:

@@ -32,7 +32,7 @@ class Worker:
     def ask(self, path, recipe):
         source, output = os.open(path, os.O_RDONLY), os.memfd_create("output")
         try:
-            message = struct.pack("<QQQQQ", 1, 0, os.fstat(source).st_size, 0, 1 << 30) + recipe.encode()
+            message = struct.pack("<QQQQQQ", 1, 0, os.fstat(source).st_size, 0, 1 << 30, 0) + recipe.encode()
             is_question = recipe.startswith(("count ", "measure "))
             socket.send_fds(self.socket, [message], [source] + ([] if is_question else [output]))
             self.socket.settimeout(60)

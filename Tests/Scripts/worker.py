@@ -29,7 +29,7 @@ class Worker:
         if size is None:
             size = os.fstat(source).st_size - start
         output = os.memfd_create("output")
-        message = struct.pack("<QQQQQ", self.count, start, size, document, limit) + recipe.encode()
+        message = struct.pack("<QQQQQQ", self.count, start, size, document, limit, 0) + recipe.encode()
         message += b"".join(b"\0" + password.encode() for password in passwords)
         try:
             socket.send_fds(self.socket, [message], [source] + ([] if is_question else [output]))

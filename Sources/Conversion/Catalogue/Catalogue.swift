@@ -24,7 +24,7 @@ public struct Catalogue: Sendable {
     // that could become PDFs.
     conversions: Conversion.images + Conversion.office + Conversion.layouts + Conversion.texts + Conversion.scans
       + Conversion.documents + Conversion.sounds + [.waveform] + Conversion.records + Conversion.joined
-      + Conversion.films + Conversion.tags + Conversion.archives + Conversion.stores)
+      + Conversion.films + Conversion.tags + Conversion.archives + Conversion.disks + Conversion.stores)
 
   /// Returns a catalogue with additional formats and conversions.
   public func adding(formats: [Format] = [], conversions: [Conversion]) -> Catalogue {

@@ -21,7 +21,10 @@ extension Job {
       case .part(let recipe, let range): "\(Self.part)\(range.lowerBound) \(range.count) \(recipe)"
       }
     let bytes = WorkerMessage.bytes(
-      [number, UInt64(bitPattern: start), UInt64(bitPattern: size), document, UInt64(bitPattern: outputLimit)], text)
+      [
+        number, UInt64(bitPattern: start), UInt64(bitPattern: size), document, UInt64(bitPattern: outputLimit),
+        isOnDemand ? 1 : 0,
+      ], text)
     return passwords.reduce(bytes) { $0 + [0] + $1 }
   }
 
@@ -33,7 +36,7 @@ extension Job {
 
   /// Decodes a message and validates it. Returns `nil` if it is invalid.
   public init?(message bytes: [UInt8]) {
-    guard bytes.count <= Job.messageLimit, let (words, rest) = WorkerMessage.parts(of: bytes, words: 5) else {
+    guard bytes.count <= Job.messageLimit, let (words, rest) = WorkerMessage.parts(of: bytes, words: 6) else {
       return nil
     }
     let texts = rest.split(separator: 0, omittingEmptySubsequences: false)
@@ -46,6 +49,7 @@ extension Job {
     self.init(
       number: words[0], work: work, start: start, size: size, document: words[3],
       outputLimit: Int64(bitPattern: words[4]))
+    isOnDemand = words[5] != 0
     passwords = texts.dropFirst().filter { !$0.isEmpty }.map { Array($0) }
   }
 }

@@ -27,6 +27,8 @@ public struct Job: Hashable, Sendable {
   public var document: UInt64
   /// The maximum size of the output, in bytes.
   public var outputLimit: Int64
+  /// Whether the worker requests the input from the daemon (`InputRequest`), because it is not in a file.
+  public var isOnDemand = false
   /// Passwords for encrypted input. None is empty or contains a zero byte.
   public var passwords: [[UInt8]] = []
 

@@ -135,16 +135,19 @@ extension ConversionService {
 
   /// Searches for a file's passwords, unless that has been done before. Returns whether any were found. Blocks.
   func unlock(_ file: inout JobSource, _ task: ConversionTask, _ worker: Worker) throws(Failed) -> Bool {
-    if passwords.areNone || file.passwords != nil { return false }
+    if passwords.areNone || file.passwords != nil || pool.conversion(file.opener) == nil { return false }
     let subject = file
-    let (holder, start) = try input(subject.bytes, task)
+    let (holder, start, isOnDemand) = try input(subject.bytes, for: subject.opener, task)
     let found = try passwords.find(for: subject.revision, wantsOne: !subject.isBundle) { (some) throws(Failed) in
       var job = Job(
         number: 0, work: .findPasswords(isBundle: subject.isBundle, verb: subject.opener), start: start,
         size: subject.bytes.size, outputLimit: 0)
       job.passwords = some
+      job.isOnDemand = isOnDemand
       let answer = try holder.withReadOnlyDescriptor(failing: Failed.init) { (raw) throws(Failed) in
-        do throws(WorkerFailure) { return try worker.askApart(job, for: task, input: raw) } catch {
+        do throws(WorkerFailure) {
+          return try worker.askApart(job, for: task, input: raw, supply: supply(of: subject.bytes))
+        } catch {
           do throws(Fault) { try subject.bytes.verify() } catch { throw Failed(error) }
           throw Failed(error)
         }
@@ -242,13 +245,15 @@ extension ConversionService {
     let bytes = subject.bytes
     guard bytes.size > 0 else { throw Failed(Fault(.damaged, "it is empty")) }
     let document = task.document
-    let (holder, start) = try input(bytes, task)
+    let (holder, start, isOnDemand) = try input(bytes, for: work.verb, task)
     var job = Job(
       number: 0, work: work, start: start, size: bytes.size, document: document, outputLimit: limit)
     job.passwords = subject.passwords ?? []
+    job.isOnDemand = isOnDemand
     let answer = try holder.withReadOnlyDescriptor(failing: Failed.init) { (raw) throws(Failed) in
       do throws(WorkerFailure) {
-        return try worker.perform(job, for: task, input: raw, output: output, watch: watch)
+        return try worker.perform(
+          job, for: task, input: raw, output: output, supply: supply(of: bytes), watch: watch)
       } catch {
         // Truncating a mapped file kills the worker (SIGBUS). The failure is then not due to the bytes.
         do throws(Fault) { try bytes.verify() } catch { throw Failed(error) }
@@ -259,16 +264,33 @@ extension ConversionService {
     return answer
   }
 
-  /// Returns a descriptor of a file that contains the bytes, and their offset in it.
+  /// Returns the function that reads the bytes for a worker that requests them.
+  private func supply(of bytes: any ByteSource) -> ConverterProcess.Supply {
+    { [pool] request throws(WorkerFailure) in
+      do throws(Fault) {
+        while true {
+          do throws(Fault) { return try bytes.bytes(at: request.offset, count: request.count, .blocking) } catch {
+            if error.kind == .later { continue }
+            guard case .pending(let operation) = error.kind else { throw error }
+            try pool.wait(for: operation)
+          }
+        }
+      } catch { throw error.kind == .interrupted ? .cancelled : .input(error) }
+    }
+  }
+
+  /// Returns a descriptor of a file that contains the bytes, and their offset in it. If the verb's handler requests
+  /// bytes that are not in a file, the descriptor is of an empty file.
   private func input(
-    _ bytes: any ByteSource, _ task: ConversionTask
-  ) throws(Failed) -> (any DescriptorHolder, start: Int64) {
+    _ bytes: any ByteSource, for verb: String, _ task: ConversionTask
+  ) throws(Failed) -> (any DescriptorHolder, start: Int64, isOnDemand: Bool) {
     do throws(Fault) {
       if let extent = bytes.extent(at: 0, count: Int(bytes.size)), extent.count == bytes.size {
         try bytes.willMove(at: 0, count: extent.count, .blocking)
-        return (extent.holder, extent.offset)
+        return (extent.holder, extent.offset, false)
       }
-      if task.document != 0, let copy = inputs[task.document] { return (copy, 0) }
+      if pool.conversion(verb)?.readsOnDemand ?? false { return (try TemporaryFile.inMemory(), 0, true) }
+      if task.document != 0, let copy = inputs[task.document] { return (copy, 0, false) }
       guard bytes.size <= Self.inputLimit else {
         throw Fault(.limit, "it is larger than \(Self.inputLimit >> 30) GiB, too large to be copied for the converter")
       }
@@ -276,7 +298,7 @@ extension ConversionService {
       try bytes.copy(to: copy)
       // The minimum cost accounts for the descriptor of each copy.
       if task.document != 0 { inputs.insert(copy, for: task.document, cost: max(16 << 20, Int(bytes.size))) }
-      return (copy, 0)
+      return (copy, 0, false)
     } catch { throw Failed(error) }
   }
 }

@@ -28,6 +28,13 @@ extension ConversionService {
     return try open(recipe, of: subject, blocking)
   }
 
+  /// Opens a result of a known size, of which only the parts that are read are made.
+  public func openParts(
+    _ recipe: Recipe, of subject: Subject, size: Int64, _ blocking: BlockingMode
+  ) throws(Fault) -> any ByteSource {
+    parted(recipe, try FileSource.settled(blocking, subject.open), subject, size: size)
+  }
+
   private func knownOrGrowing(_ key: Key, isPatient: () -> Bool) throws(Fault) -> (any ByteSource)? {
     // A growing result of unknown size is of no use to readers that need the size.
     if let growing = state.withLock({ $0.jobs[key]?.stream })?.rendition, growing.hasKnownSize || isPatient() {

@@ -32,6 +32,21 @@ struct JobSocket {
     }
   }
 
+  /// Returns a range of the input of the current job, which the daemon sends. Blocks. Returns `nil` if it cannot be read.
+  static func input(at offset: Int64, count: Int) -> [UInt8]? {
+    let message = InputRequest(offset: offset, count: count).message
+    guard unsafe ffmount_send(descriptor, message, message.count, nil, 0) == message.count else { return nil }
+    var reply = [UInt8](repeating: 0, count: count + 1)
+    var descriptors = [Int32](repeating: -1, count: Int(FFMOUNT_MOST_DESCRIPTORS))
+    var (came, size) = (0, 0)
+    repeat {
+      size = unsafe ffmount_receive(descriptor, &reply, reply.count, &descriptors, &came)
+    } while size < 0 && errno == EINTR
+    guard size == count + 1, came == 0, reply[0] == 1 else { return nil }
+    reply.removeFirst()
+    return reply
+  }
+
   /// Stops receiving jobs. The next sender gets an error and passes its job to another worker.
   func close() { _ = shutdown(JobSocket.descriptor, Int32(SHUT_RD)) }
 

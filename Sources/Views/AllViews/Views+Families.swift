@@ -40,7 +40,7 @@ extension Views {
 
   /// The families of views, in the order in which they are consulted, with one line each.
   private static let families: [@Sendable (ViewServices) -> [any View]] = [
-    { [ContentsView(listing: $0.listing, $0.unpacking, $0.archiveWorkers, $0.zip, $0.memory)] },
+    { [ContentsView(listing: $0.listing, $0.unpacking, $0.archiveReaders, $0.zip, $0.memory)] },
     { mail($0) },
     { tables($0) },
     { services in services.conversions.map { renditions(services.listing, $0) } ?? [] },
@@ -142,7 +142,9 @@ private struct ViewServices: Sendable {
   let memory: MemoryBudget
 
   /// The workers that list archives without a parser here.
-  var archiveWorkers: ConversionService? { workers(for: .entries) }
+  var archiveReaders: [ArchiveReader: ConversionService] {
+    [ArchiveReader.library, .disk].reduce(into: [:]) { $0[$1] = workers(for: .entries(by: $1)) }
+  }
   /// The workers that list the messages of mail stores.
   var mailWorkers: ConversionService? { workers(for: .letters) }
 

@@ -45,7 +45,9 @@ enum ArchiveFormat: Equatable {
   private static func isEmptyTar(_ head: ArraySlice<UInt8>) -> Bool { head.allSatisfy { $0 == 0 } }
 
   /// Returns whether a file has one of the formats. Blocks.
-  static func isArchive(_ bytes: any ByteSource, named name: FileName, orListed: Bool) throws(Fault) -> Bool {
+  static func isArchive(
+    _ bytes: any ByteSource, named name: FileName, orListed: Bool, orDisk: Bool
+  ) throws(Fault) -> Bool {
     let head = try bytes.head(headSize, .blocking)
     switch ArchiveFormat(startingWith: head, named: name) {
     case .tar, .packed, .cards: return true
@@ -54,8 +56,12 @@ enum ArchiveFormat: Equatable {
     }
     if orListed, try ListedFormat.isDisc(bytes, .blocking) { return true }
     if try ZipArchive.isArchive(bytes) { return true }
-    guard orListed else { return false }
-    return try SelfExtracting.archive(in: bytes, startingWith: head) != nil
+    if orDisk, try ListedFormat.disk(bytes, .blocking) != nil { return true }
+    switch try SelfExtracting.archive(in: bytes, startingWith: head)?.reader {
+    case .library: return orListed
+    case .disk: return orDisk
+    case nil: return false
+    }
   }
 }
 
@@ -70,14 +76,28 @@ extension Archives {
     // The other formats show the entries before an early end.
     let bytes = if case .packed = format { bytes } else { bytes.available }
     switch format {
-    case .listed: return try listedByWorker(bytes, file, memory, blocking)
+    case .listed:
+      // libarchive does not decrypt.
+      guard readers[.disk] != nil, ListedFormat.isSevenZip(head) else {
+        return try listedByWorker(bytes, file, memory, blocking)
+      }
+      do throws(Fault) {
+        let archive = try listedByWorker(bytes, file, memory, blocking)
+        if !archive.isEncrypted { return archive }
+      } catch { guard error.kind == .locked else { throw error } }
+      return try listedByWorker(bytes, file, memory, blocking, by: .disk)
     case .zip:
       // Reading the 17th sector is one more request to the file's source.
       if workers != nil, !ZipArchive.isStart(head), try ListedFormat.isDisc(bytes, blocking) {
         return try listedByWorker(bytes, file, memory, blocking)
       }
-      if workers != nil, let start = try selfExtracted(bytes, startingWith: head, blocking) {
-        return try listedByWorker(bytes, file, memory, blocking, from: start)
+      if readers[.disk] != nil, !ZipArchive.isStart(head), try ListedFormat.disk(bytes, blocking) != nil {
+        return try listedByWorker(bytes, file, memory, blocking, by: .disk)
+      }
+      if !readers.isEmpty, let found = try selfExtracted(bytes, startingWith: head, blocking),
+        readers[found.reader] != nil
+      {
+        return try listedByWorker(bytes, file, memory, blocking, from: found.start, by: found.reader)
       }
       var options = options
       options.foreignDecoder = workers.map { foreignDecoder(by: $0, of: file) }
@@ -99,11 +119,10 @@ extension Archives {
       if content.hasKnownSize, let known = try listed(content, memory) { return known }
       let head = try content.unchecked.head(ArchiveFormat.headSize, .blocking)
       if TarArchive.isStart(head) { return try list(content, headers: content.unchecked, file, memory) }
-      if workers != nil, ListedFormat.isInside(packing) {
-        let isListed = ListedFormat.isStart(head) ? true : try ListedFormat.isDisc(content.unchecked, .blocking)
-        if isListed {
+      if let reader = try reader(of: content, startingWith: head, packing) {
+        if readers[reader] != nil {
           try content.finishChecks()
-          let archive = try listedByWorker(content, file, memory, blocking)
+          let archive = try listedByWorker(content, file, memory, blocking, by: reader)
           // Neither a cached list nor an archive without files causes a read that compares them.
           try content.finishAllChecks()
           return archive
@@ -115,10 +134,21 @@ extension Archives {
     }
   }
 
-  /// Returns the offset of the archive in a program that is not a ZIP archive. Returns `nil` if there is none.
+  /// Returns the program that lists the content of a compressed file. Returns `nil` if the content is not an archive.
+  /// Blocks.
+  private func reader(
+    of content: UnpackedSource, startingWith head: ArraySlice<UInt8>, _ packing: CompressedFormat
+  ) throws(Fault) -> ArchiveReader? {
+    let isListed = ListedFormat.isStart(head) ? true : try ListedFormat.isDisc(content.unchecked, .blocking)
+    if isListed { return ListedFormat.isInside(packing) ? .library : nil }
+    guard readers[.disk] != nil, !ZipArchive.isStart(head) else { return nil }
+    return try ListedFormat.disk(content.unchecked, .blocking) == nil ? nil : .disk
+  }
+
+  /// Returns the offset and reader of the archive in a program that is not a ZIP archive. Returns `nil` if there is none.
   private func selfExtracted(
     _ bytes: any ByteSource, startingWith head: ArraySlice<UInt8>, _ blocking: BlockingMode
-  ) throws(Fault) -> Int64? {
+  ) throws(Fault) -> (start: Int64, reader: ArchiveReader)? {
     guard SelfExtracting.isProgram(head) else { return nil }
     if blocking == .immediate { throw .later }
     return try ZipArchive.isArchive(bytes) ? nil : SelfExtracting.archive(in: bytes, startingWith: head)
@@ -138,7 +168,8 @@ extension Archives {
 
   /// Lists an archive in a compressed file. The file's checksums are ignored here and compared when entries are read.
   private func listedByWorker(
-    _ content: UnpackedSource, _ file: SourceState, _ memory: MemoryShare, _ blocking: BlockingMode
+    _ content: UnpackedSource, _ file: SourceState, _ memory: MemoryShare, _ blocking: BlockingMode,
+    by reader: ArchiveReader
   ) throws(Fault) -> ListedArchive {
     let (revision, owner) = (StableHash(seed: file.revision).adding(1), file.source.item.soleOwner(file.attributes))
     func subject(_ number: UInt64, _ bytes: any ByteSource) -> ConversionService.Subject {
@@ -150,27 +181,36 @@ extension Archives {
         })
     }
     return try listedByWorker(
-      content, listing: subject(0, content.unchecked), subject(1, content), file, memory, blocking)
+      content, listing: subject(0, content.unchecked), subject(1, content), file, memory, blocking, by: reader)
   }
 
   /// Lists an archive that begins at the offset `start` of the file.
   private func listedByWorker(
-    _ bytes: any ByteSource, _ file: SourceState, _ memory: MemoryShare, _ blocking: BlockingMode, from start: Int64 = 0
+    _ bytes: any ByteSource, _ file: SourceState, _ memory: MemoryShare, _ blocking: BlockingMode,
+    from start: Int64 = 0,
+    by reader: ArchiveReader = .library
   ) throws(Fault) -> ListedArchive {
     let subject = ConversionService.Subject(
       revision: file.revision, owner: file.source.item.soleOwner(file.attributes), path: { file.path },
       open: { (blocking) throws(Fault) in Self.rest(of: try file.open(blocking), from: start) })
-    return try listedByWorker(Self.rest(of: bytes, from: start), listing: subject, subject, file, memory, blocking)
+    return try listedByWorker(
+      Self.rest(of: bytes, from: start), listing: subject, subject, file, memory, blocking, by: reader)
   }
 
   private func listedByWorker(
     _ bytes: any ByteSource, listing: ConversionService.Subject, _ subject: ConversionService.Subject,
-    _ file: SourceState, _ memory: MemoryShare, _ blocking: BlockingMode
+    _ file: SourceState, _ memory: MemoryShare, _ blocking: BlockingMode, by reader: ArchiveReader
   ) throws(Fault) -> ListedArchive {
-    guard let workers else { throw Fault(.unsupported, "is of a format that needs the program ffarchive") }
-    let list = try workers.open(.entries, of: listing, blocking)
+    guard let workers = readers[reader] else {
+      throw Fault(.unsupported, "is of a format that needs the program \(reader.program)")
+    }
+    let list: any ByteSource
+    do throws(Fault) { list = try workers.open(.entries(by: reader), of: listing, blocking) } catch {
+      guard error.kind == .locked, reader == .disk else { throw error }
+      list = try workers.open(.outline, of: listing, blocking)
+    }
     return try ListedArchive(
-      list, of: bytes, subject, workers, modified: file.attributes.modified,
+      list, of: bytes, named: file.source.name, subject, workers, by: reader, modified: file.attributes.modified,
       showingAllLinks: options.showsAllLinks,
       memory: memory)
   }

@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Catalogue
 internal import Entries
 internal import Files
 internal import Jobs
@@ -20,8 +21,9 @@ final class Archives: MemoryHolder {
   private let kept = UnfairLock<[ObjectIdentifier: Archive]>([:])
   private let clock = Atomic<UInt64>(0)
   let unpacking: Unpacking
-  /// The workers that list and unpack archives without a parser here. Nil if there are none.
-  let workers: ConversionService?
+  /// The workers that list and unpack archives without a parser here.
+  let readers: [ArchiveReader: ConversionService]
+  var workers: ConversionService? { readers[.library] }
   let options: ZipOptions
   let memory: MemoryBudget
 
@@ -29,9 +31,11 @@ final class Archives: MemoryHolder {
   /// of a removed file in use.
   private static let keptAtMost = 64
 
-  init(_ unpacking: Unpacking, _ workers: ConversionService?, _ options: ZipOptions, _ memory: MemoryBudget) {
+  init(
+    _ unpacking: Unpacking, _ readers: [ArchiveReader: ConversionService], _ options: ZipOptions, _ memory: MemoryBudget
+  ) {
     self.unpacking = unpacking
-    self.workers = workers
+    self.readers = readers
     self.options = options
     self.memory = memory
     memory.add(self)
@@ -156,7 +160,9 @@ final class Archive: Sendable {
       let isShortage = error.kind == .limit && !memory.isBeyondAll
       state.withLock { state in
         state.fault = error
-        state.faultEnd = isShortage ? monotonicNanoseconds() + Self.shortageTime : nil
+        // The password may be given at any time.
+        state.faultEnd =
+          isShortage ? monotonicNanoseconds() + Self.shortageTime : error.kind == .locked ? 0 : nil
       }
       use()
       archives.keep(self)
@@ -212,7 +218,8 @@ final class Archive: Sendable {
     if let known = state.withLock({ $0.isArchive }) { return known }
     if blocking == .immediate { throw .later }
     let isArchive = try ArchiveFormat.isArchive(
-      file.open(blocking).available, named: file.source.name, orListed: archives?.workers != nil)
+      file.open(blocking).available, named: file.source.name, orListed: archives?.workers != nil,
+      orDisk: archives?.readers[.disk] != nil)
     state.withLock { $0.isArchive = isArchive }
     return isArchive
   }

@@ -1,4 +1,5 @@
 package import Bytes
+package import Catalogue
 internal import Codecs
 package import Jobs
 internal import Tar
@@ -14,6 +15,7 @@ package struct ContentsView: FolderView {
   package let possibleExtensions: Set<FileExtension>
   private let listsUnnamed: Bool
   private let listsOthers: Bool
+  private let listsDisks: Bool
   private let archives: Archives
 
   package static let suffix: StaticString = ".contents"
@@ -39,22 +41,29 @@ package struct ContentsView: FolderView {
     let cards = ViewDescription(
       Self.spelling, sources: "any calendar (iCalendar) and any file of contacts (vCard)",
       "each entry as a separate file, and the pictures of contacts")
-    return listsOthers ? [own, others, cards] : [own, cards]
+    let disks = ViewDescription(
+      Self.spelling, listed: ListedFormat.disks,
+      sources: "ext2 to ext4, FAT, NTFS, HFS+, APFS, UDF, SquashFS, CramFS, partition tables, QCOW2, VMDK, VDI, VHD, "
+        + "VHDX, DMG, WIM, CHM, ARJ and MSI",
+      "the files, the partitions or the disk in the image")
+    return [own] + (listsOthers ? [others] : []) + (listsDisks ? [disks] : []) + [cards]
   }
 
-  /// - Parameter workers: Lists and unpacks archives without a parser here. Nil without workers.
+  /// - Parameter readers: The workers that list and unpack archives without a parser here.
   package init(
-    listing: ViewListing, _ unpacking: Unpacking, _ workers: ConversionService?, _ options: ZipOptions,
+    listing: ViewListing, _ unpacking: Unpacking, _ readers: [ArchiveReader: ConversionService], _ options: ZipOptions,
     _ memory: MemoryBudget
   ) {
-    listsOthers = workers != nil
-    let usual = listsOthers ? Self.usual.union(ListedFormat.usual) : Self.usual
-    let byName = listsOthers ? Self.byName.union(ListedFormat.byName) : Self.byName
+    listsOthers = readers[.library] != nil
+    listsDisks = readers[.disk] != nil
+    let usual = Self.usual.union(listsOthers ? ListedFormat.usual : []).union(listsDisks ? ListedFormat.disks : [])
+    let byName = Self.byName.union(listsOthers ? ListedFormat.byName : [])
+      .union(listsDisks ? ListedFormat.disksByName : [])
     possibleExtensions = usual.union(byName)
     let extensions = listing.extensions(usual, byName: byName)
     listsUnnamed = extensions.contains("zip")
     listedExtensions = listsUnnamed ? extensions.union([SplitFile.first]) : extensions
-    archives = Archives(unpacking, workers, options, memory)
+    archives = Archives(unpacking, readers, options, memory)
   }
 
   package func purpose(beside file: FileName) -> ListingPurpose { .opening }
@@ -71,7 +80,7 @@ package struct ContentsView: FolderView {
   package func isListed(besideFileStartingWith head: ArraySlice<UInt8>) -> Bool {
     listsUnnamed
       && (ZipArchive.isStart(head) || TarArchive.isStart(head)
-        || listsOthers && ListedFormat.isStart(head))
+        || listsOthers && ListedFormat.isStart(head) || listsDisks && ListedFormat.isDisk(head))
   }
 
   package func item(of source: Source, _ request: ViewRequest, _ blocking: BlockingMode) throws(Fault) -> LookupResult?

@@ -10,6 +10,10 @@ final class ListedArchive: OpenedArchive {
   private let source: any ByteSource
   private let subject: ConversionService.Subject
   private let service: ConversionService
+  private let reader: ArchiveReader
+  private let access: EntryRecord.Access
+  /// Whether there is an encrypted entry.
+  let isEncrypted: Bool
   private let tree: ListedTree
   private let runs: [EntryRun]
   private let memory: MemoryShare
@@ -33,23 +37,35 @@ final class ListedArchive: OpenedArchive {
   ///   - list: The `EntryRecord`s.
   ///   - source: The archive.
   init(
-    _ list: any ByteSource, of source: any ByteSource, _ subject: ConversionService.Subject,
-    _ service: ConversionService, modified: Timestamp, showingAllLinks: Bool, memory: MemoryShare
+    _ list: any ByteSource, of source: any ByteSource, named name: FileName, _ subject: ConversionService.Subject,
+    _ service: ConversionService, by reader: ArchiveReader, modified: Timestamp, showingAllLinks: Bool,
+    memory: MemoryShare
   ) throws(Fault) {
     self.source = source
     self.subject = subject
     self.service = service
+    self.reader = reader
     self.memory = memory
     var tree = ListedTree(rootModified: modified, CountedMemory(memory))
     var runs: [EntryRun] = []
-    var reader = RecordReader(list)
+    var records = RecordReader(list)
     var number = 0
     var end: EntryRecord?
-    while let record = try reader.next() {
+    var isEncrypted = false
+    while var record = try records.next() {
       try CancellationToken.check()
       if record.kind == .end {
         end = record
         break
+      }
+      if record.flags.contains(.isEncrypted) {
+        isEncrypted = true
+        // This reader decrypts.
+        if reader == .disk { record.flags.remove(.isEncrypted) }
+      }
+      if record.path.isEmpty, record.kind == .file, !record.text.isEmpty {
+        let stem = name.bytes[..<(name.bytes.lastIndex(of: UInt8(ascii: ".")) ?? name.bytes.endIndex)]
+        record.path = stem + [UInt8(ascii: ".")] + record.text
       }
       let room = record.room
       if let last = runs.last, last.size + room > Self.runSize { runs.append(last.next) }
@@ -62,7 +78,9 @@ final class ListedArchive: OpenedArchive {
       number += 1
     }
     guard let end else { throw Fault(.damaged, "expected a list of entries") }
-    if end.size != 0 { runs = EntryRun.joined(runs) }
+    access = EntryRecord.Access(rawValue: end.size) ?? .sequential
+    if access == .sequential { runs = EntryRun.joined(runs) }
+    self.isEncrypted = isEncrypted
     try tree.finish(showingAllLinks: showingAllLinks)
     self.tree = tree
     self.runs = runs
@@ -87,6 +105,9 @@ final class ListedArchive: OpenedArchive {
     try check(EntryRecord.Flags(rawValue: detail.mark))
     if size == 0 { return ByteArraySource([]) }
     if detail.isStored { return ByteRange(of: source, start: detail.place, size: size) }
+    if access == .random, size > Self.promptSize {
+      return try service.openParts(.entryParts(Int(detail.number)), of: subject, size: size, blocking)
+    }
     let place = runs.partitionIndex { Int(detail.number) > $0.last }
     guard place < runs.count else { throw Fault(.damaged, "expected a list of entries") }
     let run = runs[place]
@@ -108,7 +129,7 @@ final class ListedArchive: OpenedArchive {
       throw Fault(.limit, "is compressed in one block of \(run.size) bytes, over the limit of \(Job.largestOutput)")
     }
     let isGrowing = run.size > Self.promptSize
-    let recipe = Recipe.members(run.first, through: run.last, isGrowing: isGrowing)
+    let recipe = Recipe.members(run.first, through: run.last, isGrowing: isGrowing, by: reader)
     let bytes =
       isGrowing
       ? try service.openEarly(recipe, of: subject, guess: run.size, isPatient: { true }, blocking)

@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Catalogue
 internal import Codecs
 
 /// The formats of archives that a worker lists.
@@ -7,6 +8,10 @@ enum ListedFormat {
   static let usual: Set<FileExtension> = [
     "7z", "cb7", "rar", "cbr", "iso", "cpio", "deb", "rpm", "cab", "lha", "lzh", "xar", "warc",
   ]
+  /// The extensions of disk images, which another worker lists.
+  static let disks = Set(DiskFormat.usualExtensions.map { FileExtension($0.utf8) })
+  /// The extensions of disk images, and of other files.
+  static let disksByName: Set<FileExtension> = ["img", "raw", "dd", "bin"]
   /// The extensions of archives commonly regarded as something else.
   static let byName: Set<FileExtension> = ["a", "ar", "pkg", "udeb", "mtree"]
 
@@ -65,6 +70,29 @@ enum ListedFormat {
       throw fault
     }
     return mark == Array("CD001".utf8)
+  }
+
+  /// Returns whether a file that starts with `head` is a disk image.
+  static func isDisk(_ head: ArraySlice<UInt8>) -> Bool {
+    DiskFormat.detect(size: nil) { (offset, count) throws(Never) in Array(head.dropFirst(Int(offset)).prefix(count)) }
+      != nil
+  }
+
+  /// Returns whether a file is a 7z archive, by its first bytes.
+  static func isSevenZip(_ head: ArraySlice<UInt8>) -> Bool { head.starts(with: marks[0]) }
+
+  /// Returns the format of a disk image. Returns `nil` if the file is none. Throws `later` if reading takes long.
+  static func disk(_ bytes: any ByteSource, _ blocking: BlockingMode) throws(Fault) -> DiskFormat? {
+    let size = bytes.hasKnownSize ? bytes.size : nil
+    do throws(Fault) {
+      return try DiskFormat.detect(size: size) { (offset, count) throws(Fault) in
+        try bytes.bytes(at: offset, atMost: count, blocking)
+      }
+    } catch {
+      // Decompressed data can end before.
+      if error.kind == .damaged { return nil }
+      throw error
+    }
   }
 
   private static let discStart: Int64 = 32768

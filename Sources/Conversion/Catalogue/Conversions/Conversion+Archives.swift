@@ -1,40 +1,71 @@
 internal import Bytes
 
+/// The programs that read archives without a built-in parser.
+public enum ArchiveReader: String, Sendable {
+  /// ffarchive, by libarchive.
+  case library = ""
+  /// ffdisk, by 7-Zip's library: disk images and encrypted archives.
+  case disk = "disk-"
+
+  public var program: String {
+    switch self {
+    case .library: "ffarchive"
+    case .disk: "ffdisk"
+    }
+  }
+}
+
 /// Conversions of archives without a built-in parser: the list of entries, and the entries' bytes.
 extension Conversion {
-  public static let archives: [Conversion] = [entries, members, unpacked, decoded]
+  public static let archives = readers(.library) + [decoded]
+  public static let disks = readers(.disk) + [outline, entryParts]
+
+  private static func readers(_ reader: ArchiveReader) -> [Conversion] {
+    [entries(by: reader), members(by: reader), unpacked(by: reader)]
+  }
+
+  public static let entries = entries(by: .library)
 
   /// The list of an archive's entries. See `EntryRecord`.
-  public static let entries: Conversion = {
-    var conversion = Conversion(
-      "entries", from: [], to: .entryList, as: .inView, size: .guess(1), programs: ["ffarchive"],
-      meaning: ("archives", "the list of their entries"))
+  public static func entries(by reader: ArchiveReader) -> Conversion {
+    var conversion = make("entries", by: reader, to: .entryList, result: "the list of their entries")
     conversion.outputLimit = 1 << 30
-    conversion.slowness = 60
     return conversion
-  }()
+  }
+
+  /// The list of an archive whose password is unknown. Encrypted links have no targets.
+  public static let outline = make("outline", by: .disk, to: .entryList, result: "the list of their entries")
 
   /// The bytes of some entries, by their numbers in the list. See `MemberFaults`.
-  public static let members = bytes("members", .whole)
+  public static func members(by reader: ArchiveReader) -> Conversion {
+    make("members", by: reader, arguments: PageSelection.self)
+  }
 
   /// The bytes of some entries, readable while they are decoded.
-  public static let unpacked = bytes("unpacked", .growing)
+  public static func unpacked(by reader: ArchiveReader) -> Conversion {
+    var conversion = make("unpacked", by: reader, arguments: PageSelection.self)
+    conversion.making = .growing
+    return conversion
+  }
 
-  /// The bytes of one entry of a ZIP archive. The input is only the entry's compressed bytes.
-  public static let decoded: Conversion = {
-    var conversion = Conversion(
-      "decoded", from: [], to: .entryBytes, as: .inView, arguments: PackedEntry.self, size: .guess(1),
-      programs: ["ffarchive"], meaning: ("entries of archives", "their bytes"))
-    conversion.outputLimit = Job.largestOutput
-    conversion.slowness = 60
+  /// The bytes of one entry of a disk image, of which parts are made.
+  public static let entryParts: Conversion = {
+    var conversion = make("parts", by: .disk, arguments: PageSelection.self)
+    conversion.making = .parts
     return conversion
   }()
 
-  private static func bytes(_ verb: String, _ making: Making) -> Conversion {
+  /// The bytes of one entry of a ZIP archive. The input is only the entry's compressed bytes.
+  public static let decoded = make("decoded", by: .library, arguments: PackedEntry.self, of: "entries of archives")
+
+  private static func make(
+    _ verb: String, by reader: ArchiveReader, arguments: (any Arguments.Type)? = nil, to format: Format = .entryBytes,
+    of sources: String = "archives", result: String = "the bytes of their entries"
+  ) -> Conversion {
     var conversion = Conversion(
-      verb, from: [], to: .entryBytes, as: .inView, arguments: PageSelection.self, size: .guess(1),
-      programs: ["ffarchive"], meaning: ("archives", "the bytes of their entries"))
-    conversion.making = making
+      reader.rawValue + verb, from: [], to: format, as: .inView, arguments: arguments, size: .guess(1),
+      programs: [reader.program],
+      meaning: (reader == .disk ? "disk images" : sources, sources == "archives" ? result : "their bytes"))
     conversion.outputLimit = Job.largestOutput
     conversion.slowness = 60
     return conversion
@@ -42,7 +73,9 @@ extension Conversion {
 }
 
 extension Recipe {
-  public static let entries = Recipe(verb: Conversion.entries.verb)
+  public static func entries(by reader: ArchiveReader) -> Recipe { Recipe(verb: Conversion.entries(by: reader).verb) }
+
+  public static let outline = Recipe(verb: Conversion.outline.verb)
 
   public static func decoded(_ entry: PackedEntry) -> Recipe { Recipe(verb: Conversion.decoded.verb, entry) }
 
@@ -51,9 +84,18 @@ extension Recipe {
   /// - Parameters:
   ///   - first: The number of the first entry, from 0.
   ///   - isGrowing: Whether the bytes are read while they are decoded.
-  public static func members(_ first: Int, through last: Int, isGrowing: Bool) -> Recipe {
-    let verb = isGrowing ? Conversion.unpacked.verb : Conversion.members.verb
-    return Recipe(verb: verb, PageSelection("\(first + 1)-\(last + 1)"))
+  public static func members(
+    _ first: Int, through last: Int, isGrowing: Bool, by reader: ArchiveReader
+  ) -> Recipe {
+    let conversion = isGrowing ? Conversion.unpacked(by: reader) : Conversion.members(by: reader)
+    return Recipe(verb: conversion.verb, PageSelection("\(first + 1)-\(last + 1)"))
+  }
+
+  /// Returns the recipe for the bytes of one entry of a disk image.
+  ///
+  /// - Parameter number: The number of the entry, from 0.
+  public static func entryParts(_ number: Int) -> Recipe {
+    Recipe(verb: Conversion.entryParts.verb, PageSelection(page: number + 1))
   }
 }
 

@@ -328,8 +328,14 @@ extension Conversion {
 
   /// The verb of the conversion whose program tests passwords for this conversion's sources.
   public var opener: String {
-    ["ffoffice", "fflayout"].contains { programs.contains($0) } ? "layout-\(Format.pdf.name)" : Self.pages.verb
+    if [ArchiveReader.library, .disk].contains(where: { programs.contains($0.program) }) {
+      return Self.entries(by: .disk).verb
+    }
+    return ["ffoffice", "fflayout"].contains { programs.contains($0) } ? "layout-\(Format.pdf.name)" : Self.pages.verb
   }
+
+  /// Whether the handler reads the input in pieces, so that input that is not in one file does not have to be copied.
+  public var readsOnDemand: Bool { programs.contains(ArchiveReader.disk.program) }
 
   /// Returns conversions between each pair of these formats.
   private static func others(_ formats: [Format], _ names: String) -> [Conversion] {

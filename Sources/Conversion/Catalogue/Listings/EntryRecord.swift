@@ -5,9 +5,9 @@ public import Bytes
 /// Numbers are little-endian. A path or text follows its size. Records are untrusted input.
 public struct EntryRecord: Sendable {
   public enum Kind: UInt8, Sendable {
-    /// The last record. `text` is the reason why the rest could not be read. `size` is not 0 if entries can only be
-    /// decoded sequentially.
+    /// The last record. `text` is the reason why the rest could not be read. `size` is an `Access`.
     case end
+    /// A file. If the path is empty, it has the archive's name without its extension, and the extension `text`.
     case file
     case folder
     /// A symbolic link with the target `text`.
@@ -16,6 +16,16 @@ public struct EntryRecord: Sendable {
     case hardLink
     /// A special file. `text` describes it.
     case special
+  }
+
+  /// The order in which entries can be decoded, as the `size` of the last record.
+  public enum Access: Int64, Sendable {
+    /// Each independently, from its start.
+    case separate
+    /// One after the other, from the first.
+    case sequential
+    /// Each independently, from any offset.
+    case random
   }
 
   public struct Flags: OptionSet, Sendable {

@@ -60,6 +60,8 @@ public final class ConversionPool: Sendable {
     var workers = 0
     /// The number of idle workers that are to end now.
     var leaving = 0
+    /// The number of workers whose jobs wait for results of other jobs.
+    var blocked = 0
     var isStopped = false
     /// The maximum number of concurrent long tasks.
     var longAtMost = 1
@@ -79,10 +81,12 @@ public final class ConversionPool: Sendable {
   /// The number of queued tasks among which a worker searches for its open document.
   fileprivate static let searchWindow = 256
   private static let linesAtMost = 256
+  /// The maximum number of workers whose jobs wait for results of other jobs.
+  private static let blockedAtMost = 64
 
   public init(_ options: Options) {
     self.options = options
-    threads = ThreadPool(atMost: 2 * options.workers)
+    threads = ThreadPool(atMost: 2 * options.workers + Self.blockedAtMost)
     state.change { $0.longAtMost = options.workers }
     DescriptorBudget.process.add(self)
   }
@@ -101,15 +105,28 @@ public final class ConversionPool: Sendable {
       guard !state.isStopped else { return (false, false) }
       state.queue.append(Waiting(task: task))
       // Long tasks, such as films, have additional workers, so that other tasks do not wait for them.
-      let atMost = task.isAhead ? 1 : options.workers + min(options.workers, state.longTasks)
-      guard state.idle.count < state.queue.count, state.workers < atMost else {
-        return (true, false)
-      }
-      state.workers += 1
-      return (true, true)
+      return (true, state.employ(atMost: task.isAhead ? 1 : width(state)))
     }
     if needsWorker { threads.submit { [self] in serve() } }
     return isTaken
+  }
+
+  /// The maximum number of workers in a state.
+  private func width(_ state: State) -> Int {
+    options.workers + min(options.workers, state.longTasks) + state.blocked
+  }
+
+  /// Waits for another job within a job. In the meantime, the pool can have one more worker.
+  func wait(for operation: SharedOperation) throws(Fault) {
+    let (isPermitted, needsWorker) = state.update { state -> (Bool, Bool) in
+      guard state.blocked < Self.blockedAtMost else { return (false, false) }
+      state.blocked += 1
+      return (true, state.employ(atMost: width(state)))
+    }
+    guard isPermitted else { throw Fault(.limit, "too many files in one another are read at a time") }
+    defer { state.update { $0.blocked -= 1 } }
+    if needsWorker { threads.submit { [self] in serve() } }
+    try operation.wait()
   }
 
   /// Removes a task from the queue, or cancels it if it is running.
@@ -191,6 +208,13 @@ extension ConversionPool: DescriptorCache {
 }
 
 extension ConversionPool.State {
+  /// Counts another worker if tasks wait for one and there are fewer than `atMost`. Returns whether it has to be started.
+  fileprivate mutating func employ(atMost: Int) -> Bool {
+    guard idle.count < queue.count, workers < atMost else { return false }
+    workers += 1
+    return true
+  }
+
   /// Removes and returns the best task for a worker with this open document and owner. Returns `nil` if there are none
   /// for it.
   fileprivate mutating func take(

@@ -83,11 +83,14 @@ final class ConverterProcess: Sendable {
 
   // MARK: Jobs
 
+  /// Returns a range of a job's input. Blocks.
+  typealias Supply = (InputRequest) throws(WorkerFailure) -> [UInt8]
+
   /// Runs one job, whose output is written to `output`. Returns `nil` if the process ended, or stopped taking jobs,
-  /// before it took this one. `watch` is called with the progress. Blocks. After an error, and after `nil`, the process
-  /// has ended.
+  /// before it took this one. `supply` reads the input of a job that requests it. `watch` is called with the
+  /// progress. Blocks. After an error, and after `nil`, the process has ended.
   func perform(
-    _ job: Job, input: Int32, output: Int32?, _ limits: Limits, watch: (Progress) -> Void
+    _ job: Job, input: Int32, output: Int32?, _ limits: Limits, supply: Supply? = nil, watch: (Progress) -> Void
   ) throws(WorkerFailure) -> JobAnswer.Outcome? {
     let message = job.message
     let descriptors = [input] + (output.map { [$0] } ?? [])
@@ -104,6 +107,12 @@ final class ConverterProcess: Sendable {
       if wait() {
         switch receive() {
         case .message(let bytes):
+          if let supply, job.isOnDemand, let request = InputRequest(message: bytes) {
+            try reply(to: request, of: job, supply)
+            // The time limit is for the worker, not for its input.
+            start.clock = monotonicNanoseconds()
+            continue
+          }
           guard let answer = JobAnswer(message: bytes), answer.number == job.number else {
             end()
             throw .malformedReply
@@ -131,6 +140,23 @@ final class ConverterProcess: Sendable {
         end()
         return .failed(.limit, reason: "would be larger than \(job.outputLimit) bytes")
       }
+    }
+  }
+
+  /// Sends a range of the input.
+  private func reply(to request: InputRequest, of job: Job, _ supply: Supply) throws(WorkerFailure) {
+    guard request.offset <= job.size, Int64(request.count) <= job.size - request.offset else {
+      end()
+      throw .malformedReply
+    }
+    let bytes: [UInt8]
+    do throws(WorkerFailure) { bytes = try supply(request) } catch {
+      end()
+      throw error
+    }
+    let reply = InputRequest.reply(bytes)
+    while unsafe ffmount_send(socket.raw, reply, reply.count, nil, 0) < 0 {
+      guard errno == EINTR else { throw ended(after: .malformedReply) }
     }
   }
 

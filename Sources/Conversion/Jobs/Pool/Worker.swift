@@ -41,9 +41,11 @@ final class Worker: Sendable {
   /// The user whose files the worker converts.
   var owner: UInt32? { state.withLock { $0.owner } }
 
-  /// Runs `job` for `task`. `watch` is called with the number of readable output bytes. Blocks.
+  /// Runs `job` for `task`. `supply` reads input that the process requests. `watch` is called with the number of readable
+  /// output bytes. Blocks.
   func perform(
-    _ job: Job, for task: ConversionTask, input: Int32, output: Int32?, watch: (Int64) -> Void = { _ in }
+    _ job: Job, for task: ConversionTask, input: Int32, output: Int32?, supply: ConverterProcess.Supply? = nil,
+    watch: (Int64) -> Void = { _ in }
   ) throws(WorkerFailure) -> JobAnswer.Outcome {
     if task.owner == nil || task.owner != owner { end() }
     let program = options.program(for: job.work)
@@ -60,7 +62,7 @@ final class Worker: Sendable {
       for _ in 0..<2 {
         let process = try ready(program)
         let outcome = try task.attended(by: process) { () throws(WorkerFailure) in
-          try process.perform(job, input: input, output: output, options.limits(for: job)) { progress in
+          try process.perform(job, input: input, output: output, options.limits(for: job), supply: supply) { progress in
             task.note(progress)
             watch(progress.bytes)
           }
@@ -80,11 +82,13 @@ final class Worker: Sendable {
   }
 
   /// Runs a job in a new process, which sees no other file and can send nothing but its answer. Blocks.
-  func askApart(_ job: Job, for task: ConversionTask, input: Int32) throws(WorkerFailure) -> JobAnswer.Outcome {
+  func askApart(
+    _ job: Job, for task: ConversionTask, input: Int32, supply: ConverterProcess.Supply? = nil
+  ) throws(WorkerFailure) -> JobAnswer.Outcome {
     let process = try start(options.program(for: job.work)) { _ in }
     defer { process.end() }
     let outcome = try task.attended(by: process) { () throws(WorkerFailure) in
-      try process.perform(job, input: input, output: nil, options.limits(for: job)) { _ in }
+      try process.perform(job, input: input, output: nil, options.limits(for: job), supply: supply) { _ in }
     }
     guard let outcome else { throw .gone }
     return outcome

@@ -1,8 +1,8 @@
-internal import Bytes
+public import Bytes
 internal import Glibc
 
 /// The reason why a worker did not answer.
-public enum WorkerFailure: Error, Hashable, Sendable {
+public enum WorkerFailure: Error, Equatable, Sendable {
   /// The worker could not be started. The value is an errno.
   case absent(Int32)
   /// The worker was ended by a signal.
@@ -21,6 +21,8 @@ public enum WorkerFailure: Error, Hashable, Sendable {
   case memory(Int64)
   /// The worker was killed because the job was cancelled.
   case cancelled
+  /// The input that the worker requested could not be read.
+  case input(Fault)
 }
 
 extension WorkerFailure {
@@ -28,7 +30,7 @@ extension WorkerFailure {
   /// or by a failing disk (SIGBUS) need not recur.
   var isLasting: Bool {
     switch self {
-    case .absent, .cancelled, .gone, .delay: false
+    case .absent, .cancelled, .gone, .delay, .input: false
     case .signal(let signal): ![SIGKILL, SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGBUS].contains(signal)
     case .exited(let status): status != Self.unavailable
     case .malformedReply, .time, .memory: true
@@ -57,6 +59,7 @@ extension WorkerFailure {
       Fault(.limit, "converting it did not end within \(seconds) s, three times -o convert_time")
     case .memory(let bytes):
       Fault(.limit, "converting it took more than \(bytes >> 20) MiB of memory (-o convert_memory)")
+    case .input(let fault): fault
     case .cancelled: Fault(.system(EINTR), "the conversion was cancelled")
     }
   }

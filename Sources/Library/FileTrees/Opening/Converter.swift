@@ -9,14 +9,17 @@ internal import Threads
 package enum Converter {
   /// Returns the path of a worker program. Returns `nil` if it does not exist or cannot work here.
   private static func path(of program: String, orIn folders: [String]) -> String? {
-    if program == layout, OfficeSuite.folder == nil { return nil }
+    if program == layout && OfficeSuite.folder == nil || program == disk && SevenZip.library == nil { return nil }
     return OwnPrograms.path(of: program, orIn: folders)
   }
 
   /// Worker programs that are optional.
-  package static let optional: Set = ["ffscan", "ffmedia", "ffoffice", layout]
+  package static let optional: Set = ["ffscan", "ffmedia", "ffoffice", layout, disk]
   /// The worker program that requires LibreOffice.
   package static let layout = "fflayout"
+
+  /// The worker program that requires 7-Zip's library.
+  package static let disk = ArchiveReader.disk.program
 
   package static let names = Set(Catalogue.standard.conversions.flatMap(\.programs)).sorted()
 

@@ -19,6 +19,7 @@ enum AbsentConversions {
       "contents", .entries,
       ["7z", "rar", "iso", "cpio", "ar", "a", "deb", "rpm", "cab", "lha", "lzh", "xar", "warc", "mtree"]
     ),
+    ("contents", .entries(by: .disk), Set(DiskFormat.usualExtensions.map { FileExtension($0.utf8) })),
     ("messages", .letters, ["pst", "ost"]), ("views", .letters, ["pst", "ost"]),
     ("pages", .pages, []), ("sheets", .sheet, []), ("streams", .tracks, []), ("frames", .frames, []),
     ("hls", .playlist, []), ("tracks", .cueSheet, ["cue"]), ("tiles", .tiles, []),
@@ -38,9 +39,12 @@ enum AbsentConversions {
     guard let kind = FileName(name.utf8).fileExtension else { return [] }
     let format = Catalogue.standard.format(named: kind)
     let word = view.split(separator: ".").last.map(String.init) ?? view
-    if let folder = folders.first(where: { $0.view == word }) {
-      let fits = folder.extensions.contains(kind) || format.map { folder.conversion.sources.contains($0) } ?? false
-      return fits && isAbsent(folder.conversion) ? names(of: [folder.conversion]) : []
+    let folders = folders.filter { $0.view == word }
+    if !folders.isEmpty {
+      let fitting = folders.filter { folder in
+        folder.extensions.contains(kind) || format.map { folder.conversion.sources.contains($0) } ?? false
+      }
+      return names(of: fitting.map(\.conversion).filter(isAbsent))
     }
     guard let format else { return [] }
     let asked = FormatSuffix.split(FileName("x.\(view)".utf8))

@@ -138,8 +138,11 @@ enum Checkup {
       return Finding(program, .note, "not in this download: for \(package.purpose)")
     }
     if path != nil {
-      return Finding(
-        program, .note, "LibreOffice is not installed: office documents are not shown as PDF", lacking: lacking)
+      let lack =
+        program == Converter.disk
+        ? "7-Zip's library is not installed: disk images and encrypted 7z archives are not shown"
+        : "LibreOffice is not installed: office documents are not shown as PDF"
+      return Finding(program, .note, lack, lacking: lacking)
     }
     if isWholeAbsent {
       return Finding(program, .note, "not installed: for \(package.purpose)", lacking: lacking)

@@ -1,5 +1,6 @@
 import Bytes
 import Locks
+import Threads
 import Tree
 
 /// A value that is being requested from the server. Any number of requests can wait for it.

@@ -1,18 +1,6 @@
 public import Bytes
 internal import Threads
 
-extension SharedOperation {
-  /// Blocks until the operation is done. Throws an interrupted fault if this thread's work is cancelled.
-  package func wait() throws(Fault) {
-    let isDone = Monitor(false)
-    let token = whenDone { isDone.update { $0 = true } }
-    do throws(Fault) { try isDone.wait { isDone -> Void? in isDone ? () : nil } } catch {
-      cancel(token)
-      throw error
-    }
-  }
-}
-
 /// Calls `question` until it succeeds and waits for pending operations in between. `question` must use
 /// `BlockingMode.blocking`. Blocks: not for threads that reply to the kernel.
 ///

@@ -1,0 +1,121 @@
+internal import Bytes
+internal import CSevenZip
+internal import Catalogue
+internal import WorkerKit
+
+extension DiskArchive {
+  // <sys/stat.h>
+  private static let (typeMask, folder, link): (UInt64, UInt64, UInt64) = (0o170000, 0o040000, 0o120000)
+  private static let special: [UInt64: String] = [
+    0o020000: "character device", 0o060000: "block device", 0o010000: "named pipe", 0o140000: "socket",
+  ]
+
+  /// Returns the record of an entry without its names: its kind, size, flags and place.
+  func outline(_ entry: Int) -> EntryRecord {
+    let mode = mode(entry)
+    let type = mode.map { $0 & Self.typeMask } ?? 0
+    let isFolder = flag(FFMOUNT_7Z_IS_FOLDER, entry) || type == Self.folder
+    var record = EntryRecord(
+      isFolder ? .folder : type == Self.link ? .link : Self.special[type] != nil ? .special : .file)
+    record.permissions =
+      UInt16(truncatingIfNeeded: mode ?? (isFolder ? 0o755 : isReadOnly(entry) ? 0o444 : 0o644)) & 0o777
+    if flag(FFMOUNT_7Z_IS_ENCRYPTED, entry) { record.flags.insert(.isEncrypted) }
+    guard record.kind == .file else { return record }
+    let size = number(FFMOUNT_7Z_SIZE, entry)
+    record.size = Bounds.size(size ?? 0)
+    if size == nil { record.flags.insert(.isAbsent) }
+    if number(FFMOUNT_7Z_CRC, entry) != nil { record.flags.insert(.isChecked) }
+    if isTable, let offset = number(FFMOUNT_7Z_OFFSET, entry), offset <= UInt64(input.count) {
+      let place = Int64(offset)
+      if record.size <= input.count - place {
+        record.flags.insert(.isStored)
+        record.place = place
+      }
+    }
+    // An image may have any size, since its holes take no space.
+    if !record.flags.contains(.isStored), record.size > EntryRecord.largestContent(ofArchiveOf: input.count),
+      !hasStream(entry)
+    {
+      record.flags.insert(.isExcessive)
+    }
+    return record
+  }
+
+  /// Returns the whole record of an entry. Throws if it is an encrypted link, unless it is read `withoutPassword`.
+  func record(_ entry: Int, withoutPassword: Bool) throws(JobFailure) -> EntryRecord {
+    var record = outline(entry)
+    if let modified = time(FFMOUNT_7Z_MODIFIED, entry) {
+      record.modified = modified
+    } else {
+      record.flags.insert(.isUndated)
+    }
+    record.path = text(FFMOUNT_7Z_PATH, entry) ?? []
+    if [FFMOUNT_7Z_IS_STREAM, FFMOUNT_7Z_IS_INTERNAL, FFMOUNT_7Z_IS_DELETED].contains(where: { flag($0, entry) }) {
+      record.flags.insert(.isInternal)
+    }
+    let type = mode(entry).map { $0 & Self.typeMask } ?? 0
+    switch record.kind {
+    case .special: record.text = Array((Self.special[type] ?? "").utf8)
+    case .link:
+      let isSecret = withoutPassword && record.flags.contains(.isEncrypted)
+      if !isSecret, let target = try target(entry) {
+        record.text = target
+      } else {
+        (record.kind, record.text) = (.special, Array("symbolic link with an unreadable target".utf8))
+      }
+    case .file where record.path.isEmpty: record.text = text(FFMOUNT_7Z_EXTENSION, entry) ?? []
+    default: break
+    }
+    return record
+  }
+
+  /// Returns the paths of the first folders that the library adds for parts of a file system, each with a slash.
+  func internalFolders(atMost most: Int) -> [[UInt8]] {
+    var found: [[UInt8]] = []
+    for entry in 0..<count where found.count < most && flag(FFMOUNT_7Z_IS_INTERNAL, entry) {
+      if let path = text(FFMOUNT_7Z_PATH, entry), !path.isEmpty { found.append(path + [UInt8(ascii: "/")]) }
+    }
+    return found
+  }
+
+  /// Whether entries are ranges of the image.
+  private var isTable: Bool { [.mbr, .gpt, .apm].contains(format) }
+
+  /// Returns the mode as in stat(2). Archives of Unix programs have it in the upper half of the attributes.
+  private func mode(_ entry: Int) -> UInt64? {
+    if let mode = number(FFMOUNT_7Z_MODE, entry) { return mode }
+    let isExtended: UInt64 = 0x8000
+    return number(FFMOUNT_7Z_ATTRIBUTES, entry).flatMap { $0 & isExtended != 0 ? $0 >> 16 & 0xffff : nil }
+  }
+
+  private func isReadOnly(_ entry: Int) -> Bool { (number(FFMOUNT_7Z_ATTRIBUTES, entry) ?? 0) & 1 != 0 }
+
+  /// Returns the target of a symbolic link. Returns `nil` if its bytes cannot be read.
+  private func target(_ entry: Int) throws(JobFailure) -> [UInt8]? {
+    if let target = text(FFMOUNT_7Z_LINK, entry), !target.isEmpty { return target }
+    let longest = 4096
+    guard let size = number(FFMOUNT_7Z_SIZE, entry), size > 0, size <= UInt64(longest) else { return nil }
+    var bytes: [UInt8] = []
+    do throws(JobFailure) {
+      let read: [UInt8]? = try unsafe withStream(of: entry) { (read) throws(JobFailure) in
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Int(size), alignment: 16)
+        defer { unsafe buffer.deallocate() }
+        let count = unsafe try read(buffer, 0)
+        return unsafe Array(buffer[..<count])
+      }
+      if let read { return read }
+      var isGood = false
+      try unsafe extract([entry]) { piece in
+        unsafe bytes += piece
+        return bytes.count <= longest
+      } end: { _, result in
+        isGood = result == FFMOUNT_7Z_OK
+        return true
+      }
+      return isGood ? bytes : nil
+    } catch {
+      guard error.failure == .damaged else { throw error }
+      return nil
+    }
+  }
+}

@@ -1,0 +1,23 @@
+internal import CSevenZip
+internal import Catalogue
+internal import WorkerKit
+
+/// 7-Zip's library, which has to be loaded before the sandbox closes.
+public enum DiskLibrary {
+  private nonisolated(unsafe) static var isLoaded = false
+
+  /// Loads the library, if it is installed.
+  public static func start() {
+    if let path = SevenZip.library { unsafe isLoaded = ffmount_7z_load(path) }
+  }
+
+  /// Returns the library's number of a format. Throws if the library does not have it.
+  static func number(of format: DiskFormat) throws(JobFailure) -> Int32 {
+    guard unsafe isLoaded else {
+      throw JobFailure(.unsupported, "needs 7-Zip 23 or later (apt install \(SevenZip.package))")
+    }
+    let number = unsafe ffmount_7z_format(format.rawValue)
+    guard number >= 0 else { throw JobFailure(.unsupported, "is of a format that this version of 7-Zip does not read") }
+    return number
+  }
+}

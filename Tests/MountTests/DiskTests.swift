@@ -1,0 +1,222 @@
+import TestSupport
+import Testing
+
+private let hasSevenZip = ["/usr/lib/7zip/7z.so", "/usr/lib/p7zip/7z.so"].contains { MountScratch.exists($0) }
+
+private func has(_ programs: String...) -> Bool { programs.allSatisfy { MountScratch.has($0) } }
+
+/// Disk images and encrypted archives, which a worker program reads by 7-Zip's library.
+@Suite(.serialized, .timeLimit(.minutes(3)), .enabled(if: hasSevenZip, "needs 7z.so (apt install p7zip-full)"))
+struct DiskTests {
+  /// Makes `tree`, with files of all sizes and links.
+  private static let tree = """
+    export PATH="$PATH:/usr/sbin:/sbin"; mkdir -p "$1/tree/d/e"; cd "$1/tree"
+    head -c 6000000 /dev/urandom > d/random; seq 60000 > d/e/numbers; echo hello > a.txt; : > empty
+    head -c 9000000 /dev/zero > d/zeros; for i in $(seq 300); do echo $i > d/e/file$i; done
+    cd ../source
+
+    """
+  private static let link = "ln -s ../a.txt ../tree/d/link\n"
+
+  /// Makes images in `source`, compares each tree with the original, and returns the names of those that are the same.
+  private func same(_ make: String, _ names: [String], in scratch: MountScratch) async throws -> [String] {
+    let made = try await shell(Self.tree + make, scratch.path)
+    try #require(made.status == 0, "\(made.errors)")
+    return try await withMount(scratch) { mount in
+      let said = try await mount.shell(
+        """
+        for a in \(names.joined(separator: " ")); do
+          diff -r --no-dereference -x 'lost+found' $a.contents "$2/tree" && echo $a
+        done 2>&1
+        """, scratch)
+      return said.split(separator: "\n").map(String.init)
+    }
+  }
+
+  @Test(.enabled(if: has("mksquashfs"), "needs squashfs-tools")) func squashFSIsATree() async throws {
+    try await withScratch { scratch in
+      let make =
+        Self.link + """
+          for c in gzip zstd xz; do mksquashfs ../tree $c.squashfs -comp $c -noappend -quiet > /dev/null; done
+          cp gzip.squashfs unknown.bin; xz -k gzip.squashfs; cat /bin/true zstd.squashfs > x.AppImage
+          """
+      let names =
+        ["gzip", "zstd", "xz"].map { $0 + ".squashfs" } + ["unknown.bin", "gzip.squashfs.xz", "x.AppImage"]
+      let found = try await same(make, names, in: scratch)
+      #expect(found == names)
+    }
+  }
+
+  @Test func fileSystemsOfLinuxAreTrees() async throws {
+    try await withScratch { scratch in
+      let make =
+        Self.link + """
+          rm ../tree/d/zeros # 7-Zip does not read holes of ext2 and ext3.
+          for t in ext2 ext3 ext4; do truncate -s 40M $t.img; mke2fs -q -t $t -d ../tree $t.img; done
+          truncate -s 40M small.img; mke2fs -q -t ext4 -b 1024 -O ^has_journal,metadata_csum -d ../tree small.img
+          """
+      let names = ["ext2.img", "ext3.img", "ext4.img", "small.img"]
+      let found = try await same(make, names, in: scratch)
+      #expect(found == names)
+    }
+  }
+
+  @Test(.enabled(if: has("mcopy"), "needs mtools")) func fatIsATree() async throws {
+    try await withScratch { scratch in
+      let make = """
+        PATH=$PATH:/usr/sbin
+        for s in 16 32; do
+          truncate -s 80M fat$s.img; mkfs.vfat -F $s fat$s.img > /dev/null; mcopy -s -i fat$s.img ../tree/* ::
+        done
+        """
+      let names = ["fat16.img", "fat32.img"]
+      let found = try await same(make, names, in: scratch)
+      #expect(found == names)
+    }
+  }
+
+  /// A disk with two partitions, in every format of virtual machines; and a ZIP in a file system in a partition in a
+  /// disk in a compressed TAR archive.
+  @Test("disk images are trees, in one another", .enabled(if: has("qemu-img", "sfdisk"), "needs qemu-utils and fdisk"))
+  func disksAreReadThrough() async throws {
+    try await withScratch { scratch in
+      let make =
+        Self.tree + Self.link + """
+          (cd ../tree; 7z a -bd -tzip ../in.zip a.txt d/e > /dev/null); mkdir ../more; cp -a ../tree ../in.zip ../more
+          truncate -s 40M p.ext4; mke2fs -q -t ext4 -d ../more p.ext4; truncate -s 64M disk
+          printf 'label: gpt\\n2048,81920\\n,\\n' | sfdisk -q disk; dd if=p.ext4 of=disk bs=1M seek=1 conv=notrunc status=none
+          for f in qcow2 vmdk vdi vhdx; do qemu-img convert -O $f disk d.$f; done
+          qemu-img convert -O vpc disk d.vhd; qemu-img convert -O vpc -o subformat=fixed disk fixed.vhd
+          qemu-img convert -c -O qcow2 disk c.qcow2; tar -cJf a.tar.xz d.qcow2; truncate -s 70M m.img
+          printf '2048,81920,83\\n' | sfdisk -q m.img; dd if=p.ext4 of=m.img bs=1M seek=1 conv=notrunc status=none
+          rm p.ext4; mv disk g.img
+          """
+      let made = try await shell(make, scratch.path)
+      try #require(made.status == 0, "\(made.errors)")
+      try await withMount(scratch, options: ["-o", "depth=8"]) { mount in
+        let said = try await mount.shell(
+          """
+          for d in d.qcow2 c.qcow2 d.vmdk d.vdi d.vhdx d.vhd a.tar.xz.contents/d.qcow2; do
+            i=$(ls $d.contents | head -n 1); cmp -n 67108864 $d.contents/$i g.img && echo $d $i
+          done
+          e=contents/0.img.contents/tree; for d in g.img fixed.vhd; do diff -r $d.$e "$2/tree" && echo $d; done
+          diff -r m.img.$e "$2/tree" && echo MBR
+          diff -r a.tar.xz.contents/d.qcow2.contents/d.gpt.$e "$2/tree" && echo nested
+          z=a.tar.xz.contents/d.qcow2.contents/d.gpt.contents/0.img.contents/in.zip.contents
+          diff -r $z/d/e "$2/tree/d/e" && cat $z/a.txt
+          """, scratch)
+        #expect(
+          said == """
+            d.qcow2 d.gpt
+            c.qcow2 c.gpt
+            d.vmdk d.gpt
+            d.vdi d.gpt
+            d.vhdx d.gpt
+            d.vhd d.gpt
+            a.tar.xz.contents/d.qcow2 d.gpt
+            g.img
+            fixed.vhd
+            MBR
+            nested
+            hello
+
+            """)
+      }
+    }
+  }
+
+  /// A disk of a tebibyte, of which little is stored, is read where its bytes are.
+  @Test(.enabled(if: has("qemu-img", "qemu-io"), "needs qemu-utils")) func sparseDiskIsReadAtAnyOffset() async throws {
+    try await withScratch { scratch in
+      let make = """
+        cd "$1/source"; qemu-img create -q -f qcow2 big.qcow2 1T
+        qemu-io -c 'write -P 90 700G 64k' big.qcow2 > /dev/null
+        """
+      let made = try await shell(make, scratch.path)
+      try #require(made.status == 0, "\(made.errors)")
+      try await withMount(scratch) { mount in
+        let said = try await mount.shell(
+          """
+          f=big.qcow2.contents/big.img; stat -c %s $f
+          dd if=$f bs=64k skip=$((700 << 14)) count=1 status=none | tr -d Z | wc -c
+          dd if=$f bs=64k skip=$((600 << 14)) count=1 status=none | tr -d '\\0' | wc -c
+          """, scratch)
+        #expect(said == "1099511627776\n0\n0\n")
+      }
+    }
+  }
+
+  @Test func encryptedArchivesAreReadWithTheirPassword() async throws {
+    try await withScratch { scratch in
+      let make =
+        Self.tree + """
+          7z a -bd '-pfor nobody ä' locked.7z ../tree/* > /dev/null
+          7z a -bd '-pfor nobody ä' -mhe=on hidden.7z ../tree/* > /dev/null
+          7z a -bd -pother -mhe=on other.7z ../tree/a.txt > /dev/null
+          printf 'wrong\\nfor nobody ä\\n' > ../password; chmod 600 ../password
+          """
+      let made = try await shell(make, scratch.path)
+      try #require(made.status == 0, "\(made.errors)")
+      try await withMount(scratch) { mount in
+        let said = try await mount.shell(
+          """
+          ls locked.7z.contents; cat locked.7z.contents/a.txt 2>&1 | grep -o 'Permission denied'
+          ls hidden.7z.contents 2>&1 | grep -o 'Permission denied'
+          getfattr --only-values -n user.ffmount.error hidden.7z.contents; echo
+          """, scratch)
+        #expect(
+          said == """
+            a.txt
+            d
+            empty
+            Permission denied
+            Permission denied
+            hidden.7z: requires a password, and no known password fits (-o password_file=FILE)
+
+            """)
+      }
+      try await withMount(scratch, options: ["-o", "password_file=" + scratch.path + "/password"]) { mount in
+        let said = try await mount.shell(
+          """
+          for a in locked hidden; do diff -r $a.7z.contents "$2/tree" && echo $a; done
+          ls other.7z.contents 2>&1 | grep -o 'Permission denied'
+          """, scratch)
+        #expect(said == "locked\nhidden\nPermission denied\n")
+      }
+    }
+  }
+
+  /// Images with changed bytes, devices, and names that an image cannot have, end neither the mount nor its readers.
+  @Test(.enabled(if: has("mksquashfs", "debugfs"), "needs squashfs-tools and e2fsprogs"))
+  func damagedImagesAreContained() async throws {
+    try await withScratch { scratch in
+      let make = """
+        export PATH="$PATH:/usr/sbin:/sbin"; mkdir -p "$1/tree/d"; cd "$1"
+        for i in 1 2 3 4; do seq 3000 > tree/d/f$i; done; truncate -s 1M e.img; mke2fs -q -t ext4 -O ^has_journal -d tree e.img
+        mksquashfs tree s.img -noappend -quiet > /dev/null; cp e.img odd.img
+        for c in 'mknod dev c 1 3' 'ln d d/loop'; do debugfs -w -R "$c" odd.img 2> /dev/null; cp odd.img source/odd-${c%% *}.img; done
+        RANDOM=7
+        for n in $(seq 40); do
+          for k in e s; do
+            cp $k.img source/$k$n.img
+            for b in $(seq $((RANDOM % 20 + 1))); do
+              printf "\\x$(printf %02x $((RANDOM % 256)))" |
+                dd of=source/$k$n.img bs=1 seek=$((RANDOM * (RANDOM % 32 + 1) % $(stat -c %s $k.img))) conv=notrunc status=none
+            done
+          done
+        done
+        """
+      let made = try await shell(make, scratch.path)
+      try #require(made.status == 0, "\(made.errors)")
+      try await withMount(scratch) { mount in
+        let said = try await mount.shell(
+          """
+          cat odd-mknod.img.contents/dev; ls odd-mknod.img.contents/d | wc -l
+          for f in *.img; do timeout 30 find $f.contents -type f -exec cat {} + > /dev/null 2>&1; [ $? = 124 ] && echo $f hangs; done
+          cat odd-mknod.img.contents/d/f4 | tail -n 1
+          """, scratch)
+        #expect(said == "character device\n4\n3000\n")
+      }
+    }
+  }
+}
