@@ -21,6 +21,14 @@ import Testing
     }
   }
 
+  /// A tree that clients change, and one that they may not.
+  @Test func webDAVChangesTheTreeByItsRules() async throws {
+    try await withScratch { scratch in
+      let result = try await script("serve_writing.py", Self.program, scratch.path, limit: 60)
+      #expect(result.lines == ["done"], "\(result.text)")
+    }
+  }
+
   /// Guesses from many addresses, a source that hangs, a full disk.
   @Test(.enabled(if: MountScratch.isRoot && MountScratch.exists("/dev/fuse"), "needs root and /dev/fuse"))
   func serverResourcesAreSharedFairly() async throws {

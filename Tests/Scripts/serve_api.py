@@ -343,7 +343,7 @@ def dav(server):
     same("all", find("/dav/", "infinity")[0], 403)
     same("nothing", find("/dav/nothing", 0)[0], 404)
     got = server.ask("/dav/", method="OPTIONS")
-    same("OPTIONS", (got.status, got.header("dav"), "PROPFIND" in got.header("allow")), (200, "1", True))
+    same("OPTIONS", (got.status, got.header("dav"), "PROPFIND" in got.header("allow")), (200, "1, 3", True))
     same("GET", server.ask("/dav/a.zip.contents/x/packed.txt").body == PLAIN * 50, True)
     same("a step that leads nowhere", server.ask("/dav/./Folder/./inner.txt").body, b"inner")
     same("one that leads up", server.ask("/dav/Folder/../plain.txt").status, 400)
@@ -371,7 +371,9 @@ def contract(server):
         ("/api/openapi.json",), ("/api/list?path=nothing",), ("/api/no",), ("/api/file",), ("/dav/Folder/",), ("/dav/no",), ("/",), ("/page.js",),
         ("/page.css",), ("/no",), ("/api/list?path=broken.zip.contents",), ("/api/file?path=Folder",),
     ):
-        full, head = server.ask(target, *more), server.ask(target, *more, method="HEAD")
+        # HEAD has no ranges.
+        full = server.ask(target, *(header for header in more if not header.startswith("Range")))
+        head = server.ask(target, *more, method="HEAD")
         same(f"HEAD {target} {more}", (head.status, headers(head), head.body), (full.status, headers(full), b""))
         if full.status >= 400:
             problem = json.loads(full.body)

@@ -233,8 +233,8 @@ def ranges(server):
                          "bytes=" + "9" * 40 + "-": 416, "bytes=0-" + "9" * 40: 206, "bytes=--1": 200, "bytes=a-b": 200,
                          "bytes=0-0,1-1": 200, "bytes=" + ",".join("0-" for _ in range(60)): 200, "lines=1-2": 200,
                          "bytes=-" + "9" * 40: 206, "bytes=18446744073709551615-": 416, "bytes=": 200}.items():
-        got = server.ask("/api/file?path=large.bin", "Range: " + text, method="HEAD")
-        expect(f"Range: {text}", got, status)
+        expect(f"Range: {text}", server.ask("/api/file?path=large.bin", "Range: " + text), status)
+        expect(f"HEAD, Range: {text}", server.ask("/api/file?path=large.bin", "Range: " + text, method="HEAD"), 200)
 
 
 def hosts(server):

@@ -1,7 +1,7 @@
-internal import Bytes
+package import Bytes
 internal import Glibc
 public import SystemPackage
-internal import Tree
+package import Tree
 
 /// Changes of the attributes of real files and directories.
 extension FileTree {
@@ -47,6 +47,13 @@ extension FileTree {
       let place = try place(path, followsLast: followsLinks)
       _ = try tree.change(place.node, changes, of: nil, for: nil)
     }
+  }
+
+  /// Sets the modification time of a real item, in seconds. Blocks.
+  package func setModified(_ seconds: Int64, of place: ResolvedPath) throws(Fault) {
+    var changes = Tree.AttributeChanges()
+    changes.modified = Timestamp(seconds: seconds, nanoseconds: 0)
+    _ = try tree.change(place.node, changes, of: nil, for: nil)
   }
 
   // MARK: Extended attributes

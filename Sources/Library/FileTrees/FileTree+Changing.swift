@@ -1,7 +1,7 @@
-internal import Bytes
+package import Bytes
 internal import Glibc
 public import SystemPackage
-internal import Tree
+package import Tree
 
 /// Changes of real files and directories.
 ///
@@ -15,23 +15,28 @@ extension FileTree {
   /// - Throws: `alreadyExists`, `missingParent`, `readOnlyView`, `permissionDenied`, `noSpace`.
   public func createDirectory(_ path: FilePath, intermediates: Bool = false) async throws(FileTreeError) {
     try await change(path) { [self] () throws(Fault) in
-      var names = path.names
-      var missing: [FileName] = []
-      while intermediates, let name = names.last, try existing(names) == nil {
-        missing.append(name)
-        names.removeLast()
-      }
-      if intermediates {
-        guard try place(names).attributes.kind == .folder else { throw Fault(.system(EEXIST)) }
-        for name in missing.reversed() {
-          try make(name, in: place(names))
-          names.append(name)
-        }
-        return
-      }
-      let (folder, name) = try parent(of: names)
-      try make(name, in: folder)
+      try makeFolder(at: path.names, intermediates: intermediates)
     }
+  }
+
+  /// Creates a directory. Blocks.
+  package func makeFolder(at names: [FileName], intermediates: Bool = false) throws(Fault) {
+    var names = names
+    var missing: [FileName] = []
+    while intermediates, let name = names.last, try existing(names) == nil {
+      missing.append(name)
+      names.removeLast()
+    }
+    if intermediates {
+      guard try place(names).attributes.kind == .folder else { throw Fault(.system(EEXIST)) }
+      for name in missing.reversed() {
+        try make(name, in: place(names))
+        names.append(name)
+      }
+      return
+    }
+    let (folder, name) = try parent(of: names)
+    try make(name, in: folder)
   }
 
   private func make(_ name: FileName, in folder: ResolvedPath) throws(Fault) {
@@ -45,12 +50,15 @@ extension FileTree {
   /// - Parameter recursively: Whether a directory is removed with its contents. A failure can leave some of them.
   /// - Throws: `notFound`, `notEmpty`, `readOnlyView`, `permissionDenied`.
   public func remove(_ path: FilePath, recursively: Bool = false) async throws(FileTreeError) {
-    try await change(path) { [self] () throws(Fault) in
-      let place = try place(path, followsLast: false)
-      let (folder, name) = try parent(of: place.names)
-      if place.attributes.kind == .folder, recursively { try empty(place) }
-      try tree.remove(name, in: folder.node, isFolder: place.attributes.kind == .folder)
-    }
+    try await change(path) { [self] () throws(Fault) in try removeItem(at: path.names, recursively: recursively) }
+  }
+
+  /// Removes a file, a symbolic link or a directory. Blocks.
+  package func removeItem(at names: [FileName], recursively: Bool) throws(Fault) {
+    let place = try place(names, followsLast: false)
+    let (folder, name) = try parent(of: place.names)
+    if place.attributes.kind == .folder, recursively { try empty(place) }
+    try tree.remove(name, in: folder.node, isFolder: place.attributes.kind == .folder)
   }
 
   private func empty(_ folder: ResolvedPath) throws(Fault) {
@@ -71,11 +79,16 @@ extension FileTree {
     _ path: FilePath, to newPath: FilePath, replacing: Bool = false
   ) async throws(FileTreeError) {
     try await change(path, and: newPath) { [self] () throws(Fault) in
-      let place = try place(path, followsLast: false)
-      let (folder, name) = try parent(of: place.names)
-      let (newFolder, newName) = try parent(of: newPath.names)
-      try rename(name, in: folder, to: newName, in: newFolder, replacing: replacing)
+      try renameItem(at: path.names, to: newPath.names, replacing: replacing)
     }
+  }
+
+  /// Renames or moves a file or directory. Blocks.
+  package func renameItem(at names: [FileName], to newNames: [FileName], replacing: Bool) throws(Fault) {
+    let place = try place(names, followsLast: false)
+    let (folder, name) = try parent(of: place.names)
+    let (newFolder, newName) = try parent(of: newNames)
+    try rename(name, in: folder, to: newName, in: newFolder, replacing: replacing)
   }
 
   /// Renames an entry. The tree recognizes views only by names that have been looked up, so both names are looked up
@@ -125,7 +138,7 @@ extension FileTree {
   private static let parentIsMissing = "the folder that would contain it does not exist"
 
   /// Returns the parent directory, which has to exist, and the last name.
-  func parent(of names: [FileName]) throws(Fault) -> (ResolvedPath, FileName) {
+  package func parent(of names: [FileName]) throws(Fault) -> (ResolvedPath, FileName) {
     guard let name = names.last, name != ".", name != ".." else {
       throw Fault(.system(EBUSY), "the root, or a path that ends in dots, has no name")
     }
@@ -139,7 +152,7 @@ extension FileTree {
   }
 
   /// Returns the item at a path. Returns `nil` if it does not exist.
-  func existing(_ names: [FileName], followsLast: Bool = true) throws(Fault) -> ResolvedPath? {
+  package func existing(_ names: [FileName], followsLast: Bool = true) throws(Fault) -> ResolvedPath? {
     do throws(Fault) { return try place(names, followsLast: followsLast) } catch {
       if error.kind == .system(ENOENT) { return nil }
       throw error
@@ -149,14 +162,14 @@ extension FileTree {
 
 extension Fault {
   /// A change in a view. Equals the tree's own error.
-  static let inView = Fault(.system(EROFS), "only real files can be changed")
+  package static let inView = Fault(.system(EROFS), "only real files can be changed")
 }
 
 extension ResolvedPath {
   /// Returns the entries of a directory without their views. Blocks.
-  func realEntries() throws(Fault) -> [(name: FileName, kind: ItemKind)] {
+  package func realEntries() throws(Fault) -> [(name: FileName, kind: Kind)] {
     let reader = try waiting { () throws(Fault) in try tree.openFolder(node, .blocking) }
-    var entries: [(name: FileName, kind: ItemKind)] = []
+    var entries: [(name: FileName, kind: Kind)] = []
     var cookie: UInt64 = 0
     while true {
       let before = cookie

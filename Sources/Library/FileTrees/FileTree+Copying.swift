@@ -1,7 +1,7 @@
-internal import Bytes
+package import Bytes
 internal import Glibc
 public import SystemPackage
-internal import Tree
+package import Tree
 
 extension FileTree {
   /// The state of a copy in progress.
@@ -62,6 +62,11 @@ extension FileTree {
       if progress != nil { try count(place, counter) }
       try copy(place, to: newPath.names, replacing: replacing, counter)
     }
+  }
+
+  /// Copies an item that has been found, as `copy(_:to:replacing:)` does. Blocks.
+  package func copyItem(_ source: ResolvedPath, to names: [FileName], replacing: Bool) throws(Fault) {
+    try copy(source, to: names, replacing: replacing, CopyCounter(nil))
   }
 
   private func count(_ source: ResolvedPath, _ counter: CopyCounter) throws(Fault) {

@@ -121,7 +121,7 @@ public final class FileTree: Sendable {
     try place(path.names, followsLast: followsLast)
   }
 
-  func place(_ names: [FileName], followsLast: Bool = true) throws(Fault) -> ResolvedPath {
+  package func place(_ names: [FileName], followsLast: Bool = true) throws(Fault) -> ResolvedPath {
     try waiting { () throws(Fault) in
       try ResolvedPath.find(names, in: tree, source: source.path, followsLast: followsLast, .blocking)
     }

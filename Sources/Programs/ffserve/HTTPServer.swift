@@ -53,7 +53,7 @@ struct HTTPServer {
       settings, index: index, cacheFolder: cacheFolder, spools: ShownSource.spoolFolder, logger)
     let limit = DescriptorPool.processLimit
     let connections = max(16, min(Self.mostConnections, limit - min(Self.keptDescriptors, limit / 2)))
-    let (tree, _) = try source.tree(
+    let (tree, root) = try source.tree(
       settings, index, conversions, reserve: ShownSource.reserve(settings, conversions) + connections)
 
     let group = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
@@ -67,7 +67,7 @@ struct HTTPServer {
     // The port is known after bind(2), and no request is answered before.
     let listening = try listen(group) {
       let access = Access(token: token, hosts: HostNames(given: options.name + [options.host]))
-      return Site(tree, of: source, access, behind: proxies, bench, long: longBench, connections: connections) {
+      return Site(tree, root, of: source, access, behind: proxies, bench, long: longBench, connections: connections) {
         [logger] line in
         logger.notice("\(line)")
       }
@@ -186,8 +186,9 @@ struct HTTPServer {
       }
       .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
       .childChannelOption(.maxMessagesPerRead, value: 1)
-      // Each connection keeps such a buffer, and most requests fit.
-      .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 1024))
+      .childChannelOption(
+        .recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: Connection.requestBuffer)
+      )
       .childChannelOption(.writeBufferWaterMark, value: .init(low: 64 << 10, high: 256 << 10))
     do {
       let channel = try bootstrap.bind(host: options.host, port: options.port).wait()

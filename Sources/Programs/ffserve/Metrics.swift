@@ -10,11 +10,14 @@ import Tree
 final class Metrics: Sendable {
   private let answers = UnfairLock<[UInt: Int]>([:])
   private let bytes = Atomic<Int>(0)
+  private let received = Atomic<Int>(0)
   private let start = Timestamp.now.seconds
 
   func note(_ status: HTTPResponseStatus) { answers.withLock { $0[status.code, default: 0] += 1 } }
 
   func note(sent count: Int) { bytes.add(count, ordering: .relaxed) }
+
+  func note(received count: Int) { received.add(count, ordering: .relaxed) }
 
   /// Returns the metrics in the text format, version 0.0.4.
   func response(_ site: Site) -> Response {
@@ -25,6 +28,8 @@ final class Metrics: Sendable {
       "ffserve_answers_total", .counter, "Answers by status.",
       answers.withLock { $0 }.sorted { $0.key < $1.key }.map { ("{status=\"\($0.key)\"}", Double($0.value)) })
     text.add("ffserve_sent_bytes_total", .counter, "Sent bytes, without headers.", bytes.load(ordering: .relaxed))
+    text.add(
+      "ffserve_received_bytes_total", .counter, "Bytes of uploaded files.", received.load(ordering: .relaxed))
     text.add("ffserve_wrong_tokens_total", .counter, "Wrong tokens received.", site.access.wrongTokens)
     text.add("ffserve_connections", .gauge, "Open connections.", site.connections.count)
     text.add("ffserve_nodes", .gauge, "Files and folders of the tree that have an inode number.", site.tree.nodeCount)

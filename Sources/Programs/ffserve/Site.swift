@@ -7,6 +7,7 @@ import Locks
 import NIOCore
 import NIOHTTP1
 import Synchronization
+import Threads
 import Tree
 
 /// The served tree, its access control, and everything that connections share.
@@ -31,6 +32,10 @@ final class Site: Sendable {
   let metrics = Metrics()
   let connections: ConnectionLimit
   let recent = RecentAnswers()
+  let locks = LockTable()
+  /// Held while a change is made that depends on the current state of a file.
+  let conditionalChanges = CancellableLock()
+  private let root: RealRoot
   let largeAnswers = LargeAnswers(256 << 20)
   private let folders = RecentFolders()
   let health = Health()
@@ -40,11 +45,13 @@ final class Site: Sendable {
   private let note: @Sendable (String) -> Void
 
   init(
-    _ tree: Tree, of source: ShownSource, _ access: Access, behind proxies: Proxies, _ bench: BlockingExecutor,
+    _ tree: Tree, _ root: RealRoot, of source: ShownSource, _ access: Access, behind proxies: Proxies,
+    _ bench: BlockingExecutor,
     long longBench: BlockingExecutor, connections: Int,
     log: @escaping @Sendable (String) -> Void
   ) {
     self.tree = tree
+    self.root = root
     library = source.library(tree)
     self.source = source
     self.access = access
@@ -81,15 +88,16 @@ final class Site: Sendable {
     if let known = recent[target] { return .now(known) }
     let answer = make(request)
     guard case .later(let work) = answer else { return answer }
+    let state = recent.state
     return .later { [self] () throws(Fault) in
       let response = try work().prepared()
-      recent.keep(response, for: target)
+      recent.keep(response, for: target, of: state)
       return response
     }
   }
 
   private func make(_ request: HTTPRequest) -> Answer {
-    if request.path.hasPrefix("/dav/") || request.path == "/dav" { return WebDAV(self).answer(request) }
+    if WebDAV.isAsked(by: request) { return WebDAV(self).answer(request) }
     guard request.method == .GET || request.method == .HEAD else {
       return .now(.problem(.methodNotAllowed, headers: [("Allow", "GET, HEAD")]))
     }
@@ -98,12 +106,23 @@ final class Site: Sendable {
     return .now(Page.answer(request))
   }
 
+  /// Returns whether requests with this method may store their body.
+  static func storesBody(_ method: HTTPMethod) -> Bool { method == .PUT }
+
+  /// Begins to receive the body of a request that stores it. Returns `nil` for other requests, whose bodies are short.
+  /// Does not block.
+  func reception(of request: HTTPRequest) -> Reception.Start? {
+    if case .refused(let response) = access.check(request) { return { .refused(response) } }
+    return WebDAV(self).reception(of: request)
+  }
+
   /// Returns the file or directory at a path. Blocks.
   ///
   /// - Parameter followsLast: whether a symbolic link in the last component is followed.
   func place(_ path: TreePath, followsLast: Bool = true) throws(Fault) -> ResolvedPath {
     guard let name = path.names.last else { return try place(path.names[...], from: nil) }
     let folder = path.names.dropLast()
+    let state = folders.state
     if let known = folders[folder] {
       do throws(Fault) { return try place([name], from: known, followsLast) } catch {
         // The directory itself may have been removed or replaced.
@@ -111,7 +130,7 @@ final class Site: Sendable {
       }
     }
     let found = try place(folder, from: nil)
-    if found.attributes.kind == .folder { folders.keep(found, at: folder) }
+    if found.attributes.kind == .folder { folders.keep(found, at: folder, of: state) }
     return try place([name], from: found, followsLast)
   }
 
@@ -120,6 +139,24 @@ final class Site: Sendable {
   ) throws(Fault) -> ResolvedPath {
     try ResolvedPath.find(
       Array(names), in: tree, from: folder, source: source.path, followsLast: followsLast, .blocking)
+  }
+
+  /// Drops all cached directories and responses, after a change by this server.
+  func forgetAnswers() {
+    folders.forget()
+    recent.forget()
+  }
+
+  /// Returns the space of the source's file system, in bytes. Blocks.
+  func space() throws(Fault) -> (available: Int64, used: Int64) {
+    let system = try root.statistics()
+    let block = UInt64(system.f_frsize)
+    func bytes(_ blocks: UInt64) -> Int64 {
+      let (count, isBeyond) = blocks.multipliedReportingOverflow(by: block)
+      return isBeyond ? .max : Int64(clamping: count)
+    }
+    let all = UInt64(system.f_blocks)
+    return (bytes(UInt64(system.f_bavail)), bytes(all - min(all, UInt64(system.f_bfree))))
   }
 
   /// Drops expired cached directories and responses. Does not block.

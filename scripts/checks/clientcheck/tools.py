@@ -39,11 +39,11 @@ class Stage:
             except subprocess.TimeoutExpired:
                 server.kill()
 
-    def serve(self, source):
+    def serve(self, source, *options):
         """Starts a server; returns its port."""
         cache = os.path.join(self.folder, "cache")
         server = subprocess.Popen(
-            [self.program, source, "--port", "0", "--no-token", "--no-bonjour"], stdout=subprocess.PIPE,
+            [self.program, source, "--port", "0", "--no-token", "--no-bonjour", *options], stdout=subprocess.PIPE,
             stdin=subprocess.DEVNULL, text=True, env={**os.environ, "XDG_CACHE_HOME": cache})  # fmt: skip
         self.servers.append(server)
         for line in server.stdout:

@@ -1,23 +1,23 @@
-internal import Bytes
+package import Bytes
 internal import Glibc
 internal import Synchronization
-internal import Tree
+package import Tree
 
 /// A new file that gets the name of another, or a new name, when its bytes are on disk.
 ///
 /// Until then it has a temporary name, which is removed with the last reference. All calls block.
-final class Replacement: Sendable {
+package final class Replacement: Sendable {
   private let tree: FileTree
   private let folder: ResolvedPath
   private let name: FileName
   private let passing: FileName
   private let node: UInt64
   /// The replaced file. `nil` if there is none.
-  private let old: ResolvedPath?
+  package let old: ResolvedPath?
   private let replacing: Bool
   private let isOver = Atomic<Bool>(false)
   /// The open file, for reading and writing.
-  let file: Tree.OpenFile
+  package let file: Tree.OpenFile
 
   /// The maximum number of attempts to copy the attributes of a file that other processes replace.
   private static let tries = 16
@@ -25,7 +25,7 @@ final class Replacement: Sendable {
   /// Creates an empty file.
   ///
   /// - Parameter isClosed: Whether only the owner has access to the new file until `finish`, even if it replaces none.
-  init(of names: [FileName], in tree: FileTree, replacing: Bool, isClosed: Bool = false) throws(Fault) {
+  package init(of names: [FileName], in tree: FileTree, replacing: Bool, isClosed: Bool = false) throws(Fault) {
     var names = names
     var old: ResolvedPath?
     // If existing files are not replaced, a broken symbolic link also counts as one.
@@ -55,7 +55,8 @@ final class Replacement: Sendable {
     tree.tree.forget(node, 1)
   }
 
-  private static func passingName(for name: FileName) -> FileName {
+  /// Returns the name that an item has until it is complete.
+  package static func passingName(for name: FileName) -> FileName {
     let suffix = ".\(String(UInt64.random(in: .min ... .max), radix: 36)).part"
     return FileName([UInt8(ascii: ".")] + name.bytes.prefix(254 - suffix.utf8.count) + Array(suffix.utf8))
   }
@@ -63,7 +64,7 @@ final class Replacement: Sendable {
   /// Gives the file its final name.
   ///
   /// - Parameter permissions: The permissions of a file that replaces none. `nil` for the default ones.
-  func finish(permissions: UInt16? = nil) throws(Fault) {
+  package func finish(permissions: UInt16? = nil) throws(Fault) {
     if let old {
       try takeAttributes(of: old)
     } else if let permissions {
@@ -101,7 +102,7 @@ final class Replacement: Sendable {
   }
 
   /// Removes the file unless it has its final name.
-  func discard() {
+  package func discard() {
     if !isOver.exchange(true, ordering: .relaxed) { remove() }
   }
 

@@ -36,14 +36,19 @@ struct FileAnswer: Sendable {
     }
     let file = try place.open(.blocking)
     attributes = if let known = file.attributes { known } else { try place.attributes(.blocking) }
-    let tag = "\"" + String(try place.version(attributes), radix: 36) + "\""
+    let tag = try place.entityTag(attributes)
     let headers = headers(name, attributes, tag: tag, isDownload)
     if isDownload != true, let type = MediaType.of(name), MediaType.isActive(type), ShownPage.isAsked(by: request) {
       return try ShownPage.response(file, type: type, request, headers)
     }
-    if isKnown(tag, attributes) { return Response(.notModified, headers: headers) }
+    let conditions = Conditions(request)
+    let modified = attributes.modified.seconds
+    guard conditions.requiredStateHolds(tag: tag, modified: modified) else {
+      return .problem(.preconditionFailed, "the file is not in the required state", instance: path.encoded)
+    }
+    if conditions.hasState(tag: tag, modified: modified) { return Response(.notModified, headers: headers) }
     let source = file.source
-    if request.header("range") != nil, !source.hasKnownSize { try source.findSize(.blocking) }
+    if request.method == .GET, request.header("range") != nil, !source.hasKnownSize { try source.findSize(.blocking) }
     guard source.hasKnownSize else { return Response(.ok, headers: headers, .stream(TreeBody(file, nil))) }
     switch ByteRanges(range(tag, attributes), size: source.size) {
     case .whole:
@@ -129,24 +134,10 @@ struct FileAnswer: Sendable {
       + Percent.encoded(name.bytes)
   }
 
-  // MARK: Conditions (RFC 9110, section 13)
-
-  private func isKnown(_ tag: String, _ attributes: Attributes) -> Bool {
-    if let known = request.header("if-none-match") {
-      return known == "*"
-        || known.split(separator: ",").contains { part in
-          let part = part.drop { $0 == " " }
-          return (part.hasPrefix("W/") ? part.dropFirst(2) : part).prefix { $0 != " " } == tag
-        }
-    }
-    if request.headers.contains(name: "if-none-match") { return false }
-    guard let since = request.header("if-modified-since").flatMap(HTTPDate.seconds) else { return false }
-    return attributes.modified.seconds <= since
-  }
-
   /// Returns the Range header, unless the If-Range condition fails.
   private func range(_ tag: String, _ attributes: Attributes) -> String? {
-    guard let range = request.header("range") else { return nil }
+    // Only GET has ranges (RFC 9110, section 14.2).
+    guard request.method == .GET, let range = request.header("range") else { return nil }
     guard let condition = request.header("if-range") else {
       return request.headers.contains(name: "if-range") ? nil : range
     }

@@ -3,22 +3,41 @@ import NIOHTTP1
 import Text
 import Tree
 
-/// The tree as read-only WebDAV (RFC 4918, class 1), below `/dav/`.
+/// The tree as WebDAV (RFC 4918), below `/dav/`: classes 1, 2 and 3, or only the methods that read.
 struct WebDAV: Sendable {
   let site: Site
 
   init(_ site: Site) { self.site = site }
 
-  private static let root = "/dav"
-  private static let methods = "OPTIONS, GET, HEAD, PROPFIND"
+  static let root = "/dav"
+  private static let reading = "OPTIONS, GET, HEAD, PROPFIND"
+  static let changing: [HTTPMethod] = [.PUT, .DELETE, .MKCOL, .COPY, .MOVE, .PROPPATCH, .LOCK, .UNLOCK]
+
+  /// The headers that say what is permitted.
+  private var abilities: [(name: String, value: String)] {
+    let methods = site.tree.isWritable ? ", PUT, DELETE, MKCOL, COPY, MOVE, PROPPATCH, LOCK, UNLOCK" : ""
+    return [
+      ("Allow", Self.reading + methods), ("DAV", site.tree.isWritable ? "1, 2, 3" : "1, 3"), ("MS-Author-Via", "DAV"),
+    ]
+  }
+
+  /// Returns whether a request is one of WebDAV. Windows first sends some to the root of the server.
+  static func isAsked(by request: HTTPRequest) -> Bool {
+    request.path.hasPrefix(root + "/") || request.path == root
+      || ["/", "*"].contains(request.path) && [.OPTIONS, .PROPFIND].contains(request.method)
+  }
+
+  static func href(_ path: TreePath, isFolder: Bool) -> String {
+    root + (path.names.isEmpty ? "/" : path.encoded + (isFolder ? "/" : ""))
+  }
 
   func answer(_ request: HTTPRequest) -> Site.Answer {
-    guard let path = TreePath(encoded: request.path.dropFirst(Self.root.count)) else {
-      return .now(.problem(.badRequest, "the path contains . or .. or a NUL or an encoded slash, or is too deep"))
+    if request.method == .OPTIONS { return .now(Response(.ok, headers: abilities)) }
+    guard request.path.hasPrefix(Self.root) else { return .now(aboveRoot(request)) }
+    guard !request.path.contains("#"), let path = TreePath(encoded: request.path.dropFirst(Self.root.count)) else {
+      return .now(.problem(.badRequest, Self.badPath))
     }
     switch request.method {
-    case .OPTIONS:
-      return .now(Response(.ok, headers: [("Allow", Self.methods), ("DAV", "1"), ("MS-Author-Via", "DAV")]))
     case .GET, .HEAD: return later(path) { () throws(Fault) in try get(path, request) }
     case .PROPFIND:
       guard let asked = AskedProperties(request.body) else {
@@ -30,10 +49,70 @@ struct WebDAV: Sendable {
       case "1": return later(path) { () throws(Fault) in try find(path, asked, isDeep: true) }
       default: return .now(.xml(.forbidden, MultiStatus.finiteDepth))
       }
-    case .PUT, .DELETE, .MKCOL, .COPY, .MOVE, .PROPPATCH, .LOCK, .UNLOCK:
-      return .now(.problem(.forbidden, "the tree is read-only", headers: [("Allow", Self.methods)]))
-    default: return .now(.problem(.methodNotAllowed, headers: [("Allow", Self.methods)]))
+    case _ where Self.changing.contains(request.method): return change(path, request)
+    default: return .now(.problem(.methodNotAllowed, headers: abilities))
     }
+  }
+
+  /// Answers a PROPFIND of the server's root, which contains only the root of the tree.
+  private func aboveRoot(_ request: HTTPRequest) -> Response {
+    guard request.path == "/" else { return .problem(.notFound, "the tree is below \(Self.root)/") }
+    guard let asked = AskedProperties(request.body) else {
+      return .problem(.badRequest, "the body is not the XML of a PROPFIND")
+    }
+    var text = MultiStatus(asked)
+    text.addFolder(href: "/", name: "")
+    if request.header("depth") != "0" { text.addFolder(href: Self.root + "/", name: site.name) }
+    return .xml(.multiStatus, text.finished)
+  }
+
+  // MARK: Changes
+
+  /// Begins to receive the file of a PUT. Returns `nil` for a path outside WebDAV.
+  func reception(of request: HTTPRequest) -> Reception.Start? {
+    guard request.path.hasPrefix(Self.root + "/") else { return nil }
+    if let refusal = refusal(of: request) { return { .refused(refusal) } }
+    guard !request.path.contains("#"), let path = TreePath(encoded: request.path.dropFirst(Self.root.count)) else {
+      return { .refused(.problem(.badRequest, Self.badPath)) }
+    }
+    return { [self] () throws(Fault) in
+      do throws(Fault) { return try FileUpload.reception(self, path, request) } catch {
+        return .refused(.problem(error, instance: path.encoded))
+      }
+    }
+  }
+
+  private static let badPath = "the path contains . or .. or a NUL or an encoded slash, or is too deep"
+
+  private func change(_ path: TreePath, _ request: HTTPRequest) -> Site.Answer {
+    if let refusal = refusal(of: request) { return .now(refusal) }
+    let changed: @Sendable (() throws(Fault) -> Response) -> Response = { [self] body in
+      defer { site.forgetAnswers() }
+      do throws(Fault) { return try body() } catch { return .problem(error, instance: path.encoded) }
+    }
+    switch request.method {
+    case .MKCOL:
+      return .later { changed { () throws(Fault) in try makeFolder(path, request) } }
+    case .DELETE:
+      return .long { changed { () throws(Fault) in try remove(path, request) } }
+    case .COPY, .MOVE:
+      return .long { changed { () throws(Fault) in try transfer(path, request) } }
+    case .PROPPATCH:
+      return .later { changed { () throws(Fault) in try changeProperties(path, request) } }
+    case .LOCK:
+      return .later { changed { () throws(Fault) in try lock(path, request) } }
+    case .UNLOCK:
+      return .later { changed { () throws(Fault) in try unlock(path, request) } }
+    default: return .now(.problem(.methodNotAllowed, headers: abilities))
+    }
+  }
+
+  /// Returns the response to a request that writes, if the tree is read-only. Otherwise returns `nil`.
+  func refusal(of request: HTTPRequest) -> Response? {
+    if site.tree.isWritable { return nil }
+    return .problem(
+      .forbidden, "the tree is served read-only (start it with: ffmount serve -o rw)",
+      headers: abilities.filter { $0.name == "Allow" })
   }
 
   private func later(_ path: TreePath, _ work: @escaping @Sendable () throws(Fault) -> Response) -> Site.Answer {
@@ -56,7 +135,7 @@ struct WebDAV: Sendable {
       return Response(
         .movedPermanently,
         headers: [
-          ("Location", Self.root + (path.names.isEmpty ? "" : path.encoded) + "/" + query),
+          ("Location", Self.href(path, isFolder: true) + query),
           ("Cache-Control", "no-store"),
         ])
     }
@@ -72,9 +151,14 @@ struct WebDAV: Sendable {
   private func find(_ path: TreePath, _ asked: AskedProperties, isDeep: Bool) throws(Fault) -> Response {
     let place = try site.place(path)
     var text = MultiStatus(asked)
-    try add(path, place.attributes, to: &text)
+    try add(path, place.attributes, place, asked, to: &text)
     if isDeep, place.attributes.kind == .folder {
-      try eachEntry(of: place, path) { (own, attributes) throws(Fault) in try add(own, attributes, to: &text) }
+      // Other properties need a lookup of each entry.
+      let needsPlaces = asked.needsPlaces
+      try eachEntry(of: place, path) { (own, attributes) throws(Fault) in
+        let place = needsPlaces ? try unlessDelayed { () throws(Fault) in try site.place(own) } : nil
+        try add(own, attributes, place, asked, to: &text)
+      }
     }
     return .xml(.multiStatus, text.finished)
   }
@@ -96,13 +180,25 @@ struct WebDAV: Sendable {
     }
   }
 
-  private func add(_ path: TreePath, _ attributes: Attributes, to text: inout MultiStatus) throws(Fault) {
+  private func add(
+    _ path: TreePath, _ attributes: Attributes, _ place: ResolvedPath?, _ asked: AskedProperties,
+    to text: inout MultiStatus
+  ) throws(Fault) {
     guard attributes.kind == .folder || attributes.kind == .file else { return }
     let isFolder = attributes.kind == .folder
-    let encoded = path.names.isEmpty ? "/" : path.encoded + (isFolder ? "/" : "")
+    var more = MultiStatus.More()
+    if let place {
+      if !isFolder, !attributes.isPreliminary { more.tag = try place.entityTag(attributes) }
+      more.dead = try DeadProperties(of: place).elements
+      if asked.namesSpace { more.space = try site.space() }
+    }
+    if site.tree.isWritable {
+      more.isLockable = true
+      more.locks = site.locks.covering(path.names)
+    }
     text.add(
-      href: Self.root + encoded, name: path.names.last?.text ?? site.name, attributes,
-      type: isFolder ? nil : path.names.last.map(MediaType.header))
+      href: Self.href(path, isFolder: isFolder), name: path.names.last?.text ?? site.name, attributes,
+      type: isFolder ? nil : path.names.last.map(MediaType.header), more)
     guard text.count <= MultiStatus.longest else {
       throw Fault(.limit, "the answer would be longer than \(MultiStatus.longest >> 20) MiB")
     }

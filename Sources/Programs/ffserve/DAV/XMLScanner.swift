@@ -1,11 +1,19 @@
 import Bytes
 
-/// A scanner of the elements of a small XML document with namespaces. It checks that the document is well-formed, and
-/// skips text and attributes. A document type, which can declare entities, is refused: no client needs one here.
+/// A scanner of a small XML document with namespaces, which checks that the document is well-formed. It skips comments
+/// and processing instructions. A document type, which can declare entities, is refused: no client needs one here.
 struct XMLScanner {
   enum Event {
-    case start(space: String, name: String)
+    case start(space: String, name: String, attributes: [Attribute])
+    case text(String)
     case end
+  }
+
+  /// An attribute that is not the declaration of a namespace.
+  struct Attribute: Sendable, Hashable {
+    let space: String
+    let name: String
+    let value: String
   }
 
   struct Malformed: Error {}
@@ -28,7 +36,7 @@ struct XMLScanner {
     }
   }
 
-  /// Returns the next start or end of an element. Returns `nil` at the end of the document.
+  /// Returns the next text, start or end of an element. Returns `nil` at the end of the document.
   mutating func next() throws(Malformed) -> Event? {
     if endsNext {
       endsNext = false
@@ -36,7 +44,8 @@ struct XMLScanner {
       return .end
     }
     while true {
-      try skipText()
+      let text = try text()
+      if !text.isEmpty, !open.isEmpty { return .text(text) }
       guard !rest.isEmpty else {
         guard open.isEmpty, hasRoot else { throw Malformed() }
         return nil
@@ -46,7 +55,9 @@ struct XMLScanner {
       } else if starts("<!--") {
         try skip(through: "-->")
       } else if starts("<![CDATA["), !open.isEmpty {
+        let section = rest.dropFirst(9)
         try skip(through: "]]>")
+        return .text(String(decoding: section[..<(rest.startIndex - 3)], as: UTF8.self))
       } else if starts("<!") {
         throw Malformed()
       } else if starts("</") {
@@ -73,6 +84,7 @@ struct XMLScanner {
     rest = rest.dropFirst()
     let name = try word()
     var spaces: [String: String] = [:]
+    var attributes: [(name: String, value: String)] = []
     while true {
       let before = rest.count
       skipBlanks()
@@ -88,24 +100,50 @@ struct XMLScanner {
       guard rest.count < before else { throw Malformed() }
       let attribute = try word()
       let value = try self.value()
-      if attribute == "xmlns" { spaces[""] = value }
+      if attribute == "xmlns" {
+        spaces[""] = value
+        continue
+      }
       if attribute.utf8.starts(with: "xmlns:".utf8) {
         // A prefix cannot be declared to have no namespace (Namespaces in XML 1.0, section 5).
         guard !value.isEmpty, attribute.utf8.count > 6 else { throw Malformed() }
         spaces[String(attribute.unicodeScalars.dropFirst(6))] = value
+        continue
       }
+      attributes.append((attribute, value))
+      guard attributes.count <= Self.mostAttributes else { throw Malformed() }
     }
     open.append((name, spaces))
+    let (space, local) = try resolved(name, isAttribute: false)
+    var resolvedAttributes: [Attribute] = []
+    for (name, value) in attributes {
+      let (space, local) = try resolved(name, isAttribute: true)
+      guard !resolvedAttributes.contains(where: { $0.space == space && $0.name == local }) else { throw Malformed() }
+      resolvedAttributes.append(Attribute(space: space, name: local, value: value))
+    }
+    return .start(space: space, name: local, attributes: resolvedAttributes)
+  }
+
+  /// The namespace of the prefix `xml`, which is not declared.
+  static let xmlSpace = "http://www.w3.org/XML/1998/namespace"
+
+  private static let mostAttributes = 64
+
+  /// Returns the namespace and the local name of an element or attribute.
+  private func resolved(_ name: String, isAttribute: Bool) throws(Malformed) -> (space: String, name: String) {
     // Split by scalars: a colon and a combining mark are one character.
     let parts = name.unicodeScalars.split(separator: ":", omittingEmptySubsequences: false)
     // A local name is repeated alone in the response (Namespaces in XML 1.0, section 4).
     guard parts.count <= 2, parts.allSatisfy({ $0.first.map(Self.startsName) ?? false }) else {
       throw Malformed()
     }
+    let local = String(parts[parts.count - 1])
     let prefix = parts.count == 2 ? String(parts[0]) : ""
+    if prefix.isEmpty, isAttribute { return ("", local) }
+    if prefix == "xml" { return (Self.xmlSpace, local) }
     let space = open.reversed().firstNonNil { $0.spaces[prefix] }
     guard let space = space ?? (prefix.isEmpty ? "" : nil) else { throw Malformed() }
-    return .start(space: space, name: String(parts[parts.count - 1]))
+    return (space, local)
   }
 
   /// Returns the value of an attribute, `="…"`, with its references replaced.
@@ -120,21 +158,21 @@ struct XMLScanner {
     let value = rest[..<end]
     guard !value.contains(UInt8(ascii: "<")) else { throw Malformed() }
     rest = rest[(end + 1)...]
-    return try Self.withoutReferences(Substring(decoding: value, as: UTF8.self))
+    return try Self.withoutReferences(Substring(decoding: value, as: UTF8.self), isAttribute: true)
   }
 
   private static let entities: [Substring: Unicode.Scalar] = [
     "amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'",
   ]
 
-  /// Replaces character references and the five predefined entities, and literal line ends and tabs by spaces (XML 1.0,
-  /// sections 3.3.3 and 4.6). Throws at any other entity.
-  private static func withoutReferences(_ text: Substring) throws(Malformed) -> String {
+  /// Replaces character references and the five predefined entities, and in attributes literal line ends and tabs by
+  /// spaces (XML 1.0, sections 3.3.3 and 4.6). Throws at any other entity.
+  private static func withoutReferences(_ text: Substring, isAttribute: Bool) throws(Malformed) -> String {
     var result = String.UnicodeScalarView()
     var rest = text.unicodeScalars
     while let scalar = rest.popFirst() {
       guard scalar == "&" else {
-        result.append(scalar.value < 0x20 ? " " : scalar)
+        result.append(isAttribute && scalar.value < 0x20 ? " " : scalar)
         continue
       }
       guard let end = rest.firstIndex(of: ";") else { throw Malformed() }
@@ -192,10 +230,12 @@ struct XMLScanner {
     }
   }
 
-  private mutating func skipText() throws(Malformed) {
+  /// Returns the text before the next markup. Only white space is permitted outside the root.
+  private mutating func text() throws(Malformed) -> String {
     let text = rest.prefix { $0 != UInt8(ascii: "<") }
     guard !open.isEmpty || text.allSatisfy({ [0x20, 0x09, 0x0a, 0x0d].contains($0) }) else { throw Malformed() }
     rest = rest.dropFirst(text.count)
+    return try Self.withoutReferences(Substring(decoding: text, as: UTF8.self), isAttribute: false)
   }
 
   private mutating func skipBlanks() { rest = rest.drop { [0x20, 0x09, 0x0a, 0x0d].contains($0) } }

@@ -27,6 +27,8 @@ final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
   private var waiting: [HTTPServerRequestPart] = []
   private var isTaking = false
   private var isReadWanted = false
+  /// The body that is currently received and stored.
+  var incoming: IncomingBody?
   /// The response to subsequent bytes that are not HTTP.
   private var complaint: Response?
   /// Whether a request is being answered.
@@ -44,7 +46,7 @@ final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
   var place = 0
   private var context: ChannelHandlerContext?
 
-  /// The maximum size of a body, in bytes. Bodies are at most XML that requests properties.
+  /// The maximum size of a body that is not stored, in bytes. It is at most XML with properties.
   private static let largestBody = 64 << 10
   /// The time limit for a request to arrive once it has begun, and for the first one of a connection.
   private static let requestTime = TimeAmount.seconds(15)
@@ -52,6 +54,8 @@ final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
   private static let idleTime = TimeAmount.seconds(120)
   /// The time limit between requests when connections are scarce.
   private static let shortIdleTime = TimeAmount.seconds(10)
+  /// The size of the buffer for the socket, in bytes. Each connection keeps such a buffer, and most requests fit.
+  static let requestBuffer = 1024
   /// The maximum length of a target, in bytes. Paths of 4,096 bytes fit in any encoding.
   private static let longestTarget = 16 << 10
 
@@ -77,6 +81,7 @@ final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
   func channelInactive(context: ChannelHandlerContext) {
     client?.leave()
     client = nil
+    abandonBody()
     self.context = nil
     guard isCounted else { return }
     isCounted = false
@@ -88,7 +93,7 @@ final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     guard event is Draining else { return context.fireUserInboundEventTriggered(event) }
     keepsAlive = false
-    if !isBusy, head == nil { context.close(promise: nil) }
+    if !isBusy, head == nil, incoming == nil { context.close(promise: nil) }
   }
 
   /// Reports bytes that are not HTTP, after the responses to earlier requests.
@@ -103,6 +108,7 @@ final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
 
   private func complain(_ context: ChannelHandlerContext) {
     guard let complaint, context.channel.isActive else { return context.close(promise: nil) }
+    abandonBody()
     (head, body, isBusy, keepsAlive) = (nil, [], true, false)
     send(complaint, to: .GET, context)
   }
@@ -117,7 +123,23 @@ final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
 
   // MARK: Requests
 
-  func read(context: ChannelHandlerContext) { if isBusy { isReadWanted = true } else { context.read() } }
+  func read(context: ChannelHandlerContext) {
+    if isBusy || incoming?.isFull ?? false { isReadWanted = true } else { context.read() }
+  }
+
+  /// Continues to read if that was delayed, and is permitted again.
+  func readMore(_ context: ChannelHandlerContext) {
+    guard isReadWanted, !isBusy, !(incoming?.isFull ?? false) else { return }
+    isReadWanted = false
+    context.read()
+  }
+
+  /// Delays the next request until the response has been sent.
+  func markBusy() { isBusy = true }
+
+  func setReadBuffer(_ size: Int, _ context: ChannelHandlerContext) {
+    _ = context.channel.setOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: size))
+  }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     let part = unwrapInboundIn(data)
@@ -131,15 +153,36 @@ final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
       body = []
       isTooLarge = false
       wait(Self.requestTime)
+      beginBody(head, context)
     case .body(var part):
+      if let incoming { return take(part, of: incoming, context) }
       guard !isTooLarge, body.count + part.readableBytes <= Self.largestBody else {
         isTooLarge = true
         body = []
         return
       }
       body += part.readBytes(length: part.readableBytes) ?? []
-    case .end: answer(context)
+    case .end:
+      if let incoming {
+        head = nil
+        return endBody(incoming, context)
+      }
+      answer(context)
     }
+  }
+
+  /// Returns how the body of a request is received that stores it. Returns `nil` for other requests, and malformed ones,
+  /// which are answered at their end.
+  func reception(_ head: HTTPRequestHead) -> Reception.Start? {
+    guard Site.storesBody(head.method), head.version == .http1_1, head.uri.utf8.count <= Self.longestTarget else {
+      return nil
+    }
+    let request = HTTPRequest(head, body: [], isTLS: isTLS, peer: peer, behind: site.proxies)
+    guard let start = site.reception(of: request) else { return nil }
+    if counted == nil { network = Network(request.peer) }
+    keepsAlive = head.isKeepAlive && !site.isEnding
+    takesChunks = true
+    return start
   }
 
   private func answer(_ context: ChannelHandlerContext) {
@@ -203,8 +246,6 @@ final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
     while !isBusy, !waiting.isEmpty { take(waiting.removeFirst(), context) }
     isTaking = false
     if !isBusy, complaint != nil { return complain(context) }
-    guard !isBusy, isReadWanted else { return }
-    isReadWanted = false
-    context.read()
+    readMore(context)
   }
 }

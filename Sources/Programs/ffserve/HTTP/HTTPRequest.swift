@@ -40,7 +40,7 @@ struct HTTPRequest: Sendable {
   }
 
   /// Splits an absolute target, as sent by proxies, into the authority and the rest (RFC 9112, section 3.2.2).
-  private static func parts(of target: Substring) -> (authority: Substring?, rest: Substring) {
+  static func parts(of target: Substring) -> (authority: Substring?, rest: Substring) {
     for scheme in ["http://", "https://"] where target.prefix(scheme.utf8.count).lowercased() == scheme {
       let after = target.dropFirst(scheme.utf8.count)
       let authority = after.prefix { $0 != "/" && $0 != "?" }

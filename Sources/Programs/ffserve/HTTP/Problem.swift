@@ -34,7 +34,9 @@ extension Fault {
     case .system(let code):
       switch code {
       case ENOENT, ENOTDIR, ENAMETOOLONG, ESTALE, ENXIO: .notFound
-      case EACCES, EPERM, ELOOP: .forbidden
+      case EACCES, EPERM, ELOOP, EROFS: .forbidden
+      case EEXIST, ENOTEMPTY, EBUSY: .conflict
+      case EFBIG: .payloadTooLarge
       case EISDIR, EINVAL: .badRequest
       case ENOSPC, EDQUOT: .insufficientStorage
       case EMFILE, ENFILE, ENOMEM, EAGAIN, ENODEV: .serviceUnavailable

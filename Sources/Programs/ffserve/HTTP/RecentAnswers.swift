@@ -16,9 +16,11 @@ final class RecentAnswers: Sendable {
     var size = 0
     /// The previous generation, of at most the same size, which is dropped all at once.
     var earlier: Answers = [:]
+    /// The number of changes by this server.
+    var changes = 0
   }
 
-  private let state = UnfairLock(State())
+  private let held = UnfairLock(State())
 
   /// The lifetime of a response, in nanoseconds.
   static let lifetime: UInt64 = 500_000_000
@@ -49,20 +51,36 @@ final class RecentAnswers: Sendable {
 
   subscript(target: String) -> Response? {
     let now = monotonicNanoseconds()
-    return state.withLock { state in
+    return held.withLock { state in
       guard let known = state.latest[target] ?? state.earlier[target], known.until > now else { return nil }
       return known.response
     }
   }
 
-  /// Stores a response if it is small and in memory.
-  func keep(_ response: Response, for target: String) {
+  /// The number of the state of the tree from which a response is made.
+  var state: Int { held.withLock { $0.changes } }
+
+  /// Drops all responses, after a change.
+  func forget() {
+    // Released outside the lock.
+    let dropped = held.withLock { state in
+      defer {
+        state = State(changes: state.changes + 1)
+      }
+      return state
+    }
+    _ = dropped
+  }
+
+  /// Stores a response if it is small and in memory, and the tree has not been changed since it was begun.
+  func keep(_ response: Response, for target: String, of begun: Int) {
     guard case .buffer(let bytes) = response.body, response.status == .ok, bytes.readableBytes <= Self.largest else {
       return
     }
     let count = bytes.readableBytes
     let now = monotonicNanoseconds()
-    state.withLock { state in
+    held.withLock { state in
+      guard state.changes == begun else { return }
       if state.size + count > Self.capacity || state.latest.count >= Self.most {
         (state.earlier, state.latest, state.size) = (state.latest, [:], 0)
       }
@@ -73,16 +91,16 @@ final class RecentAnswers: Sendable {
     }
   }
 
-  var isEmpty: Bool { state.withLock { $0.earlier.isEmpty && $0.latest.isEmpty } }
+  var isEmpty: Bool { held.withLock { $0.earlier.isEmpty && $0.latest.isEmpty } }
 
   /// Drops the responses if all have expired.
   func tidy() {
     let now = monotonicNanoseconds()
     // Released outside the lock.
-    let dropped = state.withLock { state in
+    let dropped = held.withLock { state in
       guard state.latest.allSatisfy({ $0.value.until <= now }), state.earlier.allSatisfy({ $0.value.until <= now })
       else { return State() }
-      defer { state = State() }
+      defer { state = State(changes: state.changes) }
       return state
     }
     _ = dropped

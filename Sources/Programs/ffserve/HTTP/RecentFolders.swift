@@ -10,27 +10,48 @@ import Tree
 final class RecentFolders: Sendable {
   private typealias Folders = [ArraySlice<FileName>: (place: ResolvedPath, until: UInt64)]
 
-  private let folders = UnfairLock<Folders>([:])
+  private struct State {
+    var folders: Folders = [:]
+    /// The number of changes by this server.
+    var changes = 0
+  }
+
+  private let held = UnfairLock(State())
 
   private static let most = 256
 
   subscript(path: ArraySlice<FileName>) -> ResolvedPath? {
     let now = monotonicNanoseconds()
-    return folders.withLock { folders in
-      guard let known = folders[path], known.until > now else { return nil }
+    return held.withLock { state in
+      guard let known = state.folders[path], known.until > now else { return nil }
       return known.place
     }
   }
 
-  var isEmpty: Bool { folders.withLock { $0.isEmpty } }
+  var isEmpty: Bool { held.withLock { $0.folders.isEmpty } }
 
-  func keep(_ place: ResolvedPath, at path: ArraySlice<FileName>) {
+  /// The number of the state of the tree in which a directory is looked up.
+  var state: Int { held.withLock { $0.changes } }
+
+  /// Drops all directories, after a change.
+  func forget() {
+    // Released outside the lock.
+    let dropped = held.withLock { state in
+      defer { state = State(changes: state.changes + 1) }
+      return state
+    }
+    _ = dropped
+  }
+
+  /// Stores a directory if the tree has not been changed since the lookup began.
+  func keep(_ place: ResolvedPath, at path: ArraySlice<FileName>, of begun: Int) {
     let until = monotonicNanoseconds() + RecentAnswers.lifetime
     // Released outside the lock.
-    let dropped = folders.withLock { folders in
-      let dropped = folders.count >= Self.most ? folders : [:]
-      if !dropped.isEmpty { folders = [:] }
-      folders[path] = (place, until)
+    let dropped = held.withLock { state -> Folders in
+      guard state.changes == begun else { return [:] }
+      let dropped = state.folders.count >= Self.most ? state.folders : [:]
+      if !dropped.isEmpty { state.folders = [:] }
+      state.folders[path] = (place, until)
       return dropped
     }
     _ = dropped
@@ -40,9 +61,9 @@ final class RecentFolders: Sendable {
   func tidy() {
     let now = monotonicNanoseconds()
     // Released outside the lock.
-    let dropped = folders.withLock { folders in
-      let old = folders.filter { $0.value.until <= now }
-      for path in old.keys { folders[path] = nil }
+    let dropped = held.withLock { state in
+      let old = state.folders.filter { $0.value.until <= now }
+      for path in old.keys { state.folders[path] = nil }
       return old
     }
     _ = dropped

@@ -31,6 +31,9 @@ final class Access: Sendable {
   /// Adds a name of the server.
   func add(name: String) { hosts.add(name) }
 
+  /// Returns whether a host, with or without a port, is this server.
+  func isOwn(host: String) -> Bool { hosts.contains(host) }
+
   /// Checks a request. Does not block.
   func check(_ request: HTTPRequest) -> Verdict {
     // Without this check, any page could point its own host name here, and read the responses.
@@ -42,6 +45,7 @@ final class Access: Sendable {
         .problem(.misdirectedRequest, "the server refuses this name (give it with --name, or use its address)"))
     }
     if isCrossSite(request) { return .refused(.problem(.forbidden, "requests from other sites' pages are refused")) }
+    if isForeign(request) { return .refused(.problem(.forbidden, "changes by other sites' pages are refused")) }
     if isEmbedded(request) { return .refused(.problem(.forbidden, "this cannot be embedded in a page")) }
     guard let token else { return .admitted(cookie: nil) }
     // 256 bits cannot be guessed, and clients with the cookie are not locked out by others' guesses.
@@ -72,7 +76,7 @@ final class Access: Sendable {
       guesses.noteWrong(request.peer)
       wrong.add(1, ordering: .relaxed)
     }
-    let isDAV = request.path.hasPrefix("/dav")
+    let isDAV = WebDAV.isAsked(by: request)
     let challenge = isDAV ? "Basic realm=\"ffmount\", charset=\"UTF-8\"" : "Bearer realm=\"ffmount\""
     if request.path == "/" { return .refused(Page.locked.with("WWW-Authenticate", challenge)) }
     return .refused(
@@ -87,6 +91,15 @@ final class Access: Sendable {
     guard let site = request.header("sec-fetch-site"), site == "cross-site" || site == "same-site" else { return false }
     let isPage = request.header("sec-fetch-mode") == "navigate" && request.header("sec-fetch-dest") == "document"
     return !(isPage && request.path == "/")
+  }
+
+  /// Returns whether a request that may change something is from a page of another site. Browsers that do not send
+  /// Sec-Fetch-Site send Origin (RFC 6454). An address in it does not suffice, because it may be any machine's.
+  private func isForeign(_ request: HTTPRequest) -> Bool {
+    if [.GET, .HEAD, .OPTIONS, .PROPFIND].contains(request.method) { return false }
+    let origins = request.headers["origin"]
+    if origins.isEmpty || request.header("sec-fetch-site") == "same-origin" { return false }
+    return origins.count > 1 || HTTPRequest.parts(of: origins[0][...]).authority.map { String($0) } != request.host
   }
 
   /// Returns whether a browser makes an API request for a picture or a style. Pages of the tree may load files, but not

@@ -1,0 +1,102 @@
+import Bytes
+import FileTrees
+import Glibc
+import NIOCore
+import NIOHTTP1
+import Threads
+import Tree
+
+/// The body of a PUT, which gets the name of the file when all of it is on the disk.
+final class FileUpload: BodySink {
+  private let dav: WebDAV
+  private let path: TreePath
+  private let request: HTTPRequest
+  private let replacement: Replacement
+  private nonisolated(unsafe) var offset: Int64 = 0
+
+  private init(_ dav: WebDAV, _ path: TreePath, _ request: HTTPRequest, _ replacement: Replacement) {
+    self.dav = dav
+    self.path = path
+    self.request = request
+    self.replacement = replacement
+  }
+
+  /// Begins to receive a file, if it may be written. Blocks.
+  static func reception(_ dav: WebDAV, _ path: TreePath, _ request: HTTPRequest) throws(Fault) -> Reception {
+    if request.headers.contains(name: "content-range") {
+      return .refused(.problem(.badRequest, "PUT of a part of a file is not supported"))
+    }
+    guard !path.names.isEmpty, !request.path.hasSuffix("/") else {
+      return .refused(.problem(.methodNotAllowed, "a folder cannot be written", instance: path.encoded))
+    }
+    let existing = try dav.site.library.existing(path.names)
+    if let refusal = try refusal(dav, path, request, existing) { return .refused(refusal) }
+    if let refusal = try dav.missingParent(path) { return .refused(refusal) }
+    let replacement = try Replacement(
+      of: path.names, in: dav.site.library, replacing: request.header("if-none-match") != "*")
+    return .sink(FileUpload(dav, path, request, replacement))
+  }
+
+  private static func refusal(
+    _ dav: WebDAV, _ path: TreePath, _ request: HTTPRequest, _ existing: ResolvedPath?
+  ) throws(Fault) -> Response? {
+    let reach = LockTable.Reach(path: path.names, changesName: existing == nil)
+    if let refusal = try dav.refusal(request, path, existing, reach) { return refusal }
+    if let existing, existing.attributes.kind != .file {
+      return .problem(.methodNotAllowed, "the name is not that of a file", instance: path.encoded)
+    }
+    return nil
+  }
+
+  func write(_ bytes: ByteBuffer) throws(Fault) {
+    try replacement.file.write(bytes, at: unsafe offset)
+    unsafe offset += Int64(bytes.readableBytes)
+  }
+
+  func finish() throws(Fault) -> Response {
+    defer { dav.site.forgetAnswers() }
+    let isNew = replacement.old == nil
+    if Conditions(request).areAboutState {
+      // Of several clients that expect the same state, one succeeds.
+      try dav.site.conditionalChanges.lock()
+      defer { dav.site.conditionalChanges.unlock() }
+      let existing = try dav.site.library.existing(path.names)
+      if let refusal = try Self.refusal(dav, path, request, existing) {
+        discard()
+        return refusal
+      }
+      try replacement.finish()
+    } else {
+      try replacement.finish()
+    }
+    var headers: [(name: String, value: String)] = []
+    let place = try dav.site.library.place(path.names)
+    if let modified = request.header("x-oc-mtime").flatMap({ Int64($0.prefix { $0 != "." }) }) {
+      try dav.site.library.setModified(modified, of: place)
+      headers.append(("X-OC-Mtime", "accepted"))
+    }
+    headers.append(("ETag", try place.entityTag(place.attributes(.blocking))))
+    return Response(isNew ? .created : .noContent, headers: headers)
+  }
+
+  func discard() { replacement.discard() }
+}
+
+extension Tree.OpenFile {
+  /// Writes all bytes of a buffer. Blocks.
+  func write(_ bytes: ByteBuffer, at offset: Int64) throws(Fault) {
+    var done = 0
+    var fault: Fault?
+    unsafe bytes.withUnsafeReadableBytes { bytes in
+      while fault == nil, done < bytes.count {
+        let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[done...])
+        let (place, isBeyond) = offset.addingReportingOverflow(Int64(done))
+        do throws(Fault) {
+          if isBeyond { throw Fault(.system(EFBIG)) }
+          done += unsafe try write(rest, at: place, for: nil)
+        } catch { fault = error }
+      }
+    }
+    if let fault { throw fault }
+  }
+}

@@ -1,0 +1,279 @@
+import Bytes
+import FileTrees
+import Glibc
+import NIOHTTP1
+import Tree
+
+/// The requests that change the tree. All block.
+extension WebDAV {
+  func makeFolder(_ path: TreePath, _ request: HTTPRequest) throws(Fault) -> Response {
+    guard request.body.isEmpty else { return .problem(.unsupportedMediaType, "MKCOL with a body is not supported") }
+    if path.names.isEmpty { return .problem(.methodNotAllowed, "the folder exists", instance: path.encoded) }
+    let existing = try site.library.existing(path.names, followsLast: false)
+    if let refusal = try refusal(request, path, existing, LockTable.Reach(path: path.names, changesName: true)) {
+      return refusal
+    }
+    if existing != nil { return .problem(.methodNotAllowed, "the name exists", instance: path.encoded) }
+    if let refusal = try missingParent(path) { return refusal }
+    do throws(Fault) { try site.library.makeFolder(at: path.names) } catch {
+      guard error.kind == .system(EEXIST) else { throw error }
+      return .problem(.methodNotAllowed, "the name exists", instance: path.encoded)
+    }
+    return Response(.created)
+  }
+
+  func remove(_ path: TreePath, _ request: HTTPRequest) throws(Fault) -> Response {
+    if let depth = request.header("depth"), depth.lowercased() != "infinity" {
+      return .problem(.badRequest, "the Depth of DELETE is infinity")
+    }
+    let place = try site.place(path, followsLast: false)
+    let reach = LockTable.Reach(path: path.names, changesName: true, isDeep: true)
+    if let refusal = try refusal(request, path, place, reach) { return refusal }
+    if path.names.isEmpty { return .problem(.forbidden, "the root cannot be removed") }
+    try site.library.removeItem(at: path.names, recursively: true)
+    site.locks.removeAll(at: path.names)
+    return Response(.noContent)
+  }
+
+  // MARK: COPY and MOVE
+
+  func transfer(_ path: TreePath, _ request: HTTPRequest) throws(Fault) -> Response {
+    let isMove = request.method == .MOVE
+    let target: TreePath
+    switch destination(request) {
+    case .refused(let response): return response
+    case .path(let path): target = path
+    }
+    let depth = request.header("depth")?.lowercased() ?? "infinity"
+    guard depth == "infinity" || depth == "0" && !isMove else {
+      return .problem(.badRequest, "the Depth is infinity, or of COPY 0")
+    }
+    let mayReplace = request.header("overwrite")?.uppercased() != "F"
+    let place = try site.place(path, followsLast: !isMove)
+    if path.names.isEmpty || target.names.isEmpty {
+      return .problem(.forbidden, "the root can be neither copied, moved nor replaced")
+    }
+    let existing = try site.library.existing(target.names, followsLast: false)
+    let reaches =
+      [LockTable.Reach(path: target.names, changesName: existing == nil, isDeep: existing != nil)]
+      + (isMove ? [LockTable.Reach(path: path.names, changesName: true, isDeep: true)] : [])
+    for reach in reaches { if let refusal = try refusal(request, path, place, reach) { return refusal } }
+    if let refusal = try missingParent(target) { return refusal }
+    let (parent, name) = try site.library.parent(of: target.names)
+    // Compared as they really are, because the paths may contain links.
+    let own = try site.place(path, followsLast: false).names
+    let new = parent.names + [name]
+    if new.starts(with: own) || own.starts(with: new) {
+      return .problem(.forbidden, "one of the two paths contains the other", instance: path.encoded)
+    }
+    if existing != nil, !mayReplace {
+      return .problem(.preconditionFailed, "the destination exists", instance: target.encoded)
+    }
+    if isMove {
+      try move(place, to: new, replacing: existing)
+      site.locks.removeAll(at: path.names)
+    } else {
+      try copy(place, to: new, replacing: existing, isDeep: depth == "infinity")
+    }
+    return Response(existing == nil ? .created : .noContent)
+  }
+
+  private func move(_ place: ResolvedPath, to names: [FileName], replacing old: ResolvedPath?) throws(Fault) {
+    if let old, old.attributes.kind == .folder || place.attributes.kind == .folder {
+      guard try place.provenance(.blocking) == nil, try old.provenance(.blocking) == nil else { throw .inView }
+      try site.library.removeItem(at: names, recursively: true)
+    }
+    do throws(Fault) { try site.library.renameItem(at: place.names, to: names, replacing: old != nil) } catch {
+      // The other directory is on another file system.
+      guard error.kind == .system(EXDEV) else { throw error }
+      try copy(place, to: names, replacing: try site.library.existing(names, followsLast: false), isDeep: true)
+      try site.library.removeItem(at: place.names, recursively: true)
+    }
+  }
+
+  /// Copies an item. A directory gets its name when it is complete.
+  private func copy(
+    _ place: ResolvedPath, to names: [FileName], replacing old: ResolvedPath?, isDeep: Bool
+  ) throws(Fault) {
+    if let old, try old.provenance(.blocking) != nil { throw .inView }
+    if place.attributes.kind == .file, old.map({ $0.attributes.kind == .file }) ?? true {
+      try site.library.copyItem(place, to: names, replacing: old != nil)
+      return try copyProperties(of: place, to: names, isDeep: false)
+    }
+    let passing = Array(names.dropLast()) + [Replacement.passingName(for: names.last ?? "")]
+    do throws(Fault) {
+      if isDeep || place.attributes.kind != .folder {
+        try site.library.copyItem(place, to: passing, replacing: false)
+      } else {
+        try site.library.makeFolder(at: passing)
+      }
+      try copyProperties(of: place, to: passing, isDeep: isDeep)
+      if old != nil { try site.library.removeItem(at: names, recursively: true) }
+      try site.library.renameItem(at: passing, to: names, replacing: false)
+    } catch {
+      try? site.library.removeItem(at: passing, recursively: true)
+      throw error
+    }
+  }
+
+  private func copyProperties(of place: ResolvedPath, to names: [FileName], isDeep: Bool) throws(Fault) {
+    let isFolder = place.attributes.kind == .folder
+    guard isFolder || place.attributes.kind == .file, try place.provenance(.blocking) == nil else { return }
+    let properties = try DeadProperties(of: place)
+    let copy = try site.library.place(names, followsLast: false)
+    let old = try DeadProperties(of: copy)
+    if !properties.elements.isEmpty || !old.elements.isEmpty { try properties.store(on: copy) }
+    guard isDeep, isFolder else { return }
+    for (name, kind) in try place.realEntries() where kind == .folder || kind == .file {
+      let child = try unlessDelayed { () throws(Fault) in try place.child(name, .blocking) }
+      if let child { try copyProperties(of: child, to: names + [name], isDeep: true) }
+    }
+  }
+
+  private enum Destination {
+    case path(TreePath)
+    case refused(Response)
+  }
+
+  /// Returns the path in the Destination header, which must be one of this server.
+  private func destination(_ request: HTTPRequest) -> Destination {
+    guard let header = request.header("destination") else {
+      return .refused(.problem(.badRequest, "the Destination header is missing"))
+    }
+    guard let path = Self.path(ofURL: header, site), !header.contains("#") else {
+      return .refused(.problem(.badGateway, "the destination is not a path of this server below \(Self.root)/"))
+    }
+    return .path(path)
+  }
+
+  /// Returns the path of a URL, or of the path of one. Returns `nil` if it is not one of this server's WebDAV.
+  static func path(ofURL url: String, _ site: Site) -> TreePath? {
+    let (authority, rest) = HTTPRequest.parts(of: url[...])
+    if let authority, !site.access.isOwn(host: String(authority)) { return nil }
+    let path = rest.prefix { $0 != "?" }
+    guard path.hasPrefix(root + "/") || path == root else { return nil }
+    return TreePath(encoded: path.dropFirst(root.count))
+  }
+
+  // MARK: Properties
+
+  /// The properties that follow from the item, and cannot be set.
+  private static let protected: Set = [
+    "creationdate", "getcontentlength", "getcontenttype", "getetag", "lockdiscovery", "resourcetype", "supportedlock",
+    "quota-available-bytes", "quota-used-bytes", "displayname",
+  ]
+
+  func changeProperties(_ path: TreePath, _ request: HTTPRequest) throws(Fault) -> Response {
+    guard let update = PropertyChanges(request.body) else {
+      return .problem(.badRequest, "the body is not the XML of a PROPPATCH")
+    }
+    let place = try site.place(path)
+    if let refusal = try refusal(request, path, place, LockTable.Reach(path: path.names)) { return refusal }
+    guard try place.provenance(.blocking) == nil else { throw .inView }
+    var properties = try DeadProperties(of: place)
+    var wrong: [PropertyName] = []
+    var modified: Int64?
+    for change in update.changes {
+      let name = change.name
+      if name.space == "DAV:", Self.protected.contains(name.name) {
+        wrong.append(name)
+      } else if case .set(let element) = change, let seconds = Self.modificationTime(element) {
+        modified = seconds
+        if element.space != "DAV:" { properties.apply(change) }
+      } else if name.space == "DAV:", name.name == "getlastmodified" {
+        wrong.append(name)
+      } else {
+        properties.apply(change)
+      }
+    }
+    var failure: (status: String, reason: String?)?
+    if wrong.isEmpty {
+      do throws(Fault) {
+        let old = try DeadProperties(of: place)
+        if properties.elements != old.elements { try properties.store(on: place) }
+        if let modified { try site.library.setModified(modified, of: place) }
+      } catch { failure = ("\(error.httpStatus.code) \(error.httpStatus.reasonPhrase)", error.sentence) }
+    }
+    let good = update.changes.map(\.name).filter { !wrong.contains($0) }
+    var text = MultiStatus(.all)
+    let href = Self.href(path, isFolder: place.attributes.kind == .folder)
+    if !wrong.isEmpty {
+      let reason = "the property follows from the file"
+      text.add(href: href, results: [("403 Forbidden", wrong, reason), ("424 Failed Dependency", good, nil)])
+    } else if let failure {
+      text.add(href: href, results: [(failure.status, good, failure.reason)])
+    } else {
+      text.add(href: href, results: [("200 OK", good, nil)])
+    }
+    return .xml(.multiStatus, text.finished)
+  }
+
+  /// Returns the time that a property sets as that of the last modification, in seconds. Windows sets one of its own.
+  private static func modificationTime(_ property: XMLElement) -> Int64? {
+    guard
+      property.isDAV("getlastmodified")
+        || property.space == "urn:schemas-microsoft-com:" && property.name == "Win32LastModifiedTime"
+    else { return nil }
+    return HTTPDate.seconds(property.text)
+  }
+
+  // MARK: Preconditions
+
+  /// Returns the response to a request whose conditions do not hold or that a lock forbids. Otherwise returns `nil`.
+  ///
+  /// - Parameter place: the item of the request. Nil if it does not exist.
+  func refusal(
+    _ request: HTTPRequest, _ path: TreePath, _ place: ResolvedPath?, _ reach: LockTable.Reach
+  ) throws(Fault) -> Response? {
+    let tag = try place.map { (place) throws(Fault) in try place.entityTag(place.attributes) }
+    guard Conditions(request).permit(tag: tag, modified: place?.attributes.modified.seconds ?? 0) else {
+      return .problem(.preconditionFailed, "the item is not in the required state", instance: path.encoded)
+    }
+    var tokens: Set<String> = []
+    if let header = request.header("if") {
+      guard let conditions = IfHeader(header) else { return .problem(.badRequest, "the If header is malformed") }
+      tokens = conditions.tokens
+      var isMet = false
+      for list in conditions.lists where !isMet { isMet = try meets(list, path, tag) }
+      guard isMet else {
+        return .problem(.preconditionFailed, "no condition of the If header is met", instance: path.encoded)
+      }
+    }
+    guard let lock = site.locks.hindrance(to: reach, tokens: tokens, user: user) else { return nil }
+    return .xml(.locked, MultiStatus.locked(lock))
+  }
+
+  /// The user of this request, for locks.
+  var user: String { "" }
+
+  private func meets(_ list: IfHeader.List, _ path: TreePath, _ tag: String?) throws(Fault) -> Bool {
+    var (path, tag) = (path, tag)
+    if let resource = list.resource {
+      guard let other = Self.path(ofURL: resource, site) else { return false }
+      if other.names != path.names {
+        tag = try unlessDelayed { () throws(Fault) in
+          let place = try site.place(other)
+          return try place.entityTag(place.attributes)
+        }
+      }
+      path = other
+    }
+    let locks = site.locks.covering(path.names)
+    return list.conditions.allSatisfy { isNegated, condition in
+      switch condition {
+      case .token(let token): locks.contains { $0.token == token } != isNegated
+      case .tag(let wanted): (tag == wanted) != isNegated
+      }
+    }
+  }
+
+  /// Returns the response to a request that creates an item in a directory that does not exist. Otherwise returns
+  /// `nil`.
+  func missingParent(_ path: TreePath) throws(Fault) -> Response? {
+    do throws(Fault) { _ = try site.library.parent(of: path.names) } catch {
+      guard [.system(ENOENT), .system(ENOTDIR)].contains(error.kind) else { throw error }
+      return .problem(.conflict, error.sentence, instance: path.encoded)
+    }
+    return nil
+  }
+}

@@ -1,0 +1,253 @@
+"""serve_writing.py FFSERVE FOLDER: WebDAV with `-o rw`, by clients that follow the rules and others that do not.
+
+Makes its files below FOLDER, and prints what is not as it should be, and at the end "done".
+"""
+import hashlib
+import os
+import re
+import socket
+import sys
+import threading
+import time
+import urllib.parse
+import zipfile
+
+from serving import Server
+
+program, folder = sys.argv[1:]
+source = os.path.join(folder, "shown")
+SECRET = b"not for anybody"
+
+
+def same(what, found, wanted):
+    if found != wanted:
+        print(f"{what}: {str(found)[:400]!r} instead of {str(wanted)[:400]!r}")
+
+
+def content(*names):
+    try:
+        with open(os.path.join(source, *names), "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+
+
+def left():
+    """The names of files that are not complete."""
+    return [name for _, _, names in os.walk(source) for name in names if name.endswith(".part")]
+
+
+def make():
+    os.makedirs(os.path.join(source, "folder", "deep"))
+    with open(os.path.join(folder, "secret.txt"), "wb") as file:
+        file.write(SECRET)
+    with open(os.path.join(source, "plain.txt"), "wb") as file:
+        file.write(b"plain")
+    with open(os.path.join(source, "folder", "deep", "inner.txt"), "wb") as file:
+        file.write(b"inner")
+    os.symlink("../secret.txt", os.path.join(source, "out"))
+    os.symlink("..", os.path.join(source, "up"))
+    os.symlink("plain.txt", os.path.join(source, "link"))
+    os.mkfifo(os.path.join(source, "pipe"))
+    with zipfile.ZipFile(os.path.join(source, "a.zip"), "w") as archive:
+        archive.writestr("x/packed.txt", "packed" * 100)
+
+
+def quote(path):
+    return "/dav/" + urllib.parse.quote(path)
+
+
+def writes(server):
+    """Files and folders as RFC 4918 says, and what may not be."""
+    ask = lambda method, path, *headers, body=b"": server.ask(path, *headers, method=method, body=body)
+    status = lambda *words, **more: ask(*words, **more).status
+    data = os.urandom(3 << 20)
+    same("a new file", status("PUT", "/dav/new.bin", body=data), 201)
+    same("its bytes", content("new.bin"), data)
+    same("the same again", status("PUT", "/dav/new.bin", body=b"short"), 204)
+    same("its new bytes", (content("new.bin"), ask("GET", "/dav/new.bin").body), (b"short", b"short"))
+    same("an empty file", (status("PUT", "/dav/empty", "Content-Length: 0"), content("empty")), (201, b""))
+    same("no folder for it", status("PUT", "/dav/none/new", body=b"x"), 409)
+    same("a folder instead", status("PUT", "/dav/folder", body=b"x"), 405)
+    same("a part of a file", status("PUT", "/dav/new.bin", "Content-Range: bytes 0-0/9", body=b"x"), 400)
+    same("through a link", (status("PUT", "/dav/link", body=b"linked"), content("plain.txt")), (204, b"linked"))
+    same("a pipe", status("PUT", "/dav/pipe", body=b"x"), 405)
+    for name in ["ümläut & #1?.txt", "raw\udcff\udcfe", "line\r\nx: y", '"<&>', "%41", "a" * 255, " ", "COM1:", "京都\u202e"]:
+        path = quote(name.encode("utf-8", "surrogateescape"))
+        same(f"{name!r}", (status("PUT", path, body=b"odd"), content(name), status("DELETE", path)), (201, b"odd", 204))
+    same("a name that is too long", status("PUT", quote("a" * 256), body=b"x"), 404)
+    same("folders", [status("MKCOL", "/dav/made/"), status("MKCOL", "/dav/made"), status("MKCOL", "/dav/no/where")], [201, 405, 409])
+    same("a folder with a body", status("MKCOL", "/dav/other", body=b"x"), 415)
+    to = lambda path, *more: (f"Destination: {path}", *more)
+    here = f"http://127.0.0.1:{server.port}"
+    same("a copy", (status("COPY", "/dav/folder", *to(here + "/dav/copy")), content("copy", "deep", "inner.txt")), (201, b"inner"))
+    same("one that is flat", (status("COPY", "/dav/folder/", *to("/dav/flat/", "Depth: 0")), os.listdir(os.path.join(source, "flat"))), (201, []))
+    same("not over it", status("COPY", "/dav/new.bin", *to("/dav/copy", "Overwrite: F")), 412)
+    same("over it", (status("COPY", "/dav/new.bin", *to("/dav/copy")), content("copy")), (204, b"short"))
+    same("a move", (status("MOVE", "/dav/copy", *to("/dav/made/moved")), content("made", "moved"), content("copy")), (201, b"short", None))
+    same("into itself", [status(method, "/dav/folder", *to("/dav/folder/deep/x")) for method in ("COPY", "MOVE")], [403, 403])
+    same("over what it is in", [status(method, "/dav/folder/deep", *to("/dav/folder")) for method in ("COPY", "MOVE")], [403, 403])
+    same("elsewhere", status("COPY", "/dav/new.bin", *to("http://other.example/dav/x")), 502)
+    same("outside", [status("COPY", "/dav/new.bin", *to(path)) for path in ("/x", "/dav/../x", "/dav/%2e%2e/x", "/dav/a%2fb")], [502] * 4)
+    same("the root", [status("DELETE", "/dav/"), status("MOVE", "/dav/", *to("/dav/x")), status("COPY", "/dav/folder", *to("/dav/"))], [403] * 3)
+    same("a file of a view", status("COPY", "/dav/a.zip.contents", *to("/dav/unpacked")), 201)
+    same("its bytes", content("unpacked", "x", "packed.txt"), b"packed" * 100)
+    for method, path, *more in [
+        ("PUT", "/dav/a.zip.contents/x/new"), ("MKCOL", "/dav/a.zip.contents/new"), ("DELETE", "/dav/a.zip.contents/x/packed.txt"),
+        ("MOVE", "/dav/a.zip.contents/x", *to("/dav/moved")), ("COPY", "/dav/new.bin", *to("/dav/a.zip.contents/new")),
+        ("DELETE", "/dav/a.zip.contents"), ("MOVE", "/dav/new.bin", *to("/dav/a.zip.contents/x/packed.txt")),
+    ]:  # fmt: skip
+        got = ask(method, path, *more, body=b"x" if method == "PUT" else b"")
+        same(f"{method} in a view", (got.status, b"view" in got.body or b"real files" in got.body), (403, True))
+    same("a removed folder", (status("DELETE", "/dav/made"), content("made", "moved"), status("GET", "/dav/made/")), (204, None, 404))
+    same("a removed link", (status("DELETE", "/dav/link"), content("plain.txt")), (204, b"linked"))
+    same("nothing is left", left(), [])
+
+
+def escapes(server):
+    """Nothing outside is read, written or removed."""
+    for path in ["out", "up/secret.txt", "up/new", "up/shown/x", "%2e%2e/secret.txt", "folder/%2e%2e/%2e%2e/secret.txt", "..%2fsecret.txt", "a%00b"]:
+        for method in ["PUT", "MKCOL", "COPY", "MOVE", "PROPPATCH", "LOCK"]:
+            if path == "out" and method in ("MKCOL", "MOVE"):
+                continue
+            got = server.ask("/dav/" + path, "Destination: /dav/stolen", method=method, body=b"x" if method == "PUT" else b"")
+            if got.status < 400 or SECRET in got.data:
+                print(f"{method} {path}: {got.status} {got.data[:200]!r}")
+    for path in ["up/x", "out", "%2e%2e/x"]:
+        server.ask("/dav/plain.txt", f"Destination: /dav/{path}", "Overwrite: T", method="COPY")
+    same("the secret", open(os.path.join(folder, "secret.txt"), "rb").read(), SECRET)
+    same("what is beside it", sorted(os.listdir(folder)), beside)
+    for origin in ["http://evil.example", "null", "http://127.0.0.1:1", "http://192.0.2.1"]:
+        same(f"a page of {origin}", server.ask("/dav/forged", f"Origin: {origin}", method="PUT", body=b"x").status, 403)
+    same("the page itself", server.ask("/dav/own", f"Origin: http://127.0.0.1:{server.port}", method="PUT", body=b"x").status, 201)
+
+
+def conditions(server):
+    """Of two clients that know the same state, one succeeds."""
+    tag = server.ask("/dav/state", method="PUT", body=b"0").header("etag")
+    same("another state", server.ask("/dav/state", 'If-Match: "other"', method="PUT", body=b"x").status, 412)
+    same("none", server.ask("/dav/state", "If-None-Match: *", method="PUT", body=b"x").status, 412)
+    same("an old one", server.ask("/dav/state", "If-Unmodified-Since: Mon, 06 May 2024 10:00:00 GMT", method="DELETE").status, 412)
+    same("to read", server.ask("/dav/state", 'If-Match: "other"').status, 412)
+    same("the tag", server.ask("/dav/state").header("etag"), tag)
+    got = []
+    threads = [threading.Thread(target=lambda n=n: got.append(server.ask("/dav/state", f"If-Match: {tag}", method="PUT", body=b"%d" % n).status)) for n in range(8)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    same("eight at once", sorted(got), [204] + [412] * 7)
+    got.clear()
+    threads = [threading.Thread(target=lambda n=n: got.append(server.ask("/dav/first", "If-None-Match: *", method="PUT", body=b"%d" % n).status)) for n in range(8)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    same("eight that make it", (got.count(201), [status for status in got if status not in (201, 409, 412)]), (1, []))
+    bodies = [bytes([n]) * (1 << 20) for n in range(6)]
+    threads = [threading.Thread(target=lambda body=body: server.ask("/dav/raced", method="PUT", body=body)) for body in bodies]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    same("the bytes of one", content("raced") in bodies, True)
+
+
+LOCK = b'<?xml version="1.0"?><D:lockinfo xmlns:D="DAV:"><D:lockscope><D:%s/></D:lockscope><D:locktype><D:write/></D:locktype><D:owner>&lt;me&gt;</D:owner></D:lockinfo>'
+
+
+def locks(server):
+    status = lambda method, path, *headers, body=b"": server.ask(path, *headers, method=method, body=body).status
+    got = server.ask("/dav/locked", "Timeout: Infinite, Second-99999999999999999999", method="LOCK", body=LOCK % b"exclusive")
+    token = got.header("lock-token")
+    same("a lock makes a file", (got.status, content("locked"), b"&lt;me&gt;" in got.body), (201, b"", True))
+    same("without it", [status("PUT", "/dav/locked", body=b"x"), status("DELETE", "/dav/locked"), status("LOCK", "/dav/locked", body=LOCK % b"shared")], [423] * 3)
+    same("by a copy", status("COPY", "/dav/plain.txt", "Destination: /dav/locked"), 423)
+    same("with it", status("PUT", "/dav/locked", f"If: ({token})", body=b"mine"), 204)
+    same("with others", [status("PUT", "/dav/locked", f"If: {text}", body=b"x") for text in ("(<urn:uuid:1>)", "(Not <urn:uuid:1>)", "garbage", "(", "()")], [412, 423, 400, 400, 400])
+    same("renewed", status("LOCK", "/dav/locked", f"If: ({token})", "Timeout: Second-5"), 200)
+    same("unlocked", [status("UNLOCK", "/dav/locked", "Lock-Token: <urn:uuid:1>"), status("UNLOCK", "/dav/locked", f"Lock-Token: {token}"), status("PUT", "/dav/locked", body=b"x")], [409, 204, 204])
+    token = server.ask("/dav/folder", method="LOCK", body=LOCK % b"exclusive").header("lock-token")
+    same("below", [status("PUT", "/dav/folder/new", body=b"x"), status("DELETE", "/dav/folder"), status("MKCOL", "/dav/folder/m")], [423] * 3)
+    same("below, with it", status("PUT", "/dav/folder/new", f"If: </dav/folder> ({token})", body=b"x"), 201)
+    same("over it", status("LOCK", "/dav/", body=LOCK % b"exclusive"), 423)
+    status("UNLOCK", "/dav/folder", f"Lock-Token: {token}")
+    token = server.ask("/dav/brief", "Timeout: Second-1", method="LOCK", body=LOCK % b"exclusive").header("lock-token")
+    same("a brief one", status("PUT", "/dav/brief", body=b"x"), 423)
+    until = time.time() + 10
+    while status("PUT", "/dav/brief", body=b"x") == 423 and time.time() < until:
+        time.sleep(.1)
+    same("after it", (content("brief"), token != ""), (b"x", True))
+
+
+def properties(server):
+    """What PROPPATCH sets, PROPFIND says; also after a move, and beside other bytes."""
+    update = lambda text: b'<?xml version="1.0"?><D:propertyupdate xmlns:D="DAV:" xmlns:Z="urn:z">' + text + b"</D:propertyupdate>"
+    change = lambda text: server.ask("/dav/plain.txt", method="PROPPATCH", body=update(text))
+    find = lambda path: server.ask(path, "Depth: 0", method="PROPFIND", body=b'<D:propfind xmlns:D="DAV:" xmlns:Z="urn:z"><D:prop><Z:a/><Z:b/></D:prop></D:propfind>').body.decode()
+    same("set", change(b"<D:set><D:prop><Z:a>1 &lt; <Y xmlns='urn:y' k='&quot;'>2</Y></Z:a><Z:b/></D:prop></D:set>").status, 207)
+    server.ask("/dav/plain.txt", method="PUT", body=b"other bytes")
+    server.ask("/dav/plain.txt", "Destination: /dav/with.txt", method="MOVE")
+    server.ask("/dav/with.txt", "Destination: /dav/plain.txt", method="COPY")
+    for path in ("/dav/with.txt", "/dav/plain.txt"):
+        same(path, '<a xmlns="urn:z">1 &lt; <Y xmlns="urn:y" k="&quot;">2</Y></a>' in find(path), True)
+    got = change(b"<D:set><D:prop><Z:a>3</Z:a><D:getetag>x</D:getetag></D:prop></D:set>").body
+    same("one that cannot be", (b"403 Forbidden" in got, b"424" in got, ">1 &lt;" in find("/dav/plain.txt")), (True, True, True))
+    same("removed", (change(b"<D:remove><D:prop><Z:a/></D:prop></D:remove>").status, "404" in find("/dav/plain.txt")), (207, True))
+    change(b"<D:set><D:prop><x:Win32LastModifiedTime xmlns:x='urn:schemas-microsoft-com:'>Mon, 06 May 2024 10:00:00 GMT</x:Win32LastModifiedTime></D:prop></D:set>")
+    same("Windows' time", int(os.stat(os.path.join(source, "plain.txt")).st_mtime), 1714989600)
+    for body in [b"<a", b"<!DOCTYPE x><D:propertyupdate xmlns:D='DAV:'/>", update(b""), update(b"<D:set><D:prop><q:x/></D:prop></D:set>"), b"<x>" * 2000, update(b"<D:set><D:prop><Z:a>&e;</Z:a></D:prop></D:set>")]:
+        same(f"{body[:40]!r}", server.ask("/dav/plain.txt", method="PROPPATCH", body=body).status, 400)
+    got = change(b"<D:set><D:prop><Z:a>" + b"x" * 60000 + b"</Z:a></D:prop></D:set>")
+    same("one that is large", (got.status, b" 507 " in got.body or b" 200 " in got.body), (207, True))
+    same("the root of the server", [server.ask("/", "Depth: 1", method="PROPFIND").body.count(b"<D:response>"), "1, 2, 3" in server.ask("/", method="OPTIONS").header("dav")], [2, True])
+
+
+def broken(server):
+    """What is cut off is not there, whatever the moment."""
+    data = os.urandom(1 << 20)
+    before = hashlib.sha256(content("plain.txt")).digest()
+    for name in ["plain.txt", "never"]:
+        for count in [0, 1, 1000, 100_000, (1 << 20) - 1]:
+            with server.connect() as connection:
+                connection.sendall(f"PUT /dav/{name} HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nContent-Length: {len(data)}\r\n\r\n".encode() + data[:count])
+                if count % 2:
+                    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+    for body in [b"5\r\nhello\r\nzz\r\n", b"5\r\nhello"]:
+        with server.connect() as connection:
+            connection.sendall(f"PUT /dav/never HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nTransfer-Encoding: chunked\r\n\r\n".encode() + body)
+    # What a client asked for that has left may still begin.
+    until = time.time() + 10
+    clean = 0
+    while clean < 10 and time.time() < until:
+        clean = 0 if left() or b"\nffserve_connections 1\n" not in server.ask("/metrics").body else clean + 1
+        time.sleep(.05)
+    same("cut off", (content("never"), hashlib.sha256(content("plain.txt")).digest() == before, left()), (None, True, []))
+    got = server.raw(f"PUT /dav/chunks HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nTransfer-Encoding: chunked\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n5\r\nhello\r\n1\r\n!\r\n0\r\n\r\n".encode())
+    same("chunks", (b"100 Continue" in got.data, content("chunks")), (True, b"hello!"))
+    with server.connect() as connection:
+        connection.sendall(f"PUT /dav/none/x HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nContent-Length: 99999999\r\nExpect: 100-continue\r\n\r\n".encode())
+        got = connection.recv(1 << 16)
+        same("refused before it is sent", (b" 409 " in got, b"100 Continue" in got), (True, False))
+    with server.connect() as connection:
+        request = f"PUT /dav/one HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nContent-Length: 3\r\n\r\none".encode()
+        connection.sendall(request + request.replace(b"one", b"two") + request.replace(b"/dav/one", b"/dav/none/x") + request)
+        got = b""
+        while len(re.findall(rb"HTTP/1.1 \d+", got)) < 4:
+            part = connection.recv(1 << 16)
+            if not part:
+                break
+            got += part
+    same("several in a row", (re.findall(rb"HTTP/1.1 (\d+)", got), content("one"), content("two")), ([b"201", b"201", b"409", b"204"], b"one", b"two"))
+
+
+def readonly():
+    with Server(program, source, "--no-bonjour") as server:
+        for method in ["PUT", "MKCOL", "DELETE", "MOVE", "COPY", "PROPPATCH", "LOCK", "UNLOCK"]:
+            got = server.ask("/dav/plain.txt", "Destination: /dav/x", method=method, body=b"x" if method == "PUT" else b"")
+            same(f"{method} of a tree that is only read", (got.status, b"-o rw" in got.body, "PUT" in got.header("allow")), (403, True, False))
+        got = server.ask("/", method="OPTIONS")
+        same("its abilities", (got.header("dav"), got.header("allow")), ("1, 3", "OPTIONS, GET, HEAD, PROPFIND"))
+
+
+make()
+beside = sorted(os.listdir(folder))
+with Server(program, source, "--no-bonjour", "-o", "rw") as server:
+    for part in (writes, escapes, conditions, locks, properties, broken):
+        part(server)
+readonly()
+print("done")
