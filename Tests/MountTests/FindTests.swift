@@ -271,13 +271,17 @@ import Testing
   }
 
   /// Each user finds only what he may read at that moment: no counts, lists, suggestions or snippets of other files.
-  @Test(.enabled(if: MountScratch.isRoot && MountScratch.has("setpriv"), "needs root and setpriv"))
-  func searchesAreOfWhatTheUserMayRead() async throws {
+  @Test(
+    .enabled(if: MountScratch.isRoot && MountScratch.has("setpriv"), "needs root and setpriv"),
+    arguments: [false, true])
+  func searchesAreOfWhatTheUserMayRead(isSupervised: Bool) async throws {
     try await withTree { scratch, environment in
       try scratch.write("docs/secret/plan.txt", "the zebra conspiracy, rhinozeros")
       try scratch.write("docs/own.txt", "private zebra of one user, hippopotamus")
       try scratch.write("docs/group.txt", "group zebra")
-      try await withMount(scratch, options: ["-o", "allow_other"], environment: environment) { mount in
+      try await withMount(
+        scratch, options: ["-o", "allow_other"], environment: environment, isSupervised: isSupervised
+      ) { mount in
         let said = try await shell(
           """
           cd "$1"; chmod 755 "$2" "$2/source"; cd docs

@@ -115,10 +115,12 @@ import Testing
     }
   }
 
-  @Test(.enabled(if: MountScratch.isRoot, "needs root")) func mailDirectoryViewRequiresAccessToAllFiles() async throws {
+  @Test(.enabled(if: MountScratch.isRoot, "needs root"), arguments: [false, true])
+  func mailDirectoryViewRequiresAccessToAllFiles(isSupervised: Bool) async throws {
     try await withFolders { scratch in
       try await withMount(
-        scratch, options: ["-o", "allow_other"], environment: ["XDG_CACHE_HOME": scratch.path + "/cache"]
+        scratch, options: ["-o", "allow_other"], environment: ["XDG_CACHE_HOME": scratch.path + "/cache"],
+        isSupervised: isSupervised
       ) { mount in
         let said = try await mount.shell(
           """

@@ -61,10 +61,12 @@ import Testing
   }
 
   /// A message that only its owner may read any more is not shown to others, though its folder has not changed.
-  @Test(.enabled(if: MountScratch.isRoot, "needs root")) func messageMadePrivateIsHiddenFromOthers() async throws {
+  @Test(.enabled(if: MountScratch.isRoot, "needs root"), arguments: [false, true])
+  func messageMadePrivateIsHiddenFromOthers(isSupervised: Bool) async throws {
     try await withScratch { scratch in
       try await withMount(
-        scratch, options: ["-o", "allow_other"], environment: ["XDG_CACHE_HOME": scratch.path + "/cache"]
+        scratch, options: ["-o", "allow_other"], environment: ["XDG_CACHE_HOME": scratch.path + "/cache"],
+        isSupervised: isSupervised
       ) { mount in
         let said = try await mount.shell(
           """

@@ -103,10 +103,11 @@ import Testing
 
   /// What several users do in one mount.
   @Test(
-    .enabled(if: MountScratch.isRoot, "only root can let others see a mount"), arguments: ["users", "strangers"])
-  func permissionsOfSeveralUsersAreEnforced(_ work: String) async throws {
+    .enabled(if: MountScratch.isRoot, "only root can let others see a mount"), arguments: ["users", "strangers"],
+    [false, true])
+  func permissionsOfSeveralUsersAreEnforced(_ work: String, isSupervised: Bool) async throws {
     try await withScratch { scratch in
-      try await withMount(scratch, options: ["-o", "rw,allow_other"]) { mount in
+      try await withMount(scratch, options: ["-o", "rw,allow_other"], isSupervised: isSupervised) { mount in
         try await script("written_by_users.py", work, scratch.source, mount.mountpoint, limit: 40)
       }
     }

@@ -16,11 +16,11 @@ extension MountProcess {
 @discardableResult
 public func withConverter<Value>(
   _ scratch: MountScratch, _ options: String = "workers=2", prefix: [String] = [],
-  environment: [String: String] = [:],
+  environment: [String: String] = [:], isSupervised: Bool = false,
   _ body: (MountProcess) async throws -> Value
 ) async throws -> Value {
   let own = ["XDG_CACHE_HOME": scratch.path + "/cache", "TMPDIR": scratch.path]
   return try await withMount(
-    scratch, options: ["-o", options], prefix: prefix, environment: own.merging(environment) { _, given in given }, body
-  )
+    scratch, options: ["-o", options], prefix: prefix, environment: own.merging(environment) { _, given in given },
+    isSupervised: isSupervised, body)
 }

@@ -3,8 +3,10 @@ internal import Glibc
 /// ffmount in the foreground as a child process, with its mount.
 public struct MountProcess: Sendable {
   public let mountpoint: String
+  /// The daemon, or the program that started a supervised mount and has ended.
   public let daemon: MountChild
   private let wasMounted: Bool
+  private let isSupervised: Bool
 
   /// The program under test: FFMOUNT_BINARY, or the debug build's.
   public static let binary =
@@ -18,17 +20,18 @@ public struct MountProcess: Sendable {
 
   /// Starts ffmount with the command `prefix` before it, without waiting.
   private init(
-    starting source: String, at mountpoint: String, options: [String], prefix: [String], environment: [String: String]
+    starting source: String, at mountpoint: String, options: [String], prefix: [String],
+    environment: [String: String], isSupervised: Bool = false
   ) throws {
     self.mountpoint = mountpoint
+    self.isSupervised = isSupervised
     // There may be a dead mount: then only a reply shows that the new one is there.
     wasMounted = MountProcess.isMounted(mountpoint)
     // Keeps the user's own cache free of test data.
     let cache = ["XDG_CACHE_HOME": MountScratch.temporary + "/cache"]
     daemon = try MountChild(
-      MountProcess.limit + prefix + [MountProcess.binary, "-f"] + options + MountProcess.writing(options, source) + [
-        source, mountpoint,
-      ],
+      MountProcess.limit + prefix + [MountProcess.binary] + (isSupervised ? [] : ["-f"]) + options
+        + MountProcess.writing(options, source) + [source, mountpoint],
       environment: cache.merging(environment) { _, given in given })
   }
 
@@ -60,12 +63,14 @@ public struct MountProcess: Sendable {
   /// Starts ffmount with the command `prefix` before it and waits for the mount; throws with its output if it exits
   /// instead.
   ///
-  /// The caller must call `stop`, as `withMount` does.
+  /// The caller must call `stop`, as `withMount` does. A supervised mount is served by a process in the background.
   public init(
     _ source: String, at mountpoint: String, options: [String] = [], prefix: [String] = [],
-    environment: [String: String] = [:]
+    environment: [String: String] = [:], isSupervised: Bool = false
   ) async throws {
-    try self.init(starting: source, at: mountpoint, options: options, prefix: prefix, environment: environment)
+    try self.init(
+      starting: source, at: mountpoint, options: options, prefix: prefix, environment: environment,
+      isSupervised: isSupervised)
     let start = ContinuousClock.now
     while try !isReady(since: start) { try? await Task.sleep(for: .milliseconds(2)) }
   }
@@ -78,7 +83,7 @@ public struct MountProcess: Sendable {
   }
 
   private func isReady(since start: ContinuousClock.Instant) throws -> Bool {
-    if let status = daemon.status {
+    if let status = daemon.status, !isSupervised || status != 0 {
       throw MountChild.Failure("ffmount ended with status \(status) before it mounted: \(daemon.saidSoFar)")
     }
     if Task.isCancelled || ContinuousClock.now - start > .seconds(20 * Sanitizer.slowness) {
@@ -118,6 +123,7 @@ public struct MountProcess: Sendable {
   @discardableResult
   public func stop() -> Int32? {
     MountProcess.unmount(mountpoint)
+    if isSupervised { waitForSupervisor() }
     for attempt in 0..<12 where daemon.isRunning {
       // If the root's mounts are private, as in containers, a process with its own mount namespace has a copy of the
       // mount.
@@ -128,6 +134,16 @@ public struct MountProcess: Sendable {
     daemon.killNow()
     MountProcess.unmount(mountpoint)
     return nil
+  }
+
+  /// Waits until the processes of an unmounted supervised mount have ended.
+  private func waitForSupervisor() {
+    let lines = """
+      supervisors() { grep -lsx ffkeep /proc/[0-9]*/comm | sed 's/comm$/cmdline/'; }
+      while grep -qsxzF -e "$1" $(supervisors) /dev/null; do sleep .02; done
+      """
+    guard let child = try? MountChild(["/bin/bash", "-c", lines, "bash", mountpoint]) else { return }
+    for _ in 0..<2000 where child.isRunning { _ = usleep(5_000) }
   }
 
   private static func isHeldElsewhere(_ mountpoint: String) -> Bool {
@@ -152,11 +168,11 @@ public struct MountProcess: Sendable {
 @discardableResult
 public func withMount<Value>(
   _ source: String, at mountpoint: String, options: [String] = [], prefix: [String] = [],
-  environment: [String: String] = [:], endsWith expected: Int32? = 0,
+  environment: [String: String] = [:], endsWith expected: Int32? = 0, isSupervised: Bool = false,
   _ body: (MountProcess) async throws -> Value
 ) async throws -> Value {
   let mount = try await MountProcess(
-    source, at: mountpoint, options: options, prefix: prefix, environment: environment)
+    source, at: mountpoint, options: options, prefix: prefix, environment: environment, isSupervised: isSupervised)
   let value: Value
   do { value = try await body(mount) } catch {
     await offThread { _ = mount.stop() }
@@ -175,11 +191,11 @@ public func withMount<Value>(
 @discardableResult
 public func withMount<Value>(
   _ scratch: MountScratch, options: [String] = [], prefix: [String] = [], environment: [String: String] = [:],
-  endsWith expected: Int32? = 0, _ body: (MountProcess) async throws -> Value
+  endsWith expected: Int32? = 0, isSupervised: Bool = false, _ body: (MountProcess) async throws -> Value
 ) async throws -> Value {
   try await withMount(
     scratch.source, at: scratch.mountpoint, options: options, prefix: prefix, environment: environment,
-    endsWith: expected, body)
+    endsWith: expected, isSupervised: isSupervised, body)
 }
 
 /// The resources of a daemon according to the kernel.

@@ -48,6 +48,15 @@ extension Mailbox {
     return opened
   }
 
+  /// Releases the file if it has changed or was removed. The next access opens it again. Calls in progress, and open
+  /// files, keep their own reference. Blocks on the disk.
+  func closeIfOutdated() {
+    guard let opened = progress.read({ $0.opened }), file.isOutdated else { return }
+    progress.update { progress in
+      if progress.opened?.bytes === opened.bytes { progress.opened = nil }
+    }
+  }
+
   /// Waits for a result of the search. Resumes the search if it is paused.
   func wait<Answer>(_ opened: Opened, _ answer: (Progress) -> Answer?) throws(Fault) -> Answer {
     try audience.waits { () throws(Fault) in

@@ -221,6 +221,10 @@ extension Mailboxes: FileCache {
     let sorts = keptSorted.withLock { $0 }.filter(\.file.isOutdated)
     kept.withLock { kept in kept.removeAll { one in mailboxes.contains { $0 === one } } }
     keptSorted.withLock { kept in kept.removeAll { one in sorts.contains { $0 === one } } }
+    // The kernel's nodes retain mailboxes, too, and parsed messages retain their files. Those do not tell that their
+    // names are gone, and are parsed again in little time.
+    for mailbox in table.values { mailbox.closeIfOutdated() }
+    messages.removeAll()
   }
 }
 
@@ -237,6 +241,8 @@ package final class MessageTable: Sendable {
   init(_ memory: MemoryBudget) { messages = LRUCache(capacity: Self.room, memory) }
 
   subscript(place: Mailboxes.Place) -> Message? { messages[place] }
+
+  func removeAll() { messages.removeAll() }
 
   func insert(_ message: Message, for place: Mailboxes.Place) {
     messages.insert(message, for: place, cost: Self.cost + message.attachments.count * Self.attachmentCost)
