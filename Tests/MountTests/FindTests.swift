@@ -279,13 +279,16 @@ import Testing
       try scratch.write("docs/secret/plan.txt", "the zebra conspiracy, rhinozeros")
       try scratch.write("docs/own.txt", "private zebra of one user, hippopotamus")
       try scratch.write("docs/group.txt", "group zebra")
+      // Public files in a folder that others cannot list, and in one that they cannot search.
+      try scratch.write("docs/passed/pass.txt", "zebra")
+      try scratch.write("docs/seen/seen.txt", "zebra")
       try await withMount(
         scratch, options: ["-o", "allow_other"], environment: environment, isSupervised: isSupervised
       ) { mount in
         let said = try await shell(
           """
           cd "$1"; chmod 755 "$2" "$2/source"; cd docs
-          chmod 700 "$3/docs/secret"; chown 65534 "$3/docs/own.txt"; chmod 600 "$3/docs/own.txt"
+          chmod 700 "$3/docs/secret"; chmod 711 "$3/docs/passed"; chmod 744 "$3/docs/seen"; chown 65534 "$3/docs/own.txt"; chmod 600 "$3/docs/own.txt"
           chgrp 4242 "$3/docs/group.txt"; chmod 640 "$3/docs/group.txt"
           nobody="setpriv --reuid=65534 --regid=65534 --clear-groups"
           daemon="setpriv --reuid=1 --regid=1 --groups=4242"
@@ -307,10 +310,10 @@ import Testing
           # A folder that cannot be listed has no searches.
           $nobody ls secret.search/zebra 2>&1 | grep -c denied; $nobody ls saved.ffsearch.results | names
           """, mount.mountpoint, scratch.path, scratch.source)
-        let all = "Anna - Numbers group.txt note.txt own.txt plan.txt saved.ffsearch x.txt "
+        let all = "Anna - Numbers group.txt note.txt own.txt pass.txt plan.txt saved.ffsearch seen.txt x.txt "
         let expected = [
           all, "Anna - Numbers note.txt own.txt saved.ffsearch x.txt ",
-          "Anna - Numbers group.txt note.txt saved.ffsearch x.txt ", all, "7 results", "1", "7", "5 results", "0", "5",
+          "Anna - Numbers group.txt note.txt saved.ffsearch x.txt ", all, "9 results", "1", "9", "5 results", "0", "5",
           "5 results", "0", "5", "Did you mean hippopotamus?", "0 results", "0 results", "Did you mean rhinozeros?",
           "zebra ", "zebra ", "private zebra of one user, hippopotamus", "",
           "Anna - Numbers note.txt saved.ffsearch x.txt ", "0", "1",
