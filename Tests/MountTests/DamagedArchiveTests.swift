@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 
@@ -146,6 +147,53 @@ import Testing
       #expect(
         found.status == 1 && found.lines.count == 2 && found.text.contains("a.tar.bz2.contents/f04: ")
           && found.text.contains("a.tar.bz2.contents: "), "\(found.text)")
+    }
+  }
+
+  /// What is not read is never counted as sound: the files of a mount, those of others, and mounts below a folder.
+  @Test func verifyNamesWhatItDoesNotRead() async throws {
+    try await withScratch { scratch in
+      let made = try await shell(Self.make, scratch.path)
+      try #require(made.status == 0, "\(made.errors)")
+      let environment = ["XDG_CACHE_HOME": scratch.path + "/cache"]
+      func verify(_ path: String, as user: [String] = []) async throws -> MountChild.Result {
+        let words = user + [MountProcess.binary, "verify", path]
+        return try await MountChild(words, environment: environment).wait(atMost: 30)
+      }
+      try await withMount(scratch) { mount in
+        for path in ["", "/bad.tar.gz", "/bad.tar.gz.contents", "/deep/outer.zip.contents/bad.tar.gz"] {
+          let said = try await verify(mount.mountpoint + path)
+          let original =
+            scratch.source + (path.hasPrefix("/deep") ? "/deep/outer.zip" : path.isEmpty ? "" : "/bad.tar.gz")
+          #expect(
+            said.status == 65 && said.errors.contains("in a mount of ffmount (type: ffmount verify \(original))"),
+            "\(path): \(said.errors)")
+        }
+        let parent = try await verify(scratch.path)
+        #expect(parent.status == 1)
+        #expect(parent.text.contains("\(mount.mountpoint): a mount of ffmount, which is not read"), "\(parent.text)")
+      }
+      guard getuid() == 0 else { return }
+      let stranger = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+      let hidden = try await shell(
+        "mkdir $1/p; cp $1/source/one.gz $1/p; chmod 711 $1; chmod 755 $1/p; chmod 600 $1/p/*", scratch.path)
+      try #require(hidden.status == 0)
+      let said = try await verify(scratch.path + "/p", as: stranger)
+      #expect(said.status == 1 && said.text.contains("/p/one.gz: Permission denied"), "\(said.text)\(said.errors)")
+    }
+  }
+
+  @Test func reasonsNameTheFormatThatTheNamePromises() async throws {
+    try await withScratch { scratch in
+      for name in ["n.gz", "n.xz", "n.zst", "n.bz2", "n.tar"] { try scratch.write(name, "no such data\n") }
+      let found = try await MountChild(
+        [MountProcess.binary, "verify", scratch.source], environment: ["XDG_CACHE_HOME": scratch.path + "/cache"]
+      ).wait(atMost: 30)
+      #expect(found.status == 1)
+      for reason in ["n.gz.contents: expected gzip data (at byte 0)", "n.tar.contents: expected the header of a TAR archive"] {
+        #expect(found.text.contains(reason), "\(found.text)")
+      }
+      #expect(!found.text.contains("ZIP") && !found.text.contains("central directory"), "\(found.text)")
     }
   }
 

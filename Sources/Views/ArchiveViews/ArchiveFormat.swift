@@ -101,8 +101,18 @@ extension Archives {
       }
       var options = options
       options.foreignDecoder = workers.map { foreignDecoder(by: $0, of: file) }
-      return try ZipArchive(
-        bytes, modified: file.attributes.modified, cache: unpacking.decoded, options: options, memory: memory)
+      do throws(Fault) {
+        return try ZipArchive(
+          bytes, modified: file.attributes.modified, cache: unpacking.decoded, options: options, memory: memory)
+      } catch {
+        // The name says what was expected.
+        guard error.kind == .damaged, !ZipArchive.isStart(head) else { throw error }
+        if let packing = name.fileExtension.flatMap({ CompressedFormat($0) }) {
+          throw Fault(.damaged, "expected \(packing) data", atByte: 0)
+        }
+        guard name.fileExtension == "tar" else { throw error }
+        throw Fault(.damaged, "expected the header of a TAR archive", atByte: 0)
+      }
     case .cards:
       if blocking == .immediate { throw .later }
       return try CardArchive(

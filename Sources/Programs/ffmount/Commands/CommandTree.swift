@@ -7,6 +7,8 @@ import SystemPackage
 /// The file or directory that a command works on, in the tree that a program sees through the library.
 struct CommandTree {
   let tree: FileTree
+  /// The tree's root directory.
+  let root: FilePath
   /// The path from the tree's root, which is the parent directory. Empty for a directory whose parent this user cannot
   /// list.
   let path: FilePath
@@ -35,7 +37,8 @@ struct CommandTree {
     }
     let folder = full.removingLastComponent()
     let isAlone = unsafe isFolder && access(folder.string, R_OK | X_OK) != 0
-    do throws(FileTreeError) { tree = try FileTree(at: isAlone ? full : folder, options: options) } catch {
+    root = isAlone ? full : folder
+    do throws(FileTreeError) { tree = try FileTree(at: root, options: options) } catch {
       throw Refusal(.sourceMissing, "cannot read \(given): \(error.sentence) (check its permissions)")
     }
     path = isAlone ? "" : FilePath(root: nil, full.components.suffix(1))

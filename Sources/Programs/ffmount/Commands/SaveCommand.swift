@@ -100,6 +100,10 @@ struct SaveCommand: ParsableCommand {
       guard let path = MountTable.resolved(file) else {
         throw Refusal(.sourceMissing, "cannot read \(file): \(describe(errno)) (check the path)")
       }
+      if let mount = MountTable().mount(of: path), mount.isOurs {
+        let shown = ShellWord.quoted("\(file).\(view)")
+        throw Refusal(.sourceUnsuitable, "cannot save \(view) of \(file): in a mount of ffmount (type: cp \(shown) .)")
+      }
       let slash = path.lastIndex(of: "/") ?? path.startIndex
       let (folder, name) = (String(path[..<slash]), String(path[path.index(after: slash)...]))
       if let known = folders.firstIndex(where: { $0.folder == folder }) {
@@ -179,7 +183,9 @@ private struct SavedView {
       } catch let error as FileTreeError where error.code == .notFound { continue }
     }
     let lack = AbsentConversions.reason(forView: ending, ofFileNamed: file)
-    let reason = lack ?? "not a view of this file (\(ViewNames.advice(on: ending)))"
+    let near = FilePath(root: nil, [FilePath.Component("\(file).\(ViewNames.near(ending) ?? "")")].compactMap { $0 })
+    let isNearView = (try? await tree.attributes(of: near).isView) ?? false
+    let reason = lack ?? "not a view of this file (\(ViewNames.advice(on: ending) { _ in isNearView }))"
     throw Refusal(.sourceUnsuitable, "cannot save \(ending) of \(file): \(reason)")
   }
 

@@ -17,14 +17,19 @@ enum ViewNames {
   /// Returns whether a word ends as the name of a view does.
   static func contains(_ view: String) -> Bool { !view.contains("/") && all.contains(last(of: view)) }
 
-  /// Returns advice on the end of a name that is not a view of a file.
-  static func advice(on view: String) -> String {
+  /// Returns the end of a view's name that is similar. Returns `nil` if there is none.
+  static func near(_ view: String) -> String? {
+    let (word, all) = (last(of: view), all)
+    return all.contains("as-\(word)") ? "as-\(word)" : Spelling.nearest(to: word, among: all)
+  }
+
+  /// Returns advice on the end of a name that is not a view of a file. `isView` is whether the file has a view.
+  static func advice(on view: String, isView: (String) -> Bool) -> String {
     let (word, all) = (last(of: view), all)
     if all.contains(word) {
       let hasModifiers = view.contains(".") && word.hasPrefix("as-")
       return hasModifiers ? "see MODIFIERS in: man ffmount" : "run 'ffmount formats'"
     }
-    let near = all.contains("as-\(word)") ? "as-\(word)" : Spelling.nearest(to: word, among: all)
-    return near.map { "did you mean \($0)?" } ?? "run 'ffmount formats'"
+    return near(view).flatMap { isView($0) ? $0 : nil }.map { "did you mean \($0)?" } ?? "run 'ffmount formats'"
   }
 }

@@ -155,7 +155,7 @@ struct WhyCommand: ParsableCommand {
     }
     return cannotTell(
       "\(source) exists but has no such view: its content is of another kind, or no view has this name "
-        + "(\(ViewNames.advice(on: view)))")
+        + "(\(ViewNames.advice(on: view) { unsafe access("\(folder)\(source).\($0)", F_OK) == 0 }))")
   }
 
   /// Returns the existing file that a missing name would be a view of, and the view's name. Returns `nil` if there is

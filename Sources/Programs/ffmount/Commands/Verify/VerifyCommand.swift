@@ -1,5 +1,6 @@
 import ArgumentParser
 import Assembly
+import Bytes
 import FileTrees
 import Glibc
 import Locks
@@ -29,15 +30,24 @@ struct VerifyCommand: ParsableCommand {
   /// Returns whether everything could be read.
   private func verify() throws -> Bool {
     try RunningMount.expectAnswers(onTheWayTo: [path], toDo: "verify")
+    let mounts = MountTable()
+    try expectOutside(of: mounts)
     let place = try CommandTree(path, depth: VerifyWalk.depth)
     try place.expectReadable(path)
     let prefix = place.path.isEmpty ? FilePath(path) : FilePath(path).removingLastComponent()
     let report = UnfairLock(VerifyReport(prefix: prefix.string, isJSON: json))
     var progress = ProgressLine(path, size: 0, output: STDERR_FILENO, isShown: !json)
-    let isFolder = place.isFolder
+    let (isFolder, root) = (place.isFolder, place.root)
+    let shown = Set(mounts.ours.map(\.mountpoint))
     do throws(FileTreeError) {
       try place.finish { (tree, path) throws(FileTreeError) in
-        let walk = VerifyWalk(tree: tree) { event in report.withLock { $0.note(event) } }
+        let walk = VerifyWalk(tree: tree) { path in
+          let real = root.appending(path.components).string
+          if shown.contains(real) { return "a mount of ffmount, which is not read (verify its source)" }
+          return unsafe access(real, R_OK) == 0 ? nil : describe(errno)
+        } note: { event in
+          report.withLock { $0.note(event) }
+        }
         if isFolder { try await walk.folder(path) } else { try await walk.file(path) }
       } watch: {
         let (done, total) = report.withLock { ($0.done, $0.total) }
@@ -59,5 +69,19 @@ struct VerifyCommand: ParsableCommand {
       if !json { try? Output.write(Array(summary.utf8), to: STDERR_FILENO) }
       return report.badCount == 0
     }
+  }
+
+  /// Throws a refusal if the path is in a mount of ffmount, whose archives have no views of their own there.
+  private func expectOutside(of mounts: MountTable) throws {
+    guard let full = MountTable.resolved(path), let mount = mounts.mount(of: full), mount.isOurs else { return }
+    let source = RunningMount.ask([mount])[0].source
+    // The file of the source that the path is, or is a view of.
+    var original = source + full.dropFirst(mount.mountpoint.utf8.count)
+    while original.utf8.count > source.utf8.count, unsafe access(original, F_OK) != 0 {
+      guard let view = original.lastIndex(of: ".") else { break }
+      original = String(original[..<view])
+    }
+    let command = "ffmount verify \(ShellWord.quoted(original))"
+    throw Refusal(.sourceUnsuitable, "cannot verify \(path): in a mount of ffmount (type: \(command))")
   }
 }

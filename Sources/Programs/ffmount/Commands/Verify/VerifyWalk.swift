@@ -15,6 +15,8 @@ struct VerifyWalk: Sendable {
   }
 
   let tree: FileTree
+  /// Returns the reason why a real file or directory cannot be examined. Returns `nil` for most.
+  let hindrance: @Sendable (FilePath) -> String?
   let note: @Sendable (Event) -> Void
 
   /// The maximum number of nested archives.
@@ -33,10 +35,13 @@ struct VerifyWalk: Sendable {
       }
       do throws(FileTreeError) {
         for try await entry in tree.entries(of: next) where entry.view == nil {
-          if entry.kind == .directory {
-            folders.append(entry.path)
-          } else if entry.kind == .file, let view = await view(of: entry.path) {
+          guard entry.kind == .directory || entry.kind == .file else { continue }
+          if entry.kind == .file, let view = await view(of: entry.path) {
             containers.append((view, entry.size))
+          } else if let reason = hindrance(entry.path) {
+            note(.bad(entry.path, reason))
+          } else if entry.kind == .directory {
+            folders.append(entry.path)
           }
         }
       } catch {
