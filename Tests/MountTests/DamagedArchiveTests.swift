@@ -190,7 +190,9 @@ import Testing
         [MountProcess.binary, "verify", scratch.source], environment: ["XDG_CACHE_HOME": scratch.path + "/cache"]
       ).wait(atMost: 30)
       #expect(found.status == 1)
-      for reason in ["n.gz.contents: expected gzip data (at byte 0)", "n.tar.contents: expected the header of a TAR archive"] {
+      for reason in [
+        "n.gz.contents: expected gzip data (at byte 0)", "n.tar.contents: expected the header of a TAR archive",
+      ] {
         #expect(found.text.contains(reason), "\(found.text)")
       }
       #expect(!found.text.contains("ZIP") && !found.text.contains("central directory"), "\(found.text)")
