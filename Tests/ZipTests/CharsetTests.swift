@@ -105,6 +105,23 @@ struct CharsetSample: CustomTestStringConvertible, Sendable {
     CharsetSample(charset: "cp874", names: ["เอกสารใหม่.txt"]),
     CharsetSample(charset: "koi8-r", names: ["Документы за прошлый год.txt"]),
     CharsetSample(charset: "euc_jp", names: ["新しいフォルダ.txt"]),
+    CharsetSample(charset: "koi8-u", names: ["Документи за минулий рік.txt"]),
+    CharsetSample(charset: "koi8-u", names: ["Київ.txt", "Їжак.txt"]),
+    CharsetSample(charset: "koi8-r", names: ["Фотографии с моря.jpg", "Договор.doc"]),
+    CharsetSample(charset: "cp861", names: ["Þórður á ferð.txt"]),
+    CharsetSample(charset: "cp861", names: ["Íslensk orð.txt", "Ævintýri.txt"]),
+    CharsetSample(charset: "cp860", names: ["Relatório de Gestão.doc"]),
+    CharsetSample(charset: "cp860", names: ["São Paulo.txt"]),
+    CharsetSample(charset: "cp860", names: ["Endereços e informações.txt"]),
+    CharsetSample(charset: "cp855", names: ["Документи.txt"]),
+    CharsetSample(charset: "cp855", names: ["Новая папка"]),
+    CharsetSample(charset: "cp855", names: ["Фотографије са мора.jpg", "Уговор.doc"]),
+    CharsetSample(charset: "cp869", names: ["Φωτογραφίες.zip"]),
+    CharsetSample(charset: "cp852", names: ["Pénzügyi jelentés.xls", "Szerződés.doc"]),
+    CharsetSample(charset: "cp850", names: ["Þórður á ferð.txt"]),
+    CharsetSample(charset: "cp437", names: ["Año Nuevo.txt"]),
+    CharsetSample(charset: "cp850", names: ["Årsrapport för företaget.doc"]),
+    CharsetSample(charset: "cp1252", names: ["Þórður á ferð.txt"]),
   ]
 
   /// The names encoded by Python.

@@ -77,6 +77,13 @@ struct TextLikelihood {
 
   private func spelling(_ place: Place, _ before: Place, _ after: Place) -> Int {
     switch (place.scalar, place.kind) {
+    // Portuguese diphthongs, as in São and ações. In other sets, they are vowels that hardly precede these letters.
+    case (0xe3, _), (0xc3, _): return after.scalar | 0x20 == 0x6f ? -3 : 0
+    case (0xf5, _), (0xd5, _): return after.scalar | 0x20 == 0x65 ? -3 : 0
+    case (0xe4, _), (0xc4, _): return after.scalar | 0x20 == 0x6f ? 6 : 0
+    case (0xf6, _), (0xd6, _): return after.scalar | 0x20 == 0x65 ? 6 : 0
+    // The second vowel of two, as in naïf.
+    case (0xef, _), (0xcf, _): return "aeiouAEIOU".unicodeScalars.contains { $0.value == before.scalar } ? 0 : 6
     case (_, .mark): return before.kind.isLetter ? 0 : 4
     // Thai vowels and tones, which follow a consonant.
     case (0xe31, _), (0xe34...0xe3a, _), (0xe47...0xe4e, _): return before.kind == .thai ? 0 : 8
