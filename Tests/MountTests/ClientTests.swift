@@ -29,6 +29,14 @@ struct ClientTests {
     }
   }
 
+  /// A file of a web server, by ranges: versions, lies, redirections, a server that ends and comes back.
+  @Test func filesOfWebServersAreShownOrRefused() async throws {
+    try await withScratch { scratch in
+      let result = try await script("elsewhere_file.py", MountProcess.binary, scratch.path, limit: 150)
+      #expect(result.lines == ["done"], "\(result.text)")
+    }
+  }
+
   @Test func maliciousServersCauseOnlyErrors() async throws {
     try await withScratch { scratch in
       let result = try await script("remote_hostile.py", MountProcess.binary, scratch.path, limit: 150)

@@ -45,6 +45,8 @@ package struct MountOptions {
   /// Options passed on to the kernel.
   package static let kernelFlags: Set<String> = ["suid", "nosuid", "dev", "nodev", "exec", "noexec"]
 
+  init() {}
+
   package init(_ words: [String]) throws {
     for list in words {
       for option in MountOptions.split(list) where !option.isEmpty { try take(option) }
@@ -126,9 +128,11 @@ package struct MountOptions {
   package var isShared: Bool { allowsOthers || allowsRoot }
 
   /// The options passed to libfuse.
-  package func forSession(source: String) -> [String] {
+  ///
+  /// - Parameter type: the type of the file system, after `fuse.`.
+  package func forSession(source: String, type: String = "ffmount") -> [String] {
     let name = (name ?? source).replacing(",", with: "\\,")
-    var options = [tree.isWritable ? "rw" : "ro", "fsname=\(name)", "subtype=ffmount"] + kernel
+    var options = [tree.isWritable ? "rw" : "ro", "fsname=\(name)", "subtype=\(type)"] + kernel
     // A private mount serves only this process's user. Without permission, operations on the source fail. The kernel
     // then does not have to refresh a directory's permissions after each change in it.
     if !tree.isWritable || isShared { options.append("default_permissions") }

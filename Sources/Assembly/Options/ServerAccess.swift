@@ -43,13 +43,37 @@ extension MountOptions {
   /// Whether symbolic links are shown as links, regardless of their targets.
   package var showsAllLinks: Bool { tree.zip.showsAllLinks }
 
+  /// Where the mounted source is.
+  package enum Origin {
+    case here
+    /// On another machine, whose `ffmount serve` makes the views.
+    case server
+    /// On another machine, while this one makes the views.
+    case elsewhere
+  }
+
   /// Throws a refusal of an option that is invalid for the mounted source.
-  package func checkUse(isServer: Bool) throws {
-    if !isServer, let option = given.intersection(ServerAccess.own).min() {
+  package func checkUse(_ origin: Origin) throws {
+    if origin == .here, let option = given.intersection(ServerAccess.own).min() {
       throw Refusal(.usage, "-o \(option) is for a server that is mounted, as in: ffmount http://host:4200 MOUNTPOINT")
     }
-    if isServer, let option = given.subtracting(ServerAccess.own.union(ServerAccess.shared)).min() {
+    if origin == .server, let option = given.subtracting(ServerAccess.own.union(ServerAccess.shared)).min() {
       throw Refusal(.usage, "-o \(option) is for the server's machine (give it to ffmount serve there)")
     }
+    if origin == .elsewhere, tree.isWritable {
+      throw Refusal(.usage, "-o rw: a source on another machine cannot be changed (leave it out)")
+    }
+  }
+
+  /// The options of the mount of a source elsewhere, which only the mount that shows it reads.
+  package var ofSource: MountOptions {
+    var options = MountOptions()
+    options.server = server
+    options.tree.memory = tree.memory
+    options.tree.cacheSize = tree.cacheSize
+    options.unmountsAutomatically = true
+    // A mount of root for others reads as the user that asks. Its folder is for root alone.
+    options.allowsOthers = isShared && geteuid() == 0
+    return options
   }
 }

@@ -22,6 +22,25 @@ static inline CURLcode ffmount_curl_set_taker(CURL *easy, CURLoption option, ffm
   return curl_easy_setopt(easy, option, value);
 }
 
+typedef curl_socket_t (*ffmount_curl_opener)(void *context, curlsocktype purpose, struct curl_sockaddr *address);
+
+static inline CURLcode ffmount_curl_set_opener(CURL *easy, ffmount_curl_opener value) {
+  return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, value);
+}
+
+// Returns the absolute URL of a reference in a response from another URL. Returns NULL if it is not valid. The caller
+// frees it with curl_free. CURLINFO_REDIRECT_URL would contain the password of ~/.netrc.
+static inline char *ffmount_curl_resolved(const char *base, const char *reference) {
+  char *found = NULL;
+  CURLU *url = curl_url();
+  if (!url) return NULL;
+  if (curl_url_set(url, CURLUPART_URL, base, 0) == CURLUE_OK &&
+      curl_url_set(url, CURLUPART_URL, reference, CURLU_NON_SUPPORT_SCHEME) == CURLUE_OK)
+    curl_url_get(url, CURLUPART_URL, &found, 0);
+  curl_url_cleanup(url);
+  return found;
+}
+
 static inline CURLMcode ffmount_curl_set_all(CURLM *multi, CURLMoption option, long value) {
   return curl_multi_setopt(multi, option, value);
 }

@@ -21,6 +21,8 @@ package struct ServerItem: Sendable, Equatable {
   package var kind = Kind.file
   package var size = Size.exact(0)
   package var modified = Timestamp(seconds: 0)
+  /// The entity tag of a file's bytes, in the form for a condition. Nil if it is not known.
+  package var tag: String?
   /// The view of the item. Nil for most items.
   package var view: String?
   /// The target of a link.
@@ -28,6 +30,16 @@ package struct ServerItem: Sendable, Equatable {
   package var provenance: ServerProvenance?
 
   package init() {}
+
+  /// The change time: the modification time, with nanoseconds that differ between entity tags.
+  ///
+  /// Bytes that change within a second of the modification time, and keep their size, are told apart by the tag alone.
+  package var changed: Timestamp {
+    guard let tag else { return modified }
+    var hash = StableHash()
+    hash.combine(tag.utf8)
+    return Timestamp(seconds: modified.seconds, nanoseconds: 1 + Int32(hash.value % 999_999_999))
+  }
 
   /// The maximum lengths of names and of link targets in the kernel, in bytes.
   private static let longestName = 255

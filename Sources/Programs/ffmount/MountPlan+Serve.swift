@@ -102,8 +102,8 @@ extension MountPlan {
     settings.players = Players(and: options.players)
     settings.root = root
     let start = ContinuousClock.now
-    settings.ownAttribute = { [source, tree] name in
-      given.value(of: name) ?? MountReport.value(of: name, source: source, since: start) { tree.work }
+    settings.ownAttribute = { [shownSource, tree] name in
+      given.value(of: name) ?? MountReport.value(of: name, source: shownSource, since: start) { tree.work }
     }
     settings.refusal = { [slots] node in slots?.hasEndedProcesses(node) ?? false ? Self.refusal : nil }
     if !MountedTree.hasDescriptors { settings.workersEvenHeldUp = 0 }

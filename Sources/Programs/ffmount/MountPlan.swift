@@ -13,13 +13,15 @@ struct MountPlan {
   let shown: ShownSource
   let mountpoint: String
   let options: MountOptions
+  /// The address of a source on another machine. Nil for one on this machine.
+  private let address: String?
 
   init(source: String, mountpoint: String, _ options: MountOptions) throws {
-    self.options = options
-    try options.checkUse(isServer: false)
     try RunningMount.expectAnswers(onTheWayTo: [source], toDo: "show")
     try options.checkWriting()
     shown = try ShownSource(source)
+    (address, self.options) = Self.locate(shown, options)
+    try options.checkUse(address == nil ? .here : .elsewhere)
     if options.isWritable, !shown.isFolder {
       throw Refusal(
         .sourceUnsuitable,
@@ -42,13 +44,25 @@ struct MountPlan {
   ///
   /// - Parameters: those of an earlier plan.
   init(takingOver source: String, _ mountpoint: String, _ options: MountOptions) throws {
-    self.options = options
     self.mountpoint = mountpoint
     shown = try ShownSource(source)
+    (address, self.options) = Self.locate(shown, options)
+  }
+
+  /// Returns the address of a source on another machine, by which caches identify it, and the options for that.
+  private static func locate(_ shown: ShownSource, _ options: MountOptions) -> (String?, MountOptions) {
+    guard let address = MountTable().address(of: shown.path) else { return (nil, options) }
+    var options = options
+    options.tree.sourceID = options.sourceID ?? address
+    options.name = options.name ?? address
+    return (address, options)
   }
 
   /// The absolute path, with symbolic links resolved.
   var source: String { shown.path }
+
+  /// The source for users: its address if it is on another machine, otherwise its path.
+  var shownSource: String { address ?? source }
 
   /// Returns whether the mount is supervised, so that another process starts when the serving one dies. By default,
   /// only mounts in the background are supervised.
@@ -153,6 +167,6 @@ extension MountPlan {
     } catch let refusal as Refusal {
       Terminal.logError(refusal.sentence)
     } catch { Terminal.logError("\(error)") }
-    Terminal.logError("\(source) requires a password (type: ffmount unlock \(ShellWord.quoted(mountpoint)))")
+    Terminal.logError("\(shownSource) requires a password (type: ffmount unlock \(ShellWord.quoted(mountpoint)))")
   }
 }

@@ -9,7 +9,7 @@ enum ServerMount {
   /// - Parameter flags: `-f`, `-d` and `-s`, as given.
   static func run(_ address: String, on mountpoint: String, _ words: [String], flags: [String]) throws -> Never {
     let options = try MountOptions(words)
-    try options.checkUse(isServer: true)
+    try options.checkUse(.server)
     let place = try Mountpoint(mountpoint)
     try place.check(options)
     guard let program = OwnPrograms.path(of: "ffremote") else {

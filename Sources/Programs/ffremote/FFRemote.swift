@@ -1,7 +1,9 @@
 import ArgumentParser
 import Assembly
+import Bytes
 import CPosix
 import Files
+import FuseLink
 import Glibc
 import Mount
 
@@ -30,6 +32,9 @@ struct FFRemote: ParsableCommand {
   @Flag(name: .customShort("s"), help: "Answer with a single thread.")
   var singleThreaded = false
 
+  @Option(help: "Mount the source of another ffmount, until this descriptor of a pipe is at its end.")
+  var lifeline: Int32?
+
   static func main() {
     Descriptor.fillStandard()
     MountedTree.serveAsHelper(CommandLine.arguments)
@@ -40,11 +45,34 @@ struct FFRemote: ParsableCommand {
   }
 
   func run() throws {
+    if let lifeline { return try mountSource(until: lifeline) }
     var options = try MountOptions(options)
     if singleThreaded { options.threads = 1 }
-    try options.checkUse(isServer: true)
-    let mount = RemoteMount(address: try ServerAddress(address), mountpoint: mountpoint, options: options)
-    if foreground || debug { return try mount.serve(isDebugging: debug, logsToTerminal: true) {} }
-    try Background.run { ready in try mount.serve(isDebugging: false, logsToTerminal: false, ready: ready) }
+    try options.checkUse(.server)
+    let mount = RemoteMount(mountpoint: mountpoint, options: options)
+    let address = try ServerAddress(address)
+    let settings = WireSettings(base: address.text, authorities: options.server.authorities)
+    let server = { try RemoteServer(address, ServerInterface(), settings, options) }
+    if foreground || debug { return try mount.serve(server, isDebugging: debug, logsToTerminal: true) {} }
+    try Background.run { ready in try mount.serve(server, isDebugging: false, logsToTerminal: false, ready: ready) }
+  }
+
+  /// Mounts the source at the address for another program. Prints `folder`, or `file` and the file's name. Prints
+  /// `server` and mounts nothing if the address is that of `ffmount serve`.
+  private func mountSource(until lifeline: Int32) throws {
+    _ = fcntl(lifeline, F_SETFD, FD_CLOEXEC)
+    var mount = RemoteMount(mountpoint: mountpoint, options: try MountOptions(options).ofSource)
+    mount.lifeline = lifeline
+    try Background.run { [mount] ready in
+      // Before the threads of the client exist.
+      Session.blockSignals()
+      let server = try RemoteSource.find(address, mount.options)
+      let kind = server.map { server in
+        server.interface.file.map { Array("file ".utf8) + $0.bytes } ?? Array("folder".utf8)
+      }
+      try Output.write(kind ?? Array("server".utf8), to: STDOUT_FILENO)
+      guard let server else { return ready() }
+      try mount.serve({ server }, isDebugging: false, logsToTerminal: false, ready: ready)
+    }
   }
 }

@@ -7,13 +7,15 @@ import Glibc
 import Logging
 import Mount
 import ServerAnswers
+import Threads
 import Tree
 
 /// A mount of a server's tree.
 struct RemoteMount {
-  let address: ServerAddress
   let mountpoint: String
   let options: MountOptions
+  /// A pipe whose end is the end of the mount. Nil for a mount that users make.
+  var lifeline: Int32?
 
   /// The maximum delay of the process's exit by blocked work, in microseconds.
   private static let blocking: UInt32 = 1_800_000
@@ -21,7 +23,10 @@ struct RemoteMount {
   /// Mounts and answers requests until the mount ends or a signal arrives. Blocks.
   ///
   /// - Throws: a refusal if the server does not answer, or requires another token.
-  func serve(isDebugging: Bool, logsToTerminal: Bool, ready: @escaping @Sendable () -> Void) throws {
+  func serve(
+    _ makeServer: () throws -> RemoteServer, isDebugging: Bool, logsToTerminal: Bool,
+    ready: @escaping @Sendable () -> Void
+  ) throws {
     var logger = Logger(label: "ffmount") { label -> any LogHandler in
       if logsToTerminal { return TerminalLogHandler() }
       return SyslogHandler(label: label)
@@ -31,21 +36,35 @@ struct RemoteMount {
     ffmount_map_from(2 << 20)
     Session.blockSignals()
     options.server.tokenFile?.log(by: { [logger] line in logger.warning("\(line)") })
-    let server = try RemoteServer(address, options)
+    let server = try makeServer()
+    let address = server.address
     let tree = Tree(
       root: try root(of: server), views: Views([], depth: 0), overrides: options.overrides, isShared: options.isShared)
 
+    let isOfUser = lifeline == nil
+    let watch = ThreadPool(atMost: 1)
     var settings = MountedTree.Options()
-    settings.started = ready
+    settings.started = { [lifeline, mountpoint] in
+      ready()
+      guard let lifeline else { return }
+      watch.submit {
+        var byte: UInt8 = 0
+        // The other end writes nothing.
+        while unsafe read(lifeline, &byte, 1) != 0 { if errno != EINTR { break } }
+        _ = Fusermount.detach(mountpoint)
+      }
+    }
     settings.mountpoint = mountpoint
     settings.sizesAreExact = options.sizesAreExact
     let start = ContinuousClock.now
-    settings.ownAttribute = { [address, tree] name in
+    settings.ownAttribute = { [tree] name in
       MountReport.value(of: name, source: address.text, since: start) { tree.work }
     }
     if !MountedTree.hasDescriptors { settings.workersEvenHeldUp = 0 }
     let mounted = MountedTree(tree, settings, logger: logger)
-    var service = MountedTree.Service(mountpoint: mountpoint, options: options.forSession(source: address.text))
+    var service = MountedTree.Service(
+      mountpoint: mountpoint,
+      options: options.forSession(source: address.text, type: isOfUser ? "ffmount" : "ffremote"))
     service.isDebugging = isDebugging
     service.threads = options.threads
     service.idleTime = options.idleTime
@@ -64,12 +83,14 @@ struct RemoteMount {
       logger.error("\(mountpoint): the connection to the kernel broke: \(describe(-ending.status))")
     }
     mounted.stop()
+    if !isOfUser { unsafe _ = rmdir(mountpoint) }
     // A blocked thread may return to the session at any time.
     if !ending.isClean { _exit(ExitStatus.success.rawValue) }
   }
 
   /// Returns the root if the server answers and admits this user. Blocks for some seconds at most.
   private func root(of server: RemoteServer) throws -> RemoteItem {
+    let address = server.address
     do throws(Fault) {
       let fetch = server.item(at: [UInt8(ascii: "/")], named: "", isRepeated: false, limit: Self.longestStart)
       guard let root = try fetch.value(.blocking), root.kind == .folder else {

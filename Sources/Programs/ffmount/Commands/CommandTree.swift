@@ -30,7 +30,7 @@ struct CommandTree {
     options.isWritable = false
     if let depth { options.depth = depth }
     options.sharedCache = shared.folder.map { FilePath($0) }
-    options.sourceID = shared.sourceID
+    options.sourceID = shared.sourceID ?? MountTable().address(of: full.string)
     if !keepsResults {
       options.cache = .none
       options.keepsIndex = false

@@ -14,6 +14,6 @@ struct DiscoverCommand: ParsableCommand {
   @OptionGroup var arguments: DiscoverOptions
 
   func run() throws {
-    throw ServeCommand.refusal(becoming: ["--discover"])
+    throw ServeCommand.refusal(becoming: ["--discover"] + CommandLine.arguments.dropFirst(2))
   }
 }

@@ -68,8 +68,12 @@ struct IndexCommand: ParsableCommand {
     for path in paths {
       do {
         // A part has only documents. The indexes of mailboxes are each machine's own.
-        let count = try (division == nil ? look(through: path, index) : 0) + (conversions ? convert(path, index) : 0)
-        if search { try indexDocuments(path, division, shared) }
+        let elsewhere = try SourceElsewhere.of(path, toDo: "index")
+        let place = elsewhere?.path ?? path
+        let count =
+          try (division == nil ? look(through: path, at: place, index) : 0)
+          + (conversions ? convert(path, at: place, index) : 0)
+        if search { try indexDocuments(path, at: place, division, shared) }
         if count > 0 { failures.append(.failure) }
       } catch let refusal as Refusal {
         Terminal.logError(refusal.sentence)
@@ -93,8 +97,10 @@ struct IndexCommand: ParsableCommand {
   }
 
   /// Indexes the documents below a path that is a folder, or a part of them.
-  private func indexDocuments(_ path: String, _ division: FileTree.IndexPart?, _ shared: SharedCache) throws {
-    let place = try CommandTree(path, shared: shared)
+  private func indexDocuments(
+    _ path: String, at local: String, _ division: FileTree.IndexPart?, _ shared: SharedCache
+  ) throws {
+    let place = try CommandTree(local, shared: shared)
     guard place.isFolder else {
       if division != nil { throw Refusal(.usage, "cannot index a part of \(path): not a folder (leave out --part)") }
       return
@@ -124,8 +130,10 @@ struct IndexCommand: ParsableCommand {
   }
 
   /// Indexes the mailboxes at a path. Returns the number of failures.
-  private func look(through path: String, _ index: Index) throws -> Int {
-    let place = try RealPlace(path)
+  ///
+  /// - Parameter local: the path on this machine, if `path` is an address.
+  private func look(through path: String, at local: String, _ index: Index) throws -> Int {
+    let place = try RealPlace(local)
     let reader = try attachmentReader(place, index)
     let workers = try Converter.mailWorkers(index)
     let indexing = Indexing(index: index, attached: reader?.texts, stores: workers.map { MailStores($0) })
@@ -223,7 +231,9 @@ struct RealPlace {
     name = isFolder ? nil : ownName
     do throws(Fault) {
       folder = isFolder ? full : slash == full.startIndex ? "/" : String(full[..<slash])
-      root = try RealRoot(Descriptor.open(path: folder, for: .place), pool: DescriptorPool.fittingProcess(reserve: 16))
+      root = try RealRoot(
+        Descriptor.open(path: folder, for: .place), pool: DescriptorPool.fittingProcess(reserve: 16),
+        named: MountTable().address(of: folder))
     } catch { throw Refusal(.sourceMissing, "cannot read \(path): \(describe(error)) (check its permissions)") }
   }
 }
@@ -283,8 +293,8 @@ extension IndexCommand {
 
 extension IndexCommand {
   /// Makes the conversions that a mount of a directory would list. Returns the number of failures.
-  func convert(_ path: String, _ index: Index) throws -> Int {
-    let place = try RealPlace(path)
+  func convert(_ path: String, at local: String, _ index: Index) throws -> Int {
+    let place = try RealPlace(local)
     guard place.name == nil else {
       throw Refusal(.usage, "cannot make the conversions of \(path): not a folder (give the folder it is in)")
     }

@@ -16,7 +16,7 @@ struct MountCommand: ParsableCommand {
       beside NAME.mbox NAME.mbox.messages/ and NAME.mbox.views/, beside NAME.eml NAME.eml.message/, beside NAME.pdf \
       NAME.pdf.pages/ and NAME.compressed.pdf, and beside an image NAME.heic NAME.heic.as-jpeg, made when it is read. \
       SOURCE may be one such file: its folder view is then mounted. It may be http://HOST:PORT, where ffmount serve \
-      runs. ffmount formats lists all views. Unmount with: ffmount -u MOUNTPOINT, or fusermount3 -u MOUNTPOINT.
+      runs, or the address of a file on a web server. ffmount formats lists all views. Unmount with: ffmount -u MOUNTPOINT, or fusermount3 -u MOUNTPOINT.
 
       COMMANDS (ffmount help COMMAND describes each):
       \(commands)
@@ -58,11 +58,19 @@ struct MountCommand: ParsableCommand {
   var singleThreaded = false
 
   func run() throws {
-    if ServerAccess.isAddress(source) {
-      let flags = [("-f", foreground), ("-d", debug), ("-s", singleThreaded)].filter(\.1).map(\.0)
-      try ServerMount.run(source, on: mountpoint, self.options, flags: flags)
+    guard ServerAccess.isAddress(source) else { return try show(source) }
+    if let elsewhere = try SourceElsewhere(source, self.options + cacheOption) {
+      return try elsewhere.naming { try show(elsewhere.path) }
     }
-    var options = try MountOptions(options + (cacheSize.map { ["cache_size=\($0)"] } ?? []))
+    let flags = [("-f", foreground), ("-d", debug), ("-s", singleThreaded)].filter(\.1).map(\.0)
+    try ServerMount.run(source, on: mountpoint, self.options, flags: flags)
+  }
+
+  private var cacheOption: [String] { cacheSize.map { ["cache_size=\($0)"] } ?? [] }
+
+  /// Mounts a source by its path.
+  private func show(_ source: String) throws {
+    var options = try MountOptions(options + cacheOption)
     if singleThreaded { options.threads = 1 }
     if let keeping = Supervision.taken() {
       let plan =
@@ -82,7 +90,7 @@ struct MountCommand: ParsableCommand {
 
   /// Returns the arguments that make the same mount, independent of the working directory.
   private func again(_ plan: MountPlan) throws -> [String] {
-    let words = options + (cacheSize.map { ["cache_size=\($0)"] } ?? [])
+    let words = options + cacheOption
     return (foreground ? ["-f"] : []) + (singleThreaded ? ["-s"] : [])
       + MountOptions.withAbsolutePaths(words).flatMap { ["-o", $0] } + [plan.source, plan.mountpoint]
   }

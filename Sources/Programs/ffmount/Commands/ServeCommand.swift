@@ -19,17 +19,21 @@ struct ServeCommand: ParsableCommand {
   func run() throws {
     try RunningMount.expectAnswers(onTheWayTo: [arguments.source], toDo: "serve")
     _ = try MountOptions(arguments.options)
-    throw Self.refusal(becoming: [])
+    var words = Array(CommandLine.arguments.dropFirst(2))
+    if let elsewhere = try SourceElsewhere.of(arguments.source, arguments.options, toDo: "serve") {
+      let name = arguments.source.prefix { $0 != "?" }.replacing(",", with: "\\,")
+      words = words.map { $0 == arguments.source ? elsewhere.path : $0 } + ["-o", "source_id=\(name)"]
+    }
+    throw Self.refusal(becoming: words)
   }
 
-  /// Replaces the process by ffserve, with the command line's arguments after `first`. Returns only if that fails, with
-  /// the reason.
-  static func refusal(becoming first: [String]) -> Refusal {
+  /// Replaces the process by ffserve with these arguments. Returns only if that fails, with the reason.
+  static func refusal(becoming words: [String]) -> Refusal {
     guard let program = OwnPrograms.path(of: "ffserve") else {
       return Refusal(
         .failure, "ffserve not found beside ffmount or in ../libexec/ffmount (install the package ffmount-server)")
     }
-    let words = ["ffserve"] + first + CommandLine.arguments.dropFirst(2)
+    let words = ["ffserve"] + words
     var pointers = unsafe words.map { unsafe strdup($0) } + [nil]
     _ = unsafe execv(program, &pointers)
     return Refusal(.failure, "\(program): \(describe(errno))")

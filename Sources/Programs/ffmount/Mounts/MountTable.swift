@@ -15,6 +15,9 @@ struct MountTable {
 
     var isOurs: Bool { type == "fuse.ffmount" }
 
+    /// Whether it is the source of a mount that shows it, from another machine.
+    var isElsewhere: Bool { type == "fuse.ffremote" }
+
     /// Whether only another user, and root, can change the mount.
     var isOfAnotherUser: Bool { owner.map { ![0, $0].contains(geteuid()) } ?? false }
 
@@ -73,6 +76,10 @@ struct MountTable {
     let deepest = inside.map(\.mountpoint.utf8.count).max()
     return inside.last { $0.mountpoint.utf8.count == deepest }
   }
+
+  /// Returns the address of a file on another machine, by its absolute path without links. Returns `nil` for a file of
+  /// this machine.
+  func address(of path: String) -> String? { mount(of: path).flatMap { $0.isElsewhere ? $0.source : nil } }
 
   /// Returns the absolute path of a possible mountpoint, without a request to its mount, which may be dead.
   ///

@@ -18,7 +18,17 @@ struct OpenedPlace: Sendable {
       (folder, isMounted) = (present.entry.mountpoint, true)
       return
     }
-    let name = source.split(separator: "/").last ?? "root"
+    (folder, isMounted) = (try Self.make(source.split(separator: "/").last ?? "root", in: parent, table), false)
+  }
+
+  /// Creates the directory for the mount of a source on another machine. Returns its path.
+  static func make(for address: String) throws -> String {
+    let name = address.prefix { $0 != "?" }.split(separator: "/").last ?? "source"
+    return try make(name, in: parent(), MountTable())
+  }
+
+  /// Creates a directory with a name, or a similar one if it is in use. Returns its path.
+  private static func make(_ name: Substring, in parent: String, _ table: MountTable) throws -> String {
     var number = 0
     while true {
       let path = "\(parent)/\(name)\(number == 0 ? "" : " (\(number))")"
@@ -26,8 +36,7 @@ struct OpenedPlace: Sendable {
       if table.topmost(on: path) != nil { continue }
       // A leftover directory is reused.
       if unsafe mkdir(path, 0o700) == 0 || (errno == EEXIST && rmdir(path) == 0 && mkdir(path, 0o700) == 0) {
-        (folder, isMounted) = (path, false)
-        return
+        return path
       }
       guard errno == ENOTEMPTY || errno == ENOTDIR || errno == EBUSY else {
         throw Refusal(

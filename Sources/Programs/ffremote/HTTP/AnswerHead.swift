@@ -15,13 +15,18 @@ struct AnswerHead: Sendable {
   var modified: Int64?
   /// The Retry-After time, in seconds.
   var retryAfter: Int?
-  /// The target of a redirection, for users.
+  /// The target of a redirection, as the server reports it.
   var location: String?
+  /// Whether the body is encoded, for example compressed. Such a body has other bytes than the file.
+  var isEncoded = false
+  /// The media type, in lower case and without parameters.
+  var type = ""
 
   private var byteCount = 0
 
   private static let mostBytes = 64 << 10
   private static let longestTag = 200
+  private static let longestURL = 8192
 
   /// Parses a line, which may be a further status line. Returns `false` if it is not part of an acceptable HTTP
   /// response.
@@ -64,7 +69,9 @@ struct AnswerHead: Sendable {
     case "content-range": takeRange(value)
     case "last-modified": modified = HTTPTime.seconds(Array(value.utf8))
     case "retry-after": retryAfter = Self.number(value).map { Int(min($0, 3600)) }
-    case "location": location = String(value.prefix(256))
+    case "location": location = value.utf8.count <= Self.longestURL ? String(value) : nil
+    case "content-encoding": isEncoded = !value.isEmpty && value.lowercased() != "identity"
+    case "content-type": type = value.prefix { $0 != ";" && $0 != " " }.lowercased()
     default: break
     }
   }

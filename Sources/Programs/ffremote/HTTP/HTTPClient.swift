@@ -2,6 +2,7 @@ import Assembly
 import CCurl
 import Glibc
 import Locks
+import ServerAnswers
 import Synchronization
 import Threads
 
@@ -15,6 +16,8 @@ import Threads
   /// Reusable handles for the next requests.
   private var spare: [UnsafeMutableRawPointer] = unsafe []
   private var timers: [(at: UInt64, body: @Sendable () -> Void)] = []
+  /// The current URLs of redirected requests, by their own URLs.
+  private var redirections: [String: (target: HTTPExchange.Redirected, until: UInt64)] = [:]
   private let orders = UnfairLock(Orders())
   private let thread = ThreadPool(atMost: 1)
   /// The time at which anything last arrived from the server, in nanoseconds.
@@ -41,6 +44,10 @@ import Threads
   private static let round: UInt64 = 1_000_000_000
   private static let mostConnections = 64
   private static let mostKept = 16
+  /// The time for which a redirection is remembered, in nanoseconds. Signed URLs expire.
+  private static let redirectionLifetime: UInt64 = 60_000_000_000
+  private static let mostRedirections = 5
+  private static let mostRemembered = 1000
 
   /// - Throws: a refusal if libcurl cannot be used.
   init(_ settings: WireSettings, silence seconds: Int, whenQuiet: @escaping @Sendable (HTTPClient) -> Void) throws {
@@ -144,6 +151,10 @@ import Threads
   }
 
   private func begin(_ question: HTTPExchange, _ receiver: any Receiver, _ token: String?) {
+    var question = question
+    if question.redirected == nil, let known = redirections[settings.base + question.target], known.until > Self.now {
+      question.redirected = known.target
+    }
     guard let easy = unsafe spare.popLast() ?? curl_easy_init() else {
       return receiver.end(.failed("out of memory"))
     }
@@ -161,7 +172,53 @@ import Threads
         let transfer = unsafe transfers[easy]
       else { continue }
       let code = unsafe ffmount_curl_result(message)
-      finish(transfer, transfer.outcome(code))
+      if transfer.isDiversion, code == CURLE_OK {
+        divert(transfer)
+      } else {
+        finish(transfer, transfer.outcome(code))
+      }
+    }
+  }
+
+  /// Sends a redirected request to its target, or one to an outdated target again.
+  private func divert(_ transfer: Transfer) {
+    var question = transfer.exchange
+    let own = settings.base + question.target
+    do throws(Diversion) {
+      question.redirected = try redirected(transfer)
+    } catch { return finish(transfer, .failed(error.reason)) }
+    if redirections.count >= Self.mostRemembered { redirections = [:] }
+    if var target = question.redirected {
+      (target.isRemembered, target.count) = (true, 0)
+      redirections[own] = (target, Self.now + Self.redirectionLifetime)
+    } else {
+      redirections[own] = nil
+    }
+    remove(transfer)
+    begin(question, transfer.receiver, transfer.token)
+  }
+
+  private struct Diversion: Error { let reason: String }
+
+  /// Returns the target of a redirection. Returns `nil` if the request has to be sent to its own URL again.
+  private func redirected(_ transfer: Transfer) throws(Diversion) -> HTTPExchange.Redirected? {
+    let before = transfer.exchange.redirected
+    guard let url = transfer.redirection else {
+      if before?.isRemembered ?? false { return nil }
+      throw Diversion(reason: "it redirects without saying where to")
+    }
+    let count = (before?.count ?? 0) + 1
+    guard count <= Self.mostRedirections else { throw Diversion(reason: "it redirects again and again") }
+    let base = WebOrigin(of: settings.base)
+    let wasAbroad = before?.isAbroad ?? false
+    let current = before.flatMap { WebOrigin(of: $0.url) } ?? base
+    switch current?.redirection(to: url) ?? .refused {
+    case .same: return HTTPExchange.Redirected(url: url, isAbroad: wasAbroad, count: count)
+    // A server elsewhere does not lead back: nothing would tell its requests from those of this process.
+    case .other where !wasAbroad || WebOrigin(of: url) != base:
+      return HTTPExchange.Redirected(url: url, isAbroad: true, count: count)
+    case .other, .refused:
+      throw Diversion(reason: "it redirects to \(url.prefix(256)), which is not followed (mount that instead)")
     }
   }
 

@@ -2,10 +2,26 @@
 struct HTTPExchange: Sendable {
   /// The target, relative to the server's path: `/api/list?path=%2F`.
   var target: String
+  var method = "GET"
+  /// The body of the request. Nil if it has none.
+  var content: String?
   /// Additional headers, each as `Name: value`.
   var headers: [String] = []
   /// The time limit of the whole request, in milliseconds. Nil if it is not limited while the server responds.
   var limit: Int?
+
+  /// The URL to which the server has redirected the request. Nil if it has not.
+  var redirected: Redirected?
+
+  struct Redirected: Sendable {
+    var url: String
+    /// Whether the URL is of another server, which gets no credentials and must have a public address.
+    var isAbroad: Bool
+    /// The number of redirections up to this one.
+    var count = 1
+    /// Whether the URL is from an earlier request.
+    var isRemembered = false
+  }
 
   init(_ target: String, headers: [String] = [], limit: Int? = nil) {
     self.target = target

@@ -7,14 +7,18 @@ struct WireSettings: Sendable {
   var base: String
   /// The certificate authorities in PEM. Nil for those of the system.
   var authorities: String?
+  /// Whether redirections are followed.
+  var followsRedirections = false
+  /// Whether the server gets a password from ~/.netrc.
+  var usesPasswordFile = false
 
   /// The time limit for a connection, in milliseconds.
   private static let connectTime = 5000
   /// The size of libcurl's receive buffer, in bytes.
   private static let bufferSize = 512 << 10
 
-  /// Applies the settings. Requests go only to the server's address: redirections, proxies and other protocols are
-  /// disabled.
+  /// Applies the settings. Requests go only to the server's address: proxies and other protocols are disabled, and
+  /// libcurl does not follow redirections by itself.
   func apply(to easy: UnsafeMutableRawPointer) {
     func set(_ option: CURLoption, _ value: Int) { _ = unsafe ffmount_curl_set(easy, option, value) }
     func set(_ option: CURLoption, _ value: String) { _ = unsafe ffmount_curl_set_text(easy, option, value) }

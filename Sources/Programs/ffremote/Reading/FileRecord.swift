@@ -2,6 +2,7 @@ import Bytes
 import Glibc
 import Locks
 import Threads
+import Tree
 
 /// A version of a file on the server.
 final class OpenedFile: Sendable {
@@ -13,8 +14,11 @@ final class OpenedFile: Sendable {
   let modified: Int64?
   /// The first bytes. All of them if the file is small.
   let head: [UInt8]
+  /// Whether the server sends parts of the file. Not known of a file whose first bytes are all.
+  let hasParts: Bool
 
-  init(tag: String?, size: Int64, modified: Int64?, head: [UInt8]) {
+  init(tag: String?, size: Int64, modified: Int64?, head: [UInt8], hasParts: Bool) {
+    self.hasParts = hasParts
     self.tag = tag
     self.size = size
     self.modified = modified
@@ -24,6 +28,16 @@ final class OpenedFile: Sendable {
   /// Returns whether a response is about this version.
   func isIn(_ head: AnswerHead) -> Bool {
     head.tag == tag && (tag != nil || head.modified == modified) && head.part?.size == size
+  }
+
+  /// Returns the fault for a response that has not the requested part of this version.
+  func fault(_ head: AnswerHead, _ address: String) -> Fault {
+    let isSame = tag != nil && head.tag == tag && (head.part?.size ?? head.length) == size
+    switch head.status {
+    case 200 where isSame: return Fault(.system(EIO), "the server \(address) sent the whole file instead of a part")
+    case 206 where isSame: return Fault(.system(EIO), "the server \(address) sent a different range than requested")
+    default: return .stale
+    }
   }
 
   /// The header that prevents a part of another version from being sent.
@@ -38,6 +52,8 @@ final class FileRecord: Sendable {
   private struct State {
     var opened: OpenedFile?
     var fetch: SharedFetch<OpenedFile>?
+    /// The time at which the server last confirmed `opened`, in nanoseconds.
+    var confirmedAt: UInt64 = 0
     /// The reason why the last read failed.
     var failure: String?
   }
@@ -64,9 +80,28 @@ final class FileRecord: Sendable {
   var opened: OpenedFile? { state.withLock { $0.opened } }
 
   /// The version of the file, if it was opened recently.
-  var recent: OpenedFile? { state.withLock { $0.fetch?.isUsable ?? false ? $0.opened : nil } }
+  var recent: OpenedFile? {
+    let now = HTTPClient.now
+    return state.withLock { state in
+      // A version that is being requested is not known yet.
+      if let fetch = state.fetch, fetch.isUsable { return fetch.success }
+      return now - min(now, state.confirmedAt) < server.interface.lifetime ? state.opened : nil
+    }
+  }
+
+  /// Records that a response was about a version.
+  func confirm(_ opened: OpenedFile) {
+    let now = HTTPClient.now
+    state.withLock { state in
+      if state.opened == nil { state.opened = opened }
+      if state.opened === opened { state.confirmedAt = now }
+    }
+  }
 
   var failure: String? { state.withLock { $0.failure } }
+
+  /// Invalidates the version, which has turned out to be outdated or unlisted.
+  func doubt() { state.withLock { ($0.fetch, $0.confirmedAt) = (nil, 0) } }
 
   func note(_ fault: Fault?) {
     if let fault, fault.isDelay || fault.reason.isEmpty { return }
@@ -79,6 +114,10 @@ final class FileRecord: Sendable {
 
   /// Returns the current version of the file. The server makes a derived file for this.
   func open(_ blocking: BlockingMode) throws(Fault) -> OpenedFile {
+    if let recent {
+      state.withLock { state in if state.opened !== recent { state.opened = recent } }
+      return recent
+    }
     let fetch = state.withLock { state in
       if let fetch = state.fetch, fetch.isUsable { return fetch }
       let fetch = ask(knowing: state.opened)
@@ -103,10 +142,10 @@ final class FileRecord: Sendable {
   private func ask(knowing known: OpenedFile?) -> SharedFetch<OpenedFile> {
     var headers = ["Range: bytes=0-\(Self.headSize - 1)"]
     if let tag = known?.tag { headers.append("If-None-Match: \(tag)") }
-    let fetch = SharedFetch<OpenedFile>()
-    let call = RepeatedRequest(
-      server, HTTPExchange(RemoteServer.target("file", path), headers: headers), limit: Self.headSize, takesStart: true
-    ) { [server] result in
+    let fetch = SharedFetch<OpenedFile>(lifetime: server.interface.lifetime)
+    var exchange = server.interface.file(at: path)
+    exchange.headers += headers
+    let call = RepeatedRequest(server, exchange, limit: Self.headSize, takesStart: true) { [server] result in
       fetch.finish(
         Result { () throws(Fault) in
           let answer = try result.get()
@@ -119,9 +158,13 @@ final class FileRecord: Sendable {
     return fetch
   }
 
-  private static func opened(_ answer: RepeatedRequest.Answer, _ server: RemoteServer) throws(Fault) -> OpenedFile {
+  /// Returns the version of a file from the response to a request for its first bytes.
+  static func opened(_ answer: RepeatedRequest.Answer, _ server: RemoteServer) throws(Fault) -> OpenedFile {
     let head = answer.head
     let size: Int64
+    if head.isEncoded {
+      throw Fault(.system(EIO), "the server \(server.address.text) sent a compressed file that is not the file itself")
+    }
     switch head.status {
     case 206:
       guard let part = head.part, part.range.lowerBound == 0, !answer.isCut,
@@ -137,6 +180,7 @@ final class FileRecord: Sendable {
     case 416 where head.sizeAlone == 0: size = 0
     default: throw server.fault(answer)
     }
-    return OpenedFile(tag: head.tag, size: size, modified: head.modified, head: answer.body)
+    return OpenedFile(
+      tag: head.tag, size: size, modified: head.modified, head: answer.body, hasParts: head.status == 206)
   }
 }

@@ -50,6 +50,10 @@ final class RemoteBytes: ByteSource {
       state.withLock { $0.last = end }
       return count
     }
+    guard opened.hasParts else {
+      throw Fault(
+        .system(EIO), "the server \(record.server.address.text) does not send parts of files (download the file)")
+    }
     // A read that waited for a piece is repeated. It must find the piece before it counts as a sequential one.
     if let piece = state.withLock({ Self.piece(in: &$0, covering: offset..<end) }) {
       return unsafe try copy(piece, at: offset, into: part, blocking)
@@ -99,17 +103,18 @@ final class RemoteBytes: ByteSource {
   private func ask(for piece: Piece) {
     let range = piece.range
     let headers = ["Range: bytes=\(range.lowerBound)-\(range.upperBound - 1)"] + opened.condition
-    let call = RepeatedRequest(
-      record.server, HTTPExchange(RemoteServer.target("file", record.path), headers: headers), limit: range.count,
-      takesStart: true
-    ) { [record, opened] result in
+    var exchange = record.server.interface.file(at: record.path)
+    exchange.headers += headers
+    let call = RepeatedRequest(record.server, exchange, limit: range.count, takesStart: true) {
+      [record, opened] result in
       let outcome = Result { () throws(Fault) -> [UInt8] in
         let answer = try result.get()
         switch answer.head.status {
         case 206 where opened.isIn(answer.head) && answer.head.part?.range == range && answer.body.count == range.count:
+          record.confirm(opened)
           return answer.body
         // The file has changed.
-        case 200, 206, 404, 416: throw .stale
+        case 200, 206, 404, 416: throw opened.fault(answer.head, record.server.address.text)
         default: throw record.server.fault(answer)
         }
       }

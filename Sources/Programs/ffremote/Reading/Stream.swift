@@ -47,8 +47,9 @@ final class Stream: Receiver {
       return state.place
     }
     let headers = ["Range: bytes=\(place)-"] + ahead.opened.condition
-    server.wire.start(
-      HTTPExchange(RemoteServer.target("file", ahead.record.path), headers: headers), token: server.token, self)
+    var exchange = server.interface.file(at: ahead.record.path)
+    exchange.headers += headers
+    server.wire.start(exchange, token: server.token, self)
   }
 
   func begin(_ head: AnswerHead) -> Bool {
@@ -60,7 +61,7 @@ final class Stream: Receiver {
       case 206:
         // A part of another version is never mixed in.
         let isRight = opened.isIn(head) && head.part?.range == state.place..<opened.size
-        if !isRight { state.fault = .stale }
+        if isRight { ahead.record.confirm(opened) } else { state.fault = opened.fault(head, server.address.text) }
         // A connection that ends too early is made again. A server that contradicts itself is not asked again.
         if isRight, let length = head.length, length != opened.size - state.place {
           state.fault = Fault(.system(EIO), "the server \(server.address.text) sent less data than announced")
@@ -68,7 +69,7 @@ final class Stream: Receiver {
         }
         return isRight
       case 200, 404, 416:
-        state.fault = .stale
+        state.fault = opened.fault(head, server.address.text)
       case 429, 502, 503, 504: state.busy += 1
       default: state.fault = server.fault(RepeatedRequest.Answer(head: head, body: [], isCut: false))
       }

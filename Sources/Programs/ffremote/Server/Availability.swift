@@ -13,14 +13,15 @@ final class Availability: Sendable {
   /// The maximum time that a request waits for an unreachable server, in nanoseconds.
   private let wait: UInt64
   private let name: String
+  private let advice: String
 
   /// The time between two attempts of a request, in milliseconds.
   private static let pause = 250
   /// The time between two attempts once requests no longer wait for the server, in nanoseconds.
   private static let rest: UInt64 = 1_000_000_000
 
-  init(_ name: String, wait seconds: Int) {
-    self.name = name
+  init(_ name: String, wait seconds: Int, advice: String) {
+    (self.name, self.advice) = (name, advice)
     wait = UInt64(seconds) * 1_000_000_000
   }
 
@@ -73,6 +74,6 @@ final class Availability: Sendable {
   }
 
   func sentence(_ reason: String) -> String {
-    "the server \(name) cannot be reached: \(reason) (is ffmount serve running there?)"
+    "the server \(name) cannot be reached: \(reason) (\(advice))"
   }
 }

@@ -63,6 +63,10 @@ final class FolderState: Sendable {
 
   /// Returns the current entry of this name. Returns `nil` if there is none.
   func item(_ name: FileName, _ blocking: BlockingMode) throws(Fault) -> ServerItem? {
+    if server.interface.listsAll {
+      guard let item = try snapshot(blocking)[name] else { return nil }
+      return server.interface.listsAttributes || item.kind != .file ? item : try single(name, blocking)
+    }
     let snapshot = server.listings[path] ?? state.withLock { $0.snapshot }
     if let snapshot, let item = snapshot[name] {
       if snapshot.isFresh { return item }

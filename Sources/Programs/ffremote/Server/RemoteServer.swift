@@ -10,6 +10,7 @@ import Threads
 /// The mounted server: its connection, its token, and the cache of its responses.
 final class RemoteServer: Sendable {
   let address: ServerAddress
+  let interface: any RemoteInterface
   let availability: Availability
   let wire: HTTPClient
   let links: LinkPolicy
@@ -31,31 +32,37 @@ final class RemoteServer: Sendable {
     var fetch: SharedFetch<ServerItem?>?
   }
 
-  /// The time for which a response is valid, in nanoseconds.
+  /// The time for which bytes are kept at least, and after which a reader is no longer active, in nanoseconds.
   static let lifetime: UInt64 = 500_000_000
 
   /// The maximum size of a listing, in bytes.
   private static let largestListing = 64 << 20
   private static let largestItem = 64 << 10
+  /// The maximum number of entries in one directory.
+  private static let mostItems = 2_000_000
   /// The time limit for the root's attributes, in milliseconds.
   private static let longestLook = 5000
   /// The capacity of the cache of file records, in bytes.
   private static let filesCapacity = 32 << 20
 
-  init(_ address: ServerAddress, _ options: MountOptions) throws {
+  /// - Parameter settings: those of all requests.
+  init(
+    _ address: ServerAddress, _ interface: any RemoteInterface, _ settings: WireSettings, _ options: MountOptions
+  ) throws {
     self.address = address
+    self.interface = interface
     links = options.showsAllLinks ? .all : .inside
     waitSeconds = options.server.wait
-    availability = Availability(address.text, wait: options.server.wait)
+    availability = Availability(address.text, wait: options.server.wait, advice: interface.advice)
     tokenFile = options.server.token
     held = UnfairLock(try Self.token(of: options.server.token))
     listings = LRUCache(capacity: Int(min(options.memory, 1 << 30)) / 2)
     files = LRUCache(capacity: Self.filesCapacity)
-    wire = try HTTPClient(
-      WireSettings(base: address.text, authorities: options.server.authorities), silence: options.server.wait
-    ) { wire in
-      // The probe needs no work: any server answers it at once.
-      wire.start(HTTPExchange("/api/", limit: 4000), token: nil, SignOfLife())
+    // The probe needs no work: any server answers it at once.
+    var probe = settings.followsRedirections ? interface.item(at: [UInt8(ascii: "/")]) : HTTPExchange("/api/")
+    probe.limit = 4000
+    wire = try HTTPClient(settings, silence: options.server.wait) { [probe] wire in
+      wire.start(probe, token: nil, SignOfLife())
     }
   }
 
@@ -89,24 +96,28 @@ final class RemoteServer: Sendable {
 
   // MARK: Calls
 
-  static func target(_ call: String, _ path: [UInt8]) -> String {
-    "/api/\(call)?path=" + Percent.encoded(path, keepingSlash: true)
-  }
-
   /// Requests one item, whose name is `name`. The result is nil if it does not exist.
   func item(
     at path: [UInt8], named name: FileName, isRepeated: Bool = true, limit: Int? = nil
   ) -> SharedFetch<ServerItem?> {
-    let fetch = SharedFetch<ServerItem?>()
+    let fetch = SharedFetch<ServerItem?>(lifetime: interface.lifetime)
+    if let known = interface.known(at: path) {
+      fetch.finish(.success(known))
+      return fetch
+    }
+    var exchange = interface.item(at: path)
+    exchange.limit = limit
     let call = RepeatedRequest(
-      self, HTTPExchange(Self.target("stat", path), limit: limit), limit: Self.largestItem, isRepeated: isRepeated
+      self, exchange, limit: Self.largestItem, takesStart: interface.takesStartOfItems, isRepeated: isRepeated
     ) { [self] result in
       fetch.finish(
         Result { () throws(Fault) in
           let answer = try result.get()
           if answer.head.status == 404 { return nil }
-          guard answer.head.status == 200 else { throw fault(answer) }
-          return try ServerAnswer.item(answer.body, named: name)
+          guard answer.isSuccess else { throw fault(answer) }
+          var item = try interface.item(answer, at: path)
+          item?.name = name
+          return item
         })
     }
     fetch.whenAbandoned { call.cancel() }
@@ -117,6 +128,7 @@ final class RemoteServer: Sendable {
   /// Returns the attributes of the root, initially `known`. Waits only briefly, and not for an unreachable server, so
   /// that its mount can still be accessed and unmounted.
   func root(knowing known: ServerItem, _ blocking: BlockingMode) throws(Fault) -> ServerItem {
+    if let known = interface.known(at: [UInt8(ascii: "/")]) { return known }
     let isAway = availability.isAway
     let (item, fetch): (ServerItem?, SharedFetch<ServerItem?>?) = roots.withLock { roots in
       if let fetch = roots.fetch, let end = fetch.end {
@@ -137,26 +149,45 @@ final class RemoteServer: Sendable {
 
   /// Requests a directory's entries, unless they are those of `known`.
   func listing(of path: [UInt8], known: Snapshot?) -> SharedFetch<Snapshot> {
-    let fetch = SharedFetch<Snapshot>()
-    let began = HTTPClient.now
+    let fetch = SharedFetch<Snapshot>(lifetime: interface.lifetime)
+    page(of: path, known: known, [], after: nil, since: HTTPClient.now, fetch)
+    return fetch
+  }
+
+  /// Requests a page of a directory's entries, after `items`.
+  private func page(
+    of path: [UInt8], known: Snapshot?, _ items: [ServerItem], after mark: String?, since began: UInt64,
+    _ fetch: SharedFetch<Snapshot>
+  ) {
+    var exchange = interface.listing(of: path, after: mark)
     // Without a condition, the response may come from the server's cache.
-    let condition = "If-None-Match: \(known?.tag ?? "\"none\"")"
+    if mark == nil { exchange.headers.append("If-None-Match: \(known?.tag ?? "\"none\"")") }
     let call = RepeatedRequest(
-      self, HTTPExchange(Self.target("list", path), headers: [condition]), limit: Self.largestListing
-    ) {
-      [self] result in
+      self, exchange, limit: Self.largestListing, takesStart: interface.takesStartOfItems
+    ) { [self] result in
       let finish: @Sendable () -> Void = { [self] in
-        fetch.finish(
-          Result { () throws(Fault) in
-            let answer = try result.get()
-            if answer.head.status == 304, let known { return known.confirmed(after: HTTPClient.now - began) }
-            if answer.head.status == 400 { throw Fault(.system(ENOTDIR)) }
-            guard answer.head.status == 200 else { throw fault(answer) }
-            let items = try ServerAnswer.listing(answer.body)
-            let snapshot = Snapshot(items, tag: answer.head.tag, took: HTTPClient.now - began)
-            listings.insert(snapshot, for: path, cost: snapshot.cost)
-            return snapshot
-          })
+        do throws(Fault) {
+          let answer = try result.get()
+          if answer.head.status == 304, mark == nil, let known {
+            return fetch.finish(.success(known.confirmed(after: HTTPClient.now - began)))
+          }
+          if answer.head.status == 400, interface is ServerInterface { throw Fault(.system(ENOTDIR)) }
+          guard answer.isSuccess else { throw fault(answer) }
+          let page = try interface.listing(answer, of: path)
+          let all = items + page.items
+          guard all.count <= Self.mostItems else {
+            throw Fault(.limit, "the server lists more than \(Self.mostItems) entries in one folder")
+          }
+          if let next = page.next {
+            // A server that repeats its mark would never end.
+            guard next != mark else { throw Fault(.damaged, "the server repeats a page of its listing") }
+            return self.page(of: path, known: nil, all, after: next, since: began, fetch)
+          }
+          let tag = mark == nil ? answer.head.tag : nil
+          let snapshot = Snapshot(all, tag: tag, took: HTTPClient.now - began, lifetime: interface.lifetime)
+          listings.insert(snapshot, for: path, cost: snapshot.cost)
+          fetch.finish(.success(snapshot))
+        } catch { fetch.finish(.failure(error)) }
       }
       // A large response is not parsed on the thread of all requests.
       if let answer = try? result.get(), answer.body.count > Self.largestItem {
@@ -167,30 +198,21 @@ final class RemoteServer: Sendable {
     }
     fetch.whenAbandoned { call.cancel() }
     call.start()
-    return fetch
   }
 
   // MARK: Failures
 
   /// Returns the fault for an unsuccessful response. This is the only such conversion.
   func fault(_ answer: RepeatedRequest.Answer) -> Fault {
+    if let fault = interface.fault(answer, of: address.text) { return fault }
     let said = ServerAnswer.sentence(answer.body)
     switch answer.head.status {
-    case 401:
-      let advice = "give it with -o token_file=FILE, and remount"
-      return Fault(.system(EACCES), "the server \(address.text) requires another token (\(advice))")
-    case 403: return Fault(.system(EACCES), said ?? "")
     case 404: return Fault(.system(ENOENT))
     case 416: return Fault(.system(ESTALE))
-    case 422: return Fault(.damaged, said ?? "the server cannot read it")
-    case 421:
-      return Fault(
-        .system(EIO), "the server refuses the name in \(address.text) (start it with --name, or use its address)"
-      )
-    case 507: return Fault(.system(ENOSPC), "the server has no room: \(said ?? "its disk is full")")
     case 300..<400:
       return Fault(
-        .system(EIO), "the server \(address.text) redirects (mount instead: \(answer.head.location ?? "unknown"))")
+        .system(EIO),
+        "the server \(address.text) redirects (mount instead: \((answer.head.location ?? "unknown").prefix(256)))")
     default:
       return Fault(
         .system(EIO), "the server \(address.text) answered with \(answer.head.status): \(said ?? "no reason given")")

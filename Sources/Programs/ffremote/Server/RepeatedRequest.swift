@@ -10,6 +10,9 @@ final class RepeatedRequest: Receiver {
     var body: [UInt8]
     /// Whether the body was longer.
     var isCut: Bool
+
+    /// Whether the request succeeded. Nothing of an empty file can be sent.
+    var isSuccess: Bool { [200, 206, 207].contains(head.status) || head.status == 416 && head.sizeAlone == 0 }
   }
 
   private struct State {

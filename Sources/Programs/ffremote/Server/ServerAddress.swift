@@ -3,12 +3,17 @@ import Glibc
 
 /// The address of a server: `http://host:4200`, with a path if a proxy serves it below one.
 struct ServerAddress: Sendable {
-  /// The address, without a trailing slash.
+  /// The address without a query and a trailing slash, for users.
   let text: String
+  /// The query, with its question mark. It may be secret. Empty for most addresses.
+  let query: String
   let isTLS: Bool
+  /// Whether the address ends in a slash, or has no path.
+  let isFolder: Bool
 
+  /// - Parameter hasQuery: whether the address of a file can have a query.
   /// - Throws: a refusal that names the part that is not permitted.
-  init(_ given: String) throws {
+  init(_ given: String, hasQuery: Bool = false) throws {
     let scheme = given.hasPrefix("https://") ? "https://" : "http://"
     isTLS = scheme == "https://"
     func refusal(_ reason: String) -> Refusal {
@@ -16,10 +21,15 @@ struct ServerAddress: Sendable {
       Refusal(.usage, "cannot show the server: \(reason)")
     }
     var rest = given.dropFirst(scheme.count)
-    guard !rest.contains("?"), !rest.contains("#") else {
+    let mark = rest.firstIndex(of: "?")
+    let isFile = rest[..<(mark ?? rest.endIndex)].split(separator: "/").count > 1
+    query = String(mark.map { rest[$0...] } ?? "")
+    guard query.isEmpty || hasQuery && isFile, !rest.contains("#") else {
       throw refusal(
         "the address must end before the ? (put the token into a file: -o token_file=FILE)")
     }
+    rest = rest[..<(mark ?? rest.endIndex)]
+    isFolder = !isFile || rest.last == "/"
     let authority = rest.prefix { $0 != "/" }
     guard !authority.contains("@") else {
       throw refusal("a token in the address is visible to other users (put it into a file: -o token_file=FILE)")
@@ -28,7 +38,8 @@ struct ServerAddress: Sendable {
       throw refusal("'\(authority)' is not a host and port as in http://host:4200, or http://[::1]:4200")
     }
     while rest.last == "/" { rest.removeLast() }
-    guard rest.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "\\") }), rest.utf8.count < 1024,
+    guard (rest + query).utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "\\") }),
+      rest.utf8.count + query.utf8.count < 8192,
       !rest.split(separator: "/").contains("..")
     else { throw refusal("the path is not a URL path (percent-encode other characters)") }
     text = scheme + rest

@@ -17,8 +17,11 @@ final class SharedFetch<Value: Sendable>: Sendable {
   private let state: UnfairLock<State>
   private let beganAt = HTTPClient.now
   let pending: SharedOperation
+  /// The time for which the result is valid, in nanoseconds.
+  private let lifetime: UInt64
 
-  init() {
+  init(lifetime: UInt64 = RemoteServer.lifetime) {
+    self.lifetime = lifetime
     state = UnfairLock(State())
     let box = Box()
     pending = SharedOperation { box.owner?.abandon() }
@@ -68,12 +71,15 @@ final class SharedFetch<Value: Sendable>: Sendable {
   var end: UInt64? {
     state.withLock { state in
       if state.isAbandoned { return 0 }
-      return state.result == nil ? nil : state.doneAt + RemoteServer.lifetime
+      return state.result == nil ? nil : state.doneAt + lifetime
     }
   }
 
   /// The duration of the request, in nanoseconds. 0 if it has not ended.
   var took: UInt64 { state.withLock { $0.doneAt > beganAt ? $0.doneAt - beganAt : 0 } }
+
+  /// The value. Nil if it has not arrived, or the request has failed.
+  var success: Value? { state.withLock { if case .success(let value) = $0.result { value } else { nil } } }
 
   var hasFailed: Bool { state.withLock { if case .failure = $0.result { true } else { false } } }
 

@@ -13,17 +13,23 @@ final class Snapshot: Sendable {
   /// The duration of the last request, in nanoseconds.
   private let latest: Atomic<UInt64>
 
+  /// The minimum validity, in nanoseconds.
+  private let lifetime: UInt64
+
   /// The maximum validity, in nanoseconds. A listing is valid for as long as its request took.
   private static let longest: UInt64 = 5_000_000_000
 
   /// - Parameter took: the duration of the request, in nanoseconds.
-  init(_ items: [ServerItem], tag: String?, took: UInt64) {
-    self.items = items
-    self.tag = tag
+  init(_ items: [ServerItem], tag: String?, took: UInt64, lifetime: UInt64) {
     var places: [FileName: Int32] = [:]
     places.reserveCapacity(items.count)
-    for (place, item) in items.enumerated() { places[item.name] = Int32(place) }
-    self.places = places
+    // A name that is listed again is not another entry.
+    let items = items.filter { item in
+      guard places[item.name] == nil else { return false }
+      places[item.name] = Int32(places.count)
+      return true
+    }
+    (self.items, self.places, self.tag, self.lifetime) = (items, places, tag, lifetime)
     until = Atomic(0)
     latest = Atomic(took)
     _ = confirmed(after: took)
@@ -32,7 +38,7 @@ final class Snapshot: Sendable {
   /// Extends the validity of this listing, which the server has just confirmed. Returns it.
   func confirmed(after took: UInt64) -> Snapshot {
     latest.store(took, ordering: .relaxed)
-    until.store(HTTPClient.now + max(RemoteServer.lifetime, min(took, Self.longest)), ordering: .relaxed)
+    until.store(HTTPClient.now + max(lifetime, min(took, Self.longest)), ordering: .relaxed)
     return self
   }
 

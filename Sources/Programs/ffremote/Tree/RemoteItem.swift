@@ -66,8 +66,8 @@ final class RemoteItem: Item {
 
   var isImmutable: Bool { false }
   var listsViews: Bool { false }
-  /// The cost is none because attributes arrive with the names.
-  var attributeCost: AttributeCost { .none }
+  /// The cost is none if attributes arrive with the names.
+  var attributeCost: AttributeCost { server.interface.listsAttributes ? .none : .large }
 
   /// The version of the content. Nil for a directory, whose entries change: it stays the same while it has the name.
   var content: UInt64? {
@@ -75,6 +75,7 @@ final class RemoteItem: Item {
     var hash = StableHash(seed: inode).adding(UInt64(bitPattern: told.modified.seconds))
       .adding(UInt64(UInt32(bitPattern: told.modified.nanoseconds)))
     if let target = told.target { hash.combine(target) }
+    if let tag = told.tag { hash.combine(tag.utf8) }
     return hash.value
   }
 
@@ -85,12 +86,17 @@ final class RemoteItem: Item {
     // Opening the item has just confirmed that it is unchanged.
     if let opened = knownRecord?.recent, agrees(opened) { return attributes(told) }
     guard let now = try folder.item(told.name, blocking), now.kind == told.kind,
-      kind == .folder || now.modified == told.modified, now.target == told.target
+      kind == .folder || now.modified == told.modified, now.target == told.target, agrees(now.tag)
     else { throw .stale }
     return attributes(now)
   }
 
-  private func agrees(_ opened: OpenedFile) -> Bool { opened.modified.map { $0 == told.modified.seconds } ?? true }
+  private func agrees(_ opened: OpenedFile) -> Bool {
+    (opened.modified.map { $0 == told.modified.seconds } ?? true) && agrees(opened.tag)
+  }
+
+  /// Returns whether an entity tag can be that of this version.
+  private func agrees(_ tag: String?) -> Bool { tag == nil || told.tag == nil || tag == told.tag }
 
   private func attributes(_ item: ServerItem) -> Attributes {
     var size: Int64
@@ -108,7 +114,7 @@ final class RemoteItem: Item {
     let permissions: UInt16 = kind == .folder ? 0o755 : kind == .link ? 0o777 : 0o644
     var attributes = Attributes(
       inode: inode, kind: kind, permissions: permissions, links: 1, owner: geteuid(), group: getegid(), size: size,
-      allocated: (size + 511) / 512, accessed: item.modified, modified: item.modified, changed: item.modified)
+      allocated: (size + 511) / 512, accessed: item.modified, modified: item.modified, changed: item.changed)
     attributes.isPreliminary = isEstimate
     return attributes
   }
@@ -123,6 +129,7 @@ final class RemoteItem: Item {
     let opened = try record.open(blocking)
     guard agrees(opened) else {
       folder?.doubt(told.name)
+      record.doubt()
       throw .stale
     }
     return RemoteBytes(record, opened)

@@ -58,8 +58,9 @@ struct SearchCommand: ParsableCommand {
         .sourceMissing,
         "cannot read \(archive): \(describe(ENOENT)) (the folder comes first: ffmount search FOLDER QUERY)")
     }
-    let place = try CommandTree(archive, shared: SharedCache(options))
-    try place.expectReadable(archive)
+    let elsewhere = try SourceElsewhere.of(archive, toDo: "search")
+    let place = try CommandTree(elsewhere?.path ?? archive, shared: SharedCache(options))
+    try place.expectReadable(elsewhere?.path ?? archive)
     let isOfDocuments = place.isFolder && !mail && !isMaildir
     if let objection = FileTree.objection(to: query, ofMail: !isOfDocuments) {
       let advice = objection.hasSuffix(")") ? "" : " (see: ffmount help search)"

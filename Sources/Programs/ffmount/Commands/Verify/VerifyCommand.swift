@@ -27,15 +27,22 @@ struct VerifyCommand: ParsableCommand {
     if try !verify() { throw ExitCode(ExitStatus.failure.rawValue) }
   }
 
+  /// Returns an address without its last component.
+  private static func parent(_ address: String) -> String {
+    String(address[..<(address.lastIndex(of: "/") ?? address.startIndex)])
+  }
+
   /// Returns whether everything could be read.
   private func verify() throws -> Bool {
     try RunningMount.expectAnswers(onTheWayTo: [path], toDo: "verify")
     let mounts = MountTable()
     try expectOutside(of: mounts)
-    let place = try CommandTree(path, depth: VerifyWalk.depth)
-    try place.expectReadable(path)
-    let prefix = place.path.isEmpty ? FilePath(path) : FilePath(path).removingLastComponent()
-    let report = UnfairLock(VerifyReport(prefix: prefix.string, isJSON: json))
+    let elsewhere = try SourceElsewhere.of(path, toDo: "verify")
+    let place = try CommandTree(elsewhere?.path ?? path, depth: VerifyWalk.depth)
+    try place.expectReadable(elsewhere?.path ?? path)
+    let folder = elsewhere == nil ? FilePath(path).removingLastComponent().string : Self.parent(path)
+    let prefix = place.path.isEmpty || elsewhere != nil && place.isFolder ? path : folder
+    let report = UnfairLock(VerifyReport(prefix: prefix, isJSON: json))
     var progress = ProgressLine(path, size: 0, output: STDERR_FILENO, isShown: !json)
     let (isFolder, root) = (place.isFolder, place.root)
     let shown = Set(mounts.ours.map(\.mountpoint))

@@ -36,7 +36,11 @@ struct VerifyReport {
   }
 
   private mutating func add(_ path: FilePath, _ reason: String) {
-    let path = prefix.isEmpty ? path.string : FilePath(prefix).appending(path.components).string
+    // The double slash of an address is not one of a path.
+    let path =
+      prefix.contains("://")
+      ? "\(prefix)/\(FilePath(root: nil, path.components).string)"
+      : prefix.isEmpty ? path.string : FilePath(prefix).appending(path.components).string
     if isJSON {
       let object: JSON = ["path": .string(path), "reason": .string(reason)]
       write((badCount == 0 ? "{\n  \"bad\": [\n    " : ",\n    ") + object.text)

@@ -1,0 +1,94 @@
+import Assembly
+import Bytes
+import FileTrees
+import Glibc
+import ServerAnswers
+import Text
+import Threads
+
+/// The source of another ffmount that is elsewhere.
+enum RemoteSource {
+  /// The time limit for each first request, in milliseconds.
+  private static let longestStart = 15_000
+
+  /// Returns what is at an address. Returns `nil` if that is `ffmount serve`. Blocks.
+  ///
+  /// - Throws: a refusal if there is nothing that can be mounted.
+  static func find(_ given: String, _ options: MountOptions) throws -> RemoteServer? {
+    let address = try ServerAddress(given, hasQuery: true)
+    if address.isFolder {
+      if try isServer(address, options) { return nil }
+      throw Refusal(.sourceMissing, "cannot show \(address.text): not an ffmount server (give the address of a file)")
+    }
+    return try file(address, options) ?? (isServer(address, options) ? nil : refusal(of: address))
+  }
+
+  /// Returns whether `ffmount serve` answers. Throws a refusal if nothing does.
+  private static func isServer(_ address: ServerAddress, _ options: MountOptions) throws -> Bool {
+    guard address.query.isEmpty else { return false }
+    let settings = WireSettings(base: address.text, authorities: options.server.authorities)
+    let server = try RemoteServer(address, ServerInterface(), settings, options)
+    defer { server.stop() }
+    let answer = try ask(server, HTTPExchange("/api/stat?path=%2F"), limit: 64 << 10)
+    if answer.head.status == 200 { return (try? ServerAnswer.item(answer.body, named: ""))?.kind == .folder }
+    // Its problems are objects, those of other servers are pages.
+    return ServerAnswer.sentence(answer.body) != nil
+  }
+
+  /// Returns the file of an address. Returns `nil` if there is none.
+  private static func file(_ address: ServerAddress, _ options: MountOptions) throws -> RemoteServer? {
+    let last = address.text.split(separator: "/").last.map { Array($0.utf8) } ?? []
+    let name = Percent.decoded(last).flatMap { ServerItem.isName($0) ? FileName($0) : nil } ?? "file"
+    let interface = WebFile(name: name)
+    let settings = WireSettings(
+      base: address.text + address.query, authorities: options.server.authorities, followsRedirections: true,
+      usesPasswordFile: true)
+    let server = try RemoteServer(address, interface, settings, options)
+    var isFound = false
+    defer { if !isFound { server.stop() } }
+    let record = FileRecord.of(interface.path, server)
+    let range = HTTPExchange("", headers: ["Range: bytes=0-\(FileRecord.headSize - 1)"])
+    let answer = try ask(server, range, limit: FileRecord.headSize)
+    guard answer.isSuccess else {
+      if [404, 410].contains(answer.head.status) || answer.head.status == 401 && answer.head.type.contains("json") {
+        return nil
+      }
+      throw Refusal(.sourceMissing, "cannot show \(address.text): \(server.fault(answer))")
+    }
+    do throws(Fault) {
+      let opened = try FileRecord.opened(answer, server)
+      guard opened.hasParts || opened.size == Int64(opened.head.count) else {
+        throw Fault(.system(EIO), "the server does not send parts of files (download the file)")
+      }
+      record.confirm(opened)
+      var item = try WebServer.item(answer)
+      item.name = name
+      let snapshot = Snapshot([item], tag: answer.head.tag, took: 0, lifetime: interface.lifetime)
+      server.listings.insert(snapshot, for: [UInt8(ascii: "/")], cost: snapshot.cost)
+    } catch {
+      throw Refusal(.sourceUnsuitable, "cannot show \(address.text): \(error)")
+    }
+    isFound = true
+    return server
+  }
+
+  private static func refusal(of address: ServerAddress) throws -> RemoteServer? {
+    throw Refusal(.sourceMissing, "cannot show \(address.text): \(describe(ENOENT)) (check the address)")
+  }
+
+  /// Returns the response to a request for the start of a body. Throws a refusal if there is none.
+  private static func ask(
+    _ server: RemoteServer, _ exchange: HTTPExchange, limit: Int
+  ) throws -> RepeatedRequest.Answer {
+    var exchange = exchange
+    exchange.limit = longestStart
+    let fetch = SharedFetch<RepeatedRequest.Answer>()
+    let call = RepeatedRequest(server, exchange, limit: limit, takesStart: true, isRepeated: false) { result in
+      fetch.finish(result)
+    }
+    call.start()
+    do throws(Fault) { return try fetch.value(.blocking) } catch {
+      throw Refusal(.sourceMissing, "cannot show \(server.address.text): \(error)")
+    }
+  }
+}
