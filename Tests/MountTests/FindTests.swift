@@ -38,6 +38,62 @@ import Testing
     docs/saved.ffsearch
     """.split(separator: "\n").map { String($0) }
 
+  /// Texts as other systems, programs and decades left them.
+  @Test func wordsOfOddTextsAreFound() async throws {
+    try await withScratch { scratch in
+      let make = #"""
+        cd "$1"; printf '{"text":"hello\\nnextline\\ttabbed \\"quoted\\" \\u00fcber"}' > chat.json
+        printf 'the last \xfc' > short.txt; printf 'dos text\r\n\x1a' > dos.txt; printf 'a\x07bell and\x0bmore' > bell.txt
+        printf '<svg xmlns="http://www.w3.org/2000/svg"><text>drawn</text></svg>' > drawing.svg
+        printf 'h' > 'a#b?c.txt'; mkdir plain; printf 'apple zebrafoo' > plain/a.txt
+        printf 'From a@b Mon Jan  1 00:00:00 2024\nSubject: x\n\nboxed\n\n' > in.mbox
+        """#
+      let made = try await shell(make, scratch.source)
+      try #require(made.status == 0, "\(made.errors)")
+      let environment = ["XDG_CACHE_HOME": scratch.path + "/cache"]
+      func names(_ query: String) async throws -> [String] {
+        let words = [MountProcess.binary, "search", "-l", scratch.source, query]
+        let found = try await MountChild(words, environment: environment).wait(atMost: 60)
+        return found.lines.map { String($0.dropFirst(scratch.source.utf8.count + 1)) }
+      }
+      for (query, name) in [
+        ("nextline", "chat.json"), ("tabbed", "chat.json"), ("quoted", "chat.json"), ("über", "chat.json"),
+        ("last", "short.txt"), ("dos", "dos.txt"), ("bell", "bell.txt"), ("drawn", "drawing.svg"),
+        ("zebrafoo /apple/", "plain/a.txt"), ("in:dos.txt text", "dos.txt"),
+      ] {
+        let found = try await names(query)
+        #expect(found == [name], "\(query)")
+      }
+      // Neither the folders of a path match an expression, nor is a mailbox outside itself.
+      let (outside, inside) = (try await names("zebrafoo /plain/"), try await names("in:in.mbox boxed"))
+      #expect(outside.isEmpty && inside.count == 1, "\(outside) \(inside)")
+    }
+  }
+
+  /// The index outlives the mount that knew the password, and other users search the mount.
+  @Test func textsBehindPasswordsAreInNoIndex() async throws {
+    try await withScratch { scratch in
+      let make = """
+        cd "$1"; echo secretword > secret.txt; zip -qP hunter2 source/locked.zip secret.txt
+        echo hunter2 > password; chmod 600 password
+        """
+      let made = try await shell(make, scratch.path)
+      try #require(made.status == 0, "\(made.errors)")
+      let environment = ["XDG_CACHE_HOME": scratch.path + "/cache"]
+      let options = ["-o", "password_file=\(scratch.path)/password"]
+      try await withMount(scratch, options: options, environment: environment) { mount in
+        let script = """
+          cat "$1/locked.zip.contents/secret.txt"; ls "$1/.search/secretword"; ls "$1/.search/name:secret" | wc -l
+          """
+        let said = try await shell(script, mount.mountpoint)
+        #expect(said.text == "secretword\nRESULTS.json\nRESULTS.tsv\nRESULTS.txt\n4\n", "\(said.text)")
+      }
+      let search = [MountProcess.binary, "search", scratch.source]
+      let found = try await MountChild(search + ["secretword"], environment: environment).wait(atMost: 60)
+      #expect(found.status == 1 && !found.errors.contains("secretword?"), "\(found.text)\(found.errors)")
+    }
+  }
+
   @Test func searchCommandFindsDocumentsOfAllKinds() async throws {
     try await withTree { scratch, environment in
       func search(_ words: String...) async throws -> MountChild.Result {

@@ -129,7 +129,7 @@ public final class DocumentIndex: Sendable {
     case date(Int64, Int64)
     /// With a size in a range, in bytes. The second limit is exclusive.
     case size(Int64, Int64)
-    /// Below a folder: with its path, or its name anywhere on the path.
+    /// Below a folder, or in a file: with its path, or its name anywhere on the path.
     case folder([UInt8])
     /// Below a directory with this path, which may be in a view.
     case below([UInt8])
@@ -138,6 +138,9 @@ public final class DocumentIndex: Sendable {
     /// All.
     case all
   }
+
+  /// The views whose names, with a dot, follow that of the file whose content they show.
+  private static let folderViews = ["contents", "messages", "message", "pages", "sheets"]
 
   /// Returns the numbers of the documents with a fact, in ascending order. Returns `nil` if the file cannot be read.
   public func numbers(_ fact: Fact) -> [UInt32]? {
@@ -163,13 +166,15 @@ public final class DocumentIndex: Sendable {
           "SELECT id FROM document WHERE size >= ? AND size < ? ORDER BY id", [.integer(first), .integer(end)])
       case .folder(let path):
         let slash = UInt8(ascii: "/")
+        // The path ends with a slash, so that a file is in itself.
+        let isInside =
+          "instr(lower(CAST(x'2f' || source.path || document.path || x'2f' AS TEXT)), lower(CAST(? AS TEXT))) > 0"
+        let endings = ["/"] + Self.folderViews.map { ".\($0)/" }
         return try file.numbers(
           """
           SELECT document.id FROM document JOIN source ON source.id = document.source
-          WHERE instr(lower(CAST(x'2f' || source.path || document.path AS TEXT)), lower(CAST(? AS TEXT))) > 0
-            OR instr(lower(CAST(x'2f' || source.path || document.path AS TEXT)), lower(CAST(? AS TEXT))) > 0
-          ORDER BY document.id
-          """, [.blob([slash] + path + [slash]), .blob([slash] + path + Array(".contents/".utf8))])
+          WHERE \(endings.map { _ in isInside }.joined(separator: " OR ")) ORDER BY document.id
+          """, endings.map { .blob([slash] + path + Array($0.utf8)) })
       case .below(let path): return try file.numbers(below: path)
       case .parts: return try file.numbers("SELECT id FROM document WHERE parts > 0 ORDER BY id", [])
       case .all: return try file.numbers("SELECT id FROM document ORDER BY id", [])

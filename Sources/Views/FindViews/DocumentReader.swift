@@ -118,7 +118,9 @@ struct DocumentReader {
         guard Self.texts.contains(fileExtension), error.concernsContent else { throw error }
       }
     }
-    if let kind = DocumentKind.ofFile(fileExtension), [.image, .sound, .film].contains(kind) {
+    if let kind = DocumentKind.ofFile(fileExtension), [.image, .sound, .film].contains(kind),
+      !Self.isPage(fileExtension)
+    {
       return try sink(recording(document, file, in: folder, kind))
     }
     let head = try file.bytes(upTo: 4096)
@@ -161,7 +163,8 @@ struct DocumentReader {
   /// The extensions of files that are text even if they cannot be converted.
   private static let texts: Set = ["json", "ics", "ifb", "vcf", "vcs"]
 
-  static func isPage(_ fileExtension: String) -> Bool { ["html", "htm", "xhtml"].contains(fileExtension) }
+  /// Returns whether the text of a file is that between its tags. The text of a drawing is, too.
+  static func isPage(_ fileExtension: String) -> Bool { ["html", "htm", "xhtml", "svg"].contains(fileExtension) }
 
   /// The extensions of files whose text is that of their view `.as-txt`.
   private static let converted: Set<String> = {

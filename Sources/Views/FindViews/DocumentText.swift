@@ -8,8 +8,13 @@ enum DocumentText {
   /// The maximum size of a file's text, in bytes. Text beyond that is a log or a dump rather than prose.
   static let most = 4 << 20
 
-  /// Returns whether a file that starts with `head` is text.
-  static func isText(startingWith head: [UInt8]) -> Bool { TextEncoding(startingWith: head[...]) != nil }
+  /// Returns whether a file that starts with `head` is text. A few control characters, such as the one that ends the
+  /// texts of DOS, do not make it binary data, which has zeros or many of them.
+  static func isText(startingWith head: [UInt8]) -> Bool {
+    if TextEncoding(startingWith: head[...]) != nil { return true }
+    let controls = head.lazy.filter { $0 < 0x20 && !(0x08...0x0d).contains($0) && $0 != 0x1b || $0 == 0x7f }
+    return !head.isEmpty && !head.contains(0) && controls.count <= max(1, head.count / 64)
+  }
 
   /// Returns the bytes of a text file in UTF-8, without the tags of a web page.
   static func text(of bytes: [UInt8], isPage: Bool) -> [UInt8] {
@@ -18,13 +23,13 @@ enum DocumentText {
       text = Array(Charset.text(bytes[...], named: Array(wide.utf8)[...]).utf8)
     } else if !bytes.span.isUTF8 {
       // A file of which only the start was read may end within a character.
-      let whole = bytes.dropLast(3)
+      let whole = bytes.count < most ? bytes[...] : bytes.dropLast(3)
       text = whole.span.isUTF8 ? Array(whole) : Array(Charset.text(bytes[...]).utf8)
     }
     return isPage ? HTMLText.text(of: text) : text
   }
 
-  /// Returns the text of JSON with characters in place of escapes such as `\u00e9`.
+  /// Returns the text of JSON with characters in place of escapes such as `\u00e9` and `\n`.
   static func unescaped(_ json: [UInt8]) -> [UInt8] {
     var text: [UInt8] = []
     text.reserveCapacity(json.count)
@@ -44,9 +49,13 @@ enum DocumentText {
         continue
       }
       write()
-      text.append(byte)
-      // An escaped backslash does not start another escape.
-      if byte == UInt8(ascii: "\\"), let next = rest.popFirst() { text.append(next) }
+      guard byte == UInt8(ascii: "\\"), let next = rest.popFirst() else {
+        text.append(byte)
+        continue
+      }
+      // The escapes of blanks and line ends are not parts of words.
+      let isBlank = Array("nrtbf".utf8).contains(next)
+      text += isBlank ? [next == UInt8(ascii: "n") ? 0x0a : 0x20] : [byte, next]
     }
     write()
     return text

@@ -185,7 +185,7 @@ package final class FolderFinder: Sendable {
     guard query.isCompared else { return true }
     // Without words, each page of a document is a candidate of its own.
     let isPaged = query.terms.isEmpty && document.parts > 0 && document.kind != DocumentKind.mail.rawValue
-    let own = (isPaged ? [] : texts) + [document.wholePath]
+    let own = (isPaged ? [] : texts) + [Array(document.wholePath.split(separator: UInt8(ascii: "/")).last ?? [])]
     for pattern in query.patterns where !own.contains(where: pattern.matches) {
       return false
     }
@@ -222,7 +222,9 @@ package final class FolderFinder: Sendable {
     if let text = index.text(of: document.id) { return text }
     return try unlessDelayed { () throws(Fault) in
       var names = document.wholePath.split(separator: UInt8(ascii: "/")).map { FileName($0) }
-      if [.image, .sound, .film].contains(kind) || kind == .document && document.parts > 0, let last = names.popLast() {
+      let isPage = DocumentReader.isPage(names.last?.fileExtension?.text ?? "")
+      let isTagged = [.image, .sound, .film].contains(kind) && !isPage
+      if isTagged || kind == .document && document.parts > 0, let last = names.popLast() {
         // Its other texts are stored.
         return try place(names + [last.appending(".tags.txt")]).bytes(upTo: DocumentText.most)
       }
@@ -236,8 +238,7 @@ package final class FolderFinder: Sendable {
       guard file.attributes.kind == .file else { return [] }
       let bytes = try file.bytes(upTo: DocumentText.most)
       guard DocumentText.isText(startingWith: Array(bytes.prefix(4096))) else { return [] }
-      return DocumentText.text(
-        of: bytes, isPage: DocumentReader.isPage(names.last?.fileExtension?.text ?? ""))
+      return DocumentText.text(of: bytes, isPage: isPage)
     }
   }
 

@@ -5,6 +5,7 @@ internal import Index
 internal import Locks
 internal import RenditionViews
 internal import Tree
+internal import Zip
 
 /// The trees that read the files of a source for an index, each made when it is first needed.
 final class ReadingTrees: IndexedTrees {
@@ -25,6 +26,8 @@ final class ReadingTrees: IndexedTrees {
     // Views are listed regardless of what a user wants to see.
     settings.listing = ViewListing()
     settings.depth = Self.depth
+    // Each search may be of another user, or without the password, so no text that needs one is in an index.
+    settings.zip.passwords = Passwords()
     self.settings = settings
     (self.source, self.index, self.converts, self.root) = (source, index, converts, root)
   }

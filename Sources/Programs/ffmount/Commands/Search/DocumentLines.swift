@@ -61,7 +61,7 @@ struct DocumentLines {
     case .fields:
       let origin = document.sender.isEmpty ? document.kind : document.sender
       let fields = [path, date ?? "undated", origin, document.title].map { field in
-        field.utf8.map { $0 < 0x20 || $0 == 0x7f ? UInt8(ascii: "?") : $0 }
+        field.unicodeScalars.flatMap { $0.properties.generalCategory == .control ? "?".utf8 : String($0).utf8 }
       }
       output.append(fields.joined(separator: [UInt8(ascii: "\t")]))
       output.append([0x0a])
@@ -129,7 +129,7 @@ struct DocumentLines {
     guard let full = unsafe realpath(file, nil) else { return text }
     defer { unsafe free(full) }
     let safe = unsafe String(cString: full).utf8.map { byte in
-      byte > 0x20 && byte < 0x7f && byte != UInt8(ascii: "%")
+      byte > 0x20 && byte < 0x7f && !"%#?".utf8.contains(byte)
         ? String(UnicodeScalar(byte)) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
     }
     return "\u{1b}]8;;file://\(safe.joined())\u{1b}\\\(text)\u{1b}]8;;\u{1b}\\"
