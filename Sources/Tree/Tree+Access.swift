@@ -173,19 +173,21 @@ extension Tree {
   /// no other user sees the mount.
   func may(_ wanted: UInt16, _ item: any Item, _ attributes: Attributes, _ caller: Credentials?) throws(Fault) -> Bool {
     guard let caller else { return true }
-    return caller.may(wanted, overrides.applied(to: AccessAttributes(attributes)), try shownList(of: item))
+    return caller.may(wanted, AccessAttributes(overrides.applied(to: attributes)), try shownList(of: item))
   }
 
   /// Returns whether every user has the permissions. The reply then does not depend on the process.
   private func allMay(_ wanted: UInt16, _ item: any Item, _ attributes: Attributes) throws(Fault) -> Bool {
-    let mode = overrides.applied(to: AccessAttributes(attributes)).permissions
+    let mode = overrides.applied(to: attributes).permissions
     guard mode & mode >> 3 & mode >> 6 & wanted == wanted else { return false }
     guard let list = try shownList(of: item) else { return true }
     return list.ofOwner & list.ofAllOthers & wanted == wanted
   }
 
   /// Returns an item's access list as the mount shows it.
-  func shownList(of item: any Item) throws(Fault) -> AccessList? { try item.accessList()?.less(overrides.umask) }
+  func shownList(of item: any Item) throws(Fault) -> AccessList? {
+    try item.accessList()?.less(overrides.mask(of: item.kind))
+  }
 
   /// Returns whether a process currently has the permissions `wanted` on an item found.
   package func allows(_ wanted: UInt16, on found: LookupResult, to caller: Credentials) throws(Fault) -> Bool {

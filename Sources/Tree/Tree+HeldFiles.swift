@@ -35,11 +35,11 @@ extension Tree {
     guard let descriptor = opened.take() else { throw .stale }
     if let caller {
       // Checks the open file, since its name may be gone.
-      let face = overrides.applied(to: AccessAttributes(Attributes(try descriptor.status(), inode: node.inode)))
+      let face = AccessAttributes(overrides.applied(to: Attributes(try descriptor.status(), inode: node.inode)))
       let raw = descriptor.raw
       let list = try AccessList.ifThere { () throws(Fault) in
         try ExtendedAttributes.value(AccessList.attribute, ofOpen: raw)
-      }?.less(overrides.umask)
+      }?.less(overrides.fileMask)
       guard caller.may(needed, face, list) || keepsHandles && caller.isKernel else { throw Fault(.system(EACCES)) }
     }
     // The file is truncated only after it is certain which one it is.

@@ -182,6 +182,10 @@ import Testing
             "folder/a.zip.contents 1234 4321 750", "folder/a.zip.contents/in 1234 4321 750",
           ])
       }
+      try await withMount(scratch, options: ["-o", "umask=022,dmask=077,fmask=0133"]) { mount in
+        let found = try await shell("cd \"$1\"; stat -c '%n %a' . file folder/a.zip.contents/in", mount.mountpoint)
+        #expect(found.lines == [". 700", "file 644", "folder/a.zip.contents/in 644"])
+      }
     }
   }
 

@@ -11,8 +11,9 @@ import Testing
       modified: time, changed: time)
     var overrides = Overrides()
     #expect(overrides.applied(to: attributes).permissions == 0o1777)
-    overrides.umask = 0o027
-    #expect(overrides.applied(to: attributes).permissions == (kind == .link ? 0o1777 : 0o1750))
+    (overrides.folderMask, overrides.fileMask) = (0o077, 0o027)
+    let shown: UInt16 = kind == .link ? 0o1777 : kind == .folder ? 0o1700 : 0o1750
+    #expect(overrides.applied(to: attributes).permissions == shown)
     #expect(overrides.applied(to: attributes).owner == 5 && overrides.applied(to: attributes).group == 6)
     (overrides.owner, overrides.group) = (0, 9)
     #expect(overrides.applied(to: attributes).owner == 0 && overrides.applied(to: attributes).group == 9)

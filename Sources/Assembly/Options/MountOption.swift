@@ -103,6 +103,18 @@ package struct MountOption: Sendable {
     }
   }
 
+  /// Returns an option for permission bits.
+  package static func bits(
+    _ meaning: String, _ set: @escaping @Sendable (inout MountOptions, UInt16) -> Void
+  ) -> MountOption {
+    MountOption(meaning, .free) { options, name, value in
+      guard let bits = UInt16(value, radix: 8), bits <= 0o777 else {
+        throw refusal(name, value, "octal permission bits such as 022")
+      }
+      set(&options, bits)
+    }
+  }
+
   /// Returns the error about an option without its `=` and value.
   package func missingValue(_ name: String) -> ValidationError {
     // The error about an empty value states the expected one.

@@ -89,12 +89,11 @@ extension MountOptions {
     // Owners and permissions.
     "uid": .identity("show this user as the owner of everything", .user) { $0.overrides.owner = $1 },
     "gid": .identity("show this group as the group of everything", .group) { $0.overrides.group = $1 },
-    "umask": MountOption("permissions to remove, in octal", .free) { options, name, value in
-      guard let bits = UInt16(value, radix: 8), bits <= 0o777 else {
-        throw MountOption.refusal(name, value, "octal permission bits such as 022")
-      }
-      options.overrides.umask = bits
+    "umask": .bits("permissions to remove, in octal") {
+      ($0.overrides.folderMask, $0.overrides.fileMask) = ($1, $1)
     },
+    "dmask": .bits("permissions to remove from folders, in octal") { $0.overrides.folderMask = $1 },
+    "fmask": .bits("permissions to remove from files, in octal") { $0.overrides.fileMask = $1 },
     "allow_other": .flag("let all users see the mount") { $0.allowsOthers = true },
     "allow_root": .flag("let root see the mount") { $0.allowsRoot = true },
 

@@ -190,10 +190,9 @@ extension MountOptions {
   /// Throws if the options contradict each other for a writable mount.
   package func checkWriting() throws {
     guard tree.isWritable else { return }
-    let overrides = tree.overrides
-    if overrides.owner != nil || overrides.group != nil || overrides.umask != 0 {
+    if !tree.overrides.areNone {
       throw ValidationError(
-        "-o rw: not with uid=, gid= or umask=, which hide the owners and permissions that would be changed"
+        "-o rw: not with uid=, gid=, umask=, dmask= or fmask=, which hide the owners and permissions that would be changed"
       )
     }
   }

@@ -33,7 +33,8 @@ package struct ServerAccess: Sendable {
 
   /// The options of other mounts that are also valid for a server. All others are options of the server itself.
   fileprivate static let shared: Set = [
-    "sizes", "memory", "uid", "gid", "umask", "allow_other", "allow_root", "auto_unmount", "nonempty", "fsname", "idle",
+    "sizes", "memory", "uid", "gid", "umask", "dmask", "fmask", "allow_other", "allow_root", "auto_unmount", "nonempty",
+    "fsname", "idle",
     "max_threads", "subtype", "comment", "max_read", "max_idle_threads", "players",
     "symlinks",
   ]

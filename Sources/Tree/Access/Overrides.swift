@@ -1,27 +1,30 @@
-/// Overrides of owner and permissions for the whole mount: `-o uid=`, `gid=` and `umask=`.
+/// Overrides of owner and permissions for the whole mount: `-o uid=`, `gid=`, `umask=`, `dmask=` and `fmask=`.
 public struct Overrides: Sendable {
   public var owner: UInt32?
   public var group: UInt32?
-  /// The permission bits removed from all items except symbolic links.
-  public var umask: UInt16 = 0
+  /// The permission bits removed from directories.
+  public var folderMask: UInt16 = 0
+  /// The permission bits removed from all other items except symbolic links.
+  public var fileMask: UInt16 = 0
+  /// Whether nothing is overridden.
+  public var areNone: Bool { owner == nil && group == nil && folderMask == 0 && fileMask == 0 }
 
   public init() {}
 
-  /// Returns `face` with the overrides. Not for symbolic links, which keep their permissions.
-  func applied(to face: AccessAttributes) -> AccessAttributes {
-    var shown = face
-    if let owner { shown.owner = owner }
-    if let group { shown.group = group }
-    shown.permissions &= ~umask
-    return shown
+  /// Returns the permission bits removed from items of a type.
+  func mask(of kind: Kind) -> UInt16 {
+    switch kind {
+    case .folder: folderMask
+    case .link: 0
+    default: fileMask
+    }
   }
 
   func applied(to attributes: Attributes) -> Attributes {
-    let face = applied(to: AccessAttributes(attributes))
     var shown = attributes
-    shown.owner = face.owner
-    shown.group = face.group
-    if attributes.kind != .link { shown.permissions = face.permissions }
+    if let owner { shown.owner = owner }
+    if let group { shown.group = group }
+    shown.permissions &= ~mask(of: attributes.kind)
     return shown
   }
 }
