@@ -17,7 +17,7 @@ VIEWS = (
     ".contents .messages .message .views .pages .as-html .as-txt .as-jpeg .as-png .as-pdf .as-avif .merged.pdf .as.jpg "
     ".1600px.q70.as-webp .1px.as-gif .99999999999999999999px.as-png .0%.as-png .50%.rot90.gray.noexif.as-tiff "
     ".800x600.800x600.as-jpeg .contents.as-txt .as-txt.as-html .as-pdf.pages .messages.merged.pdf .as-nothing "
-    ".tracks .merged.mp3 .merged.mp4 .crossfade=2s.merged.flac .as-md .sheets .tags.txt"
+    ".tracks .merged.mp3 .merged.mp4 .crossfade=2s.merged.flac .as-md .sheets .tags.txt .sha256"
 ).split()
 STEM_VIEWS = ".compressed.pdf .72dpi.q40.compressed.pdf .99999999999dpi.compressed.pdf .gray.compressed.pdf".split()
 INNER = (

@@ -40,12 +40,18 @@ extension Views {
 
   /// The families of views, in the order in which they are consulted, with one line each.
   private static let families: [@Sendable (ViewServices) -> [any View]] = [
-    { [ContentsView(listing: $0.listing, $0.unpacking, $0.archiveReaders, $0.zip, $0.memory)] },
+    { archives($0) },
     { mail($0) },
     { tables($0) },
     { services in services.conversions.map { renditions(services.listing, $0) } ?? [] },
     { services in services.searches.map { [SearchView($0), SavedSearchView($0)] } ?? [] },
   ]
+
+  private static func archives(_ services: ViewServices) -> [any View] {
+    let contents = ContentsView(
+      listing: services.listing, services.unpacking, services.archiveReaders, services.zip, services.memory)
+    return [contents, SumsView(of: .file, contents), SumsView(of: .folder, contents)]
+  }
 
   private static func mail(_ services: ViewServices) -> [any View] {
     let mailboxes = Mailboxes(index: services.index, services.memory)
