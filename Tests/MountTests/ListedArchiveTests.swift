@@ -172,7 +172,7 @@ import Testing
             hello
             list.mtree.contents/dir/file
             0
-            bad.7z: cannot be decoded (7-Zip bad CRC: 0x8d27b02e should be 0x8f2d426)
+            bad.7z: does not match its recorded checksum
             0
             wrong.rar: does not match its recorded checksum
             76298

@@ -41,9 +41,22 @@ extension DiskArchive {
     return record
   }
 
-  /// Returns the whole record of an entry. Throws if it is an encrypted link, unless it is read `withoutPassword`.
-  func record(_ entry: Int, withoutPassword: Bool) throws(JobFailure) -> EntryRecord {
+  /// Returns the whole record of an entry.
+  ///
+  /// - Parameters:
+  ///   - targets: The targets of links that have to be decoded.
+  ///   - budget: The maximum number of steps to find stored bytes, from which they are subtracted.
+  func record(_ entry: Int, targets: [Int: [UInt8]], budget: inout UInt64) throws(JobFailure) -> EntryRecord {
     var record = outline(entry)
+    if format == .sevenZip, let block = number(FFMOUNT_7Z_BLOCK, entry) { record.place = Int64(clamping: block) + 1 }
+    if format.isPlain, record.room > 0,
+      record.flags.isDisjoint(with: [.isStored, .isChecked, .isEncrypted]),
+      let pieces = pieces(of: entry, size: record.size, budget: &budget), let first = pieces.first
+    {
+      record.flags.insert(.isStored)
+      record.pieces = pieces
+      if pieces.count == 1, first.count == record.size { (record.place, record.pieces) = (first.start, []) }
+    }
     if let modified = time(FFMOUNT_7Z_MODIFIED, entry) {
       record.modified = modified
     } else {
@@ -53,12 +66,12 @@ extension DiskArchive {
     if [FFMOUNT_7Z_IS_STREAM, FFMOUNT_7Z_IS_INTERNAL, FFMOUNT_7Z_IS_DELETED].contains(where: { flag($0, entry) }) {
       record.flags.insert(.isInternal)
     }
-    let type = mode(entry).map { $0 & Self.typeMask } ?? 0
     switch record.kind {
-    case .special: record.text = Array((Self.special[type] ?? "").utf8)
+    case .special:
+      record.text = Array((mode(entry).flatMap { Self.special[$0 & Self.typeMask] } ?? "").utf8)
     case .link:
-      let isSecret = withoutPassword && record.flags.contains(.isEncrypted)
-      if !isSecret, let target = try target(entry) {
+      let decoded = targets[entry]
+      if let target = decoded == nil ? try target(entry) : decoded {
         record.text = target
       } else {
         (record.kind, record.text) = (.special, Array("symbolic link with an unreadable target".utf8))
@@ -90,32 +103,55 @@ extension DiskArchive {
 
   private func isReadOnly(_ entry: Int) -> Bool { (number(FFMOUNT_7Z_ATTRIBUTES, entry) ?? 0) & 1 != 0 }
 
-  /// Returns the target of a symbolic link. Returns `nil` if its bytes cannot be read.
+  /// Returns the target of a symbolic link that can be read without decoding others. Returns `nil` if there is none.
   private func target(_ entry: Int) throws(JobFailure) -> [UInt8]? {
     if let target = text(FFMOUNT_7Z_LINK, entry), !target.isEmpty { return target }
-    let longest = 4096
-    guard let size = number(FFMOUNT_7Z_SIZE, entry), size > 0, size <= UInt64(longest) else { return nil }
-    var bytes: [UInt8] = []
+    guard let size = targetSize(entry) else { return nil }
     do throws(JobFailure) {
       let read: [UInt8]? = try unsafe withStream(of: entry) { (read) throws(JobFailure) in
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Int(size), alignment: 16)
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
         defer { unsafe buffer.deallocate() }
         let count = unsafe try read(buffer, 0)
         return unsafe Array(buffer[..<count])
       }
-      if let read { return read }
-      var isGood = false
-      try unsafe extract([entry]) { piece in
-        unsafe bytes += piece
-        return bytes.count <= longest
-      } end: { _, result in
-        isGood = result == FFMOUNT_7Z_OK
-        return true
-      }
-      return isGood ? bytes : nil
+      return read
     } catch {
       guard error.failure == .damaged else { throw error }
       return nil
     }
+  }
+
+  /// Returns the size of a link's target that is among the bytes of files. Returns `nil` if it is too large for a target.
+  private func targetSize(_ entry: Int) -> Int? {
+    let longest: UInt64 = 4096
+    return number(FFMOUNT_7Z_SIZE, entry).flatMap { $0 > 0 && $0 <= longest ? Int($0) : nil }
+  }
+
+  /// Returns the targets of symbolic links that have to be decoded, in one pass. Throws if one is encrypted, unless they
+  /// are read `withoutPassword`.
+  func decodedTargets(withoutPassword: Bool) throws(JobFailure) -> [Int: [UInt8]] {
+    var sizes: [Int: Int] = [:]
+    let links = (0..<count).filter { entry in
+      guard let mode = mode(entry), mode & Self.typeMask == Self.link, let size = targetSize(entry),
+        !(withoutPassword && flag(FFMOUNT_7Z_IS_ENCRYPTED, entry)), text(FFMOUNT_7Z_LINK, entry) ?? [] == [],
+        !hasStream(entry)
+      else { return false }
+      sizes[entry] = size
+      return true
+    }
+    if links.isEmpty { return [:] }
+    var (targets, current): ([Int: [UInt8]], [UInt8]) = ([:], [])
+    do throws(JobFailure) {
+      try unsafe extract(links) { _ in
+        current = []
+      } write: { piece in
+        unsafe current += piece
+        return current.count <= 4096
+      } end: { entry, result in
+        if result == FFMOUNT_7Z_OK, current.count == sizes[entry] { targets[entry] = current }
+        return true
+      }
+    } catch { guard error.failure == .damaged else { throw error } }
+    return targets
   }
 }

@@ -9,9 +9,13 @@ public import WorkerKit
   let format: DiskFormat
   private let handle: OpaquePointer
   private let password: [UInt8]?
+  /// Memory for the library's answers.
+  private var areas: [ffmount_7z_area] = []
   /// The number of entries.
   let count: Int
 
+  /// The maximum number of zeros that the library writes to find the stored bytes of a file.
+  private static let mostZeros: Int64 = 8 << 30
   /// The maximum number of characters of a path or a link's target that are read.
   private static let longestText = 16 << 10
 
@@ -150,6 +154,21 @@ public import WorkerKit
       guard (0...Int64(buffer.count)).contains(count) else { throw JobFailure(.damaged, "cannot be decoded") }
       return Int(count)
     }
+  }
+
+  /// Returns the pieces of the image that are the first `size` bytes of an entry, of which all others are zeros. Returns
+  /// `nil` if bytes have to be decoded, if there are too many zeros, or if the `budget` of steps does not suffice.
+  func pieces(of entry: Int, size: Int64, budget: inout UInt64) -> [SparseSource.Piece]? {
+    guard size - input.count <= Self.mostZeros, let stream = unsafe ffmount_7z_stream_open(handle, UInt32(clamping: entry)) else { return nil }
+    defer { unsafe ffmount_7z_stream_close(stream) }
+    if areas.isEmpty { areas = Array(repeating: ffmount_7z_area(), count: EntryRecord.mostPieces) }
+    let count = unsafe ffmount_7z_stream_areas(handle, stream, UInt64(max(0, size)), &areas, areas.count, &budget)
+    guard (0...Int64(areas.count)).contains(count) else { return nil }
+    let pieces = areas[..<Int(count)].map {
+      SparseSource.Piece(
+        offset: Int64(clamping: $0.offset), count: Int64(clamping: $0.count), start: Int64(clamping: $0.start))
+    }
+    return SparseSource.areValid(pieces, size: size, stored: input.count) ? pieces : nil
   }
 
   /// Whether an entry can be read at any offset.

@@ -5,6 +5,8 @@ public import WorkerKit
 /// A writer of a list of an image's entries, with one `EntryRecord` for each.
 public enum DiskLister {
   private static let bufferSize = 256 << 10
+  /// The maximum number of steps to find the stored bytes of all entries.
+  private static let mostSteps: UInt64 = 2 << 20
   /// The size above which entries are read by parts, in bytes.
   private static let smallSize: Int64 = 1 << 20
   /// The maximum number of folders for parts of a file system that are not files, such as its journal.
@@ -20,10 +22,14 @@ public enum DiskLister {
     var written: [UInt8] = []
     var access = EntryRecord.Access.random
     let internals = archive.internalFolders(atMost: mostInternals)
+    let targets = try archive.decodedTargets(withoutPassword: withoutPassword)
+    var budget = mostSteps
     for entry in 0..<archive.count {
-      var record = try archive.record(entry, withoutPassword: withoutPassword)
+      var record = try archive.record(entry, targets: targets, budget: &budget)
       if internals.contains(where: { record.path.starts(with: $0) }) { record.flags.insert(.isInternal) }
-      if access == .random, record.size > smallSize, !archive.hasStream(entry) { access = .separate }
+      if access == .random, record.size > smallSize, !record.flags.contains(.isStored), !archive.hasStream(entry) {
+        access = .separate
+      }
       written += record.bytes
       guard written.count >= bufferSize else { continue }
       try unsafe output.write(written.span.bytes)
@@ -31,7 +37,8 @@ public enum DiskLister {
     }
     var end = EntryRecord(.end)
     let isSolid = archive.number(FFMOUNT_7Z_IS_SOLID) ?? 0 != 0
-    end.size = (isSolid || archive.format == .sevenZip ? .sequential : access).rawValue
+    // The blocks of 7z are in the records.
+    end.size = (archive.format == .sevenZip ? .separate : isSolid ? .sequential : access).rawValue
     let flags = archive.number(FFMOUNT_7Z_ERROR_FLAGS) ?? 0
     if flags & damage != 0 {
       end.text = Array("is damaged: files may be missing".utf8)

@@ -118,6 +118,7 @@ public struct DiskWriter {
           case FFMOUNT_7Z_LOCKED:
             failure = .locked
             return false
+          case FFMOUNT_7Z_WRONG_SUM: found.append((entry, 0, EntryRecord.wrongSum))
           case FFMOUNT_7Z_UNSUPPORTED: found.append((entry, 0, "uses a method that is not read here"))
           default: found.append((entry, done < current.size ? done : 0, "cannot be decoded"))
           }

@@ -7,6 +7,7 @@
 #include <new>
 #include <string>
 #include <strings.h>
+#include <vector>
 
 // The library's interface: classes of virtual functions, in a fixed order, with reference counts. Exceptions must not
 // reach Swift.
@@ -144,10 +145,55 @@ template <typename Interface> struct Owned : Interface {
   virtual ~Owned() = default;
 };
 
+/// Detects reads of the archive that go straight into the memory that a caller of a stream has given. They are not done:
+/// marks take the place of their bytes, so that changes made to these afterwards are noticed.
+struct Tracer {
+  static constexpr size_t room = 4 << 20, step = 512;
+  char *memory = nullptr;
+  std::vector<ffmount_7z_area> areas;
+
+  Tracer() = default;
+  Tracer(const Tracer &) = delete;
+  ~Tracer() { free(memory); }
+
+  /// Allocates the memory. Returns false if that fails.
+  bool start() {
+    if (!memory) memory = static_cast<char *>(malloc(room));
+    return memory != nullptr;
+  }
+
+  /// Notes a read. Returns false if it is another one.
+  bool takes(void *data, uint64_t start, size_t count) {
+    const auto place = reinterpret_cast<uintptr_t>(data), base = reinterpret_cast<uintptr_t>(memory);
+    if (place < base || place >= base + room || count > base + room - place) return false;
+    areas.push_back({place - base, count, start});
+    marks(areas.back(), [](char *mark) { *mark = filler(mark); return true; });
+    return true;
+  }
+
+  /// Returns whether no mark has changed.
+  bool is_unchanged(const ffmount_7z_area &area) {
+    return marks(area, [](char *mark) { return *mark == filler(mark); });
+  }
+
+private:
+  /// A character that is not 0 and differs between sectors.
+  static char filler(char *mark) { return char(reinterpret_cast<uintptr_t>(mark) / step % 251 + 1); }
+
+  /// Calls a function with a byte of each sector, the first and the last byte.
+  template <typename Body> bool marks(const ffmount_7z_area &area, Body body) {
+    char *start = memory + area.offset;
+    for (size_t index = 0; index < area.count; index += step)
+      if (!body(start + index)) return false;
+    return area.count == 0 || body(start + area.count - 1);
+  }
+};
+
 struct InputFile final : Owned<Input>, Owned<SizedStream> {
   ffmount_7z_input input;
   uint64_t position = 0;
   bool has_failed = false;
+  Tracer *tracer = nullptr;
 
   explicit InputFile(const ffmount_7z_input &input) : input(input) {}
 
@@ -172,7 +218,9 @@ struct InputFile final : Owned<Input>, Owned<SizedStream> {
     if (count) *count = 0;
     if (position >= input.size || size == 0) return ok;
     const uint64_t rest = input.size - position;
-    const int64_t came = input.read(input.context, position, data, size < rest ? size : size_t(rest));
+    const size_t wanted = size < rest ? size : size_t(rest);
+    const bool is_traced = tracer && tracer->takes(data, position, wanted);
+    const int64_t came = is_traced ? int64_t(wanted) : input.read(input.context, position, data, wanted);
     if (came <= 0) {
       has_failed = true;
       return aborted;
@@ -307,6 +355,8 @@ struct ExtractArchive final : Owned<Extraction>, Owned<Passwords> {
       meaning = FFMOUNT_7Z_UNSUPPORTED;
     else if (result == 9 || key.is_missed || (is_encrypted && (result == 2 || result == 3)))
       meaning = FFMOUNT_7Z_LOCKED;
+    else if (result == 3)
+      meaning = FFMOUNT_7Z_WRONG_SUM;
     if (output.end(output.context, meaning)) return ok;
     has_failed = true;
     return aborted;
@@ -352,6 +402,7 @@ int ffmount_7z_format(const char *name) try {
 
 struct ffmount_7z_archive {
   InputFile input;
+  Tracer tracer;
   Key key;
   OpenArchive opening{key};
   Archive *archive = nullptr;
@@ -506,6 +557,59 @@ int64_t ffmount_7z_stream_read(ffmount_7z_stream *stream, uint64_t offset, void 
     if (came == 0) break;
   }
   return int64_t(done);
+} catch (...) {
+  return -1;
+}
+
+int64_t ffmount_7z_stream_areas(
+    ffmount_7z_archive *archive, ffmount_7z_stream *stream, uint64_t size, ffmount_7z_area *areas, size_t room,
+    uint64_t *budget) try {
+  Tracer &tracer = archive->tracer;
+  if (!tracer.start() || stream->input->seek(0, 0, nullptr) != ok) return -1;
+  struct Guard {
+    InputFile &input;
+    ~Guard() { input.tracer = nullptr; }
+  } guard{archive->input};
+  archive->input.tracer = &tracer;
+  // The first read is short: it decodes little if bytes have to be decoded.
+  size_t count = 0, step = 64 << 10;
+  uint64_t place = 0;
+  while (place < size) {
+    tracer.areas.clear();
+    const uint32_t wanted = uint32_t(size - place < step ? size - place : step);
+    uint32_t came = 0;
+    if (stream->input->read(tracer.memory, wanted, &came) != ok || came == 0 || came > wanted) return -1;
+    uint64_t zeros = came;
+    for (const auto &area : tracer.areas) zeros -= area.count < zeros ? area.count : zeros;
+    const uint64_t cost = 1 + (zeros >> 14) + (came >> 20);
+    if (*budget < cost) return -1;
+    *budget -= cost;
+    size_t end = 0;
+    auto is_zero = [&](size_t next) {
+      const char *start = tracer.memory + end;
+      return end == next || (*start == 0 && memcmp(start, start + 1, next - end - 1) == 0);
+    };
+    for (const auto &area : tracer.areas) {
+      // The areas are in order, and the library has kept them all as they came.
+      if (area.offset < end || area.count > came || area.offset > came - area.count || !tracer.is_unchanged(area) ||
+          !is_zero(area.offset))
+        return -1;
+      end = area.offset + area.count;
+      if (area.count == 0) continue;
+      const uint64_t offset = place + area.offset;
+      ffmount_7z_area *last = count > 0 ? &areas[count - 1] : nullptr;
+      if (last && last->offset + last->count == offset && last->start + last->count == area.start) {
+        last->count += area.count;
+      } else {
+        if (count == room) return -1;
+        areas[count++] = {offset, area.count, area.start};
+      }
+    }
+    if (!is_zero(came)) return -1;
+    place += came;
+    step = Tracer::room;
+  }
+  return int64_t(count);
 } catch (...) {
   return -1;
 }

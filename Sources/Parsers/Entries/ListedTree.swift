@@ -26,6 +26,8 @@ public struct ListedTree: Sendable {
   private var texts: [UInt8] = []
   private var hardLinks: [(node: UInt32, path: [UInt8])] = []
   private var hardLinksSize = 0
+  /// The size of what the caller keeps for the tree, in bytes.
+  private var callersSize = 0
 
   private static let hardLinkSize = 64
 
@@ -43,6 +45,12 @@ public struct ListedTree: Sendable {
   }
 
   // MARK: Building
+
+  /// Counts memory that the caller occupies for the tree, in bytes.
+  public mutating func count(_ size: Int) throws(Fault) {
+    try entries.memory.take(1, of: size)
+    callersSize += size
+  }
 
   public mutating func addFolder(_ path: [UInt8], modified: Timestamp, permissions: UInt16) throws(Fault) {
     let path = Self.trimmed(path)
@@ -123,6 +131,6 @@ public struct ListedTree: Sendable {
       }
       entries.update(link) { ($0.kind, $0.permissions) = (.file, 0o644) }
     }
-    entries.settle(details: details.count * MemoryLayout<Detail>.stride + texts.count)
+    entries.settle(details: details.count * MemoryLayout<Detail>.stride + texts.count + callersSize)
   }
 }

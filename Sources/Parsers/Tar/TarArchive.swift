@@ -101,7 +101,7 @@ public final class TarArchive: OpenedArchive {
     guard map.stored <= room else {
       throw Fault(.damaged, "expected \(map.stored) bytes of a sparse file, found \(room)", atByte: start)
     }
-    return TarSparseSource(ByteRange(of: source, start: start, size: map.stored), map, size: size)
+    return SparseSource(map.pieces, of: ByteRange(of: source, start: start, size: map.stored), size: size)
   }
 
   /// Returns true: sparse files have holes to skip. All other entries are stored plainly in the archive.

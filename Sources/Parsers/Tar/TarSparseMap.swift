@@ -8,10 +8,8 @@ struct TarSparseMap: Sendable {
     var count: Int64
   }
 
-  /// The areas in the file's order, without empty ones.
-  private(set) var areas: [Area] = []
-  /// The offset of each area's data in the stored data.
-  private(set) var starts: [Int64] = []
+  /// The areas in the file's order, without empty ones, with their offsets in the stored data.
+  private(set) var pieces: [SparseSource.Piece] = []
   /// The size of the stored data, in bytes.
   private(set) var stored: Int64 = 0
 
@@ -27,67 +25,10 @@ struct TarSparseMap: Sendable {
       }
       end = area.offset + area.count
       guard area.count > 0 else { continue }
-      areas.append(area)
-      starts.append(stored)
+      pieces.append(SparseSource.Piece(offset: area.offset, count: area.count, start: stored))
       stored += area.count
     }
   }
-}
-
-/// A sparse file: its stored areas and the holes between them.
-final class TarSparseSource: ByteSource {
-  private let stored: any ByteSource
-  private let map: TarSparseMap
-  let size: Int64
-
-  init(_ stored: any ByteSource, _ map: TarSparseMap, size: Int64) {
-    self.stored = stored
-    self.map = map
-    self.size = size
-  }
-
-  var identity: ByteIdentity? { nil }
-
-  /// Returns the index of the first area that ends after an offset.
-  private func area(endingAfter offset: Int64) -> Int {
-    map.areas.partitionIndex { $0.offset + $0.count <= offset }
-  }
-
-  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ blocking: BlockingMode) throws(Fault) -> Int
-  {
-    guard offset >= 0, offset < size else { return 0 }
-    let wanted = Int(min(Int64(buffer.count), size - offset))
-    let part = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted])
-    unsafe part.initializeMemory(as: UInt8.self, repeating: 0)
-    var index = area(endingAfter: offset)
-    while index < map.areas.count, map.areas[index].offset < offset + Int64(wanted) {
-      let area = map.areas[index]
-      let start = max(area.offset, offset)
-      let end = min(area.offset + area.count, offset + Int64(wanted))
-      let place = map.starts[index] + start - area.offset
-      unsafe try stored.fill(
-        UnsafeMutableRawBufferPointer(rebasing: part[Int(start - offset)..<Int(end - offset)]), at: place, blocking)
-      index += 1
-    }
-    return wanted
-  }
-
-  func next(_ kind: Area, from offset: Int64) throws(Fault) -> Int64? {
-    guard offset >= 0, offset < size else { return nil }
-    var index = area(endingAfter: offset)
-    guard index < map.areas.count else { return kind == .data ? nil : offset }
-    if kind == .data { return max(offset, map.areas[index].offset) }
-    if offset < map.areas[index].offset { return offset }
-    // Areas can be adjacent.
-    var end = map.areas[index].offset + map.areas[index].count
-    while index + 1 < map.areas.count, map.areas[index + 1].offset == end {
-      index += 1
-      end += map.areas[index].count
-    }
-    return end
-  }
-
-  func verify() throws(Fault) { try stored.verify() }
 }
 
 extension TarSparseMap {

@@ -77,15 +77,13 @@ extension Archives {
     let bytes = if case .packed = format { bytes } else { bytes.available }
     switch format {
     case .listed:
-      // libarchive does not decrypt.
-      guard readers[.disk] != nil, ListedFormat.isSevenZip(head) else {
-        return try listedByWorker(bytes, file, memory, blocking)
+      // libarchive neither decrypts nor starts at a block. 7-Zip's library reads fewer damaged archives.
+      if readers[.disk] != nil, ListedFormat.isSevenZip(head) {
+        do throws(Fault) { return try listedByWorker(bytes, file, memory, blocking, by: .disk) } catch {
+          guard workers != nil, [.damaged, .unsupported].contains(error.kind) else { throw error }
+        }
       }
-      do throws(Fault) {
-        let archive = try listedByWorker(bytes, file, memory, blocking)
-        if !archive.isEncrypted { return archive }
-      } catch { guard error.kind == .locked else { throw error } }
-      return try listedByWorker(bytes, file, memory, blocking, by: .disk)
+      return try listedByWorker(bytes, file, memory, blocking)
     case .zip:
       // Reading the 17th sector is one more request to the file's source.
       if workers != nil, !ZipArchive.isStart(head), try ListedFormat.isDisc(bytes, blocking) {

@@ -12,10 +12,9 @@ final class ListedArchive: OpenedArchive {
   private let service: ConversionService
   private let reader: ArchiveReader
   private let access: EntryRecord.Access
-  /// Whether there is an encrypted entry.
-  let isEncrypted: Bool
   private let tree: ListedTree
   private let runs: [EntryRun]
+  private let pieces: PieceTable
   private let memory: MemoryShare
   /// The fault that ended the list early.
   private let listFault: Fault?
@@ -49,29 +48,38 @@ final class ListedArchive: OpenedArchive {
     var tree = ListedTree(rootModified: modified, CountedMemory(memory))
     var runs: [EntryRun] = []
     var records = RecordReader(list)
+    var pieces = PieceTable()
     var number = 0
+    var block: Int64 = 0
     var end: EntryRecord?
-    var isEncrypted = false
     while var record = try records.next() {
       try CancellationToken.check()
       if record.kind == .end {
         end = record
         break
       }
-      if record.flags.contains(.isEncrypted) {
-        isEncrypted = true
-        // This reader decrypts.
-        if reader == .disk { record.flags.remove(.isEncrypted) }
-      }
+      // This reader decrypts.
+      if reader == .disk { record.flags.remove(.isEncrypted) }
       if record.path.isEmpty, record.kind == .file, !record.text.isEmpty {
         let stem = name.bytes[..<(name.bytes.lastIndex(of: UInt8(ascii: ".")) ?? name.bytes.endIndex)]
         record.path = stem + [UInt8(ascii: ".")] + record.text
       }
       let room = record.room
-      if let last = runs.last, last.size + room > Self.runSize { runs.append(last.next) }
+      // A block belongs to one run.
+      let own = record.flags.contains(.isStored) ? 0 : record.place
+      if let last = runs.last, last.size + room > Self.runSize, own == 0 || own != block { runs.append(last.next) }
+      if room > 0 { block = own }
       if runs.isEmpty { runs.append(EntryRun(first: 0, start: 0)) }
       let place = runs[runs.count - 1].start + runs[runs.count - 1].size
       runs[runs.count - 1].add(number, room)
+      if !record.pieces.isEmpty, !record.flags.contains(.isInternal) {
+        if SparseSource.areValid(record.pieces, size: record.size, stored: source.size) {
+          try tree.count(PieceTable.memory(for: record.pieces.count))
+          pieces.add(record.pieces, of: UInt32(clamping: number))
+        } else {
+          record.flags.remove(.isStored)
+        }
+      }
       if !record.flags.contains(.isInternal) {
         try tree.add(record, number, place: place, archiveSize: source.size, archiveModified: modified)
       }
@@ -80,10 +88,10 @@ final class ListedArchive: OpenedArchive {
     guard let end else { throw Fault(.damaged, "expected a list of entries") }
     access = EntryRecord.Access(rawValue: end.size) ?? .sequential
     if access == .sequential { runs = EntryRun.joined(runs) }
-    self.isEncrypted = isEncrypted
     try tree.finish(showingAllLinks: showingAllLinks)
     self.tree = tree
     self.runs = runs
+    self.pieces = pieces
     listFault = end.text.isEmpty ? nil : Fault(.damaged, String(decoding: end.text, as: UTF8.self))
   }
 
@@ -104,6 +112,10 @@ final class ListedArchive: OpenedArchive {
     let size = entries.nodes[Int(index)].size
     try check(EntryRecord.Flags(rawValue: detail.mark))
     if size == 0 { return ByteArraySource([]) }
+    if detail.isStored, let pieces = pieces[detail.number] {
+      let identity = source.identity?.converted(by: .entryParts(Int(detail.number)))
+      return SparseSource(pieces, of: source, size: size, identity: identity)
+    }
     if detail.isStored { return ByteRange(of: source, start: detail.place, size: size) }
     if access == .random, size > Self.promptSize {
       return try service.openParts(.entryParts(Int(detail.number)), of: subject, size: size, blocking)
@@ -143,7 +155,10 @@ final class ListedArchive: OpenedArchive {
     guard entries.nodes[Int(index)].kind == .file, let detail = tree.detail(index) else { return Assurance.none }
     let flags = EntryRecord.Flags(rawValue: detail.mark)
     if flags.contains(.isStored) {
-      let stored = source.assurance(of: detail.place..<Bounds.sum(detail.place, entries.nodes[Int(index)].size))
+      let size = entries.nodes[Int(index)].size
+      let stored =
+        pieces[detail.number].map { SparseSource($0, of: source, size: size).assurance }
+        ?? source.assurance(of: detail.place..<Bounds.sum(detail.place, size))
       // Its own checksum was compared when the archive was listed.
       return stored == .open && flags.contains(.isChecked) ? .checked : stored
     }
@@ -159,6 +174,31 @@ final class ListedArchive: OpenedArchive {
     do throws(Fault) { try check(EntryRecord.Flags(rawValue: detail.mark)) } catch { return error }
     // Finding other faults would require unpacking.
     return nil
+  }
+}
+
+/// The pieces of files that are stored in several ones, by the files' numbers.
+private struct PieceTable {
+  private var files: [(number: UInt32, start: Int)] = []
+  private var pieces: [SparseSource.Piece] = []
+
+  /// Returns the memory that the pieces of a file occupy, in bytes.
+  static func memory(for count: Int) -> Int {
+    count * MemoryLayout<SparseSource.Piece>.stride + MemoryLayout<(UInt32, Int)>.stride
+  }
+
+  /// Adds the pieces of a file, whose number is larger than those of earlier ones.
+  mutating func add(_ more: [SparseSource.Piece], of number: UInt32) {
+    files.append((number, pieces.count))
+    pieces += more
+  }
+
+  /// Returns the pieces of a file. Returns `nil` if it has none.
+  subscript(number: UInt32) -> [SparseSource.Piece]? {
+    let index = files.partitionIndex { $0.number < number }
+    guard index < files.count, files[index].number == number else { return nil }
+    let end = index + 1 < files.count ? files[index + 1].start : pieces.count
+    return Array(pieces[files[index].start..<end])
   }
 }
 
@@ -233,7 +273,8 @@ extension ListedTree {
       try addText(record.path, record.text + [0x0a], isLink: false, modified: modified, permissions: permissions)
     case .file, .hardLink:
       var flags = record.flags
-      let isInside = record.size <= archiveSize && record.place <= archiveSize - record.size
+      let isInside =
+        !record.pieces.isEmpty || record.size <= archiveSize && record.place <= archiveSize - record.size
       if !isInside { flags.remove(.isStored) }
       let detail = Detail(
         place: flags.contains(.isStored) ? record.place : place, number: UInt32(clamping: number), mark: flags.rawValue)

@@ -36,6 +36,14 @@ public enum DiskFormat: String, CaseIterable, Sendable {
     "gpt", "mbr", "apm", "fat", "ntfs", "hfs", "apfs",
   ]
 
+  /// Whether an image contains the bytes of files unchanged, apart from compressed files.
+  public var isPlain: Bool {
+    switch self {
+    case .qcow, .vmdk, .vdi, .vhdx, .vhd, .ntfs, .apfs, .ext, .hfs, .udf, .fat: true
+    default: false
+    }
+  }
+
   /// The number of bytes at the start that identify most formats.
   private static let headSize = 4096
   private static let sector = 512

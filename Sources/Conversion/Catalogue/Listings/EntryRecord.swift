@@ -31,7 +31,7 @@ public struct EntryRecord: Sendable {
   public struct Flags: OptionSet, Sendable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
-    /// The bytes are in the archive as they are, at `place`.
+    /// The bytes are in the archive as they are, at `place`, or in the `pieces` if there are any.
     public static let isStored = Flags(rawValue: 1)
     public static let isEncrypted = Flags(rawValue: 2)
     /// The recorded size exceeds the maximum content of such an archive.
@@ -54,12 +54,18 @@ public struct EntryRecord: Sendable {
   public var modified = Timestamp(seconds: 0)
   /// The size in bytes.
   public var size: Int64 = 0
-  /// The offset of the bytes in the archive, if `isStored`.
+  /// The offset of the bytes in the archive, if `isStored`. Otherwise, the number of the block that has to be decoded
+  /// from its start for these bytes. 0 if there are no blocks.
   public var place: Int64 = 0
   public var path: [UInt8] = []
   public var text: [UInt8] = []
+  /// The parts of the archive that are the bytes. All others are zeros.
+  public var pieces: [SparseSource.Piece] = []
 
-  private static let fixedSize = 40
+  private static let fixedSize = 44
+  private static let pieceSize = 24
+  /// The maximum number of pieces.
+  public static let mostPieces = 64 << 10
   /// The maximum size of a path or text, in bytes.
   public static let longestText = 64 << 10
 
@@ -77,7 +83,13 @@ public struct EntryRecord: Sendable {
     let (path, text) = (path.prefix(Self.longestText), text.prefix(Self.longestText))
     bytes.append(littleEndian: UInt32(path.count))
     bytes.append(littleEndian: UInt32(text.count))
-    return bytes + path + text
+    let pieces = pieces.prefix(Self.mostPieces)
+    bytes.append(littleEndian: UInt32(pieces.count))
+    bytes += path + text
+    for piece in pieces {
+      for number in [piece.offset, piece.count, piece.start] { bytes.append(littleEndian: number) }
+    }
+    return bytes
   }
 
   /// Removes the first record from `bytes` and decodes it. Returns `nil` if it is incomplete or invalid.
@@ -96,11 +108,19 @@ public struct EntryRecord: Sendable {
     modified = Timestamp(seconds: seconds, nanoseconds: min(max(0, nanoseconds), 999_999_999))
     size = Bounds.size(number(Int64.self))
     place = Bounds.size(number(Int64.self))
-    let counts = (path: Int(number(UInt32.self)), text: Int(number(UInt32.self)))
-    guard max(counts.path, counts.text) <= Self.longestText, counts.path + counts.text <= rest.count else { return nil }
+    let counts = (path: Int(number(UInt32.self)), text: Int(number(UInt32.self)), pieces: Int(number(UInt32.self)))
+    guard max(counts.path, counts.text) <= Self.longestText, counts.pieces <= Self.mostPieces,
+      counts.path + counts.text + counts.pieces * Self.pieceSize <= rest.count
+    else { return nil }
     path = Array(rest.prefix(counts.path))
     text = Array(rest.dropFirst(counts.path).prefix(counts.text))
-    bytes = rest.dropFirst(counts.path + counts.text)
+    rest = rest.dropFirst(counts.path + counts.text)
+    pieces = (0..<counts.pieces).map { _ in
+      SparseSource.Piece(
+        offset: Bounds.size(number(Int64.self)), count: Bounds.size(number(Int64.self)),
+        start: Bounds.size(number(Int64.self)))
+    }
+    bytes = rest
   }
 }
 

@@ -29,6 +29,8 @@ typedef enum {
   /// The bytes do not have the format.
   FFMOUNT_7Z_FOREIGN,
   FFMOUNT_7Z_DAMAGED,
+  /// The bytes of an entry do not match its checksum.
+  FFMOUNT_7Z_WRONG_SUM,
   FFMOUNT_7Z_UNSUPPORTED,
   /// A password is needed, or the one given is wrong.
   FFMOUNT_7Z_LOCKED,
@@ -57,6 +59,7 @@ typedef enum {
   FFMOUNT_7Z_IS_SOLID = 13,
   FFMOUNT_7Z_IS_ENCRYPTED = 15,
   FFMOUNT_7Z_CRC = 19,
+  FFMOUNT_7Z_BLOCK = 27,
   FFMOUNT_7Z_OFFSET = 36,
   FFMOUNT_7Z_MODE = 53,
   FFMOUNT_7Z_LINK = 54,
@@ -90,6 +93,24 @@ void ffmount_7z_stream_close(ffmount_7z_stream *stream);
 
 /// Fills a buffer from an offset. Returns the number of bytes, which is smaller at the end, or -1.
 int64_t ffmount_7z_stream_read(ffmount_7z_stream *stream, uint64_t offset, void *buffer, size_t count);
+
+/// A range of an entry that the archive contains unchanged.
+typedef struct {
+  /// The offset in the entry.
+  uint64_t offset;
+  uint64_t count;
+  /// The offset in the archive.
+  uint64_t start;
+} ffmount_7z_area;
+
+/// Finds the ranges of the first `size` bytes of a stream that the archive contains unchanged, in order. All other bytes
+/// are zeros. Reads only the archive's structures.
+///
+/// Returns the number of ranges. Returns -1 if other bytes have to be decoded, if there are more than `room` ranges, or
+/// if `budget` does not suffice. Each call of the library takes 1 from it, and each 16 KiB of zeros or MiB of bytes.
+int64_t ffmount_7z_stream_areas(
+    ffmount_7z_archive *archive, ffmount_7z_stream *stream, uint64_t size, ffmount_7z_area *areas, size_t room,
+    uint64_t *budget);
 
 typedef struct {
   void *context;
