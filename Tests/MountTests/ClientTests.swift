@@ -37,6 +37,13 @@ struct ClientTests {
     }
   }
 
+  @Test func listedFoldersOfWebServersAreShown() async throws {
+    try await withScratch { scratch in
+      let result = try await script("elsewhere_folder.py", MountProcess.binary, scratch.path, limit: 100)
+      #expect(result.lines == ["done"], "\(result.text)")
+    }
+  }
+
   @Test func maliciousServersCauseOnlyErrors() async throws {
     try await withScratch { scratch in
       let result = try await script("remote_hostile.py", MountProcess.binary, scratch.path, limit: 150)

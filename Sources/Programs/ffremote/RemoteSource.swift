@@ -18,7 +18,7 @@ enum RemoteSource {
     let address = try ServerAddress(given, hasQuery: true)
     if address.isFolder {
       if try isServer(address, options) { return nil }
-      throw Refusal(.sourceMissing, "cannot show \(address.text): not an ffmount server (give the address of a file)")
+      return try folder(address, options)
     }
     return try file(address, options) ?? (isServer(address, options) ? nil : refusal(of: address))
   }
@@ -55,6 +55,7 @@ enum RemoteSource {
       }
       throw Refusal(.sourceMissing, "cannot show \(address.text): \(server.fault(answer))")
     }
+    if answer.head.type == "text/html", FolderPage.isListing(answer.body) { return try folder(address, options) }
     do throws(Fault) {
       let opened = try FileRecord.opened(answer, server)
       guard opened.hasParts || opened.size == Int64(opened.head.count) else {
@@ -70,6 +71,30 @@ enum RemoteSource {
     }
     isFound = true
     return server
+  }
+
+  /// Returns the folder of an address. Throws a refusal if the server does not list it.
+  private static func folder(_ address: ServerAddress, _ options: MountOptions) throws -> RemoteServer {
+    let interface = WebFolder(address)
+    let settings = WireSettings(
+      base: address.text, authorities: options.server.authorities, followsRedirections: true, usesPasswordFile: true)
+    let server = try RemoteServer(address, interface, settings, options)
+    let root = [UInt8(ascii: "/")]
+    var reason: Fault?
+    do {
+      let answer = try ask(server, interface.listing(of: root, after: nil), limit: 64 << 10)
+      do throws(Fault) {
+        guard answer.isSuccess else { throw server.fault(answer) }
+        _ = try interface.listing(answer, of: root)
+      } catch { reason = error }
+    } catch {
+      server.stop()
+      throw error
+    }
+    guard let reason else { return server }
+    server.stop()
+    throw Refusal(
+      .sourceMissing, "cannot show \(address.text): \(reason) (give the address of a file, or of a listed folder)")
   }
 
   private static func refusal(of address: ServerAddress) throws -> RemoteServer? {

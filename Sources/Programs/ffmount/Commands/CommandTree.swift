@@ -30,13 +30,16 @@ struct CommandTree {
     options.isWritable = false
     if let depth { options.depth = depth }
     options.sharedCache = shared.folder.map { FilePath($0) }
-    options.sourceID = shared.sourceID ?? MountTable().address(of: full.string)
+    let address = MountTable().address(of: full.string)
+    options.sourceID = shared.sourceID ?? address
     if !keepsResults {
       options.cache = .none
       options.keepsIndex = false
     }
     let folder = full.removingLastComponent()
-    let isAlone = unsafe isFolder && access(folder.string, R_OK | X_OK) != 0
+    // The parent directory of a folder on another machine is not a part of that.
+    let isTop = address != nil && MountTable().address(of: folder.string) == nil
+    let isAlone = unsafe isFolder && (isTop || access(folder.string, R_OK | X_OK) != 0)
     root = isAlone ? full : folder
     do throws(FileTreeError) { tree = try FileTree(at: root, options: options) } catch {
       throw Refusal(.sourceMissing, "cannot read \(given): \(error.sentence) (check its permissions)")

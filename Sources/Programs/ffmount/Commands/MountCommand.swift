@@ -16,7 +16,7 @@ struct MountCommand: ParsableCommand {
       beside NAME.mbox NAME.mbox.messages/ and NAME.mbox.views/, beside NAME.eml NAME.eml.message/, beside NAME.pdf \
       NAME.pdf.pages/ and NAME.compressed.pdf, and beside an image NAME.heic NAME.heic.as-jpeg, made when it is read. \
       SOURCE may be one such file: its folder view is then mounted. It may be http://HOST:PORT, where ffmount serve \
-      runs, or the address of a file on a web server. ffmount formats lists all views. Unmount with: ffmount -u MOUNTPOINT, or fusermount3 -u MOUNTPOINT.
+      runs, or the address of a file or folder on a web server. ffmount formats lists all views. Unmount with: ffmount -u MOUNTPOINT, or fusermount3 -u MOUNTPOINT.
 
       COMMANDS (ffmount help COMMAND describes each):
       \(commands)

@@ -163,7 +163,7 @@ final class RemoteServer: Sendable {
     // Without a condition, the response may come from the server's cache.
     if mark == nil { exchange.headers.append("If-None-Match: \(known?.tag ?? "\"none\"")") }
     let call = RepeatedRequest(
-      self, exchange, limit: Self.largestListing, takesStart: interface.takesStartOfItems
+      self, exchange, limit: Self.largestListing, takesStart: interface.file != nil
     ) { [self] result in
       let finish: @Sendable () -> Void = { [self] in
         do throws(Fault) {

@@ -41,7 +41,7 @@ struct VerifyCommand: ParsableCommand {
     let place = try CommandTree(elsewhere?.path ?? path, depth: VerifyWalk.depth)
     try place.expectReadable(elsewhere?.path ?? path)
     let folder = elsewhere == nil ? FilePath(path).removingLastComponent().string : Self.parent(path)
-    let prefix = place.path.isEmpty || elsewhere != nil && place.isFolder ? path : folder
+    let prefix = place.path.isEmpty ? path : folder
     let report = UnfairLock(VerifyReport(prefix: prefix, isJSON: json))
     var progress = ProgressLine(path, size: 0, output: STDERR_FILENO, isShown: !json)
     let (isFolder, root) = (place.isFolder, place.root)

@@ -39,7 +39,7 @@ struct VerifyReport {
     // The double slash of an address is not one of a path.
     let path =
       prefix.contains("://")
-      ? "\(prefix)/\(FilePath(root: nil, path.components).string)"
+      ? "\(prefix)\(prefix.hasSuffix("/") ? "" : "/")\(FilePath(root: nil, path.components).string)"
       : prefix.isEmpty ? path.string : FilePath(prefix).appending(path.components).string
     if isJSON {
       let object: JSON = ["path": .string(path), "reason": .string(reason)]
