@@ -12,7 +12,8 @@ import subprocess
 # The name, the label, the command, and the MIME types of the files. Nemo's menu is made of files, not by this program.
 INSIDE = (
     "application/zip application/vnd.comicbook+zip application/x-tar application/x-compressed-tar application/gzip "
-    "application/x-bzip application/x-bzip-compressed-tar application/x-bzip2 application/x-xz "
+    "application/x-bzip application/x-bzip-compressed-tar application/x-bzip1-compressed-tar application/x-bzip2 "
+    "application/x-bzip2-compressed-tar application/x-xz "
     "application/x-xz-compressed-tar application/zstd application/x-zstd-compressed-tar application/x-compress "
     "application/x-tarz application/x-lz4 application/x-lz4-compressed-tar application/x-lzip "
     "application/x-lzip-compressed-tar application/x-lzma application/x-lzma-compressed-tar application/x-brotli "
