@@ -140,6 +140,12 @@ public import WorkerKit
 
   // MARK: Bytes
 
+  /// Opens the bytes of an entry. Returns `nil` if they can only be decoded from the start. Those of 7z always are: the
+  /// library would decode a block for each entry.
+  private func stream(of entry: Int) -> OpaquePointer? {
+    format == .sevenZip ? nil : unsafe ffmount_7z_stream_open(handle, UInt32(clamping: entry))
+  }
+
   /// Calls `body` with a function that reads the bytes of an entry at any offset. Returns `nil` if they can only be
   /// decoded from the start.
   func withStream<Result>(
@@ -147,7 +153,7 @@ public import WorkerKit
     _ body: ((_ buffer: UnsafeMutableRawBufferPointer, _ offset: Int64) throws(JobFailure) -> Int) throws(JobFailure)
       -> Result
   ) throws(JobFailure) -> Result? {
-    guard let stream = unsafe ffmount_7z_stream_open(handle, UInt32(clamping: entry)) else { return nil }
+    guard let stream = unsafe stream(of: entry) else { return nil }
     defer { unsafe ffmount_7z_stream_close(stream) }
     return try unsafe body { (buffer, offset) throws(JobFailure) in
       let count = unsafe ffmount_7z_stream_read(stream, UInt64(max(0, offset)), buffer.baseAddress, buffer.count)
@@ -156,10 +162,14 @@ public import WorkerKit
     }
   }
 
-  /// Returns the pieces of the image that are the first `size` bytes of an entry, of which all others are zeros. Returns
-  /// `nil` if bytes have to be decoded, if there are too many zeros, or if the `budget` of steps does not suffice.
+  /// Returns the pieces of the image that are the first `size` bytes of an entry. All other bytes are zeros.
+  ///
+  /// Returns `nil` if bytes have to be decoded, if there are too many zeros, or if the `budget` of steps does not
+  /// suffice.
   func pieces(of entry: Int, size: Int64, budget: inout UInt64) -> [SparseSource.Piece]? {
-    guard size - input.count <= Self.mostZeros, let stream = unsafe ffmount_7z_stream_open(handle, UInt32(clamping: entry)) else { return nil }
+    guard size - input.count <= Self.mostZeros,
+      let stream = unsafe stream(of: entry)
+    else { return nil }
     defer { unsafe ffmount_7z_stream_close(stream) }
     if areas.isEmpty { areas = Array(repeating: ffmount_7z_area(), count: EntryRecord.mostPieces) }
     let count = unsafe ffmount_7z_stream_areas(handle, stream, UInt64(max(0, size)), &areas, areas.count, &budget)
@@ -173,7 +183,7 @@ public import WorkerKit
 
   /// Whether an entry can be read at any offset.
   func hasStream(_ entry: Int) -> Bool {
-    guard let stream = unsafe ffmount_7z_stream_open(handle, UInt32(clamping: entry)) else { return false }
+    guard let stream = unsafe stream(of: entry) else { return false }
     unsafe ffmount_7z_stream_close(stream)
     return true
   }
