@@ -39,7 +39,7 @@ import Testing
 
   @Test func keyIsCreatedOnceAndPrivateToOwner() async throws {
     try await withScratch { scratch in
-      let key = try OwnKey.key(in: scratch.path)
+      var key = try OwnKey.key(in: scratch.path)
       #expect(key.count == 32 && Set(key).count > 8)
       #expect(try OwnKey.key(in: scratch.path) == key)
       for change in [
@@ -50,6 +50,7 @@ import Testing
         #expect(other != key && other.count == 32, "\(change)")
         #expect(try OwnKey.key(in: scratch.path) == other)
         _ = try await shell("cd \"$1\" && rm -f other", scratch.path)
+        key = other
       }
     }
   }
