@@ -64,6 +64,10 @@ import Testing
         let found = try await names(query)
         #expect(found == [name], "\(query)")
       }
+      let odd = try await shell(
+        "cd \"$1\" && printf oddly > \"$(printf 'inv\\377id.txt')\" && \"$2\" search --json . oddly", scratch.source,
+        MountProcess.binary)
+      #expect(odd.text.contains("\"encodedPath\": \"./inv%FFid.txt\""), "\(odd.text)\(odd.errors)")
       // Neither the folders of a path match an expression, nor is a mailbox outside itself.
       let (outside, inside) = (try await names("zebrafoo /plain/"), try await names("in:in.mbox boxed"))
       #expect(outside.isEmpty && inside.count == 1, "\(outside) \(inside)")
@@ -75,6 +79,12 @@ import Testing
     try await withScratch { scratch in
       let make = """
         cd "$1"; echo secretword > secret.txt; zip -qP hunter2 source/locked.zip secret.txt
+        printf '%s\\n' '%PDF-1.4' '1 0 obj <</Type/Catalog/Pages 2 0 R>> endobj' \\
+          '2 0 obj <</Type/Pages/Kids[3 0 R]/Count 1>> endobj' \\
+          '3 0 obj <</Type/Page/Parent 2 0 R/MediaBox[0 0 300 100]/Contents 4 0 R/Resources<</Font<</F 5 0 R>>>>>> endobj' \\
+          '4 0 obj <</Length 38>> stream' 'BT /F 20 Tf 9 9 Td (paperword) Tj ET  ' 'endstream endobj' \\
+          '5 0 obj <</Type/Font/Subtype/Type1/BaseFont/Helvetica>> endobj' 'trailer <</Root 1 0 R>>' > open.pdf
+        qpdf --warning-exit-0 --encrypt hunter2 owner 256 -- open.pdf source/locked.pdf
         echo hunter2 > password; chmod 600 password
         """
       let made = try await shell(make, scratch.path)
@@ -83,14 +93,21 @@ import Testing
       let options = ["-o", "password_file=\(scratch.path)/password"]
       try await withMount(scratch, options: options, environment: environment) { mount in
         let script = """
-          cat "$1/locked.zip.contents/secret.txt"; ls "$1/.search/secretword"; ls "$1/.search/name:secret" | wc -l
+          cat "$1/locked.zip.contents/secret.txt"; grep -c paperword "$1/locked.pdf.as-txt"
+          ls "$1/.search/secretword OR paperword"; ls "$1/.search/name:secret" | wc -l
           """
         let said = try await shell(script, mount.mountpoint)
-        #expect(said.text == "secretword\nRESULTS.json\nRESULTS.tsv\nRESULTS.txt\n4\n", "\(said.text)")
+        #expect(said.text == "secretword\n1\nRESULTS.json\nRESULTS.tsv\nRESULTS.txt\n4\n", "\(said.text)")
       }
       let search = [MountProcess.binary, "search", scratch.source]
-      let found = try await MountChild(search + ["secretword"], environment: environment).wait(atMost: 60)
-      #expect(found.status == 1 && !found.errors.contains("secretword?"), "\(found.text)\(found.errors)")
+      for word in ["secretword", "secretwor", "paperword"] {
+        let found = try await MountChild(search + [word], environment: environment).wait(atMost: 60)
+        #expect(found.status == 1 && !found.errors.contains("did you mean"), "\(found.text)\(found.errors)")
+      }
+      for query in ["x -sort:date", "x OR sort:date"] {
+        let found = try await MountChild(search + [query], environment: environment).wait(atMost: 60)
+        #expect(found.status == 64 && found.errors.contains("'sort:' cannot be negated"), "\(found.errors)")
+      }
     }
   }
 

@@ -26,6 +26,9 @@ package struct FindQuery: Sendable {
         "'kind:' and 'type:' need a kind such as mail, document or image, or a known extension, not '\(kind)' "
           + "(ext:\(kind) finds the names that end so)")
     }
+    if parsed.hasOrderInside {
+      throw Fault(.unsupported, "'sort:' cannot be negated, and not be beside an OR")
+    }
     terms = parsed.positiveTerms
     phrases = parsed.conjuncts.filter(\.hasOrder)
     var patterns: [RegularExpression] = []
@@ -76,6 +79,18 @@ extension SearchQuery {
     default: return []
     }
   }
+
+  /// Whether an order is negated, or an alternative.
+  fileprivate var hasOrderInside: Bool {
+    switch self {
+    case .all(let parts): parts.contains(where: \.hasOrderInside)
+    case .any(let parts): parts.contains { $0.isOrder || $0.hasOrderInside }
+    case .not(let part): part.isOrder || part.hasOrderInside
+    default: false
+    }
+  }
+
+  private var isOrder: Bool { if case .order = self { true } else { false } }
 
   private var hasExpression: Bool {
     switch self {

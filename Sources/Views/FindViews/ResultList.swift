@@ -80,7 +80,7 @@ final class ResultList: SearchItem {
     for (index, hit) in results.hits.enumerated() {
       text += index == 0 ? "\n" : ",\n"
       text +=
-        "  {\"path\": \(JSONText.quoted(String(decoding: hit.path, as: UTF8.self))), \"kind\": \(JSONText.quoted(hit.kind.name)), "
+        "  {\"path\": \(JSONText.quoted(String(decoding: hit.path, as: UTF8.self))), \(encoded(hit.path))\"kind\": \(JSONText.quoted(hit.kind.name)), "
       text +=
         "\"date\": \(hit.day.map(JSONText.quoted) ?? "null"), \"size\": \(hit.size), \"title\": \(JSONText.quoted(hit.title)), "
       text += "\"snippet\": \(JSONText.quoted(hit.snippet.text)), "
@@ -90,6 +90,11 @@ final class ResultList: SearchItem {
     }
     text += results.hits.isEmpty ? "]\n" : "\n]\n"
     return Array(text.utf8)
+  }
+
+  /// Returns the percent-encoded path as a member of an object, if the path is not UTF-8.
+  private static func encoded(_ path: [UInt8]) -> String {
+    path.span.isUTF8 ? "" : "\"encodedPath\": \(JSONText.quoted(Percent.encoded(path, keepingSlash: true))), "
   }
 
   /// Returns a snippet with its words between `[` and `]`.

@@ -2,6 +2,7 @@ import Assembly
 import FileTrees
 import Glibc
 import SystemPackage
+import Text
 
 /// Writes documents found to standard output.
 struct DocumentLines {
@@ -56,6 +57,8 @@ struct DocumentLines {
         "path": .string(path), "kind": .string(document.kind), "date": JSON(date), "size": .number(document.size),
         "title": .string(document.title), "snippet": .string(document.snippet), "rank": JSON(document.rank),
       ]
+      let raw = rawPath(of: document)
+      if !raw.span.isUTF8 { object.add("encodedPath", Percent.encoded(raw, keepingSlash: true)) }
       if !document.sender.isEmpty { object.add("sender", document.sender) }
       output.append((count == 0 ? "[\n  \(object.text)" : ",\n  \(object.text)").utf8)
     case .fields:

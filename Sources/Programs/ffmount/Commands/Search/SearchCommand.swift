@@ -82,8 +82,8 @@ struct SearchCommand: ParsableCommand {
     } catch {
       progress.clear()
       if error.code == .unsupported {
-        throw Refusal(
-          .sourceUnsuitable, "cannot search \(archive): \(error.sentence) (give a mailbox, or a folder without --mail)")
+        let remedy = mail ? "give a mailbox, or a folder without --mail" : "give a mailbox, or the folder it is in"
+        throw Refusal(.sourceUnsuitable, "cannot search \(archive): \(error.sentence) (\(remedy))")
       }
       throw Refusal(.searchFailure, "cannot search \(archive): \(error.sentence)")
     }
