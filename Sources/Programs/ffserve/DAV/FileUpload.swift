@@ -57,7 +57,7 @@ final class FileUpload: BodySink {
     defer { dav.site.forgetAnswers() }
     let isNew = replacement.old == nil
     if Conditions(request).areAboutState {
-      // Of several clients that expect the same state, one succeeds.
+      // One of several clients that expect the same state succeeds.
       try dav.site.conditionalChanges.lock()
       defer { dav.site.conditionalChanges.unlock() }
       let existing = try dav.site.library.existing(path.names)

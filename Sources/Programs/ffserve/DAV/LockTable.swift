@@ -12,7 +12,7 @@ final class LockTable: Sendable {
     let isExclusive: Bool
     /// The description of the owner that the client gave.
     let owner: XMLElement?
-    /// The user that set the lock, the only one who can use it.
+    /// The user that set the lock, which alone can use it.
     let user: String
     /// The remaining time at the last request for the lock, in seconds.
     fileprivate(set) var seconds: UInt64
@@ -102,7 +102,7 @@ final class LockTable: Sendable {
     return locks.withLock { locks in
       if locks.isEmpty { return nil }
       Self.removeEnded(&locks, now)
-      // Of several shared locks, the token of one suffices.
+      // The token of one of several shared locks suffices.
       let groups = Dictionary(grouping: Self.locks(in: locks, touching: reach), by: \.path)
       return groups.values.first { group in !group.contains { tokens.contains($0.token) && $0.user == user } }?.first
     }

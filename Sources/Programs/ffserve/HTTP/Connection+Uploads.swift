@@ -26,7 +26,7 @@ final class IncomingBody {
     self.start = start
   }
 
-  /// Whether so many bytes wait to be stored that no more are read.
+  /// Whether no more bytes are read before some of those that wait have been stored.
   var isFull: Bool { bytes.readableBytes >= Self.mostWaiting }
 
   private static let mostWaiting = 512 << 10
