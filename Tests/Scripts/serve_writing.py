@@ -3,6 +3,7 @@
 Makes its files below FOLDER, and prints what is not as it should be, and at the end "done".
 """
 import hashlib
+import json
 import os
 import re
 import socket
@@ -235,11 +236,89 @@ def broken(server):
     same("several in a row", (re.findall(rb"HTTP/1.1 (\d+)", got), content("one"), content("two")), ([b"201", b"201", b"409", b"204"], b"one", b"two"))
 
 
+TUS = "Tus-Resumable: 1.0.0"
+
+
+def uploads(server):
+    """tus 1.0: what arrives stays, whatever ends the connection or the server, and has its name only when it is complete."""
+    data = os.urandom(300_000)
+
+    def create(path, size, *more, headers=(TUS,)):
+        return server.ask(f"/api/uploads?path={path}" + "".join(more), f"Upload-Length: {size}", *headers, method="POST")
+
+    def send(address, offset, body, *more):
+        return server.ask(address, TUS, f"Upload-Offset: {offset}", *(more or ("Content-Type: application/offset+octet-stream",)), method="PATCH", body=body)
+
+    got = server.ask("/api/uploads", method="OPTIONS")
+    same("what is there", (got.status, got.header("tus-version"), got.header("tus-extension")), (204, "1.0.0", "creation,termination"))
+    got = create("/in/new.bin", len(data))
+    address = got.header("location")
+    same("begun", (got.status, content("in", "new.bin")), (201, None))
+    same("a part", (send(address, 0, data[:1000]).header("upload-offset"), content("in", "new.bin")), ("1000", None))
+    same("from elsewhere", [send(address, offset, b"x").status for offset in (0, 999, 1001, 1 << 62)], [409] * 4)
+    same("no offset", [send(address, text, b"x").status for text in ("-1", "x", "9" * 30, "")], [400] * 4)
+    same("another type", send(address, 1000, b"x", "Content-Type: text/plain").status, 415)
+    same("no protocol", [create("/x", 1, headers=()).status, server.ask(address, method="HEAD").status], [412, 412])
+    same("no size", [create("/x", size).status for size in ("-1", "x", "9" * 30, "")], [400] * 4)
+    same("too much", send(address, 1000, data).status, 413)
+    offset = int(server.ask(address, TUS, method="HEAD").header("upload-offset"))
+    with server.connect() as connection:
+        connection.sendall(f"PATCH {address} HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n{TUS}\r\nUpload-Offset: {offset}\r\nContent-Type: application/offset+octet-stream\r\n"
+                           f"Content-Length: {len(data) - offset}\r\n\r\n".encode() + data[offset:100_000])  # fmt: skip
+        until = time.time() + 10
+        while (offset := int(server.ask(address, TUS, method="HEAD").header("upload-offset"))) < 100_000 and time.time() < until:
+            time.sleep(.05)
+    same("cut off", (offset, content("in", "new.bin")), (100_000, None))
+    server.process.kill()
+    server.process.wait()
+    with Server(program, source, "--no-bonjour", "-o", "rw") as other:
+        ask = lambda *headers, **more: other.ask(address, TUS, *headers, **more)
+        offset = int(ask(method="HEAD").header("upload-offset"))
+        got = ask(f"Upload-Offset: {offset}", "Content-Type: application/offset+octet-stream", method="PATCH", body=data[offset:])
+        same("complete", (offset, got.status, content("in", "new.bin") == data, os.listdir(os.path.join(source, "in"))), (100_000, 204, True, ["new.bin"]))
+        same("after it", ask(method="HEAD").status, 404)
+        make = lambda path, size, more="": other.ask(f"/api/uploads?path={path}{more}", f"Upload-Length: {size}", TUS, method="POST")
+        same("not over it", [make("/in/new.bin", 1).status, make("/in/new.bin", 0, "&replace=1").status, content("in", "new.bin")], [409, 201, b""])
+        same("outside", [make(path, 1).status for path in ("/../x", "/up/x", "/a.zip.contents/new", "/", "", "/a%00b", "/pipe", "/none%2f..%2fx")], [400, 403, 403, 400, 400, 400, 409, 400])
+        got = other.ask(make("/gone", 5).header("location"), TUS, method="DELETE")
+        same("given up", (got.status, [name for name in os.listdir(source) if name.endswith(".upload")]), (204, []))
+        same("another number", [other.ask(f"/api/uploads/{number}?path=/gone", TUS, method="DELETE").status for number in ("0" * 32, "..", "x" * 32, "")], [404] * 4)
+        same("one that is larger than any disk", make("/huge", (1 << 63) - 1).status, 507)
+        same("a page elsewhere", other.ask("/api/uploads?path=/x", "Upload-Length: 1", TUS, "Origin: http://evil.example", method="POST").status, 403)
+
+
+def trash():
+    """What the page deletes comes back, unless its name is taken."""
+    with Server(program, source, "--no-bonjour", "-o", "rw") as server:
+        delete = lambda path: server.ask("/api/file?path=" + urllib.parse.quote(path), method="DELETE")
+        restore = lambda item: server.ask("/api/restore?item=" + urllib.parse.quote(item), method="POST")
+        for name, data in [("ü #.txt", b"kept"), ("in/b", b"below")]:
+            with open(os.path.join(source, name), "wb") as file:
+                file.write(data)
+            item = json.loads(delete("/" + name).body)["item"]
+            same(f"{name} is away", content(name), None)
+            same(f"{name} is back", (restore(item).status, content(name), restore(item).status), (200, data, 404))
+        item = json.loads(delete("/in").body)["item"]
+        os.mkdir(os.path.join(source, "in"))
+        same("a name that is taken", (restore(item).status, os.listdir(os.path.join(source, "in"))), (409, []))
+        same("what is not there", [restore(text).status for text in ("nothing", "../../secret.txt", "a/b", "")], [404, 400, 400, 400])
+        same("what may not be deleted", [delete(path).status for path in ("/", "/a.zip.contents/x", "/up/secret.txt", "/none")], [400, 403, 403, 404])
+        with open(os.path.join(source, ".trash", "info", "forged.trashinfo"), "w") as file:
+            file.write("[Trash Info]\nPath=/../secret.txt\n")
+        same("a forged record", restore("forged").status, 422)
+        same("from the trash", (delete("/.trash").status, os.path.exists(os.path.join(source, ".trash"))), (200, False))
+    with Server(program, source, "--no-bonjour", "--no-trash", "-o", "rw") as server:
+        got = server.ask("/api/file?path=/in", method="DELETE")
+        same("for good", (got.status, "item" in json.loads(got.body), sorted(os.listdir(source))[:1] == [".trash"]), (200, False, False))
+
+
 def readonly():
     with Server(program, source, "--no-bonjour") as server:
         for method in ["PUT", "MKCOL", "DELETE", "MOVE", "COPY", "PROPPATCH", "LOCK", "UNLOCK"]:
             got = server.ask("/dav/plain.txt", "Destination: /dav/x", method=method, body=b"x" if method == "PUT" else b"")
             same(f"{method} of a tree that is only read", (got.status, b"-o rw" in got.body, "PUT" in got.header("allow")), (403, True, False))
+        for target, method, header in [("/api/uploads?path=/x", "POST", "Upload-Length: 1"), ("/api/file?path=/plain.txt", "DELETE", "X: y"), ("/api/restore?item=x", "POST", "X: y")]:
+            same(f"{method} {target}", server.ask(target, TUS, header, method=method).status, 403)
         got = server.ask("/", method="OPTIONS")
         same("its abilities", (got.header("dav"), got.header("allow")), ("1, 3", "OPTIONS, GET, HEAD, PROPFIND"))
 
@@ -247,7 +326,8 @@ def readonly():
 make()
 beside = sorted(os.listdir(folder))
 with Server(program, source, "--no-bonjour", "-o", "rw") as server:
-    for part in (writes, escapes, conditions, locks, properties, broken):
+    for part in (writes, escapes, conditions, locks, properties, broken, uploads):
         part(server)
+trash()
 readonly()
 print("done")

@@ -47,6 +47,9 @@ package struct ServeOptions: ParsableArguments {
   @Flag(help: "Do not announce the server in the local network.")
   package var noBonjour = false
 
+  @Flag(help: "Delete for good what the page deletes, instead of moving it to .trash.")
+  package var noTrash = false
+
   @Option(
     name: .customShort("o"),
     help: ArgumentHelp("Mount options, separated by commas (see man ffmount).", valueName: "options"))

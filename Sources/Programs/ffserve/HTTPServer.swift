@@ -67,7 +67,10 @@ struct HTTPServer {
     // The port is known after bind(2), and no request is answered before.
     let listening = try listen(group) {
       let access = Access(token: token, hosts: HostNames(given: options.name + [options.host]))
-      return Site(tree, root, of: source, access, behind: proxies, bench, long: longBench, connections: connections) {
+      return Site(
+        tree, root, of: source, access, behind: proxies, bench, long: longBench, connections: connections,
+        hasTrash: !options.noTrash
+      ) {
         [logger] line in
         logger.notice("\(line)")
       }

@@ -33,6 +33,9 @@ final class Site: Sendable {
   let connections: ConnectionLimit
   let recent = RecentAnswers()
   let locks = LockTable()
+  let activeUploads = ActiveUploads()
+  /// Whether removed files can be restored.
+  let hasTrash: Bool
   /// Held while a change is made that depends on the current state of a file.
   let conditionalChanges = CancellableLock()
   private let root: RealRoot
@@ -47,10 +50,11 @@ final class Site: Sendable {
   init(
     _ tree: Tree, _ root: RealRoot, of source: ShownSource, _ access: Access, behind proxies: Proxies,
     _ bench: BlockingExecutor,
-    long longBench: BlockingExecutor, connections: Int,
+    long longBench: BlockingExecutor, connections: Int, hasTrash: Bool,
     log: @escaping @Sendable (String) -> Void
   ) {
     self.tree = tree
+    self.hasTrash = hasTrash
     self.root = root
     library = source.library(tree)
     self.source = source
@@ -97,6 +101,8 @@ final class Site: Sendable {
   }
 
   private func make(_ request: HTTPRequest) -> Answer {
+    if Uploads.isAsked(by: request) { return Uploads(self).answer(request) }
+    if Trash.isAsked(by: request) { return Trash(self).answer(request) }
     if WebDAV.isAsked(by: request) { return WebDAV(self).answer(request) }
     guard request.method == .GET || request.method == .HEAD else {
       return .now(.problem(.methodNotAllowed, headers: [("Allow", "GET, HEAD")]))
@@ -107,13 +113,13 @@ final class Site: Sendable {
   }
 
   /// Returns whether requests with this method may store their body.
-  static func storesBody(_ method: HTTPMethod) -> Bool { method == .PUT }
+  static func storesBody(_ method: HTTPMethod) -> Bool { method == .PUT || method == .PATCH }
 
   /// Begins to receive the body of a request that stores it. Returns `nil` for other requests, whose bodies are short.
   /// Does not block.
   func reception(of request: HTTPRequest) -> Reception.Start? {
     if case .refused(let response) = access.check(request) { return { .refused(response) } }
-    return WebDAV(self).reception(of: request)
+    return request.method == .PUT ? WebDAV(self).reception(of: request) : Uploads(self).reception(of: request)
   }
 
   /// Returns the file or directory at a path. Blocks.

@@ -15,6 +15,8 @@ package final class Replacement: Sendable {
   /// The replaced file. `nil` if there is none.
   package let old: ResolvedPath?
   private let replacing: Bool
+  /// The file with the temporary name, if it existed before and is kept until it is finished.
+  private let resumed: ResolvedPath?
   private let isOver = Atomic<Bool>(false)
   /// The open file, for reading and writing.
   package let file: Tree.OpenFile
@@ -24,8 +26,13 @@ package final class Replacement: Sendable {
 
   /// Creates an empty file.
   ///
-  /// - Parameter isClosed: Whether only the owner has access to the new file until `finish`, even if it replaces none.
-  package init(of names: [FileName], in tree: FileTree, replacing: Bool, isClosed: Bool = false) throws(Fault) {
+  /// - Parameters:
+  ///   - isClosed: Whether only the owner has access to the new file until `finish`, even if it replaces none.
+  ///   - passing: The temporary name of an existing file in the same directory, which is opened instead, and kept
+  ///     unless it is finished.
+  package init(
+    of names: [FileName], in tree: FileTree, replacing: Bool, isClosed: Bool = false, resuming passing: FileName? = nil
+  ) throws(Fault) {
     var names = names
     var old: ResolvedPath?
     // If existing files are not replaced, a broken symbolic link also counts as one.
@@ -41,10 +48,16 @@ package final class Replacement: Sendable {
     self.old = old
     self.replacing = replacing
     (folder, name) = try tree.parent(of: names)
-    passing = Self.passingName(for: name)
+    resumed = try passing.map { [folder] (name) throws(Fault) in try folder.child(name, .blocking) }
+    self.passing = passing ?? Self.passingName(for: name)
+    if let resumed {
+      node = resumed.node
+      file = try tree.tree.open(resumed.node, flags: O_RDWR, for: nil)
+      return
+    }
     // Other users cannot open the file before it has the permissions of the old one.
     let (entry, file) = try tree.tree.create(
-      passing, in: folder.node, flags: O_RDWR | O_EXCL, permissions: old == nil && !isClosed ? 0o666 : 0o600,
+      self.passing, in: folder.node, flags: O_RDWR | O_EXCL, permissions: old == nil && !isClosed ? 0o666 : 0o600,
       by: FileTree.maker)
     node = entry.node
     self.file = file
@@ -52,7 +65,7 @@ package final class Replacement: Sendable {
 
   deinit {
     discard()
-    tree.tree.forget(node, 1)
+    if resumed == nil { tree.tree.forget(node, 1) }
   }
 
   /// Returns the name that an item has until it is complete.
@@ -75,7 +88,7 @@ package final class Replacement: Sendable {
     // A cancelled task has removed the file already.
     guard !isOver.exchange(true, ordering: .relaxed) else { throw .interrupted }
     do throws(Fault) { try tree.rename(passing, in: folder, to: name, in: folder, replacing: replacing) } catch {
-      remove()
+      if resumed == nil { remove() }
       throw error
     }
     try tree.tree.openFolder(folder.node, .blocking).sync(onlyData: false, .blocking)
@@ -101,9 +114,9 @@ package final class Replacement: Sendable {
     try set(old.attributes.permissions & 0o777)
   }
 
-  /// Removes the file unless it has its final name.
+  /// Removes the file unless it has its final name, or existed before.
   package func discard() {
-    if !isOver.exchange(true, ordering: .relaxed) { remove() }
+    if resumed == nil, !isOver.exchange(true, ordering: .relaxed) { remove() }
   }
 
   private func remove() {

@@ -86,13 +86,17 @@ extension API {
     case "stored": method = .stored
     default: return .problem(.badRequest, "the parameter method is neither deflated nor stored")
     }
+    guard let chosen = request.query.all("name") else {
+      return .problem(.badRequest, "a parameter name is incorrectly encoded")
+    }
     let name = path.names.last ?? FileName(site.name == "/" ? "root" : site.name)
     let headers: [(name: String, value: String)] = [
       ("Content-Type", "application/zip"), ("Cache-Control", "no-store"),
       ("Content-Disposition", FileAnswer.disposition(name.appending(".zip"), isAttachment: true)),
     ]
     if request.method == .HEAD { return Response(.ok, headers: headers, .unknown) }
-    return Response(.ok, headers: headers, .stream(try ZipStream(place, named: name, method)))
+    return Response(
+      .ok, headers: headers, .stream(try ZipStream(place, named: name, method, only: Set(chosen.map { FileName($0) }))))
   }
 }
 

@@ -50,9 +50,12 @@ final class ZipStream: BodySource {
   /// The maximum number of unreadable files that are named.
   private static let mostMissing = 10_000
 
-  init(_ folder: ResolvedPath, named name: FileName, _ method: ZipRecords.Method) throws(Fault) {
+  /// - Parameter chosen: the entries to include. All if empty.
+  init(
+    _ folder: ResolvedPath, named name: FileName, _ method: ZipRecords.Method, only chosen: Set<FileName> = []
+  ) throws(Fault) {
     unsafe packer = method == .deflated ? ZipPacker() : nil
-    let rows = try Self.rows(of: folder)
+    let rows = try Self.rows(of: folder).filter { chosen.isEmpty || chosen.contains($0.name) }
     unsafe state.frames = [Frame(place: folder, path: name.bytes + [UInt8(ascii: "/")], rows: rows)]
   }
 

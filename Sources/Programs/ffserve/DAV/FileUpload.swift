@@ -57,7 +57,7 @@ final class FileUpload: BodySink {
     defer { dav.site.forgetAnswers() }
     let isNew = replacement.old == nil
     if Conditions(request).areAboutState {
-      // One of several clients that expect the same state succeeds.
+      // Only one of several clients that expect the same state succeeds.
       try dav.site.conditionalChanges.lock()
       defer { dav.site.conditionalChanges.unlock() }
       let existing = try dav.site.library.existing(path.names)

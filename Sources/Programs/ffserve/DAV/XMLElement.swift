@@ -42,7 +42,7 @@ struct XMLElement: Sendable, Hashable {
   /// Returns the first element of WebDAV with a name in this element.
   func dav(_ name: String) -> XMLElement? { elements.first { $0.isDAV(name) } }
 
-  /// The element as XML that declares its own namespaces, inside an element whose default namespace is `outer`.
+  /// The element as XML that declares its own namespaces, for a context with the default namespace `outer`.
   func serialized(in outer: String? = nil) -> String {
     var text = "<\(name)"
     if space != outer { text += " xmlns=\"\(MultiStatus.escaped(space))\"" }

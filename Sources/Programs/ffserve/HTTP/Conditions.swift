@@ -13,7 +13,7 @@ struct Conditions: Sendable {
     ["if-match", "if-none-match", "if-unmodified-since"].contains { request.headers.contains(name: $0) }
   }
 
-  /// Returns whether a request that changes an item, or reads one for which the client requires a state, may proceed.
+  /// Returns whether a request that changes an item, or reads one for which the client requires a state, may continue.
   ///
   /// - Parameters:
   ///   - tag: the current entity tag. Nil if the item does not exist.

@@ -26,7 +26,7 @@ final class IncomingBody {
     self.start = start
   }
 
-  /// Whether no more bytes are read before some of those that wait have been stored.
+  /// Whether the maximum number of bytes wait to be stored, so that no more are read.
   var isFull: Bool { bytes.readableBytes >= Self.mostWaiting }
 
   private static let mostWaiting = 512 << 10

@@ -27,6 +27,16 @@ struct Query: Sendable {
     return nil
   }
 
+  /// Returns the bytes of all values with a name. Returns `nil` if the encoding of one is invalid.
+  func all(_ name: String) -> [[UInt8]]? {
+    var values: [[UInt8]] = []
+    for pair in text.utf8.split(separator: UInt8(ascii: "&")) where pair.starts(with: "\(name)=".utf8) {
+      guard let value = Percent.decoded(pair.dropFirst(name.utf8.count + 1), plusIsBlank: true) else { return nil }
+      values.append(value)
+    }
+    return values
+  }
+
   /// Returns the first value with a name as text. Returns `nil` if there is none, its encoding is invalid, or it is not
   /// UTF-8.
   func text(_ name: String) -> String? {

@@ -13,6 +13,7 @@ enum Page {
     "/": ("text/html; charset=utf-8", PackageResources.page_html),
     "/page.css": ("text/css; charset=utf-8", PackageResources.page_css),
     "/page.js": ("text/javascript; charset=utf-8", PackageResources.page_js),
+    "/write.js": ("text/javascript; charset=utf-8", PackageResources.write_js),
     "/enter.js": ("text/javascript; charset=utf-8", Array(entering.utf8)),
   ]
 
@@ -45,15 +46,15 @@ enum Page {
     let target = String(decoding: rest, as: UTF8.self).replacing("&", with: "&amp;")
     let text = """
       <!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>ffmount</title>\
-      <noscript><meta http-equiv="refresh" content="0;url=/\(target.isEmpty ? "" : "?" + target)"></noscript>\
-      <script src="/enter.js"></script>
+      <noscript><meta http-equiv="refresh" content="0;url=./\(target.isEmpty ? "" : "?" + target)"></noscript>\
+      <script src="enter.js"></script>
       """
     return html(Array(text.utf8)).with("Cache-Control", "no-store")
   }
 
   private static let entering = """
     const rest = location.search.slice(1).split("&").filter((part) => part !== "token" && !part.startsWith("token="));
-    location.replace("/" + (rest.join("&") && "?" + rest.join("&")) + location.hash);
+    location.replace(location.pathname + (rest.join("&") && "?" + rest.join("&")) + location.hash);
 
     """
 

@@ -38,10 +38,12 @@ function tool(symbol, label, key, action) {
 
 const plural = (count, one, many = one + "s") => `${count.toLocaleString()} ${count === 1 ? one : many}`;
 
-function toast(text) {
-  $("toast").textContent = text;
+/** Shows a message for a moment, with a button that does something. */
+function toast(text, label = "", action = null) {
+  const end = () => $("toast").replaceChildren();
+  $("toast").replaceChildren(text, ...(action ? [make("button", { type: "button", click: () => { end(); action(); } }, label)] : []));
   clearTimeout(toast.timer);
-  toast.timer = setTimeout(() => { $("toast").textContent = ""; }, 2600);
+  toast.timer = setTimeout(end, action ? 9000 : 2600);
 }
 
 // MARK: Settings
@@ -90,7 +92,7 @@ function decode(path) {
 const join = (folder, name) => (folder === "/" ? "" : folder) + "/" + name;
 const parentOf = (path) => path.slice(0, path.lastIndexOf("/")) || "/";
 const lastOf = (path) => decode(path.slice(path.lastIndexOf("/") + 1));
-const call = (what, path, more = "") => `/api/${what}?path=${path.replaceAll("+", "%2B")}${more}`;
+const call = (what, path, more = "") => `api/${what}?path=${path.replaceAll("+", "%2B")}${more}`;
 const fileURL = (path) => call("file", path);
 const saveURL = (path, isFolder) => isFolder ? call("zip", path) : call("file", path, "&download=1");
 const folderHash = (path) => "#" + (path === "/" ? "/" : path + "/");
@@ -107,9 +109,9 @@ class Failure extends Error {
   }
 }
 
-async function answerOf(url, signal) {
+async function answerOf(url, signal, options = {}) {
   let answer;
-  try { answer = await fetch(url, { signal }); } catch (error) {
+  try { answer = await fetch(url, { signal, ...options }); } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Failure("The server cannot be reached", "It may have stopped, or this device is no longer in its network.", 0);
   }
@@ -118,7 +120,8 @@ async function answerOf(url, signal) {
   try { problem = await answer.json(); } catch { /* The response has no reason. */ }
   const titles = {
     401: "Locked", 403: "Not allowed", 404: "Not found", 422: "This cannot be shown", 429: "Too many attempts",
-    503: "Not now", 504: "It took too long",
+    409: "The name exists", 412: "The name exists", 423: "Locked by another program", 503: "Not now", 504: "It took too long",
+    507: "The disk is full",
   };
   throw new Failure(titles[answer.status] || problem.title || "That did not work", problem.detail || "", answer.status);
 }
@@ -457,6 +460,7 @@ const listing = {
     const row = make("div.row", { role: "listitem", "aria-setsize": this.shown.length, "aria-posinset": place + 1 }, link, more);
     row.dataset.place = place;
     if (item.view) row.classList.add("view");
+    writing.mark(row, item);
     const line = Math.floor(place / this.columns);
     row.style.height = this.height + "px";
     if (this.isGrid) {
@@ -864,7 +868,7 @@ function clearFilter() {
 
 const keys = [
   ["↑ ↓ ← →", "Move between entries"], ["Enter", "Open"], ["Backspace", "Up one folder"], ["/", "Filter; Enter searches everything below"],
-  ["i", "About: path, conversions, download"], ["o", "Open as…"], ["v", "List or grid"], ["d", "Download"],
+  ["i", "About: path, conversions, download"], ["o", "Open as…"], ["v", "List or grid"], ["d", "Download"], ["x", "Select"], ["F2", "Rename"], ["Delete", "Delete"],
   [".", "Show or hide views"], ["Home End", "First, last"], ["← →", "Previous, next, in a viewer"],
   ["+ − 0", "Zoom an image"], ["Escape", "Close, or clear the filter"], ["?", "These keys"],
 ];
@@ -895,7 +899,10 @@ document.addEventListener("keydown", (event) => {
   const actions = {
     Backspace: goUp, "/": () => { $("filter").focus(); $("filter").select(); }, "?": showOptions, v: switchLayout,
     i: () => item && showAbout(item), o: () => item && showAbout(item, true), ".": switchViews,
-    d: () => item && save(item), Escape: () => $("filter").value && clearFilter(),
+    d: () => item && save(item), x: () => item && !item.view && toggle(item),
+    Delete: () => item && !item.view && writing.isAllowed && !listing.isSearch && remove(writing.selected.size ? [...writing.selected.values()] : [item]),
+    F2: () => item && !item.view && writing.isAllowed && !listing.isSearch && rename(item),
+    Escape: () => (writing.hasSelection ? endSelection() : $("filter").value && clearFilter()),
   };
   const action = actions[event.key];
   if (!action) return;
@@ -940,7 +947,7 @@ function showOptions() {
   const views = make("label.check", {}, make("input", {
     type: "checkbox", checked: settings.get("views") === "shown", change: () => { switchViews(); },
   }), make("span", {}, "Show views", make("small", {}, "Listed conversions such as report.pdf.pages, beside their files")));
-  const dav = location.origin + "/dav/";
+  const dav = new URL("dav/", document.baseURI).href;
   const box = dialog("sheet", "Options", head("Options", close), make("div.body", {}, theme, views,
     make("h3", {}, "As a network drive"), make("p.path", {}, make("code", {}, dav),
       tool("copy", "Copy the WebDAV address", "", () => copy(dav))),
@@ -963,7 +970,7 @@ async function copy(text) {
 
 async function share(item) {
   const title = item.title || item.name;
-  const url = location.origin + "/" + hashFor(item);
+  const url = new URL(hashFor(item), document.baseURI).href;
   try {
     if (item.type === "file" && item.size !== null && item.size < 3e7 && navigator.canShare) {
       const blob = await (await answerOf(fileURL(item.path))).blob();
@@ -988,7 +995,8 @@ function showAbout(item, startsWithViews = false) {
     make("a.button.main", { href: hashFor(item), click: close }, "Open"),
     make("a.button", { href: saveURL(item.path, isFolder), download: "" }, icon("download"), isFolder ? "Download ZIP" : "Download"),
     navigator.share ? make("button.button", { type: "button", click: () => share(item) }, icon("share"), "Share") : null,
-    make("button.button", { type: "button", click: () => copy(location.origin + "/" + hashFor(item)) }, icon("link"), "Copy link"));
+    make("button.button", { type: "button", click: () => copy(new URL(hashFor(item), document.baseURI).href) }, icon("link"), "Copy link"),
+    ...writing.actions(item, close));
   const picture = make("span.picture." + item.kind, {}, icon(icons[item.kind], "glyph"));
   const url = thumbnailURL(item);
   if (url) {
@@ -1579,7 +1587,7 @@ async function breathe(signal) {
 
 /** Frames a page of the tree, without scripts, that can open and send nothing. Its own origin lets it show adjacent files. */
 function frame(path, title) {
-  const page = make("iframe.page", { sandbox: "allow-same-origin", src: "/dav" + path, title, referrerpolicy: "no-referrer" });
+  const page = make("iframe.page", { sandbox: "allow-same-origin", src: "dav" + path, title, referrerpolicy: "no-referrer" });
   // Starts when the document exists, which may be long before it has loaded.
   const watch = () => {
     const inner = page.contentDocument;
@@ -2144,4 +2152,5 @@ $("skip").addEventListener("click", (event) => {
 addEventListener("hashchange", route);
 showSort();
 showLayout();
-route(null);
+// After write.js, which page.js needs.
+addEventListener("DOMContentLoaded", () => route(null));

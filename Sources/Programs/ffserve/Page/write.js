@@ -1,0 +1,388 @@
+"use strict";
+// Changes of the tree, where the server permits them: uploads, new folders, renaming, moving and deleting, and the selection of
+// several entries. Uses the elements and functions of page.js.
+
+const writing = { isAllowed: false, hasSelection: false, selected: new Map(), batches: 0 };
+
+/** Sends a request that changes something. Throws a Failure with the server's reason. */
+async function change(method, url, headers = {}) {
+  return answerOf(url, undefined, { method, headers });
+}
+
+const davURL = (path) => "dav" + (path === "/" ? "/" : path);
+
+/** Shows the folder as it is now, without moving the list. */
+async function refresh() {
+  if (listing.isSearch || listing.path === null || isSearching()) return;
+  const path = listing.path;
+  const answer = await ask("list", path);
+  if (listing.path !== path || listing.isSearch || isSearching()) return;
+  const top = scroller.scrollTop;
+  const hadFocus = list.contains(document.activeElement);
+  const names = new Set(answer.items.map((item) => item.name));
+  for (const [own, item] of writing.selected) if (!names.has(item.name)) writing.selected.delete(own);
+  listing.set(answer.items.map((item) => entry(item, path)), listing.currentItem?.path);
+  scroller.scrollTop = top;
+  listing.draw();
+  if (hadFocus) listing.rows.get(listing.current)?.firstChild.focus({ preventScroll: true });
+  showSelection();
+}
+
+/** Does something, and says what went wrong. */
+async function attempt(action) {
+  try { await action(); } catch (error) { toast(error.detail || error.title || String(error)); }
+  await refresh().catch(() => {});
+}
+
+/** Asks for a name. Returns null if the user cancels. */
+function askName(title, label, value, action) {
+  return new Promise((resolve) => {
+    let result = null;
+    const field = make("input.field", { type: "text", name: "name", value, "aria-label": label, autocomplete: "off", spellcheck: "false", required: true });
+    const form = make("form.body", { method: "dialog", submit: () => { result = field.value; } }, field,
+      make("div.buttons", {}, make("button.button.main", { type: "submit" }, action),
+        make("button.button", { type: "button", click: () => box.close() }, "Cancel")));
+    const box = dialog("sheet", title, head(title, () => box.close()), form);
+    box.addEventListener("close", () => resolve(result === null || result === "" ? null : result));
+    const dot = value.lastIndexOf(".");
+    field.focus();
+    field.setSelectionRange(0, dot > 0 ? dot : value.length);
+  });
+}
+
+/** Asks which of several actions to take. Returns null if the user cancels. */
+function askChoice(title, text, choices) {
+  return new Promise((resolve) => {
+    let result = null;
+    const box = dialog("sheet", title, head(title, () => box.close()), make("div.body", {}, make("p", {}, text),
+      make("div.buttons", {}, ...choices.map(([value, label], place) => make("button.button" + (place ? "" : ".main"), {
+        type: "button", click: () => { result = value; box.close(); },
+      }, label)))));
+    box.addEventListener("close", () => resolve(result));
+  });
+}
+
+// MARK: Folders, names, the trash
+
+async function newFolder() {
+  const name = await askName("New folder", "Name of the folder", "New folder", "Create");
+  if (name === null) return;
+  await attempt(async () => {
+    await change("MKCOL", davURL(join(listing.path, encode(name))) + "/");
+    toast(`“${name}” was created`);
+  });
+}
+
+async function rename(item) {
+  const name = await askName("Rename", "New name", item.name, "Rename");
+  if (name === null || name === item.name) return;
+  await attempt(() => moveTo([item], parentOf(item.path), name));
+}
+
+async function move(items) {
+  const target = await askName(items.length === 1 ? `Move “${items[0].name}”` : `Move ${plural(items.length, "item")}`,
+    "Folder to move to", decode(listing.path), "Move");
+  if (target === null) return;
+  const path = "/" + target.split("/").filter(Boolean).map(encode).join("/");
+  await attempt(async () => {
+    await moveTo(items, path);
+    toast(`Moved to ${decode(path)}`);
+    endSelection();
+  });
+}
+
+async function moveTo(items, folder, name) {
+  for (const item of items) {
+    const target = join(folder, name === undefined ? item.path.slice(item.path.lastIndexOf("/") + 1) : encode(name));
+    const url = new URL(davURL(target), document.baseURI);
+    await change("MOVE", davURL(item.path), { Destination: url.pathname, Overwrite: "F" });
+  }
+}
+
+async function remove(items) {
+  const what = items.length === 1 ? `“${items[0].name}”` : plural(items.length, "item");
+  await attempt(async () => {
+    const kept = [];
+    let gone = 0;
+    for (const item of items) {
+      const answer = await (await change("DELETE", fileURL(item.path))).json();
+      if (answer.item) kept.push(answer.item);
+      else gone++;
+    }
+    endSelection();
+    if (gone) return toast(`${what} ${items.length === 1 ? "was" : "were"} deleted`);
+    toast(`${what} moved to the trash`, "Undo", () => attempt(async () => {
+      for (const item of kept) await change("POST", "api/restore?item=" + encode(item));
+      toast("Restored");
+    }));
+  });
+}
+
+/** Returns the buttons of the dialog about an entry that change it. */
+writing.actions = (item, close) => {
+  if (!writing.isAllowed || item.view || item.path === "/" || listing.isSearch || item.path === listing.path) return [];
+  const button = (symbol, label, action) => make("button.button", { type: "button", click: () => { close(); action(); } }, icon(symbol), label);
+  return [button("pen", "Rename", () => rename(item)), button("next", "Move", () => move([item])), button("trash", "Delete", () => remove([item]))];
+};
+
+// MARK: Selection
+
+function toggle(item) {
+  if (!item || listing.isSearch) return;
+  if (writing.selected.has(item.path)) writing.selected.delete(item.path);
+  else writing.selected.set(item.path, item);
+  writing.hasSelection = true;
+  showSelection();
+}
+
+function endSelection() {
+  writing.selected.clear();
+  writing.hasSelection = false;
+  showSelection();
+}
+
+function selectAll() {
+  for (const item of listing.shown) if (!item.view) writing.selected.set(item.path, item);
+  writing.hasSelection = true;
+  showSelection();
+}
+
+/** Marks a row as selected or not. In a selection, a click selects instead of opening. */
+writing.mark = (row, item) => {
+  const isSelected = writing.selected.has(item.path);
+  row.classList.toggle("selected", isSelected);
+  row.querySelector(".picker")?.remove();
+  if (!writing.hasSelection || item.view) return;
+  const box = make("input.picker", { type: "checkbox", checked: isSelected, "aria-label": `Select ${item.name}`, change: () => toggle(item) });
+  row.append(box);
+};
+
+function showSelection() {
+  $("main").toggleAttribute("data-selecting", writing.hasSelection);
+  for (const [place, row] of listing.rows) if (listing.shown[place]) writing.mark(row, listing.shown[place]);
+  $("selection")?.remove();
+  if (!writing.hasSelection) return;
+  const items = [...writing.selected.values()];
+  const button = (symbol, label, action) => make("button.button", { type: "button", disabled: !items.length, click: action }, icon(symbol), make("span", {}, label));
+  const names = items.map((item) => "&name=" + item.path.slice(item.path.lastIndexOf("/") + 1).replaceAll("+", "%2B")).join("");
+  $("main").append(make("div.selection", { id: "selection", role: "toolbar", "aria-label": "Selection" },
+    make("strong", {}, items.length ? `${items.length.toLocaleString()} selected` : "Select entries"),
+    button("download", "ZIP", () => {
+      const link = make("a", { href: call("zip", listing.path, names), download: "" });
+      document.body.append(link);
+      link.click();
+      link.remove();
+    }),
+    writing.isAllowed && button("next", "Move", () => move(items)), writing.isAllowed && button("trash", "Delete", () => remove(items)),
+    make("button.button", { type: "button", click: selectAll }, "All"), make("button.button", { type: "button", click: endSelection }, "Done")));
+}
+
+list.addEventListener("click", (event) => {
+  const row = event.target.closest(".row");
+  if (!row || event.target.closest("button, .picker")) return;
+  if (!writing.hasSelection && !event.ctrlKey && !event.metaKey) return;
+  const item = listing.shown[row.dataset.place];
+  if (item.view) return;
+  event.preventDefault();
+  toggle(item);
+});
+
+// MARK: Uploads
+
+/** An upload by the tus protocol. It continues after an interruption, also after the page was closed. */
+class Upload {
+  constructor(file, path) {
+    Object.assign(this, { file, path, done: 0, request: null, isCancelled: false });
+    this.key = `ffmount.upload.${path}.${file.size}.${file.lastModified}`;
+  }
+
+  get kept() { try { return localStorage.getItem(this.key); } catch { return null; } }
+  keep(address) {
+    try { if (address) localStorage.setItem(this.key, address); else localStorage.removeItem(this.key); } catch { /* Not resumed later. */ }
+  }
+
+  /** Sends the file, and tries again after interruptions. Throws a Failure that another attempt would not change. */
+  async run(replaces, progress) {
+    let address = this.kept;
+    let waits = 0;
+    for (;;) {
+      if (this.isCancelled) return;
+      try {
+        if (!address) {
+          const answer = await change("POST", call("uploads", this.path, replaces ? "&replace=1" : ""), { "Tus-Resumable": "1.0.0", "Upload-Length": this.file.size });
+          address = "api/" + answer.headers.get("location").split("/api/")[1];
+          this.keep(address);
+          if (!this.file.size) break;
+        }
+        const state = await change("HEAD", address, { "Tus-Resumable": "1.0.0" });
+        this.done = Number(state.headers.get("upload-offset"));
+        progress();
+        await this.send(address, progress);
+        break;
+      } catch (error) {
+        if (this.isCancelled) return;
+        if (error.status === 404 && address) {
+          // The upload was removed, or its file is complete.
+          address = null;
+          this.keep(null);
+          if (waits++ < 2) continue;
+        }
+        const mayPass = !error.status || [423, 429, 502, 503, 504].includes(error.status) || error.status === 409 && address;
+        if (!mayPass || waits++ > 8) throw error;
+        await new Promise((resolve) => setTimeout(resolve, Math.min(15000, 500 * 2 ** waits)));
+      }
+    }
+    this.done = this.file.size;
+    this.keep(null);
+  }
+
+  send(address, progress) {
+    return new Promise((resolve, reject) => {
+      const request = this.request = new XMLHttpRequest();
+      const start = this.done;
+      request.open("PATCH", address);
+      request.setRequestHeader("Tus-Resumable", "1.0.0");
+      request.setRequestHeader("Upload-Offset", start);
+      request.setRequestHeader("Content-Type", "application/offset+octet-stream");
+      request.upload.addEventListener("progress", (event) => { this.done = start + event.loaded; progress(); });
+      request.addEventListener("load", () => {
+        if (request.status < 300) return resolve();
+        let problem = {};
+        try { problem = JSON.parse(request.responseText); } catch { /* The response has no reason. */ }
+        reject(new Failure(problem.title || "The upload failed", problem.detail || "", request.status));
+      });
+      request.addEventListener("error", () => reject(new Failure("The server cannot be reached", "", 0)));
+      request.addEventListener("abort", () => reject(new Failure("Cancelled", "", 0)));
+      request.send(this.file.slice(start));
+    });
+  }
+
+  cancel() {
+    this.isCancelled = true;
+    this.request?.abort();
+    if (this.kept) change("DELETE", this.kept, { "Tus-Resumable": "1.0.0" }).catch(() => {});
+    this.keep(null);
+  }
+}
+
+/** Uploads files, three at a time, with a panel that shows the progress. `files` are pairs of a file and its path below the folder. */
+async function upload(files) {
+  if (!files.length || listing.path === null) return;
+  const folder = listing.path;
+  const existing = new Set(listing.all.map((item) => item.name));
+  const clashes = files.filter(([, path]) => existing.has(path.split("/")[0]) && !path.includes("/")).length;
+  let choice = "replace";
+  if (clashes) {
+    choice = await askChoice(`${plural(clashes, "name")} ${clashes === 1 ? "exists" : "exist"} already`, "Files in folders that exist are replaced.",
+      [["both", "Keep both"], ["replace", "Replace"], ["skip", "Skip"]]);
+    if (choice === null) return;
+  }
+  const free = (name) => {
+    const dot = name.lastIndexOf(".") > 0 ? name.lastIndexOf(".") : name.length;
+    let number = 1;
+    while (existing.has(`${name.slice(0, dot)} (${number})${name.slice(dot)}`)) number++;
+    return `${name.slice(0, dot)} (${number})${name.slice(dot)}`;
+  };
+  const uploads = files.flatMap(([file, path]) => {
+    const isClash = existing.has(path) && !path.includes("/");
+    if (isClash && choice === "skip") return [];
+    const own = isClash && choice === "both" ? free(path) : path;
+    existing.add(own);
+    return [new Upload(file, join(folder, own.split("/").map(encode).join("/")))];
+  });
+  if (!uploads.length) return;
+  const total = uploads.reduce((sum, one) => sum + one.file.size, 0);
+  const bar = make("progress", { max: Math.max(1, total), value: 0, "aria-label": "Progress of the upload" });
+  const label = make("span", {}, "");
+  const cancel = () => { for (const one of uploads) one.cancel(); panel.remove(); };
+  const panel = make("div.upload", { role: "status" }, make("header", {}, label, tool("close", "Cancel the upload", "", cancel)), bar);
+  $("uploads").append(panel);
+  let finished = 0;
+  const wrong = [];
+  const progress = () => {
+    const done = uploads.reduce((sum, one) => sum + one.done, 0);
+    bar.value = total ? done : finished;
+    label.textContent = `Uploading ${plural(uploads.length, "file")} · ${bytesText(done)} of ${bytesText(total)}`;
+  };
+  progress();
+  const queue = [...uploads];
+  await Promise.all(Array.from({ length: 3 }, async () => {
+    for (let one = queue.shift(); one; one = queue.shift()) {
+      try { await one.run(choice === "replace" || one.path.slice(folder.length + 1).includes("/"), progress); } catch (error) { wrong.push([one, error]); }
+      finished++;
+      progress();
+    }
+  }));
+  panel.remove();
+  await refresh().catch(() => {});
+  if (uploads.some((one) => one.isCancelled)) return toast("The upload was cancelled");
+  if (!wrong.length) return toast(`${plural(uploads.length, "file")} uploaded`);
+  const [one, error] = wrong[0];
+  const text = `${decode(lastOf(one.path))}: ${error.detail || error.title}` + (wrong.length > 1 ? ` (and ${wrong.length - 1} more)` : "");
+  toast(text, "Try again", () => upload(wrong.map(([one]) => [one.file, decode(one.path.slice(folder.length + (folder === "/" ? 0 : 1)))])));
+}
+
+/** Returns the files of what was dropped, with those in folders. */
+async function filesOf(transfer) {
+  const files = [];
+  const walk = async (node, path) => {
+    if (node.isFile) return files.push([await new Promise((resolve, reject) => node.file(resolve, reject)), path]);
+    const reader = node.createReader();
+    for (;;) {
+      const entries = await new Promise((resolve, reject) => reader.readEntries(resolve, reject));
+      if (!entries.length) return;
+      for (const own of entries) await walk(own, `${path}/${own.name}`);
+    }
+  };
+  const nodes = [...transfer.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
+  if (!nodes.length) return [...transfer.files].map((file) => [file, file.name]);
+  for (const node of nodes) await walk(node, node.name);
+  return files;
+}
+
+function pick(isFolder) {
+  const field = make("input", { type: "file", multiple: true, webkitdirectory: isFolder, class: "offscreen", "aria-hidden": "true", tabindex: "-1" });
+  field.addEventListener("change", () => {
+    upload([...field.files].map((file) => [file, file.webkitRelativePath || file.name]));
+    field.remove();
+  });
+  field.addEventListener("cancel", () => field.remove());
+  document.body.append(field);
+  field.click();
+}
+
+function showAdd() {
+  const choice = (symbol, label, action) => make("button.button", { type: "button", click: () => { box.close(); action(); } }, icon(symbol), label);
+  const parts = writing.isAllowed
+    ? [choice("up", "Upload files", () => pick(false)), choice("folder", "Upload a folder", () => pick(true)), choice("plus", "New folder", newFolder)] : [];
+  const box = dialog("sheet", "Add or select", head("Add or select", () => box.close()), make("div.body", {},
+    make("div.buttons.column", {}, ...parts, choice("check", "Select entries", () => { writing.hasSelection = true; showSelection(); })),
+    writing.isAllowed ? make("p.quietly", {}, "Files and folders can also be dropped on the page.") : null));
+}
+
+const isDropTarget = (event) => writing.isAllowed && !listing.isSearch && !viewer.isOpen && event.dataTransfer?.types.includes("Files");
+addEventListener("dragover", (event) => {
+  if (!isDropTarget(event)) return;
+  event.preventDefault();
+  $("main").classList.add("dropping");
+});
+addEventListener("dragleave", (event) => { if (!event.relatedTarget) $("main").classList.remove("dropping"); });
+addEventListener("drop", (event) => {
+  $("main").classList.remove("dropping");
+  if (!isDropTarget(event)) return;
+  event.preventDefault();
+  filesOf(event.dataTransfer).then(upload, (error) => toast(String(error)));
+});
+document.addEventListener("paste", (event) => {
+  if (event.target.closest("input, textarea") || !writing.isAllowed || !event.clipboardData?.files.length) return;
+  event.preventDefault();
+  upload([...event.clipboardData.files].map((file) => [file, file.name]));
+});
+addEventListener("hashchange", () => { if (writing.hasSelection) endSelection(); });
+$("add").addEventListener("click", showAdd);
+
+// What the server permits is in its answer to OPTIONS.
+fetch("dav/", { method: "OPTIONS" }).then((answer) => {
+  writing.isAllowed = (answer.headers.get("allow") || "").includes("PUT");
+  $("add").title = writing.isAllowed ? "Add or select" : "Select";
+}, () => {});

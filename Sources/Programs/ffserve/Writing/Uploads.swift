@@ -1,0 +1,248 @@
+import Bytes
+import FileTrees
+import Glibc
+import Locks
+import NIOCore
+import NIOHTTP1
+import Text
+import Tree
+
+/// Uploads that continue after an interruption, of the server, too: tus 1.0 with the extensions creation and termination
+/// (<https://tus.io/protocols/resumable-upload>), below `/api/uploads`.
+///
+/// The bytes are in a file of the target's folder whose name contains the upload's number and size. There is no other
+/// record, so an upload is as long as the file is.
+struct Uploads: Sendable {
+  let site: Site
+
+  init(_ site: Site) { self.site = site }
+
+  private static let root = "/api/uploads"
+  private static let general: [(name: String, value: String)] = [
+    ("Tus-Resumable", "1.0.0"), ("Cache-Control", "no-store"),
+  ]
+  private static let allowed = ("Allow", "OPTIONS, POST, HEAD, PATCH, DELETE")
+
+  static func isAsked(by request: HTTPRequest) -> Bool {
+    request.path == root || request.path.hasPrefix(root + "/")
+  }
+
+  func answer(_ request: HTTPRequest) -> Site.Answer {
+    if request.method == .OPTIONS {
+      return .now(
+        Response(
+          .noContent,
+          headers: Self.general + [
+            ("Tus-Version", "1.0.0"), ("Tus-Extension", "creation,termination"), Self.allowed,
+          ]))
+    }
+    if let refusal = refusal(of: request) { return .now(refusal) }
+    guard let path = request.query.bytes("path").flatMap({ TreePath($0) }), !path.names.isEmpty else {
+      return .now(.problem(.badRequest, "the parameter path is missing, or contains . or .. or a NUL"))
+    }
+    let replacing = request.query.flag("replace") ?? false
+    if request.path == Self.root, request.method == .POST {
+      guard let size = request.header("upload-length").flatMap({ Int64($0) }), size >= 0 else {
+        return .now(.problem(.badRequest, "the Upload-Length header is missing or not a size"))
+      }
+      return later(path) { () throws(Fault) in try create(path, size, replacing) }
+    }
+    guard let number = Self.number(of: request) else { return .now(.problem(.notFound, "there is no such upload")) }
+    switch request.method {
+    case .HEAD: return later(path) { () throws(Fault) in try state(path, number) }
+    case .DELETE: return later(path) { () throws(Fault) in try remove(path, number) }
+    default: return .now(.problem(.methodNotAllowed, headers: [Self.allowed]))
+    }
+  }
+
+  /// Begins to receive the bytes of a PATCH. Returns `nil` for other requests.
+  func reception(of request: HTTPRequest) -> Reception.Start? {
+    guard request.method == .PATCH, Self.isAsked(by: request) else { return nil }
+    if let refusal = refusal(of: request) { return { .refused(refusal) } }
+    guard let path = request.query.bytes("path").flatMap({ TreePath($0) }), !path.names.isEmpty,
+      let number = Self.number(of: request)
+    else { return { .refused(.problem(.notFound, "there is no such upload")) } }
+    guard request.header("content-type") == "application/offset+octet-stream" else {
+      return { .refused(.problem(.unsupportedMediaType, "the type is not application/offset+octet-stream")) }
+    }
+    guard let offset = request.header("upload-offset").flatMap({ Int64($0) }), offset >= 0 else {
+      return { .refused(.problem(.badRequest, "the Upload-Offset header is missing or not an offset")) }
+    }
+    let replacing = request.query.flag("replace") ?? false
+    return { [self] () throws(Fault) in
+      do throws(Fault) {
+        let part = try part(path, number)
+        return try PartUpload.reception(self, path, part, number, at: offset, replacing: replacing)
+      } catch { return .refused(.problem(error, instance: path.encoded)) }
+    }
+  }
+
+  private func refusal(of request: HTTPRequest) -> Response? {
+    if let refusal = WebDAV(site).refusal(of: request) { return refusal }
+    guard request.header("tus-resumable") == "1.0.0" else {
+      return .problem(
+        .preconditionFailed, "the Tus-Resumable header is not 1.0.0", headers: [("Tus-Version", "1.0.0")])
+    }
+    return nil
+  }
+
+  private func later(_ path: TreePath, _ work: @escaping @Sendable () throws(Fault) -> Response) -> Site.Answer {
+    .later {
+      do throws(Fault) { return try work() } catch { return .problem(error, instance: path.encoded) }
+    }
+  }
+
+  /// Returns the number in the path of a request, 32 hexadecimal digits.
+  private static func number(of request: HTTPRequest) -> String? {
+    let number = request.path.dropFirst(root.count + 1)
+    return number.utf8.count == 32 && number.utf8.allSatisfy { $0.hexValue != nil } ? String(number) : nil
+  }
+
+  // MARK: Requests
+
+  private func create(_ path: TreePath, _ size: Int64, _ replacing: Bool) throws(Fault) -> Response {
+    if let refusal = try hindrance(path, replacing: replacing) { return refusal }
+    guard try site.space().available >= size else { throw Fault(.system(ENOSPC)) }
+    try site.library.makeFolder(at: Array(path.names.dropLast()), intermediates: true)
+    let number = Secret.random()
+    let part = Part(number: number, size: size)
+    try Replacement(of: path.names.dropLast() + [part.name], in: site.library, replacing: false).finish()
+    let location = "\(Self.root)/\(number)?path=\(Percent.encoded(path.bytes))" + (replacing ? "&replace=1" : "")
+    if size == 0 {
+      // No byte follows that could end the upload.
+      try finished(path, part, replacing: replacing).finish()
+      site.forgetAnswers()
+    }
+    return Response(.created, headers: Self.general + [("Location", location)])
+  }
+
+  private func state(_ path: TreePath, _ number: String) throws(Fault) -> Response {
+    let part = try part(path, number)
+    return Response(
+      .ok,
+      headers: Self.general + [
+        ("Upload-Offset", String(part.offset)), ("Upload-Length", String(part.size)),
+      ])
+  }
+
+  private func remove(_ path: TreePath, _ number: String) throws(Fault) -> Response {
+    let part = try part(path, number)
+    guard site.activeUploads.begin(number) else { return .problem(.locked, Self.isActive) }
+    defer { site.activeUploads.end(number) }
+    try site.library.removeItem(at: path.names.dropLast() + [part.name], recursively: false)
+    return Response(.noContent, headers: Self.general)
+  }
+
+  static let isActive = "another request currently sends bytes of this upload"
+
+  /// Returns the response to an upload that would replace something, or that a lock forbids. Otherwise returns `nil`.
+  fileprivate func hindrance(_ path: TreePath, replacing: Bool) throws(Fault) -> Response? {
+    let existing = try site.library.existing(path.names)
+    if let existing, existing.attributes.kind != .file || !replacing {
+      return .problem(.conflict, "the name exists", instance: path.encoded)
+    }
+    let reach = LockTable.Reach(path: path.names, changesName: existing == nil)
+    return site.locks.hindrance(to: reach, tokens: [], user: "") == nil
+      ? nil : .problem(.locked, "the file is locked by a WebDAV client", instance: path.encoded)
+  }
+
+  /// An upload's file.
+  struct Part: Sendable {
+    let number: String
+    let size: Int64
+    /// The number of bytes that have been stored.
+    var offset: Int64 = 0
+
+    var name: FileName { FileName(".\(number).\(size).upload") }
+  }
+
+  /// Returns the upload with a number. Throws ENOENT if there is none beside the path.
+  private func part(_ path: TreePath, _ number: String) throws(Fault) -> Part {
+    let folder = try site.library.place(Array(path.names.dropLast()))
+    let prefix = Array(".\(number).".utf8)
+    for (name, kind) in try folder.realEntries() where kind == .file && name.bytes.starts(with: prefix) {
+      let words = name.text.split(separator: ".")
+      guard words.count == 3, words[2] == "upload", let size = Int64(words[1]), size >= 0 else { continue }
+      let file = try folder.child(name, .blocking)
+      return Part(number: number, size: size, offset: file.attributes.size)
+    }
+    throw .notFound
+  }
+
+  /// Returns the file of an upload, open, which gets the name of its target.
+  fileprivate func finished(_ path: TreePath, _ part: Part, replacing: Bool) throws(Fault) -> Replacement {
+    try Replacement(of: path.names, in: site.library, replacing: replacing, resuming: part.name)
+  }
+
+  static func answer(offset: Int64) -> Response {
+    Response(.noContent, headers: general + [("Upload-Offset", String(offset))])
+  }
+}
+
+/// The bytes of a PATCH, which stay if the client leaves.
+private final class PartUpload: BodySink {
+  private let uploads: Uploads
+  private let path: TreePath
+  private let part: Uploads.Part
+  private let replacing: Bool
+  private let replacement: Replacement
+  private nonisolated(unsafe) var offset: Int64
+
+  private init(
+    _ uploads: Uploads, _ path: TreePath, _ part: Uploads.Part, replacing: Bool, _ replacement: Replacement
+  ) {
+    self.uploads = uploads
+    self.path = path
+    self.part = part
+    self.replacing = replacing
+    self.replacement = replacement
+    unsafe offset = part.offset
+  }
+
+  deinit { uploads.site.activeUploads.end(part.number) }
+
+  static func reception(
+    _ uploads: Uploads, _ path: TreePath, _ part: Uploads.Part, _ number: String, at offset: Int64, replacing: Bool
+  ) throws(Fault) -> Reception {
+    guard offset == part.offset else {
+      return .refused(.problem(.conflict, "the upload has \(part.offset) bytes", instance: path.encoded))
+    }
+    if let refusal = try uploads.hindrance(path, replacing: replacing) { return .refused(refusal) }
+    guard uploads.site.activeUploads.begin(number) else { return .refused(.problem(.locked, Uploads.isActive)) }
+    do throws(Fault) {
+      let replacement = try uploads.finished(path, part, replacing: replacing)
+      return .sink(PartUpload(uploads, path, part, replacing: replacing, replacement))
+    } catch {
+      uploads.site.activeUploads.end(number)
+      throw error
+    }
+  }
+
+  func write(_ bytes: ByteBuffer) throws(Fault) {
+    guard Int64(bytes.readableBytes) <= part.size - (unsafe offset) else {
+      throw Fault(.system(EFBIG), "the body is longer than the upload")
+    }
+    try replacement.file.write(bytes, at: unsafe offset)
+    unsafe offset += Int64(bytes.readableBytes)
+  }
+
+  func finish() throws(Fault) -> Response {
+    if unsafe offset == part.size {
+      try replacement.finish()
+      uploads.site.forgetAnswers()
+    }
+    return Uploads.answer(offset: unsafe offset)
+  }
+
+  func discard() {}
+}
+
+/// The uploads whose bytes currently arrive, each from one client.
+final class ActiveUploads: Sendable {
+  private let numbers = UnfairLock<Set<String>>([])
+
+  /// Returns `false` if the upload is active.
+  func begin(_ number: String) -> Bool { numbers.withLock { $0.insert(number).inserted } }
+
+  func end(_ number: String) { numbers.withLock { _ = $0.remove(number) } }
+}
