@@ -96,7 +96,7 @@ let package = Package(
     program(
       "ffmount",
       [
-        "Bytes", "Locks", "Threads", "Files", "Index", "Catalogue", "Jobs", "Tree", "AllViews", "MailViews",
+        "Bytes", "Locks", "Threads", "Files", "Text", "Index", "Catalogue", "Jobs", "Tree", "AllViews", "MailViews",
         "RenditionViews", "FileTrees", "Assembly",
         "FuseLink", "Mount", "CPosix", logging, system,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
