@@ -26,7 +26,7 @@ import Testing
     "WholeView": .oneFile, "FolderDocumentView": .manyFiles, "ScannedFolderView": .oneFile, "TilesView": .oneFile,
     "SheetsView": .oneFile, "FolderMessagesView": .manyFiles, "FolderMailView": .manyFiles,
     "StreamsView": .oneFile, "FramesView": .oneFile, "SegmentsView": .oneFile, "RecordView": .oneFile,
-    "SearchView": .manyForEachUser, "SavedSearchView": .manyForEachUser,
+    "SumsView": .manyFiles, "SearchView": .manyForEachUser, "SavedSearchView": .manyForEachUser,
   ]
 
   private static func views() -> [any View] {
@@ -185,9 +185,10 @@ import Testing
     return Thing(.folder, mode, members: files)
   }
 
-  @Test(arguments: merges.indices) func mergedViewRequiresReadAccessToEverySource(row: Int) throws {
+  @Test(arguments: ["merged", "sha256"], merges.indices)
+  func mergedViewRequiresReadAccessToEverySource(name: FileName, row: Int) throws {
     let (folder, owner, group, permissions) = Self.merges[row]
-    let view = try #require(Self.views().first { $0.name == "merged" })
+    let view = try #require(Self.views().first { $0.name == name && $0.sourceKind == .folder })
     let request = view.listedRequest(beside: "f")
     let found = try #require(try view.item(of: Self.source(folder, "f"), request, .blocking))
     #expect(found.attributes.owner == owner ?? CommonRights.nobody)
