@@ -48,7 +48,7 @@ extension CommandTests {
     Refusal("no threads", ["-o", "max_threads=0", "S", "M"], 64, "max_threads=0"),
     Refusal("no wait", ["-o", "wait=0", "http://h", "M"], 64, "wait=0"),
     Refusal("an option of servers", ["-o", "wait=5", "S", "M"], 64, "for a server"),
-    Refusal("an option of the server's", ["-o", "depth=1", "http://h", "M"], 64, "server's machine"),
+    Refusal("a server that is away", ["-o", "depth=1", "http://127.0.0.1:1", "M"], 66, "cannot be reached"),
     Refusal("bad depth", ["-o", "depth=deep", "S", "M"], 64, "depth=deep"),
     Refusal("umask of more than permissions", ["-o", "umask=1000", "S", "M"], 64, "umask=1000", "octal"),
     Refusal("too deep", ["-o", "depth=65", "S", "M"], 64, "depth=65", "64"),

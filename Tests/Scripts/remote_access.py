@@ -78,6 +78,7 @@ with Server(ffserve, source, "--token", "secret-token") as server:
     refused("a wrong token", [url, mnt, "-o", f"token_file={wrong}"], "token_file=")
     refused("a readable file", [url, mnt, "-o", f"token_file={path('open', 'secret-token', 0o644)}"], "chmod 600")
     refused("a token in the address", [f"http://x:secret-token@127.0.0.1:{server.port}", mnt], "token_file=")
+    refused("an option of the server's", [url, mnt, "-o", f"depth=1,token_file={good}"], "server's machine")
     refused("the printed address", [f"{url}/?token=secret-token", mnt], "token_file=")
 # The token is changed while it is mounted.
 changing = path("changing", "first-token\n")

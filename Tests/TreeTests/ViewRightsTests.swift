@@ -188,7 +188,7 @@ import Testing
   @Test(arguments: ["merged", "sha256"], merges.indices)
   func mergedViewRequiresReadAccessToEverySource(name: String, row: Int) throws {
     let (folder, owner, group, permissions) = Self.merges[row]
-    let view = try #require(Self.views().first { $0.name == FileName(name) && $0.sourceKind == .folder })
+    let view = try #require(Self.views().first { $0.name == name && $0.sourceKind == .folder })
     let request = view.listedRequest(beside: "f")
     let found = try #require(try view.item(of: Self.source(folder, "f"), request, .blocking))
     #expect(found.attributes.owner == owner ?? CommonRights.nobody)

@@ -153,9 +153,12 @@ struct WhyCommand: ParsableCommand {
     if let foreign = ForeignFormat(of: folder + source) {
       return cannotTell("\(source) is \(foreign.name), whose content ffmount does not show (\(foreign.command))")
     }
+    let advice = ViewNames.advice(on: view) { near in
+      unsafe access("\(folder)\(source).\(near)", F_OK) == 0
+        || AbsentConversions.reason(forView: near, ofFileNamed: source) != nil
+    }
     return cannotTell(
-      "\(source) exists but has no such view: its content is of another kind, or no view has this name "
-        + "(\(ViewNames.advice(on: view) { unsafe access("\(folder)\(source).\($0)", F_OK) == 0 }))")
+      "\(source) exists but has no such view: its content is of another kind, or no view has this name (\(advice))")
   }
 
   /// Returns the existing file that a missing name would be a view of, and the view's name. Returns `nil` if there is
