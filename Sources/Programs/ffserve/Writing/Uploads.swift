@@ -69,9 +69,14 @@ struct Uploads: Sendable {
       return { .refused(.problem(.badRequest, "the Upload-Offset header is missing or not an offset")) }
     }
     let replacing = request.query.flag("replace") ?? false
+    let length = request.header("content-length").flatMap { Int64($0) } ?? 0
     return { [self] () throws(Fault) in
       do throws(Fault) {
         let part = try part(path, number)
+        // Nothing of a body that is too long is stored.
+        guard offset != part.offset || length <= part.size - offset else {
+          return .refused(.problem(.payloadTooLarge, "the body is longer than the upload", instance: path.encoded))
+        }
         return try PartUpload.reception(self, path, part, number, at: offset, replacing: replacing)
       } catch { return .refused(.problem(error, instance: path.encoded)) }
     }
