@@ -144,6 +144,9 @@ public protocol Item: AnyObject, Sendable {
 
   /// Returns the `user.ffmount.*` attributes of an item of a view. Returns `nil` for a real file.
   func provenance(_ blocking: BlockingMode) throws(Fault) -> Provenance?
+
+  /// Returns the provenance as far as it is known. Opens no archive, converts nothing, and starts no worker.
+  func knownProvenance(_ blocking: BlockingMode) throws(Fault) -> Provenance?
 }
 
 /// The cost of the attributes of a directory's entries, in addition to listing it.
@@ -278,4 +281,5 @@ extension Item {
   public func checkCurrent(isDoubted: Bool, _ blocking: BlockingMode) throws(Fault) {}
   public var knownHead: [UInt8]? { nil }
   public func provenance(_ blocking: BlockingMode) throws(Fault) -> Provenance? { nil }
+  public func knownProvenance(_ blocking: BlockingMode) throws(Fault) -> Provenance? { try provenance(blocking) }
 }

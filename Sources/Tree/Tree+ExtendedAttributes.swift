@@ -42,7 +42,8 @@ extension Tree {
   }
 
   /// Returns NUL-terminated names. The kernel returns them to every process. A process that may not read the item
-  /// therefore gets the same names in every state.
+  /// therefore gets the same names in every state. `ls -l` requests the names of every file that it lists, so attributes
+  /// that are not known yet are missing.
   public func extendedAttributeNames(
     _ id: UInt64, for caller: Credentials? = nil, _ blocking: BlockingMode
   ) throws(Fault) -> [UInt8] {
@@ -56,7 +57,7 @@ extension Tree {
       }
     }
     var names = try names(of: item, node, blocking)
-    if let provenance = try item.provenance(blocking) {
+    if let provenance = try item.knownProvenance(blocking) {
       for key in Provenance.keys where provenance[key] != nil { names += Self.listed(key) }
     }
     return names

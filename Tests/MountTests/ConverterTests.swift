@@ -74,6 +74,26 @@ import Testing
     }
   }
 
+  /// `ls -l` of coreutils 9.5 and later requests the names of every file that it lists.
+  @Test func listingAttributeNamesStartsNoWorker() async throws {
+    try await withScratch { scratch in
+      try await script("make_documents.py", scratch.source)
+      try scratch.write("letter.msg", "x")
+      _ = try await shell("cd \"$1\"; 7z a -bso0 -bsp0 a.7z photo.png", scratch.source)
+      try await withConverter(scratch, "views=+png") { mount in
+        let lines = """
+          python3 -c 'import os; print(*sorted(n for n in os.listdir() if "user.ffmount.view" in os.listxattr(n)))'
+          workers; ls $O/../cache/ffmount/renditions 2>&1 | grep -o 'No such'
+          state() { getfattr --only-values -n user.ffmount.state $1; echo; }; state report.pdf.pages; state letter.msg.message
+          """
+        let said = try await mount.shell(lines, scratch)
+        #expect(
+          said == "a.7z.contents letter.msg.message photo.png.as-jpeg report.compressed.pdf report.pdf.pages\nNo such\n"
+            + "exact\nfailed\n")
+      }
+    }
+  }
+
   /// What file managers do with a folder, by GIO.
   @Test func desktopDeterminesTypesWithoutReadingFiles() async throws {
     try await withScratch { scratch in

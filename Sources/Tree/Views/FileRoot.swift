@@ -83,6 +83,10 @@ public final class FileRoot: Item {
   public func provenance(_ blocking: BlockingMode) throws(Fault) -> Provenance? {
     try current(blocking).item.provenance(blocking)
   }
+
+  public func knownProvenance(_ blocking: BlockingMode) throws(Fault) -> Provenance? {
+    try current(blocking).item.knownProvenance(blocking)
+  }
 }
 
 extension Source {

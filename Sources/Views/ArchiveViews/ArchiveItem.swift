@@ -118,7 +118,7 @@ final class ArchiveItem: DerivedItem {
   }
 
   func extendedAttributeNames(_ blocking: BlockingMode) throws(Fault) -> [UInt8] {
-    try recordedAttributes(blocking).flatMap { Array($0.name.bytes) + [0] }
+    isUnopened ? [] : try recordedAttributes(blocking).flatMap { Array($0.name.bytes) + [0] }
   }
 
   /// Returns the recorded attributes. Returns none if the archive is unreadable, because attributes also report its
@@ -178,6 +178,13 @@ final class ArchiveItem: DerivedItem {
     if fault == nil, isOpen { provenance.state = .unverified }
     return provenance
   }
+
+  func knownProvenance(_ blocking: BlockingMode) throws(Fault) -> Provenance? {
+    isUnopened ? archive.file.provenance(view: "contents", archive.lastFault) : try provenance(blocking)
+  }
+
+  /// Whether this is the view itself, and the archive is not open.
+  private var isUnopened: Bool { index == ArchiveTree.root && archive.tree == nil }
 
   fileprivate final class ArchiveListing: DirectoryCursor {
     private let folder: ArchiveItem

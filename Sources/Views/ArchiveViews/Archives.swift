@@ -187,6 +187,9 @@ final class Archive: Sendable {
     return tree
   }
 
+  /// The reason why the archive could not be opened the last time. Nil if it was opened, or never has been.
+  var lastFault: Fault? { state.withLock { $0.fault } }
+
   /// The fault of a missing part, or of a missing end.
   var missingPart: Fault? { (file.source.item as? SplitFile)?.fault ?? state.withLock { $0.cut } }
 

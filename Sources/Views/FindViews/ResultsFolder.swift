@@ -240,4 +240,8 @@ final class HitItem: DerivedItem {
   func provenance(_ blocking: BlockingMode) throws(Fault) -> Provenance? {
     try item.provenance(blocking) ?? file.provenance(view: "search", nil)
   }
+
+  func knownProvenance(_ blocking: BlockingMode) throws(Fault) -> Provenance? {
+    try item.knownProvenance(blocking) ?? file.provenance(view: "search", nil)
+  }
 }

@@ -63,6 +63,10 @@ final class MessageFolder: DerivedItem {
   func provenance(_ blocking: BlockingMode) throws(Fault) -> Provenance? {
     try message.provenance(blocking) { () throws(Fault) in try message.message(blocking).fault }
   }
+
+  func knownProvenance(_ blocking: BlockingMode) throws(Fault) -> Provenance? {
+    try message.knownProvenance(blocking)
+  }
 }
 
 /// The directory of a message and the items in it.
@@ -137,6 +141,10 @@ final class AttachmentFolder: DerivedItem {
   func provenance(_ blocking: BlockingMode) throws(Fault) -> Provenance? {
     try message.provenance(blocking)
   }
+
+  func knownProvenance(_ blocking: BlockingMode) throws(Fault) -> Provenance? {
+    try message.knownProvenance(blocking)
+  }
 }
 
 /// A file in a message's directory, or an attachment.
@@ -193,5 +201,9 @@ final class MessageFile: DerivedItem {
       try message.checkPromptness(blocking)
       return taken.attachments.indices.contains(index) ? try taken.damage(of: taken.attachments[index]) : nil
     }
+  }
+
+  func knownProvenance(_ blocking: BlockingMode) throws(Fault) -> Provenance? {
+    try message.knownProvenance(blocking)
   }
 }

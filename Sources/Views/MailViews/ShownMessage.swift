@@ -128,6 +128,17 @@ final class ShownMessage: Sendable {
     return provenance
   }
 
+  /// Returns the provenance as far as it is known. Does not open a file that is one message, because that may convert
+  /// it.
+  func knownProvenance(_ blocking: BlockingMode) throws(Fault) -> Provenance {
+    guard case .file = origin else {
+      return try provenance(blocking) { messages[place]?.fault }
+    }
+    var provenance = file.provenance(view: view, messages[place]?.fault)
+    try provenance.adopt(file.source.item.knownProvenance(blocking))
+    return provenance
+  }
+
   /// Throws `later` if the message is too large to decode a body or an attachment on the requesting thread.
   func checkPromptness(_ blocking: BlockingMode) throws(Fault) {
     if blocking == .immediate, try size(blocking) > Self.promptSize { throw .later }

@@ -130,7 +130,7 @@ final class DerivedDirectory: DerivedItem {
   }
 
   func provenance(_ blocking: BlockingMode) throws(Fault) -> Provenance? {
-    var failure = contents.job.flatMap { conversions.renditions.failure(of: $0, inState: file.revision) }
+    var failure = knownFailure
     if failure == nil, contents.job != nil, !file.source.isConcealed {
       // Not known before the files are.
       do throws(Fault) { _ = try files(blocking) } catch {
@@ -138,8 +138,20 @@ final class DerivedDirectory: DerivedItem {
         failure = error
       }
     }
+    return try provenance(failure, blocking)
+  }
+
+  func knownProvenance(_ blocking: BlockingMode) throws(Fault) -> Provenance? {
+    try provenance(knownFailure, blocking)
+  }
+
+  private var knownFailure: Fault? {
+    contents.job.flatMap { conversions.renditions.failure(of: $0, inState: file.revision) }
+  }
+
+  private func provenance(_ failure: Fault?, _ blocking: BlockingMode) throws(Fault) -> Provenance {
     var provenance = file.provenance(view: contents.view, failure)
-    try provenance.adopt(file.source.item.provenance(blocking))
+    try provenance.adopt(file.source.item.knownProvenance(blocking))
     return provenance
   }
 }

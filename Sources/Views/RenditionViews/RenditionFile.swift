@@ -103,7 +103,7 @@ final class RenditionFile: DerivedItem {
     try conversions.known.load(blocking)
     var provenance = file.provenance(
       view: view, conversions.renditions.failure(of: work, inState: file.revision))
-    try provenance.adopt(file.source.item.provenance(blocking))
+    try provenance.adopt(file.source.item.knownProvenance(blocking))
     if provenance.state == .exact, try knownSize(blocking) == nil {
       provenance.state = .estimate
     }

@@ -151,7 +151,7 @@ final class RecordFolder: DerivedItem {
   func provenance(_ blocking: BlockingMode) throws(Fault) -> Provenance? {
     let (fault, isWhole) = known.withLock { ($0.fault, $0.missing.isEmpty) }
     var provenance = file.provenance(view: Self.view, fault ?? failure)
-    try provenance.adopt(file.source.item.provenance(blocking))
+    try provenance.adopt(file.source.item.knownProvenance(blocking))
     if provenance.error == nil, !isWhole { provenance.remark = "\(file.path) \(absence.reason)" }
     return provenance
   }
