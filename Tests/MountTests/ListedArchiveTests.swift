@@ -9,7 +9,7 @@ import Testing
     : > empty; echo x > $(printf 'n%.0s' $(seq 60))
     cd ../source
     7z a -bd -snl solid.7z ../tree/* > /dev/null; 7z a -bd -snl -ms=off single.7z ../tree/* > /dev/null
-    7z a -bd -v200k split.7z ../tree/* > /dev/null; 7z a -bd -psecret locked.7z ../tree/a.txt > /dev/null
+    7z a -bd -snl -v200k split.7z ../tree/* > /dev/null; 7z a -bd -psecret locked.7z ../tree/a.txt > /dev/null
     7z a -bd -psecret -mhe=on hidden.7z ../tree/a.txt > /dev/null
     for f in newc odc; do bsdtar -C ../tree -cf $f.cpio --format=$f .; done
     bsdtar -C ../tree -cf rock.iso --format=iso9660 .; bsdtar -C ../tree -cf x.xar --format=xar .

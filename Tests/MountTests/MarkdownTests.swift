@@ -38,11 +38,14 @@ import Testing
       try await withMount(scratch) { mount in
         let lines = """
           export LC_ALL=C.UTF-8; cd "$1" && { ls | tr '\\n' ' '; echo; cat notes.md.as-txt; echo ----
-          sed '1,/<body>/d' notes.md.as-html; cat empty.md.as-txt | wc -c; cat bomb.markdown.as-txt
-          getfattr --only-values -n user.ffmount.error bomb.markdown.as-txt | tr -d 0-9; } 2>&1
+          sed '1,/<body>/d' notes.md.as-html; cat empty.md.as-txt | wc -c
+          # Debian 13's cmark-gfm expands references to a limit only, which leaves the rest as it is.
+          if cat bomb.markdown.as-html > "$2/bomb"; then [ $(wc -c < "$2/bomb") -lt 1000000 ] && echo limited; else
+            getfattr --only-values -n user.ffmount.error bomb.markdown.as-html | tr -d 0-9; fi; } 2>&1
           """
-        let said = try await shell(lines, mount.mountpoint, limit: 30)
-        #expect(said.text == Self.expected)
+        let said = try await shell(lines, mount.mountpoint, scratch.path, limit: 30)
+        let refused = "cat: bomb.markdown.as-html: Input/output error\nbomb.markdown: grows to  bytes as a page"
+        #expect([refused, "limited\n"].map { Self.expected + $0 }.contains(said.text))
       }
     }
   }
@@ -91,7 +94,6 @@ import Testing
     </body>
     </html>
     0
-    cat: bomb.markdown.as-txt: Input/output error
-    bomb.markdown: grows to  bytes as a page
+
     """
 }

@@ -63,7 +63,9 @@ struct RecordTests {
       for n in two/two.cue.tracks/0?.mp3 two/book.m4b.tracks/*; do pcm "$n" | wc -c; done | paste -sd,
       getfattr --only-values -n user.ffmount.remark two/two.cue.tracks; echo
       for n in 'cd/ALBUM.cue.tracks/02 Zwei.flac' 'cd/c.cue.tracks/01 Eins - 1.mp3' 'cd/a.cue.tracks/02 Zwei.wav'; do
-        ffprobe -v error -show_entries format_tags -of compact=p=0 "$n" | tr '|' '\\n' | sort | paste -sd' '
+        # FFmpeg 5 does not read this tag of a WAV.
+        unread=-; [ "${n##*.}" != wav ] || unread=album_artist
+        ffprobe -v error -show_entries format_tags -of compact=p=0 "$n" | tr '|' '\\n' | grep -v ":$unread=" | sort | paste -sd' '
       done
       n='cd/ALBUM.cue.tracks/02 Zwei.flac.as-mp3'; [ $(stat -c %s "$n") = $(cat "$n" | wc -c) ] && $q -i "$n" -f s16le - | wc -c
       s=$(stat -c %s 'cd/a.cue.tracks/02 Zwei.wav'); tail -c 9 'cd/a.cue.tracks/02 Zwei.wav' > $O/end

@@ -93,12 +93,12 @@ extension SemanticsTests {
   static let conversions = [
     SemanticsExample(
       "a PDF's pages are files",
-      "ls -d report.pdf*; ls report.pdf.pages | sed -n '1p;$p'; file -b report.pdf.pages/007.pdf",
+      "ls -d report.pdf*; ls report.pdf.pages | sed -n '1p;$p'; file -b report.pdf.pages/007.pdf | tr -d '()'",
       "report.pdf\nreport.pdf.pages\n001.pdf\n012.pdf\nPDF document, version 1.4, 1 pages\n", build: documents),
     SemanticsExample(
       "pages by name",
       """
-      cd report.pdf.pages; for n in 7 2-5 1,3,9-; do file -b $n.pdf; done; cmp 7.pdf 007.pdf && echo same
+      cd report.pdf.pages; for n in 7 2-5 1,3,9-; do file -b $n.pdf; done | tr -d '()'; cmp 7.pdf 007.pdf && echo same
       ls 13.pdf 0.pdf
       """,
       """

@@ -223,7 +223,9 @@ struct SoundTests {
       """
       for f in mp3 wav flac m4a aac ogg oga opus ac3 wma aiff mp2 gsm amr awb dts au snd caf wv w64 voc spx ircam mka; do
         cat s.wav.as-$f > $O/x.$f
-        n=$($q -i $O/x.$f -ac 1 -ar 8000 -f s16le - | wc -c)
+        # FFmpeg 7's own decoder of Speex returns wideband frames twice as long as they are.
+        d=; [ $f != spx ] || d='-c:a libspeex'
+        n=$($q $d -i $O/x.$f -ac 1 -ar 8000 -f s16le - | wc -c)
         [ $n -gt 31300 ] && [ $n -lt 33100 ] || echo "$f: $n"
       done
       getfattr --only-values -n user.ffmount.remark s.wav.as-gsm; echo

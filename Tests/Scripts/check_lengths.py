@@ -105,7 +105,10 @@ def sources(coding: str, muxer: str, rate: int) -> list[pathlib.Path]:
 
 def decoded(path: pathlib.Path) -> tuple[int, int, int]:
     """The rate, how many samples FFmpeg's program decodes, and how many there are by what the container of ISO media says."""
-    wave = run(*FFMPEG, "-i", path, "-map", "0:a:0", "-c:a", "pcm_s16le", "-f", "wav", "-")
+    # FFmpeg 7's own decoder of Speex returns wideband frames twice as long as they are.
+    coding = run("ffprobe", "-v", "error", "-of", "csv=p=0", "-select_streams", "a:0", "-show_entries", "stream=codec_name", path)
+    decoder = ["-c:a", "libspeex"] if coding.startswith(b"speex") else []
+    wave = run(*FFMPEG, *decoder, "-i", path, "-map", "0:a:0", "-c:a", "pcm_s16le", "-f", "wav", "-")
     # Written to a pipe, its data has no length.
     (channels, rate), start = struct.unpack_from("<HI", wave, 22), wave.index(b"data", 12) + 8
     count = (len(wave) - start) // 2 // channels

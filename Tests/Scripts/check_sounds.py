@@ -55,7 +55,9 @@ class Sound:
         self.tags = {name.lower(): value for name, value in tags.items()}
         rate = int(self.sound["sample_rate"])
         channels = int(self.sound["channels"])
-        raw = array.array("f", run("ffmpeg", "-nostdin", "-v", "error", "-i", path, "-map", "0:a:0", "-f", "f32le", "-"))
+        # FFmpeg 7's own decoder of Speex returns wideband frames twice as long as they are.
+        decoder = ["-c:a", "libspeex"] if self.sound["codec_name"] == "speex" else []
+        raw = array.array("f", run("ffmpeg", "-nostdin", "-v", "error", *decoder, "-i", path, "-map", "0:a:0", "-f", "f32le", "-"))
         self.length = len(raw) / channels / rate
         # Without the ends, where a coding's padding is.
         middle = raw[rate * channels // 4:-rate * channels // 4]

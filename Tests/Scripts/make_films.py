@@ -29,7 +29,11 @@ film("plain.mkv", "-c:v", "libx264", "-bf", "2", "-g", "25", "-c:a", "aac", "-ac
 ffmpeg("-i", "plain.mkv", "-i", "words.srt", "-i", "chapters", "-map", "0", "-map", "1", "-map_metadata", "2",
        "-c", "copy", "-attach", "notes.txt", "-metadata:s:3", "mimetype=text/plain", "-metadata:s:a:0", "language=eng",
        "-metadata:s:s:0", "language=deu", "-disposition:a:0", "default", "film.mkv")
-ffmpeg("-i", "plain.mkv", "-an", "-c", "copy", "-metadata:s:v", "rotate=90", "turned.mp4")
+# The option of FFmpeg 6 and later; before, the tag.
+if "-display_rotation" in subprocess.run(["ffmpeg", "-v", "error", "-h", "full"], capture_output=True, text=True).stdout:
+    ffmpeg("-display_rotation:v", "-90", "-i", "plain.mkv", "-an", "-c", "copy", "turned.mp4")
+else:
+    ffmpeg("-i", "plain.mkv", "-an", "-c", "copy", "-metadata:s:v", "rotate=90", "turned.mp4")
 film("old.avi", "-c:v", "mpeg4", "-bf", "2", "-q:v", "2", "-c:a", "libmp3lame")
 film("disc.vob", "-vf", "setsar=16/15,tinterlace=interleave_top,fieldorder=tff", "-c:v", "mpeg2video", "-q:v", "2",
      "-flags", "+ildct+ilme", "-c:a", "ac3", rate=50)

@@ -55,7 +55,13 @@ struct PageTree {
     if let claimed { return claimed.count }
     if let walked { return walked.count }
     let count = file.isRecovered ? 0 : unsafe qpdf_get_num_pages(file.pdf)
-    if count > 0, hasReadablePage(among: Int(count)) { return Int(count) }
+    if count > 0, hasReadablePage(among: Int(count)) {
+      // Since version 12, libqpdf leaves out a kid that is not there.
+      let pages = file.isDamaged ? walk() : []
+      guard pages.count > Int(count), pages.contains(where: { $0 != nil }) else { return Int(count) }
+      walked = pages
+      return pages.count
+    }
     do throws(JobFailure) { try file.checkErrors() } catch {
       guard error.failure == .damaged else { throw error }
     }

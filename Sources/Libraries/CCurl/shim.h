@@ -48,3 +48,6 @@ static inline CURLMcode ffmount_curl_set_all(CURLM *multi, CURLMoption option, l
 static inline CURLcode ffmount_curl_result(const CURLMsg *message) { return message->data.result; }
 
 static inline size_t ffmount_curl_pause(void) { return CURL_WRITEFUNC_PAUSE; }
+
+// A value of an enumeration in Debian 12, and a macro in Debian 13.
+static inline long ffmount_curl_netrc_optional(void) { return CURL_NETRC_OPTIONAL; }

@@ -30,8 +30,7 @@ internal import WorkerKit
     } catch {
       let isLocked = error.failure == .locked
       guard isLocked || error.failure == .damaged,
-        let recovered = unsafe RecoveredDocument(of: input.bytes, isLocked: isLocked),
-        let opened = unsafe try? PDFFile.open(recovered.bytes, passwords)
+        let (recovered, opened) = unsafe PDFFile.recover(input.bytes, isLocked: isLocked, passwords)
       else { throw error }
       unsafe (pdf, password) = opened
       (holder, isRecovered, hidesFiles) = (recovered, true, recovered.hidesFiles)
@@ -43,13 +42,26 @@ internal import WorkerKit
   /// Reads a document by rebuilt cross-references. For one that can be opened, but whose own cross-references may be
   /// wrong.
   init(recovering input: JobInput, _ passwords: [[UInt8]] = []) throws(JobFailure) {
-    guard let recovered = unsafe RecoveredDocument(of: input.bytes, isLocked: false) else {
+    guard let (recovered, opened) = unsafe PDFFile.recover(input.bytes, isLocked: false, passwords) else {
       throw JobFailure(.damaged, "has no pages")
     }
-    unsafe (pdf, password) = try PDFFile.open(recovered.bytes, passwords)
+    unsafe (pdf, password) = opened
     (holder, isRecovered, hidesFiles) = (recovered, true, recovered.hidesFiles)
     foundPages = recovered.pages
     unsafe bytes = recovered.bytes
+  }
+
+  /// Opens a document by rebuilt cross-references. Since version 12, libqpdf opens none without a page tree.
+  private static func recover(
+    _ bytes: UnsafeRawBufferPointer, isLocked: Bool, _ passwords: [[UInt8]]
+  ) -> (RecoveredDocument, (qpdf_data, password: [UInt8]))? {
+    for replacesTree in [false, true] {
+      guard let recovered = unsafe RecoveredDocument(of: bytes, isLocked: isLocked, replacesTree: replacesTree) else {
+        return nil
+      }
+      if let opened = unsafe try? open(recovered.bytes, passwords) { return unsafe (recovered, opened) }
+    }
+    return nil
   }
 
   private static func open(

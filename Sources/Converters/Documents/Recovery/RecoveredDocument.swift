@@ -19,7 +19,9 @@ internal import Pixels
 
   /// Returns `nil` if there is neither a catalog nor a page, or the document is too large. Returns `nil`, too, if it is
   /// locked and really encrypted.
-  init?(of source: UnsafeRawBufferPointer, isLocked: Bool) {
+  ///
+  /// - Parameter replacesTree: Whether the catalog gets an empty page tree, for a document without one that libqpdf reads.
+  init?(of source: UnsafeRawBufferPointer, isLocked: Bool, replacesTree: Bool = false) {
     guard source.count <= Self.largest else { return nil }
     let mark = Array("%PDF-".utf8)
     let start = unsafe source.prefix(1024).indices.first { unsafe source[$0...].starts(with: mark) } ?? 0
@@ -34,7 +36,8 @@ internal import Pixels
     if isLocked, !hidesFiles { return nil }
     let entries = scan.trailer(withEncryption: !hidesFiles)
     let size = source.count - start
-    let table = Self.table(scan.places, root: root, entries, at: size)
+    let catalog = replacesTree ? scan.catalogText ?? ObjectText(Array("<< /Type /Catalog >>".utf8)) : nil
+    let table = Self.table(scan.places, root: root, replacing: catalog, entries, at: size)
     let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: size + table.count, alignment: 1)
     unsafe copy.copyMemory(from: UnsafeRawBufferPointer(rebasing: source[start...]))
     unsafe UnsafeMutableRawBufferPointer(rebasing: copy[size...]).copyBytes(from: table)
@@ -50,19 +53,26 @@ internal import Pixels
       && ["/StmF", "/StrF"].allSatisfy { encryption.value(of: $0)?.elementsEqual("/Identity".utf8) ?? true }
   }
 
-  /// Returns a cross-reference stream (ISO 32000-1, 7.5.8). A catalog precedes it if the document has none.
+  /// Returns a cross-reference stream (ISO 32000-1, 7.5.8). A catalog and an empty page tree precede it if the document
+  /// has no catalog, or `catalog` replaces it.
   private static func table(
-    _ places: [Int32: RecoveryScan.Place], root: PDFObject.ID?, _ entries: String, at end: Int
+    _ places: [Int32: RecoveryScan.Place], root: PDFObject.ID?, replacing catalog: ObjectText?, _ entries: String,
+    at end: Int
   ) -> [UInt8] {
     var places = places
-    var catalog = "\n"
+    var added: [UInt8] = [0x0A]
     let root = root ?? PDFObject.ID(number: (places.keys.max() ?? 0) + 1, generation: 0)
-    if places[root.number] == nil {
-      places[root.number] = .byte(end + 1, generation: 0)
-      catalog += "\(root.number) 0 obj\n<< /Type /Catalog >>\nendobj\n"
+    if catalog != nil || places[root.number] == nil {
+      let rest = catalog?.without(["/Pages"]).bytes.dropFirst(2) ?? Array(" /Type /Catalog >>".utf8)[...]
+      places[root.number] = .byte(end + added.count, generation: root.generation)
+      let tree = (places.keys.max() ?? 0) + 1
+      added += Array("\(root.number) \(root.generation) obj\n<< /Pages \(tree) 0 R".utf8) + rest
+      added += "\nendobj\n".utf8
+      places[tree] = .byte(end + added.count, generation: 0)
+      added += "\(tree) 0 obj\n<< /Type /Pages /Kids [] /Count 0 >>\nendobj\n".utf8
     }
     let own = (places.keys.max() ?? 0) + 1
-    let start = end + catalog.utf8.count
+    let start = end + added.count
     var rows: [UInt8] = []
     var runs: [(first: Int32, count: Int)] = []
     for number in places.keys.sorted() + [own] {
@@ -79,13 +89,13 @@ internal import Pixels
     }
     let index = runs.map { "\($0.first) \($0.count)" }.joined(separator: " ")
     let head = """
-      \(catalog)\(own) 0 obj
+      \(own) 0 obj
       << /Type /XRef /Size \(own + 1) /W [1 4 2] /Index [\(index)] /Length \(rows.count) \
       /Root \(root.number) \(root.generation) R\(entries) >>
       stream
 
       """
-    return Array(head.utf8) + rows + Array("\nendstream\nendobj\nstartxref\n\(start)\n%%EOF\n".utf8)
+    return added + Array(head.utf8) + rows + Array("\nendstream\nendobj\nstartxref\n\(start)\n%%EOF\n".utf8)
   }
 
   private static func row(_ kind: UInt8, _ value: Int, _ other: Int) -> [UInt8] {

@@ -31,6 +31,8 @@ internal import Pixels
   /// The maximum length of a dictionary, in bytes. Longer ones are ignored.
   private static let longestDictionary = 1 << 16
   private static let deepest = 64
+  /// The maximum length of an object's number and generation, in bytes.
+  private static let longestHead = 64
 
   init(_ bytes: UnsafeRawBufferPointer) { unsafe self.bytes = bytes }
 
@@ -59,6 +61,14 @@ internal import Pixels
   var root: PDFObject.ID? {
     guard let root = trailer?.reference(for: "/Root"), places[root.number] != nil else { return catalog }
     return catalogs.contains(root.number) ? root : catalog ?? root
+  }
+
+  /// The dictionary of the catalog. Nil if it is in an object stream.
+  var catalogText: ObjectText? {
+    guard let root, case .byte(let place, _)? = places[root.number],
+      let word = (place..<min(size, place + Self.longestHead)).first(where: { has("obj", at: $0) })
+    else { return nil }
+    return dictionary(from: word + 3)
   }
 
   /// Returns the other entries of the trailer.

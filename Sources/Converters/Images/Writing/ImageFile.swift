@@ -70,6 +70,10 @@ struct ImageFile: ImageEncoder {
     call.set("in", image)
     unsafe call.set("target", target: target)
     for (name, value) in arguments { call.set(name, value) }
+    // Since version 8.15, libvips writes EXIF data even if the image has none.
+    if isPNG, !image.has("exif-data"), (vips_version(0), vips_version(1)) >= (8, 15) {
+      call.set("keep", "xmp:iptc:icc:other")
+    }
     try call.run()
   }
 }

@@ -28,7 +28,7 @@ internal import WorkerKit
     _ stream: MediaStream, _ original: UnsafeMutablePointer<AVStream>, _ codecID: AVCodecID, _ keepsPadding: Bool
   ) throws(JobFailure) -> UnsafeMutablePointer<AVCodecContext> {
     let name = unsafe String(cString: avcodec_get_name(codecID))
-    guard let codec = unsafe avcodec_find_decoder(codecID) else {
+    guard let codec = unsafe decoder(of: codecID) else {
       throw JobFailure(.unsupported, "has \(stream.kind.word) as \(name), which has no decoder")
     }
     var made = unsafe avcodec_alloc_context3(codec)
@@ -43,6 +43,14 @@ internal import WorkerKit
       throw error
     }
     return unsafe context
+  }
+
+  /// Returns the decoder of a codec. FFmpeg 7's own decoder of Speex returns wideband frames twice as long as they are.
+  private static func decoder(of codecID: AVCodecID) -> UnsafePointer<AVCodec>? {
+    if codecID == AV_CODEC_ID_SPEEX, let library = unsafe avcodec_find_decoder_by_name("libspeex") {
+      return unsafe library
+    }
+    return unsafe avcodec_find_decoder(codecID)
   }
 
   /// The codecs whose packets have checksums that are checked. Others report false errors.

@@ -56,7 +56,7 @@ import ServerAnswers
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
     unsafe settings.apply(to: easy)
     if settings.usesPasswordFile, !isAbroad {
-      _ = unsafe ffmount_curl_set(easy, CURLOPT_NETRC, Int(CURL_NETRC_OPTIONAL.rawValue))
+      _ = unsafe ffmount_curl_set(easy, CURLOPT_NETRC, ffmount_curl_netrc_optional())
       _ = unsafe ffmount_curl_set(easy, CURLOPT_HTTPAUTH, 1)
     }
     if question.method == "HEAD" { _ = unsafe ffmount_curl_set(easy, CURLOPT_NOBODY, 1) }

@@ -214,6 +214,12 @@ final class RemoteItem: Item {
     return provenance
   }
 
+  /// For a view, does not ask the server, which would convert its source.
+  func knownProvenance(_ blocking: BlockingMode) throws(Fault) -> Provenance? {
+    guard let view = told.view else { return try provenance(blocking) }
+    return Provenance(source: "", view: view, state: .exact, error: failure)
+  }
+
   /// The reason why the item cannot be read. The root, which is always accessible, reports that of the server.
   private var failure: String? {
     (folder == nil ? server.availability.failure : nil) ?? (knownRecord ?? server.files[path])?.failure
