@@ -93,6 +93,31 @@ import Testing
     #expect(try folder.openDescriptors() <= 1)
   }
 
+  /// Files stay, as a program can be reading them, and so does a directory in use.
+  @Test func removedDirectoriesAreClosed() throws {
+    let folder = try SourceFolder()
+    let pool = DescriptorPool(capacity: 8)
+    func pooled(_ name: String, _ purpose: Descriptor.Purpose) throws -> PooledDescriptor {
+      let path = "\(folder.path)/\(name)"
+      let file = PooledDescriptor(pool) { () throws(Fault) in try Descriptor.open(path: path, for: purpose) }
+      try file.withDescriptor { (_) throws(Fault) in }
+      return file
+    }
+    for name in ["removed", "kept", "used"] { #expect(unsafe mkdir("\(folder.path)/\(name)", 0o700) == 0) }
+    try folder.write("file", [1])
+    let used = try pooled("used", .place)
+    let others = [try pooled("removed", .place), try pooled("kept", .place), try pooled("file", .reading)]
+    #expect(try folder.openDescriptors() == 4)
+    for name in ["removed", "used"] { #expect(unsafe rmdir("\(folder.path)/\(name)") == 0) }
+    #expect(unsafe unlink(folder.path + "/file") == 0)
+    try used.withDescriptor { (_) throws(Fault) in pool.closeRemovedFolders() }
+    #expect(try folder.openDescriptors() == 3)
+    pool.closeRemovedFolders()
+    #expect(try folder.openDescriptors() == 2)
+    #expect(throws: Fault(.system(ENOENT), "open")) { try others[0].withDescriptor { (raw) throws(Fault) in raw } }
+    try others[1].withDescriptor { (_) throws(Fault) in }
+  }
+
   @Test func openedDescriptorIsAdopted() throws {
     let folder = try Self.makeFolder(1)
     let path = folder.path + "/f0"

@@ -108,6 +108,10 @@ struct ChangingTests {
     await expectError(.notFound, "none") { () throws(FileTreeError) in try await tree.copy("none", to: "x") }
     try await tree.createDirectory("self")
     await expectError(.system, "self") { () throws(FileTreeError) in try await tree.copy("self", to: "self/in") }
+    // The same place by another path.
+    try FileManager.default.createSymbolicLink(atPath: sample.path("link"), withDestinationPath: "self")
+    await expectError(.system, "self") { () throws(FileTreeError) in try await tree.copy("self", to: "link/in") }
+    #expect(try sample.names(in: "self").isEmpty)
   }
 
   @Test func copiesOfSparseFilesAreSparse() async throws {

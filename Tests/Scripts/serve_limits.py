@@ -3,6 +3,7 @@
 Run as root by `unshare -nm`. Makes its files below FOLDER. Prints what is not as it should be, and at the end "done".
 """
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -25,13 +26,19 @@ def run(*words):
     subprocess.run(words, check=True)
 
 
+def connected(server, address):
+    """A connection from an address."""
+    connection = socket.socket(socket.AF_INET6)
+    connection.setsockopt(socket.IPPROTO_IPV6, FREE_TO_BIND, 1)
+    connection.bind((address, 0))
+    connection.settimeout(10)
+    connection.connect(("2001:db8:ffff::1", server.port))
+    return connection
+
+
 def status(server, address, token):
     """Of a request from an address, with a token."""
-    with socket.socket(socket.AF_INET6) as connection:
-        connection.setsockopt(socket.IPPROTO_IPV6, FREE_TO_BIND, 1)
-        connection.bind((address, 0))
-        connection.settimeout(10)
-        connection.connect(("2001:db8:ffff::1", server.port))
+    with connected(server, address) as connection:
         connection.sendall(f"GET /api/stat HTTP/1.1\r\nHost: [::1]\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\r\n".encode())
         return answer(connection).status
 
@@ -56,6 +63,20 @@ def networks():
                 status(server, f"2001:db8:{number + 16:x}::1", "wrong")
             codes = [status(server, f"2001:db8:f{number:03x}::1", "wrong") for number in range(50)]
             expect("guesses when very many guess", codes[-1], 429)
+
+
+def connections():
+    """Who opens as many connections as there can be leaves some to others."""
+    server = Server(program, source, "--host", "::", "--token", "right-token")
+    server.words[:0] = ["prlimit", "--nofile=160:160"]
+    with server:
+        held = [connected(server, "2001:db8:4::1") for _ in range(100)]
+        # The server refuses some of them.
+        while len(select.select(held, [], [], 1)[0]) < 20:
+            pass
+        expect("a client beside one with all connections that it could get", status(server, "2001:db8:5::1", "right-token"), 200)
+        for connection in held:
+            connection.close()
 
 
 def full_disk():
@@ -119,6 +140,6 @@ with open(os.path.join(source, "plain.txt"), "wb") as file:
     file.write(b"plain\n")
 with open(os.path.join(source, "a.ppm"), "wb") as file:
     file.write(b"P6 700 700 255\n" + os.urandom(700 * 700 * 3))
-for part in (networks, full_disk, hanging):
+for part in (networks, connections, full_disk, hanging):
     part()
 print("done")

@@ -119,7 +119,8 @@ def escapes(server):
     same("the secret", open(os.path.join(folder, "secret.txt"), "rb").read(), SECRET)
     same("what is beside it", sorted(os.listdir(folder)), beside)
     for origin in ["http://evil.example", "null", "http://127.0.0.1:1", "http://192.0.2.1"]:
-        same(f"a page of {origin}", server.ask("/dav/forged", f"Origin: {origin}", method="PUT", body=b"x").status, 403)
+        for more in ([], ["Sec-Fetch-Site: none"], ["Sec-Fetch-Site: x"], [f"Origin: http://127.0.0.1:{server.port}"]):
+            same(f"a page of {origin}, {more}", server.ask("/dav/forged", f"Origin: {origin}", *more, method="PUT", body=b"x").status, 403)
     same("the page itself", server.ask("/dav/own", f"Origin: http://127.0.0.1:{server.port}", method="PUT", body=b"x").status, 201)
 
 
@@ -173,6 +174,8 @@ def locks(server):
     while status("PUT", "/dav/brief", body=b"x") == 423 and time.time() < until:
         time.sleep(.1)
     same("after it", (content("brief"), token != ""), (b"x", True))
+    shared = [status("LOCK", "/dav/shared", body=LOCK % b"shared") for _ in range(102)]
+    same("not any number of shared ones", shared, [201] + [200] * 99 + [423] * 2)
 
 
 def properties(server):
@@ -298,6 +301,15 @@ def trash():
             item = json.loads(delete("/" + name).body)["item"]
             same(f"{name} is away", content(name), None)
             same(f"{name} is back", (restore(item).status, content(name), restore(item).status), (200, data, 404))
+        token = server.ask("/dav/in", method="LOCK", body=LOCK % b"exclusive").header("lock-token")
+        with open(os.path.join(source, "gone"), "wb") as file:
+            file.write(b"kept")
+        item = json.loads(delete("/gone").body)["item"]
+        with open(os.path.join(source, ".trash", "info", item + ".trashinfo"), "w") as file:
+            file.write("[Trash Info]\nPath=/in/new\n")
+        same("into a locked folder", (restore(item).status, content("in", "new")), (423, None))
+        server.ask("/dav/in", f"Lock-Token: {token}", method="UNLOCK")
+        same("into it afterwards", (restore(item).status, content("in", "new")), (200, b"kept"))
         item = json.loads(delete("/in").body)["item"]
         os.mkdir(os.path.join(source, "in"))
         same("a name that is taken", (restore(item).status, os.listdir(os.path.join(source, "in"))), (409, []))

@@ -90,7 +90,8 @@ extension FileTree {
       try replacement.finish(permissions: source.attributes.permissions & 0o777 | 0o200)
     case .folder:
       let (folder, name) = try parent(of: names)
-      if names.starts(with: source.names) {
+      // The names may lead through links, those of the folder do not.
+      if (folder.names + [name]).starts(with: source.names) {
         throw Fault(.system(EINVAL), "a folder cannot be copied into itself")
       }
       let entry = try tree.makeFolder(name, in: folder.node, permissions: 0o777, by: Self.maker)

@@ -13,6 +13,8 @@ public final class DescriptorPool: Sendable {
   /// The clock hand: the next slot to consider for eviction. Locked while a descriptor is put into a slot. Using a
   /// descriptor takes no lock.
   fileprivate let hand = UnfairLock(0)
+  /// Whether `RemovalNotices` is to be told of this pool once it has a descriptor, which starts a thread.
+  private let isToBeFollowed = Atomic<Bool>(false)
 
   /// Creates a pool that keeps at most `capacity` idle descriptors open.
   public init(capacity: Int) {
@@ -34,16 +36,28 @@ public final class DescriptorPool: Sendable {
   }
 
   /// Creates a pool that leaves `reserve` descriptors, and at least half of the process's limit, for other uses. Raises
-  /// the soft limit to the hard limit.
+  /// the soft limit to the hard limit. The directories in the pool are closed when they are removed.
   public static func fittingProcess(reserve: Int, atMost most: Int = 512) -> DescriptorPool {
     var limit = rlimit()
-    guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
-      return DescriptorPool(capacity: 16)
+    var capacity = 16
+    if unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 {
+      limit.rlim_cur = limit.rlim_max
+      _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+      let most = min(most, Int(clamping: limit.rlim_max) / 2)
+      capacity = min(most, max(4, Int(clamping: limit.rlim_max) - reserve))
     }
-    limit.rlim_cur = limit.rlim_max
-    _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-    let most = min(most, Int(clamping: limit.rlim_max) / 2)
-    return DescriptorPool(capacity: min(most, max(4, Int(clamping: limit.rlim_max) - reserve)))
+    let pool = DescriptorPool(capacity: capacity)
+    pool.isToBeFollowed.store(true, ordering: .relaxed)
+    return pool
+  }
+
+  /// Closes the idle descriptors of removed directories, for all that use them.
+  func closeRemovedFolders() {
+    for slot in slots { slot.emptyIfRemovedFolder() }
+  }
+
+  fileprivate func follow() {
+    if isToBeFollowed.exchange(false, ordering: .relaxed) { RemovalNotices.shared.add(self) }
   }
 }
 
@@ -124,6 +138,7 @@ public final class PooledDescriptor: DescriptorHolder {
 
   /// Stores `descriptor` in an idle slot. Returns false if there is none, or if another thread was first.
   private func adopt(_ descriptor: Int32, users: Int) -> Bool {
+    pool.follow()
     let displaced: Int32? = pool.hand.withLock { hand in
       let present = slot.load(ordering: .relaxed)
       if present >= 0, pool.slots[present].isOwned(by: number) { return nil }

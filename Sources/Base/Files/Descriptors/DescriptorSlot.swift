@@ -1,3 +1,4 @@
+internal import CPosix
 internal import Glibc
 internal import Synchronization
 
@@ -41,6 +42,26 @@ final class DescriptorSlot: Sendable {
     state.store(0, ordering: .releasing)
     if before >= 0 { _ = close(before) }
     return before >= 0
+  }
+
+  /// Closes the descriptor if it is idle, only the start of paths (O_PATH), and its directory was removed.
+  func emptyIfRemovedFolder() {
+    let known = state.load(ordering: .relaxed)
+    guard isIdle, let descriptor = borrow(for: known >> Self.ownerShift) else { return }
+    let isRemoved = fcntl(descriptor, F_GETFL) & ffmount_O_PATH != 0 && Self.isRemoved(descriptor)
+    giveBack()
+    if isRemoved { empty(of: known >> Self.ownerShift) }
+  }
+
+  /// Returns whether the kernel knows that the file of a descriptor was removed. Does not ask its file system, which
+  /// may not respond.
+  private static func isRemoved(_ descriptor: Int32) -> Bool {
+    let mark = Array(" (deleted)".utf8)
+    return unsafe withUnsafeTemporaryAllocation(byteCount: Int(PATH_MAX), alignment: 1) { buffer in
+      let path = unsafe buffer.baseAddress!.assumingMemoryBound(to: CChar.self)
+      let count = unsafe readlink("/proc/self/fd/\(descriptor)", path, buffer.count)
+      return unsafe buffer.prefix(max(0, count)).suffix(mark.count).elementsEqual(mark)
+    }
   }
 
   /// Stores a descriptor with its number of current users, unless the slot is in use or was used since the last

@@ -31,7 +31,8 @@ final class LockTable: Sendable {
   /// The locks by their paths.
   private let locks = UnfairLock<[[FileName]: [Lock]]>([:])
 
-  private static let most = 10_000
+  /// The maximum number of paths with locks, and of locks on one path, which can be shared.
+  private static let most = (paths: 10_000, onOne: 100)
   private static let longest: UInt64 = 3600
 
   /// Sets a lock. Returns `nil` if it conflicts with another one, or there are too many.
@@ -45,7 +46,7 @@ final class LockTable: Sendable {
       user: user, seconds: seconds, until: now + seconds * 1_000_000_000)
     return locks.withLock { locks in
       Self.removeEnded(&locks, now)
-      guard locks.count < Self.most else { return nil }
+      guard locks.count < Self.most.paths, locks[path]?.count ?? 0 < Self.most.onOne else { return nil }
       let reach = Reach(path: path, isDeep: isDeep)
       let others = Self.locks(in: locks, touching: reach)
       guard others.allSatisfy({ !$0.isExclusive && !isExclusive }) else { return nil }

@@ -78,6 +78,10 @@ struct Trash: Sendable {
       let path = TreePath(encoded: Substring(decoding: line.dropFirst(prefix.count), as: UTF8.self)),
       !path.names.isEmpty
     else { throw Fault(.damaged, "the record in the trash has no path") }
+    let reach = LockTable.Reach(path: path.names, changesName: true)
+    guard site.locks.hindrance(to: reach, tokens: [], user: "") == nil else {
+      return .problem(.locked, "the folder is locked by a WebDAV client", instance: path.encoded)
+    }
     try site.library.makeFolder(at: Array(path.names.dropLast()), intermediates: true)
     try site.library.renameItem(at: [Self.folder, "files", item], to: path.names, replacing: false)
     try site.library.removeItem(at: info, recursively: false)
