@@ -29,6 +29,14 @@ import Testing
     }
   }
 
+  /// Certificates and tokens that are replaced while the server runs.
+  @Test func changedSettingsTakeEffect() async throws {
+    try await withScratch { scratch in
+      let result = try await script("serve_reload.py", Self.program, scratch.path, limit: 60)
+      #expect(result.lines == ["done"], "\(result.text)")
+    }
+  }
+
   /// Guesses from many addresses, a source that hangs, a full disk.
   @Test(.enabled(if: MountScratch.isRoot && MountScratch.exists("/dev/fuse"), "needs root and /dev/fuse"))
   func serverResourcesAreSharedFairly() async throws {

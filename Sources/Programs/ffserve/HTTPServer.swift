@@ -34,63 +34,65 @@ struct HTTPServer {
   /// The maximum time for responses to end, in seconds.
   private static let blocking: UInt32 = 2
 
-  /// Runs the server. Blocks until SIGINT, SIGTERM or SIGHUP arrives.
+  /// Runs the server. Blocks until SIGINT or SIGTERM arrives, or the terminal is closed.
   func run() throws {
     var signals = sigset_t()
     _ = unsafe sigemptyset(&signals)
     for signal in [SIGINT, SIGTERM, SIGHUP] { _ = unsafe sigaddset(&signals, signal) }
     _ = unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
-    let given = try GivenToken.find(options)
-
     var logger = Logger(label: "ffmount") { _ in TerminalLogHandler() }
     logger.logLevel = .notice
+    let given = try GivenToken.find(options)
     let source = try ShownSource(options.source)
-    let settings = try MountOptions(options.options)
-    settings.passwordFile?.log(by: { [logger] line in logger.warning("\(line)") })
+    let mountOptions = try MountOptions(options.options)
+    mountOptions.passwordFile?.log(by: { [logger] line in logger.warning("\(line)") })
     let cacheFolder = CacheFolder.path()
     let index = Index(folder: cacheFolder)
     let conversions = try Converter.conversions(
-      settings, index: index, cacheFolder: cacheFolder, spools: ShownSource.spoolFolder, logger)
+      mountOptions, index: index, cacheFolder: cacheFolder, spools: ShownSource.spoolFolder, logger)
     let limit = DescriptorPool.processLimit
     let connections = max(16, min(Self.mostConnections, limit - min(Self.keptDescriptors, limit / 2)))
     let (tree, root) = try source.tree(
-      settings, index, conversions, reserve: ShownSource.reserve(settings, conversions) + connections)
+      mountOptions, index, conversions, reserve: ShownSource.reserve(mountOptions, conversions) + connections)
 
     let group = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
     // Behind a proxy, clients are not limited to users of this machine.
     let isOpen = options.noToken || isLoopback && options.proxy.isEmpty
     let token = given ?? (isOpen ? nil : Secret.random())
+    let access = Access(hosts: HostNames(given: options.name + [options.host]))
+    access.set(token: token)
     let proxies = Proxies(options.proxies)
     let bench = BlockingExecutor(atMost: Self.workers.usual, evenHeldUp: Self.workers.most)
     let longBench = BlockingExecutor(atMost: Self.searchers.usual, evenHeldUp: Self.searchers.most)
-    let context = try isTLS ? secureContext() : nil
-    // The port is known after bind(2), and no request is answered before.
-    let listening = try listen(group) {
-      let access = Access(token: token, hosts: HostNames(given: options.name + [options.host]))
-      return Site(
-        tree, root, of: source, access, behind: proxies, bench, long: longBench, connections: connections,
-        hasTrash: !options.noTrash
-      ) {
-        [logger] line in
-        logger.notice("\(line)")
-      }
-    } secure: {
-      context
+    let log: @Sendable (String) -> Void = { [logger] line in logger.notice("\(line)") }
+    let certificates = Certificates(options.tls)
+    let settings = try FileSettings(fileSettings(access, certificates))
+    let site = Site(
+      tree, root, of: source, access, behind: proxies, bench, long: longBench, connections: connections,
+      hasTrash: !options.noTrash, log: log)
+    let listening = try listen(group, site, certificates)
+    group.next().scheduleRepeatedTask(initialDelay: Self.tidyTime, delay: Self.tidyTime) { _ in
+      site.tidy()
+      if !settings.areNone { bench.submit { settings.renew(log: log) } }
     }
-    group.next().scheduleRepeatedTask(initialDelay: Self.tidyTime, delay: Self.tidyTime) { _ in listening.site.tidy() }
-    if settings.indexesWhileIdle { tree.indexWhileIdle() }
+    if mountOptions.indexesWhileIdle { tree.indexWhileIdle() }
     StartupMessage(
       source: source.path, scheme: isTLS ? "https" : "http", host: options.host, port: listening.port, token: token
     ).show()
-    let announcer = announcer(listening, needsToken: token != nil, logger)
+    let announcer = announcer(listening, site, needsToken: token != nil, logger)
 
+    let hadTerminal = Self.hasTerminal
     var signal: Int32 = 0
-    _ = unsafe sigwait(&signals, &signal)
-    listening.site.end()
+    repeat {
+      if signal == SIGHUP { bench.submit { settings.renew(isForced: true, log: log) } }
+      _ = unsafe sigwait(&signals, &signal)
+      // The hang-up of its terminal ends a server.
+    } while signal == SIGHUP && !(hadTerminal && !Self.hasTerminal)
+    site.end()
     announcer?.end()
     // The server accepts no more connections, so that load balancers use another one.
     try? listening.channel.close().wait()
-    drain(listening.site.connections, signal, signals)
+    drain(site.connections, signal, signals)
     Self.exit(after: Self.blocking)
     tree.stop()
     // The event loops run until the results of jobs have been delivered.
@@ -101,19 +103,37 @@ struct HTTPServer {
   }
 
   /// Returns `nil` if the server is not announced, or not reachable by other machines.
-  private func announcer(_ listening: Listening, needsToken: Bool, _ logger: Logger) -> Announcer? {
+  private func announcer(_ listening: Listening, _ site: Site, needsToken: Bool, _ logger: Logger) -> Announcer? {
     let address = listening.channel.localAddress
-    let name = listening.site.name
     guard !options.noBonjour,
-      let announcement = Announcement(of: name, at: address, isTLS: isTLS, needsToken: needsToken)
+      let announcement = Announcement(of: site.name, at: address, isTLS: isTLS, needsToken: needsToken)
     else { return nil }
-    return Announcer(announcement) { [site = listening.site] news in
+    return Announcer(announcement) { news in
       switch news {
       case .announced(let name): logger.notice("announced in the local network as “\(name)”")
       case .host(let name): site.access.add(name: name)
       case .gaveUp(let reason): logger.warning("not announced in the local network: \(reason)")
       }
     }
+  }
+
+  /// The settings in the files that options name.
+  private func fileSettings(_ access: Access, _ certificates: Certificates) throws -> [FileSetting] {
+    var settings: [FileSetting] = []
+    if isTLS { settings.append(try FileSetting("--tls", in: options.tls) { try certificates.read() }) }
+    // A pipe can be read only once.
+    if let path = options.tokenFile, GivenToken.isFile(path) {
+      settings.append(
+        try FileSetting("--token-file", in: [path]) { access.set(token: try Token.read(from: path)) })
+    }
+    return settings
+  }
+
+  /// Whether the process has a terminal that controls it.
+  private static var hasTerminal: Bool {
+    let raw = unsafe open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC)
+    if raw >= 0 { close(raw) }
+    return raw >= 0
   }
 
   /// Lets responses in progress finish after SIGTERM, for as long as the options permit, or until another signal
@@ -139,50 +159,24 @@ struct HTTPServer {
     alarm(seconds)
   }
 
-  private func secureContext() throws -> NIOSSLContext {
-    for file in options.tls where unsafe access(file, R_OK) != 0 {
-      throw Refusal(.usage, "--tls \(file): \(describe(errno)) (check the path and its permissions)")
-    }
-    do {
-      let chain = try NIOSSLCertificate.fromPEMFile(options.tls[0]).map { NIOSSLCertificateSource.certificate($0) }
-      let key = try NIOSSLPrivateKey(file: options.tls[1], format: .pem)
-      var configuration = TLSConfiguration.makeServerConfiguration(
-        certificateChain: chain, privateKey: .privateKey(key))
-      configuration.minimumTLSVersion = .tlsv12
-      configuration.applicationProtocols = ["http/1.1"]
-      return try NIOSSLContext(configuration: configuration)
-    } catch {
-      throw Refusal(
-        .usage,
-        "--tls: \(options.tls[0]) and \(options.tls[1]) are not a certificate chain and its key, without a passphrase, in PEM "
-          + "(see what they are with: openssl x509 -in \(options.tls[0]); openssl pkey -in \(options.tls[1]))")
-    }
-  }
-
   private struct Listening {
     let channel: any Channel
     let port: Int
-    let site: Site
   }
 
   private func listen(
-    _ group: MultiThreadedEventLoopGroup, _ makeSite: () -> Site, secure: () -> NIOSSLContext?
+    _ group: MultiThreadedEventLoopGroup, _ site: Site, _ certificates: Certificates
   ) throws -> Listening {
-    let context = secure()
-    let held = SiteHolder()
     let isTLS = isTLS
     let deadlines = Dictionary(
       uniqueKeysWithValues: group.makeIterator().map { (ObjectIdentifier($0), Deadlines(on: $0)) })
     let bootstrap = ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: 1024)
-      // No connection is accepted before the site exists.
-      .serverChannelOption(.autoRead, value: false)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          guard let site = held.site else { throw ChannelError.alreadyClosed }
           let pipeline = channel.pipeline.syncOperations
-          if let context { try pipeline.addHandler(NIOSSLServerHandler(context: context)) }
+          if let context = certificates.context { try pipeline.addHandler(NIOSSLServerHandler(context: context)) }
           guard let deadlines = deadlines[ObjectIdentifier(channel.eventLoop)] else { throw ChannelError.eof }
           try pipeline.addHTTP(Connection(site, isTLS: isTLS, deadlines))
         }
@@ -195,11 +189,7 @@ struct HTTPServer {
       .childChannelOption(.writeBufferWaterMark, value: .init(low: 64 << 10, high: 256 << 10))
     do {
       let channel = try bootstrap.bind(host: options.host, port: options.port).wait()
-      let port = channel.localAddress?.port ?? options.port
-      let site = makeSite()
-      held.site = site
-      try channel.setOption(.autoRead, value: true).wait()
-      return Listening(channel: channel, port: port, site: site)
+      return Listening(channel: channel, port: channel.localAddress?.port ?? options.port)
     } catch {
       throw Refusal(.failure, "cannot listen on \(options.host), port \(options.port): \(Self.reason(error))")
     }

@@ -1,4 +1,5 @@
 import Bytes
+import Locks
 import NIOHTTP1
 import Synchronization
 import Text
@@ -11,10 +12,14 @@ final class Access: Sendable {
     case refused(Response)
   }
 
-  /// The token. Nil if none is required.
-  private let token: Secret?
-  /// The value of the cookie. It proves that its owner knew the token, but is not the token.
-  private let pass: Secret
+  private struct Key {
+    let token: Secret
+    /// The value of the cookie. It proves that its owner knew the token, but is not the token.
+    let pass: Secret
+  }
+
+  /// The token and its cookie. Nil if none is required.
+  private let key = UnfairLock<Key?>(nil)
   private let hosts: HostNames
   private let guesses = GuessLimit()
   private let wrong = Atomic<Int>(0)
@@ -22,10 +27,14 @@ final class Access: Sendable {
   /// The number of wrong tokens received.
   var wrongTokens: Int { wrong.load(ordering: .relaxed) }
 
-  init(token: String?, hosts: HostNames) {
-    self.token = token.map { Secret(Array($0.utf8)) }
-    pass = Secret.derived(from: token ?? "", for: "cookie of ffserve")
-    self.hosts = hosts
+  init(hosts: HostNames) { self.hosts = hosts }
+
+  /// Replaces the token. The cookie of an earlier one is no longer valid.
+  func set(token: String?) {
+    let new = token.map { token in
+      Key(token: Secret(Array(token.utf8)), pass: Secret.derived(from: token, for: "cookie of ffserve"))
+    }
+    key.withLock { $0 = new }
   }
 
   /// Adds a name of the server.
@@ -47,10 +56,10 @@ final class Access: Sendable {
     if isCrossSite(request) { return .refused(.problem(.forbidden, "requests from other sites' pages are refused")) }
     if isForeign(request) { return .refused(.problem(.forbidden, "changes by other sites' pages are refused")) }
     if isEmbedded(request) { return .refused(.problem(.forbidden, "this cannot be embedded in a page")) }
-    guard let token else { return .admitted(cookie: nil) }
+    guard let key = key.withLock({ $0 }) else { return .admitted(cookie: nil) }
     // 256 bits cannot be guessed, and clients with the cookie are not locked out by others' guesses.
     let cookieName = Self.cookieName(host)
-    if Self.cookies(cookieName, request).contains(where: { pass.matches(Array($0.utf8)) }) {
+    if Self.cookies(cookieName, request).contains(where: { key.pass.matches(Array($0.utf8)) }) {
       return .admitted(cookie: nil)
     }
     guard guesses.permits(request.peer) else {
@@ -66,11 +75,11 @@ final class Access: Sendable {
     }
     let fromQuery = request.query.bytes("token")
     if let fromQuery { given.append(fromQuery) }
-    if given.contains(where: token.matches) {
-      guard let fromQuery, token.matches(fromQuery) else { return .admitted(cookie: nil) }
+    if given.contains(where: key.token.matches) {
+      guard let fromQuery, key.token.matches(fromQuery) else { return .admitted(cookie: nil) }
       let secure = request.isSecure ? "; Secure" : ""
       return .admitted(
-        cookie: "\(cookieName)=\(pass.hexadecimal); Path=/; HttpOnly; SameSite=Strict\(secure)")
+        cookie: "\(cookieName)=\(key.pass.hexadecimal); Path=/; HttpOnly; SameSite=Strict\(secure)")
     }
     if !given.isEmpty {
       guesses.noteWrong(request.peer)

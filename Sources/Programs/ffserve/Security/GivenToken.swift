@@ -19,6 +19,13 @@ enum GivenToken {
     return known
   }
 
+  /// Returns whether the file of `--token-file` can be read again.
+  static func isFile(_ path: String) -> Bool {
+    var status = stat()
+    let isThere = unsafe stat(path, &status) == 0
+    return path != "-" && isThere && status.st_mode & S_IFMT == S_IFREG
+  }
+
   /// Overwrites a word in the command line that the kernel shows for this process. It is visible until then, so a file
   /// is preferable.
   private static func hide(_ word: String) {
