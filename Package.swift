@@ -123,7 +123,7 @@ let package = Package(
     program(
       "ffserve",
       [
-        "Bytes", "Locks", "Threads", "Files", "Text", "Codecs", "Index", "HTML", "Catalogue", "Tree", "AllViews",
+        "Bytes", "Locks", "Threads", "Files", "Text", "Codecs", "Index", "HTML", "XML", "Catalogue", "Tree", "AllViews",
         "RenditionViews", "FileTrees", "Assembly", "CPosix", "CAvahi", "CQRCode", "COpenSSL", logging,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
@@ -218,7 +218,8 @@ let package = Package(
     module("Cards", in: "Parsers", ["Bytes", "Text"], optimised),
     module("Cue", in: "Parsers", ["Text"]),
     module("PersonalFolders", in: "Parsers", ["Bytes", "Locks"]),
-    module("ServerAnswers", in: "Parsers", ["Bytes", "Text"]),
+    module("XML", in: "Parsers", ["Bytes"], optimised),
+    module("ServerAnswers", in: "Parsers", ["Bytes", "Text", "XML"], optimised),
 
     // What other packages use of them: small and stable.
     module("ContentReading", in: "Parsers", ["Bytes", "Files"]),
@@ -388,7 +389,7 @@ if let choice = Context.environment["FFMOUNT_PROGRAMS"] {
     "libraryleaks", "largest-attachments", "pdf-thumbnails", "MailReading", "ZipReading", "ContentReading",
   ]
   if choice == "local" {
-    omitted.formUnion(["ffserve", "ffremote", "ServerAnswers", "CAvahi", "CQRCode", "CCurl"])
+    omitted.formUnion(["ffserve", "ffremote", "ServerAnswers", "XML", "CAvahi", "CQRCode", "CCurl"])
     package.dependencies.removeAll { dependency in
       guard case .sourceControl(_, let location, _) = dependency.kind else { return false }
       return location.hasSuffix("swift-nio") || location.hasSuffix("swift-nio-ssl")

@@ -44,6 +44,13 @@ struct ClientTests {
     }
   }
 
+  @Test func foldersOfWebDAVServersAreShown() async throws {
+    try await withScratch { scratch in
+      let result = try await script("elsewhere_dav.py", MountProcess.binary, Self.server, scratch.path, limit: 150)
+      #expect(result.lines == ["done"], "\(result.text)")
+    }
+  }
+
   @Test func maliciousServersCauseOnlyErrors() async throws {
     try await withScratch { scratch in
       let result = try await script("remote_hostile.py", MountProcess.binary, scratch.path, limit: 150)

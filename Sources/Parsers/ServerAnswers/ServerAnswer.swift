@@ -4,6 +4,9 @@ package import Bytes
 package enum ServerAnswer {
   /// The maximum number of entries in one directory.
   package static let mostItems = 200_000
+  package static var tooManyItems: Fault {
+    Fault(.limit, "the server lists more than \(mostItems) entries in one folder")
+  }
 
   /// Parses the response to `/api/list`. Returns the entries, each name once, without invalid names. O(n).
   package static func listing(_ bytes: [UInt8]) throws(Fault) -> [ServerItem] {
@@ -13,9 +16,7 @@ package enum ServerAnswer {
     try reader.object { (reader, key) throws(Fault) in
       guard key == "items" else { return try reader.skip() }
       try reader.array { (reader) throws(Fault) in
-        guard items.count < mostItems else {
-          throw Fault(.limit, "the server lists more than \(mostItems) entries in one folder")
-        }
+        guard items.count < mostItems else { throw tooManyItems }
         if let item = try ServerItem.read(&reader), names.insert(item.name).inserted { items.append(item) }
       }
     }

@@ -91,6 +91,7 @@ struct RemoteMount {
   /// Returns the root if the server answers and admits this user. Blocks for some seconds at most.
   private func root(of server: RemoteServer) throws -> RemoteItem {
     let address = server.address
+    if let root = server.beginning { return RemoteItem(root: root, of: server) }
     do throws(Fault) {
       let fetch = server.item(at: [UInt8(ascii: "/")], named: "", isRepeated: false, limit: Self.longestStart)
       guard let root = try fetch.value(.blocking), root.kind == .folder else {

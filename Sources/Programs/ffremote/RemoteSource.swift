@@ -31,8 +31,8 @@ enum RemoteSource {
     defer { server.stop() }
     let answer = try ask(server, HTTPExchange("/api/stat?path=%2F"), limit: 64 << 10)
     if answer.head.status == 200 { return (try? ServerAnswer.item(answer.body, named: ""))?.kind == .folder }
-    // Its problems are objects, those of other servers are pages.
-    return ServerAnswer.sentence(answer.body) != nil
+    // Its problems are objects, those of other servers are pages. Nothing but WebDAV is at its other addresses.
+    return answer.head.status != 404 && ServerAnswer.sentence(answer.body) != nil
   }
 
   /// Returns the file of an address. Returns `nil` if there is none.
@@ -40,22 +40,25 @@ enum RemoteSource {
     let last = address.text.split(separator: "/").last.map { Array($0.utf8) } ?? []
     let name = Percent.decoded(last).flatMap { ServerItem.isName($0) ? FileName($0) : nil } ?? "file"
     let interface = WebFile(name: name)
-    let settings = WireSettings(
-      base: address.text + address.query, authorities: options.server.authorities, followsRedirections: true,
-      usesPasswordFile: true)
-    let server = try RemoteServer(address, interface, settings, options)
+    let server = try webServer(address, interface, options)
     var isFound = false
     defer { if !isFound { server.stop() } }
     let record = FileRecord.of(interface.path, server)
     let range = HTTPExchange("", headers: ["Range: bytes=0-\(FileRecord.headSize - 1)"])
     let answer = try ask(server, range, limit: FileRecord.headSize)
     guard answer.isSuccess else {
+      // A folder of WebDAV need not be a page.
+      if answer.head.status != 401, let folder = try davFolder(address, options) { return folder }
       if [404, 410].contains(answer.head.status) || answer.head.status == 401 && answer.head.type.contains("json") {
         return nil
       }
       throw Refusal(.sourceMissing, "cannot show \(address.text): \(server.fault(answer))")
     }
-    if answer.head.type == "text/html", FolderPage.isListing(answer.body) { return try folder(address, options) }
+    if answer.head.type == "text/html" {
+      if FolderPage.isListing(answer.body) { return try folder(address, options) }
+      // Servers also show a folder of WebDAV by a page of their own.
+      if let folder = try davFolder(address, options) { return folder }
+    }
     do throws(Fault) {
       let opened = try FileRecord.opened(answer, server)
       guard opened.hasParts || opened.size == Int64(opened.head.count) else {
@@ -65,7 +68,7 @@ enum RemoteSource {
       var item = try WebServer.item(answer)
       item.name = name
       let snapshot = Snapshot([item], tag: answer.head.tag, took: 0, lifetime: interface.lifetime)
-      server.listings.insert(snapshot, for: [UInt8(ascii: "/")], cost: snapshot.cost)
+      server.listings.insert(snapshot, for: root, cost: snapshot.cost)
     } catch {
       throw Refusal(.sourceUnsuitable, "cannot show \(address.text): \(error)")
     }
@@ -75,26 +78,43 @@ enum RemoteSource {
 
   /// Returns the folder of an address. Throws a refusal if the server does not list it.
   private static func folder(_ address: ServerAddress, _ options: MountOptions) throws -> RemoteServer {
+    if let server = try davFolder(address, options) { return server }
     let interface = WebFolder(address)
-    let settings = WireSettings(
-      base: address.text, authorities: options.server.authorities, followsRedirections: true, usesPasswordFile: true)
-    let server = try RemoteServer(address, interface, settings, options)
-    let root = [UInt8(ascii: "/")]
-    var reason: Fault?
-    do {
-      let answer = try ask(server, interface.listing(of: root, after: nil), limit: 64 << 10)
-      do throws(Fault) {
-        guard answer.isSuccess else { throw server.fault(answer) }
-        _ = try interface.listing(answer, of: root)
-      } catch { reason = error }
+    let server = try webServer(address, interface, options)
+    do throws(Fault) {
+      let answer = try answer(of: server, interface.listing(of: root, after: nil), limit: 64 << 10)
+      guard answer.isSuccess else { throw server.fault(answer) }
+      _ = try interface.listing(answer, of: root)
+      return server
     } catch {
       server.stop()
-      throw error
+      throw Refusal(
+        .sourceMissing, "cannot show \(address.text): \(error) (give the address of a file, or of a listed folder)")
     }
-    guard let reason else { return server }
-    server.stop()
-    throw Refusal(
-      .sourceMissing, "cannot show \(address.text): \(reason) (give the address of a file, or of a listed folder)")
+  }
+
+  /// Returns the folder of an address if the server lists it by WebDAV. Throws a refusal if no server answers.
+  private static func davFolder(_ address: ServerAddress, _ options: MountOptions) throws -> RemoteServer? {
+    let interface = DAVFolder(address)
+    let server = try webServer(address, interface, options)
+    var isFound = false
+    defer { if !isFound { server.stop() } }
+    let answer = try ask(server, interface.item(at: root), limit: 64 << 10)
+    guard let item = try? interface.item(answer, at: root), item.kind == .folder else { return nil }
+    server.begin(with: item)
+    isFound = true
+    return server
+  }
+
+  private static let root = [UInt8(ascii: "/")]
+
+  private static func webServer(
+    _ address: ServerAddress, _ interface: any RemoteInterface, _ options: MountOptions
+  ) throws -> RemoteServer {
+    let settings = WireSettings(
+      base: address.text + address.query, authorities: options.server.authorities, followsRedirections: true,
+      usesPasswordFile: true)
+    return try RemoteServer(address, interface, settings, options)
   }
 
   private static func refusal(of address: ServerAddress) throws -> RemoteServer? {
@@ -105,6 +125,15 @@ enum RemoteSource {
   private static func ask(
     _ server: RemoteServer, _ exchange: HTTPExchange, limit: Int
   ) throws -> RepeatedRequest.Answer {
+    do throws(Fault) { return try answer(of: server, exchange, limit: limit) } catch {
+      throw Refusal(.sourceMissing, "cannot show \(server.address.text): \(error)")
+    }
+  }
+
+  /// Returns the response to a request for the start of a body.
+  private static func answer(
+    of server: RemoteServer, _ exchange: HTTPExchange, limit: Int
+  ) throws(Fault) -> RepeatedRequest.Answer {
     var exchange = exchange
     exchange.limit = longestStart
     let fetch = SharedFetch<RepeatedRequest.Answer>()
@@ -112,8 +141,6 @@ enum RemoteSource {
       fetch.finish(result)
     }
     call.start()
-    do throws(Fault) { return try fetch.value(.blocking) } catch {
-      throw Refusal(.sourceMissing, "cannot show \(server.address.text): \(error)")
-    }
+    return try fetch.value(.blocking)
   }
 }

@@ -25,7 +25,6 @@ struct AnswerHead: Sendable {
   private var byteCount = 0
 
   private static let mostBytes = 64 << 10
-  private static let longestTag = 200
   private static let longestURL = 8192
 
   /// Parses a line, which may be a further status line. Returns `false` if it is not part of an acceptable HTTP
@@ -60,11 +59,7 @@ struct AnswerHead: Sendable {
 
   private mutating func take(_ name: String, _ value: Substring) {
     switch name {
-    case "etag":
-      let isText = value.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f }
-      if isText, value.hasPrefix("\""), value.hasSuffix("\""), value.utf8.count <= Self.longestTag {
-        tag = String(value)
-      }
+    case "etag": tag = EntityTag.strong(value)
     case "content-length": length = Self.number(value)
     case "content-range": takeRange(value)
     case "last-modified": modified = HTTPTime.seconds(Array(value.utf8))

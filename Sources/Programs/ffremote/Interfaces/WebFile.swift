@@ -51,6 +51,9 @@ enum WebServer {
     return item
   }
 
+  /// Returns a path as a part of a URL.
+  static func encoded(_ path: [UInt8]) -> String { Percent.encoded(path, keepingSlash: true) }
+
   /// Returns the file of a successful response to a request for some of its bytes.
   static func item(_ answer: RepeatedRequest.Answer) throws(Fault) -> ServerItem {
     let head = answer.head

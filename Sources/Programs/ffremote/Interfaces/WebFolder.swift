@@ -8,10 +8,7 @@ struct WebFolder: RemoteInterface {
   /// The path of the folder on the server, which ends in a slash.
   let root: [UInt8]
 
-  init(_ address: ServerAddress) {
-    let path = address.text.split(separator: "/", omittingEmptySubsequences: false).dropFirst(3)
-    root = Array(("/" + path.map { $0 + "/" }.joined()).utf8)
-  }
+  init(_ address: ServerAddress) { root = address.folderPath }
 
   var lifetime: UInt64 { WebServer.lifetime }
   var advice: String { WebServer.advice }
@@ -20,16 +17,14 @@ struct WebFolder: RemoteInterface {
 
   func known(at path: [UInt8]) -> ServerItem? { path.count == 1 ? WebServer.folder : nil }
 
-  private static func encoded(_ path: [UInt8]) -> String { Percent.encoded(path, keepingSlash: true) }
-
-  func item(at path: [UInt8]) -> HTTPExchange { HTTPExchange(Self.encoded(path), headers: ["Range: bytes=0-0"]) }
+  func item(at path: [UInt8]) -> HTTPExchange { HTTPExchange(WebServer.encoded(path), headers: ["Range: bytes=0-0"]) }
 
   func item(_ answer: RepeatedRequest.Answer, at path: [UInt8]) throws(Fault) -> ServerItem? {
     try WebServer.item(answer)
   }
 
   func listing(of path: [UInt8], after mark: String?) -> HTTPExchange {
-    HTTPExchange(path.count == 1 ? "/" : Self.encoded(path) + "/")
+    HTTPExchange(path.count == 1 ? "/" : WebServer.encoded(path) + "/")
   }
 
   func listing(
@@ -38,11 +33,11 @@ struct WebFolder: RemoteInterface {
     guard answer.head.status == 200, !answer.head.isEncoded, FolderPage.isListing(answer.body) else {
       throw Fault(.system(EIO), "the server does not list the folder")
     }
-    let inner = path.count == 1 ? [] : Array((Self.encoded(path).dropFirst() + "/").utf8)
+    let inner = path.count == 1 ? [] : Array((WebServer.encoded(path).dropFirst() + "/").utf8)
     return (FolderPage.entries(of: answer.body, at: root + inner), nil)
   }
 
-  func file(at path: [UInt8]) -> HTTPExchange { HTTPExchange(Self.encoded(path)) }
+  func file(at path: [UInt8]) -> HTTPExchange { HTTPExchange(WebServer.encoded(path)) }
 
   func fault(_ answer: RepeatedRequest.Answer, of address: String) -> Fault? { WebServer.fault(answer, of: address) }
 }

@@ -125,6 +125,16 @@ final class RemoteServer: Sendable {
     return fetch
   }
 
+  /// Records the root that was found before the mount.
+  func begin(with root: ServerItem) {
+    let fetch = SharedFetch<ServerItem?>(lifetime: interface.lifetime)
+    fetch.finish(.success(root))
+    roots.withLock { $0 = Roots(item: root, fetch: fetch) }
+  }
+
+  /// The root that was found before the mount. Nil for most servers.
+  var beginning: ServerItem? { roots.withLock { $0.item } }
+
   /// Returns the attributes of the root, initially `known`. Waits only briefly, and not for an unreachable server, so
   /// that its mount can still be accessed and unmounted.
   func root(knowing known: ServerItem, _ blocking: BlockingMode) throws(Fault) -> ServerItem {
@@ -160,8 +170,10 @@ final class RemoteServer: Sendable {
     _ fetch: SharedFetch<Snapshot>
   ) {
     var exchange = interface.listing(of: path, after: mark)
-    // Without a condition, the response may come from the server's cache.
-    if mark == nil { exchange.headers.append("If-None-Match: \(known?.tag ?? "\"none\"")") }
+    // Without a condition, the response may come from the cache of `ffmount serve`.
+    if mark == nil, let tag = known?.tag ?? (interface is ServerInterface ? "\"none\"" : nil) {
+      exchange.headers.append("If-None-Match: \(tag)")
+    }
     let call = RepeatedRequest(
       self, exchange, limit: Self.largestListing, takesStart: interface.file != nil
     ) { [self] result in

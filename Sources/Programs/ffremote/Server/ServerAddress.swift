@@ -45,6 +45,12 @@ struct ServerAddress: Sendable {
     text = scheme + rest
   }
 
+  /// The path on the server, which ends in a slash.
+  var folderPath: [UInt8] {
+    let path = text.split(separator: "/", omittingEmptySubsequences: false).dropFirst(3)
+    return Array(("/" + path.map { $0 + "/" }.joined()).utf8)
+  }
+
   private static func isAuthority(_ text: Substring) -> Bool {
     var port = text[...]
     if text.hasPrefix("[") {

@@ -1,3 +1,5 @@
+import XML
+
 /// An element of a small XML document, with its contents.
 struct XMLElement: Sendable, Hashable {
   enum Content: Sendable, Hashable {

@@ -1,22 +1,24 @@
-import Bytes
+internal import Bytes
 
 /// A scanner of a small XML document with namespaces, which checks that the document is well-formed. It skips comments
-/// and processing instructions. A document type, which can declare entities, is refused: no client needs one here.
-struct XMLScanner {
-  enum Event {
+/// and processing instructions. A document type, which can declare entities, is refused: no protocol here needs one.
+package struct XMLScanner {
+  package enum Event {
     case start(space: String, name: String, attributes: [Attribute])
     case text(String)
     case end
   }
 
   /// An attribute that is not the declaration of a namespace.
-  struct Attribute: Sendable, Hashable {
-    let space: String
-    let name: String
-    let value: String
+  package struct Attribute: Sendable, Hashable {
+    package let space: String
+    package let name: String
+    package let value: String
   }
 
-  struct Malformed: Error {}
+  package struct Malformed: Error {
+    package init() {}
+  }
 
   private var rest: ArraySlice<UInt8>
   /// The names, as written, and the namespace declarations of the open elements.
@@ -28,7 +30,7 @@ struct XMLScanner {
   private static let deepest = 32
 
   /// Throws if the document is not UTF-8 or contains a character that XML does not allow (XML 1.0, section 2.2).
-  init(_ bytes: [UInt8]) throws(Malformed) {
+  package init(_ bytes: [UInt8]) throws(Malformed) {
     rest = bytes[...]
     if rest.starts(with: [0xef, 0xbb, 0xbf]) { rest = rest.dropFirst(3) }
     guard let text = String(validating: rest, as: UTF8.self), text.unicodeScalars.allSatisfy(Self.isAllowed) else {
@@ -37,7 +39,7 @@ struct XMLScanner {
   }
 
   /// Returns the next text, start or end of an element. Returns `nil` at the end of the document.
-  mutating func next() throws(Malformed) -> Event? {
+  package mutating func next() throws(Malformed) -> Event? {
     if endsNext {
       endsNext = false
       open.removeLast()
@@ -125,7 +127,7 @@ struct XMLScanner {
   }
 
   /// The namespace of the prefix `xml`, which is not declared.
-  static let xmlSpace = "http://www.w3.org/XML/1998/namespace"
+  package static let xmlSpace = "http://www.w3.org/XML/1998/namespace"
 
   private static let mostAttributes = 64
 
