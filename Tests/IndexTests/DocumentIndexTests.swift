@@ -54,7 +54,8 @@ import Testing
       #expect(documents.numbers(matching: "\"zebra\"", in: .bodies) == [2, 3])
       #expect(documents.numbers(matching: "title : \"report\"", in: .heads) == [1])
       #expect(documents.numbers(matching: "\"okapi\" AND \"zeb\" *", in: .bodies) == [3])
-      #expect(documents.numbers(.date(100, 200)) == [1] && documents.numbers(.date(100, 201)) == [1, 4])
+      func dated(_ seconds: Range<Int64>) -> [UInt32]? { documents.numbers(.date(days: 0..<0, seconds: seconds)) }
+      #expect(dated(100..<200) == [1] && dated(100..<201) == [1, 4] && documents.numbers(.locked) == [])
       #expect(documents.numbers(.kind([3], extensions: [])) == [1, 2, 3, 4])
       #expect(documents.numbers(.kind([], extensions: [Self.path("pdf")])) == [])
       #expect(documents.numbers(.folder(Self.path("D"))) == [4] && documents.numbers(.folder(Self.path("b"))) == [])

@@ -95,14 +95,20 @@ import Testing
         let script = """
           cat "$1/locked.zip.contents/secret.txt"; grep -c paperword "$1/locked.pdf.as-txt"
           ls "$1/.search/secretword OR paperword"; ls "$1/.search/name:secret" | wc -l
+          grep -A2 locked: "$1/.search/secretword/RESULTS.txt" | sort
+          getfattr --only-values -n user.ffmount.locked "$1/.search/secretword"
           """
         let said = try await shell(script, mount.mountpoint)
-        #expect(said.text == "secretword\n1\nRESULTS.json\nRESULTS.tsv\nRESULTS.txt\n4\n", "\(said.text)")
+        #expect(
+          said.text == "secretword\n1\nRESULTS.json\nRESULTS.tsv\nRESULTS.txt\n4\n"
+            + "    locked.pdf\n    locked.zip.contents/secret.txt\n2 files are locked: found by name only\n2",
+          "\(said.text)")
       }
       let search = [MountProcess.binary, "search", scratch.source]
       for word in ["secretword", "secretwor", "paperword"] {
         let found = try await MountChild(search + [word], environment: environment).wait(atMost: 60)
         #expect(found.status == 1 && !found.errors.contains("did you mean"), "\(found.text)\(found.errors)")
+        #expect(found.errors.contains("2 files are locked: found by name only"), "\(found.errors)")
       }
       for query in ["x -sort:date", "x OR sort:date"] {
         let found = try await MountChild(search + [query], environment: environment).wait(atMost: 60)

@@ -119,6 +119,36 @@ import Testing
     }
   }
 
+  /// As in the search of mail, a message is of the day on which it was written, where it was written.
+  @Test func messagesAreOfTheDayOfTheirAuthors() throws {
+    try withFolder { folder in
+      let west = "From: a@b\nSubject: west\nDate: Fri, 1 Mar 2024 23:30:00 -0800\n\nx\n"
+      let east = "From: a@b\nSubject: east\nDate: Sun, 3 Mar 2024 00:30:00 +1300\n\nx\n"
+      let separator = "From a@b Tue Mar  5 00:00:00 2024\n"
+      let undated = "From: a@b\nSubject: undated\n\nx\n"
+      try folder.write("in.mbox", [west, east, undated].map { separator + $0 + "\n" }.joined())
+      try folder.write("west.eml", west)
+      try folder.write("sub/empty.txt", "")
+      let finder = try folder.finder()
+      try folder.update(finder)
+      func names(_ query: String) throws -> Set<String> {
+        Set(try folder.paths(query + " kind:mail", finder).map { String($0.suffix(8)) })
+      }
+      #expect(try names("date:2024-03-01") == ["b - west", "west.eml"])
+      #expect(try names("date:2024-03-02") == [])
+      #expect(try names("date:2024-03-03") == ["b - east"] && names("after:2024-03-04") == [" undated"])
+      #expect(try names("before:2024-03-02") == ["b - west", "west.eml"])
+      let found = try folder.paths("date:2024-03-01 kind:mail", finder)
+      #expect(found.contains("in.mbox.messages/000001 2024-03-01 a@b - west"))
+      let query = try FindQuery("kind:mail subject:east")
+      let number = try #require(finder.results(query).numbers.first)
+      #expect(try finder.hit(number, query)?.shownDay == "2024-03-03")
+      // A folder has no size.
+      #expect(
+        try folder.paths("size:<1", finder) == ["sub/empty.txt"] && folder.paths("kind:folder", finder) == ["sub/"])
+    }
+  }
+
   @Test func onlyChangedFilesAreReadAgain() throws {
     try withFolder { folder in
       for number in 0..<40 { try folder.write("f\(number).txt", "common word\(number)") }

@@ -11,7 +11,7 @@ final class DocumentFile: ReplaceableFile {
   private let reader: BoundedConnection
 
   /// The version of the tables and of the folding of their words, incremented when either changes.
-  fileprivate static let schemaVersion: Int64 = 104
+  fileprivate static let schemaVersion: Int64 = 105
 
   private static var schema: String {
     """
@@ -23,10 +23,12 @@ final class DocumentFile: ReplaceableFile {
       error BLOB NOT NULL) STRICT;
     CREATE INDEX sourcesByKind ON source(kind) WHERE kind > 0;
     CREATE TABLE document(id INTEGER PRIMARY KEY, source INTEGER NOT NULL, path BLOB NOT NULL, kind INTEGER NOT NULL,
-      date INTEGER, size INTEGER NOT NULL, title BLOB NOT NULL, people BLOB NOT NULL, extension BLOB NOT NULL,
-      language BLOB NOT NULL, parts INTEGER NOT NULL, length INTEGER NOT NULL, content INTEGER NOT NULL) STRICT;
+      date INTEGER, day INTEGER, size INTEGER, isLocked INTEGER NOT NULL, title BLOB NOT NULL, people BLOB NOT NULL,
+      extension BLOB NOT NULL, language BLOB NOT NULL, parts INTEGER NOT NULL, length INTEGER NOT NULL,
+      content INTEGER NOT NULL) STRICT;
     CREATE INDEX documentsOfSource ON document(source);
     CREATE INDEX documentsWithParts ON document(parts) WHERE parts > 0;
+    CREATE INDEX documentsLocked ON document(id) WHERE isLocked = 1;
     CREATE TABLE text(id INTEGER PRIMARY KEY, packed BLOB NOT NULL) STRICT;
     CREATE VIRTUAL TABLE heads USING fts5(\(IndexedDocument.columns.joined(separator: ", ")), content='',
       tokenize='unicode61 remove_diacritics 0 categories ''L* M* N* Co''');
@@ -257,11 +259,12 @@ final class DocumentFile: ReplaceableFile {
     writer.renewLimit()
     let values: [SQLValue] = [
       .integer(id), .integer(source), .blob(document.path), .integer(Int64(document.kind)),
-      document.date.map { .integer($0) } ?? .null, .integer(document.size), .blob(document.title),
+      document.date.map { .integer($0) } ?? .null, document.day.map { .integer(Int64($0)) } ?? .null,
+      document.size.map { .integer($0) } ?? .null, .integer(document.isLocked ? 1 : 0), .blob(document.title),
       .blob(document.people), .blob(document.fileExtension), .blob(document.language), .integer(Int64(document.parts)),
       .integer(Int64(document.body.count)), .integer(Int64(bitPattern: document.content)),
     ]
-    try database.execute("INSERT INTO document VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+    try database.execute("INSERT INTO document VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
     if let text = document.text, !text.isEmpty {
       try database.execute(
         "INSERT INTO text VALUES(?, ?)", [.integer(id), .blob(PackedText.packed(Array(text.prefix(PackedText.most))))])
@@ -381,15 +384,16 @@ final class DocumentFile: ReplaceableFile {
     try reader.inDatabase { database in
       let rows = try database.rows(
         """
-        SELECT source.path, document.path, document.kind, date, document.size, title, people, parts, length
+        SELECT source.path, document.path, document.kind, date, day, document.size, title, people, parts, length
         FROM document JOIN source ON source.id = document.source WHERE document.id = ?
         """, [.integer(Int64(id))])
       guard try rows.next() else { return nil }
       return FoundDocument(
         id: UInt64(id), source: try rows.bytes(0), path: try rows.bytes(1),
-        kind: UInt8(clamping: try rows.integer(2)), date: try? rows.integer(3), size: try rows.integer(4),
-        title: try rows.bytes(5), people: try rows.bytes(6), parts: Int(clamping: try rows.integer(7)),
-        length: Int(clamping: try rows.integer(8)))
+        kind: UInt8(clamping: try rows.integer(2)), date: try? rows.integer(3),
+        day: (try? rows.integer(4)).map { Int32(clamping: $0) }, size: try? rows.integer(5),
+        title: try rows.bytes(6), people: try rows.bytes(7), parts: Int(clamping: try rows.integer(8)),
+        length: Int(clamping: try rows.integer(9)))
     }
   }
 

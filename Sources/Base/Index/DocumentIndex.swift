@@ -125,8 +125,9 @@ public final class DocumentIndex: Sendable {
     case kind([UInt8], extensions: [[UInt8]])
     /// In a language, such as `de`, or a variety of it.
     case language([UInt8])
-    /// With a date in a range, in seconds since 1970. The second limit is exclusive.
-    case date(Int64, Int64)
+    /// With a date in a range: of days since 1970 for documents that have a day of their own, and of seconds since 1970
+    /// for others.
+    case date(days: Range<Int64>, seconds: Range<Int64>)
     /// With a size in a range, in bytes. The second limit is exclusive.
     case size(Int64, Int64)
     /// Below a folder, or in a file: with its path, or its name anywhere on the path.
@@ -135,6 +136,8 @@ public final class DocumentIndex: Sendable {
     case below([UInt8])
     /// With parts.
     case parts
+    /// With content that needs a password.
+    case locked
     /// All.
     case all
   }
@@ -158,9 +161,11 @@ public final class DocumentIndex: Sendable {
         return try file.numbers(
           "SELECT id FROM document WHERE language = ? OR language BETWEEN ? AND ? ORDER BY id",
           [.blob(tag), .blob(tag + [dash]), .blob(tag + [dash + 1])])
-      case .date(let first, let end):
+      case .date(let days, let seconds):
         return try file.numbers(
-          "SELECT id FROM document WHERE date >= ? AND date < ? ORDER BY id", [.integer(first), .integer(end)])
+          """
+          SELECT id FROM document WHERE day >= ? AND day < ? OR day IS NULL AND date >= ? AND date < ? ORDER BY id
+          """, [days.lowerBound, days.upperBound, seconds.lowerBound, seconds.upperBound].map { .integer($0) })
       case .size(let first, let end):
         return try file.numbers(
           "SELECT id FROM document WHERE size >= ? AND size < ? ORDER BY id", [.integer(first), .integer(end)])
@@ -177,6 +182,7 @@ public final class DocumentIndex: Sendable {
           """, endings.map { .blob([slash] + path + Array($0.utf8)) })
       case .below(let path): return try file.numbers(below: path)
       case .parts: return try file.numbers("SELECT id FROM document WHERE parts > 0 ORDER BY id", [])
+      case .locked: return try file.numbers("SELECT id FROM document WHERE isLocked = 1 ORDER BY id", [])
       case .all: return try file.numbers("SELECT id FROM document ORDER BY id", [])
       }
     }

@@ -6,8 +6,12 @@ public struct IndexedDocument: Sendable {
   public var kind: UInt8
   /// The date, in seconds since 1970. `nil` if it has none.
   public var date: Int64?
-  /// The size, in bytes.
-  public var size: Int64
+  /// The day of the date in the zone of its author, in days since 1970. `nil` if it is that of the local zone.
+  public var day: Int32?
+  /// The size, in bytes. `nil` if it is unknown.
+  public var size: Int64?
+  /// Whether its content needs a password.
+  public var isLocked = false
   /// The title, in UTF-8. Empty if the name is the title.
   public var title: [UInt8] = []
   /// The sender for display, in UTF-8. Empty if there is none.
@@ -29,7 +33,7 @@ public struct IndexedDocument: Sendable {
 
   public static let columns = ["title", "name", "sender", "recipients"]
 
-  public init(path: [UInt8], kind: UInt8, date: Int64?, size: Int64, words: [[UInt8]]) {
+  public init(path: [UInt8], kind: UInt8, date: Int64?, size: Int64?, words: [[UInt8]]) {
     self.path = path
     self.kind = kind
     self.date = date
@@ -94,7 +98,8 @@ public struct FoundDocument: Sendable {
   public let path: [UInt8]
   public let kind: UInt8
   public let date: Int64?
-  public let size: Int64
+  public let day: Int32?
+  public let size: Int64?
   public let title: [UInt8]
   public let people: [UInt8]
   /// The number of its parts.

@@ -15,8 +15,8 @@ extension FileTree {
     public let kind: String
     /// The date of a message, or the time of the last change. `nil` if there is none.
     public let date: Time?
-    /// The size in bytes.
-    public let size: Int64
+    /// The size in bytes. `nil` if it is unknown, as for a page of a PDF that is made when it is opened.
+    public let size: Int64?
     /// The title, or the name if it has no title.
     public let title: String
     /// The sender of a message. Empty for other documents.
@@ -65,7 +65,7 @@ extension FileTree {
       isDirectory = entry.kind == .directory
       kind = (isDirectory ? .folder : DocumentKind.ofFile(entry.fileName) ?? .other).name
       date = entry.modified
-      size = isDirectory ? 0 : entry.size
+      size = isDirectory ? nil : entry.size
       title = entry.name
       (sender, snippet, marks) = ("", "", [])
       self.rank = rank
@@ -112,6 +112,14 @@ extension FileTree {
   ///   `notFound`.
   public func similarWord(for query: String, in path: FilePath = "") async throws(FileTreeError) -> String? {
     try await run(path) { [self] () throws(Fault) in try finder(path).results(FindQuery(query)).suggestion }
+  }
+
+  /// Returns the number of files below a directory whose content needs a password. A search finds them by their names
+  /// only.
+  ///
+  /// - Throws: `unsupported` for a directory in a view; `notADirectory`, `notFound`.
+  public func lockedFiles(in path: FilePath = "") async throws(FileTreeError) -> Int {
+    try await run(path) { [self] () throws(Fault) in try finder(path).locked().count }
   }
 
   /// The progress of indexing documents.

@@ -17,6 +17,8 @@ extension FileTree {
     public let percent: Int
     /// Whether everything has been searched, and this is the last part.
     public let isComplete: Bool
+    /// The number of files, which match or not, whose content needs a password. They are found by their names only.
+    public let lockedFiles: Int
     /// A word that the index has, similar to one of the query that it does not have. `nil` if there is none.
     public let similarWord: String?
   }
@@ -62,11 +64,11 @@ extension FileTree {
       guard isFolder else { throw .notFolder }
     }
     var documents = (found?.hits ?? []).enumerated().map { Document($1, rank: start + $0 + 1, in: "") }
-    let percent = found?.percent ?? 100
+    let (percent, locked) = (found?.percent ?? 100, found?.locked.count ?? 0)
     guard start == 0, found?.next == nil, documents.isEmpty else {
       return FoundDocuments(
         documents: documents, count: found?.count, next: found?.next, percent: percent,
-        isComplete: percent == 100 && found?.next == nil, similarWord: found?.suggestion)
+        isComplete: percent == 100 && found?.next == nil, lockedFiles: locked, similarWord: found?.suggestion)
     }
     var names = FoundNames(self, FilePath(place.names), query, within: Self.readingTime)
     while documents.count < count, let entries = try names.next() {
@@ -76,7 +78,8 @@ extension FileTree {
     }
     return FoundDocuments(
       documents: documents, count: documents.count, next: nil, percent: percent,
-      isComplete: percent == 100 && names.isComplete && documents.count < count, similarWord: found?.suggestion)
+      isComplete: percent == 100 && names.isComplete && documents.count < count, lockedFiles: locked,
+      similarWord: found?.suggestion)
   }
 
   /// Returns a part of the documents in the index. Returns `nil` if the tree has no index.
@@ -101,7 +104,7 @@ extension FileTree {
     return FoundDocuments(
       documents: messages.enumerated().map { Document($1, rank: start + $0 + 1) }, count: rows.count,
       next: rows.number < rows.count ? rows.number : nil, percent: rows.isComplete ? 100 : 99,
-      isComplete: rows.isComplete && rows.number >= rows.count, similarWord: nil)
+      isComplete: rows.isComplete && rows.number >= rows.count, lockedFiles: 0, similarWord: nil)
   }
 }
 

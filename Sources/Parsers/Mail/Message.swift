@@ -75,11 +75,8 @@ public final class Message: Sendable {
     return text
   }
 
-  /// Returns the date of the message, in seconds since 1970. Returns `nil` if there is none. Reads the header again.
-  /// Blocks.
-  public func date() throws(Fault) -> Int64? {
-    try header().first("date").flatMap { MailDate($0) }?.seconds
-  }
+  /// Returns the date of the message. Returns `nil` if there is none. Reads the header again. Blocks.
+  public func date() throws(Fault) -> MailDate? { try header().first("date").flatMap { MailDate($0) } }
 
   func header() throws(Fault) -> Header {
     var scanner = PartScanner(source)

@@ -79,7 +79,7 @@ extension DocumentReader {
         guard let sheet = try Self.child(name, of: view) else { continue }
         let text = try sheet.bytes(upTo: DocumentText.most).map { $0 == 0x0c ? 0x20 : $0 }
         var part = document.part(Array(".sheets/".utf8) + Array(name.bytes))
-        part.size = Int64(text.count)
+        part.size = text.count < DocumentText.most ? Int64(text.count) : nil
         part.words[1] = WordText.indexed(Array(name.bytes.dropLast(4)))
         part.body = WordText.indexed(text)
         size += text.count
@@ -127,7 +127,7 @@ extension DocumentReader {
     do throws(Fault) {
       return TagList(String(decoding: try view.bytes(upTo: DocumentText.most), as: UTF8.self))
     } catch {
-      guard error.concernsContent else { throw error }
+      guard error.concernsContent, error.kind != .locked else { throw error }
       return TagList()
     }
   }
@@ -215,7 +215,7 @@ extension DocumentReader {
 extension IndexedDocument {
   /// Returns a part of this document without its words.
   fileprivate func part(_ path: [UInt8]) -> IndexedDocument {
-    var part = IndexedDocument(path: self.path + path, kind: kind, date: date, size: 0, words: [[], [], [], []])
+    var part = IndexedDocument(path: self.path + path, kind: kind, date: date, size: nil, words: [[], [], [], []])
     part.fileExtension = fileExtension
     part.language = language
     return part
@@ -226,7 +226,6 @@ extension IndexedDocument {
     _ path: [UInt8], _ passage: SubtitlePassages.Passage, of film: [UInt8], _ language: LanguageTag?
   ) -> IndexedDocument {
     var part = part(path)
-    part.size = size
     part.title = film + Array(" at \(passage.time)".utf8)
     part.body = WordText.indexed(passage.text)
     if let language { part.language = Array(language.text.utf8) }

@@ -57,14 +57,16 @@ struct DocumentReader {
     } catch {
       if error.isDelay || error == .noDocumentIndex { throw error }
       note(error, at: path)
-      try sink([document(of: file, path: path)])
+      var document = document(of: file, path: path)
+      document.isLocked = error.kind == .locked
+      try sink([document])
     }
   }
 
   /// Reads a real directory, of which only the name is searched.
   func read(folder: ResolvedPath) throws(Fault) {
     var document = document(of: folder, path: [])
-    document.size = 0
+    document.size = nil
     try sink([document])
   }
 
@@ -103,8 +105,9 @@ struct DocumentReader {
     {
       document.kind = DocumentKind.archive.rawValue
       isContainer = true
+      let entries = try contents.entryNames()
       try sink([document])
-      return try readEntries(of: contents, path: path + Array(".contents/".utf8), depth: depth + 1)
+      return try read(entries, of: contents, path: path + Array(".contents/".utf8), depth: depth + 1)
     }
     if fileExtension == "epub", let parts = try book(&document, file, in: folder) {
       return try sink([document] + parts)
@@ -189,7 +192,8 @@ struct DocumentReader {
     let kind: DocumentKind =
       file.attributes.kind == .folder ? .folder : DocumentKind.ofFile(fileExtension) ?? .other
     var document = IndexedDocument(
-      path: path, kind: kind.rawValue, date: file.attributes.modified.seconds, size: max(0, file.attributes.size),
+      path: path, kind: kind.rawValue, date: file.attributes.modified.seconds,
+      size: file.attributes.isPreliminary ? nil : max(0, file.attributes.size),
       words: [[], WordText.indexed(Array(name.bytes).spaced), [], []])
     document.fileExtension = Array(fileExtension.utf8)
     document.content = file.content ?? 0
@@ -236,7 +240,7 @@ struct DocumentReader {
       let zeros = String(repeating: "0", count: width - number.utf8.count)
       var part = IndexedDocument(
         path: document.path + Array(".pages/\(zeros)\(number).pdf".utf8), kind: document.kind, date: document.date,
-        size: 0, words: [])
+        size: nil, words: [])
       part.fileExtension = document.fileExtension
       part.language = document.language
       part.body = WordText.indexed(Array(page))
@@ -248,8 +252,10 @@ struct DocumentReader {
 
   // MARK: Archives
 
-  private mutating func readEntries(of folder: ResolvedPath, path: [UInt8], depth: Int) throws(Fault) {
-    for entry in try folder.entryNames() {
+  private mutating func read(
+    _ entries: [(name: FileName, kind: Kind)], of folder: ResolvedPath, path: [UInt8], depth: Int
+  ) throws(Fault) {
+    for entry in entries {
       try CancellationToken.check()
       let inner = path + Array(entry.name.bytes)
       if depth > Self.listedDepth {
@@ -262,7 +268,7 @@ struct DocumentReader {
       do throws(Fault) {
         guard let found = try Self.child(entry.name, of: folder) else { continue }
         if entry.kind == .folder {
-          try readEntries(of: found, path: inner + [UInt8(ascii: "/")], depth: depth)
+          try read(found.entryNames(), of: found, path: inner + [UInt8(ascii: "/")], depth: depth)
         } else {
           try read(found, in: folder, path: inner, depth: depth)
         }
@@ -281,12 +287,14 @@ struct DocumentReader {
     var document = document
     document.kind = DocumentKind.mailbox.rawValue
     isContainer = true
+    let entries = try messages.entryNames()
     try sink([document])
-    try readMessages(in: messages, path: path + Array(".messages/".utf8), depth: depth + 1)
+    try readMessages(entries, in: messages, path: path + Array(".messages/".utf8), depth: depth + 1)
   }
 
-  private mutating func readMessages(in folder: ResolvedPath, path: [UInt8], depth: Int) throws(Fault) {
-    let entries = try folder.entryNames()
+  private mutating func readMessages(
+    _ entries: [(name: FileName, kind: Kind)], in folder: ResolvedPath, path: [UInt8], depth: Int
+  ) throws(Fault) {
     // The last known message may have grown.
     let last = trustsPaths ? entries.lastIndex { known[path + Array($0.name.bytes)] != nil } : nil
     for (index, entry) in entries.enumerated() where entry.kind == .folder {
@@ -297,9 +305,11 @@ struct DocumentReader {
         guard let message = try Self.child(entry.name, of: folder) else { continue }
         if !trustsPaths, keep(inner, message.content) { continue }
         guard let bytes = try Self.child("message.eml", of: message) else { continue }
-        try readMessage(bytes, isQuoted: true, path: inner, size: bytes.attributes.size, message.content ?? 0, depth) {
-          () throws(Fault) in try Self.child("attachments", of: message)
-        }
+        // The name has the day of a message whose header has none.
+        let date = MessageRow.day(inFolderName: entry.name).map { (message.attributes.modified.seconds, Int32($0)) }
+        try readMessage(
+          bytes, isQuoted: true, path: inner, size: bytes.attributes.size, message.content ?? 0, depth, date
+        ) { () throws(Fault) in try Self.child("attachments", of: message) }
       } catch {
         if error.isDelay || error == .noDocumentIndex { throw error }
         note(error, at: inner)
@@ -316,14 +326,16 @@ struct DocumentReader {
       let bytes = try Self.child("message.eml", of: message)
     else { return false }
     try readMessage(
-      bytes, isQuoted: false, path: document.path, size: document.size, document.content, depth, in: ".message", name
+      bytes, isQuoted: false, path: document.path, size: file.attributes.size, document.content, depth, in: ".message",
+      name
     ) { () throws(Fault) in try Self.child("attachments", of: message) }
     return true
   }
 
   private mutating func readMessage(
     _ bytes: ResolvedPath, isQuoted: Bool, path: [UInt8], size: Int64, _ content: UInt64, _ depth: Int,
-    in view: String = "", _ name: FileName? = nil, attachments: () throws(Fault) -> ResolvedPath?
+    _ date: (seconds: Int64, day: Int32)? = nil, in view: String = "", _ name: FileName? = nil,
+    attachments: () throws(Fault) -> ResolvedPath?
   ) throws(Fault) {
     guard size <= Self.longestMessage else { throw Fault(.limit, "the message is too long to be indexed") }
     let source = try waiting { () throws(Fault) in try bytes.open(.blocking) }.source
@@ -332,12 +344,14 @@ struct DocumentReader {
     let areRead = depth < Self.deepest
     let words = try areRead ? message.ownWords() : message.words()
     let subject = words.subject.prefix { $0 != 0x0a }
+    let written = try message.date()
     var document = IndexedDocument(
-      path: path, kind: DocumentKind.mail.rawValue, date: try message.date(), size: size,
+      path: path, kind: DocumentKind.mail.rawValue, date: written?.seconds ?? date?.seconds, size: size,
       words: [
         WordText.indexed(words.subject), WordText.indexed(words.files + (name.map { Array($0.bytes).spaced } ?? [])),
         WordText.indexed(words.sender), WordText.indexed(words.recipients),
       ])
+    document.day = written == nil ? date?.day : written?.localDay
     document.body = WordText.indexed(words.body)
     document.title = Array(subject.prefix(500))
     document.people = Array(words.sender.prefix { $0 != 0x0a }.prefix(200))

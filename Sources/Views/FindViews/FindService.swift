@@ -158,9 +158,15 @@ package struct FoundPage: Sendable {
   package let percent: Int?
   /// A query with a known word, if nothing matches. `nil` if there is none.
   package let suggestion: String?
+  /// The files of which only the names are searched, whether they match or not.
+  package let locked: FolderFinder.Locked
 
-  package init(hits: [FolderFinder.Hit], count: Int?, next: Int?, percent: Int?, suggestion: String?) {
+  package init(
+    hits: [FolderFinder.Hit], count: Int?, next: Int?, percent: Int?, suggestion: String?,
+    locked: FolderFinder.Locked = FolderFinder.Locked()
+  ) {
     (self.hits, self.count, self.next, self.percent, self.suggestion) = (hits, count, next, percent, suggestion)
+    self.locked = locked
   }
 }
 
@@ -229,6 +235,7 @@ final class OpenSearch: Sendable {
     let percent: Int?
     /// A query with a known word. `nil` if there is none.
     let suggestion: String?
+    let locked: FolderFinder.Locked
     let at: ContinuousClock.Instant
   }
 
@@ -291,7 +298,9 @@ final class OpenSearch: Sendable {
     let page = try page(of: query, for: reader, atMost: Self.most, within: Self.longest)
     let results = Results(
       query: query, hits: page.hits, count: page.count ?? page.hits.count,
-      percent: reader.isOther ? page.percent.map { _ in 0 } : page.percent, suggestion: page.suggestion, at: .now)
+      percent: reader.isOther ? page.percent.map { _ in 0 } : page.percent, suggestion: page.suggestion,
+      locked: page.locked,
+      at: .now)
     state.change { state in
       if state.known.count >= Self.knownAtMost, let oldest = state.known.min(by: { $0.value.at < $1.value.at }) {
         state.known[oldest.key] = nil
@@ -323,7 +332,9 @@ final class OpenSearch: Sendable {
   ) throws(Fault) -> FoundPage {
     let percent = try update(within: limit)
     let before = finder.replacements
-    let found = try forgettingIfDamaged { () throws(Fault) in try finder.results(query, for: reader, below: folder) }
+    let (found, locked) = try forgettingIfDamaged { () throws(Fault) in
+      (try finder.results(query, for: reader, below: folder), try finder.locked(for: reader, below: folder))
+    }
     var hits: [FolderFinder.Hit] = []
     var place = start
     while place < found.numbers.count, hits.count < count {
@@ -335,7 +346,7 @@ final class OpenSearch: Sendable {
     if finder.replacements != before { try forgettingIfDamaged { () throws(Fault) in throw .noDocumentIndex } }
     return FoundPage(
       hits: hits, count: query.isCompared ? nil : found.numbers.count,
-      next: place < found.numbers.count ? place : nil, percent: percent, suggestion: found.suggestion)
+      next: place < found.numbers.count ? place : nil, percent: percent, suggestion: found.suggestion, locked: locked)
   }
 
   /// Brings the index up to date as far as possible in `limit`. Returns the percentage that is searched. Returns `nil` if

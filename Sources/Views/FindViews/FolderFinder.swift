@@ -21,8 +21,10 @@ package final class FolderFinder: Sendable {
     package let kind: DocumentKind
     /// The date, in seconds since 1970. `nil` if it has none.
     package let date: Int64?
-    /// The size, in bytes.
-    package let size: Int64
+    /// The days from 1970-01-01 to the date in the zone of its author. `nil` if the local zone determines it.
+    let day: Int32?
+    /// The size, in bytes. `nil` if it is unknown.
+    package let size: Int64?
     /// The title, or else the name.
     package let title: String
     /// The sender of a message. Empty for other documents.
@@ -127,6 +129,41 @@ package final class FolderFinder: Sendable {
     return found
   }
 
+  /// Files whose content needs a password, and which are found by their names only.
+  package struct Locked: Sendable {
+    package var count = 0
+    /// The paths of the first ones below the folder.
+    package var paths: [[UInt8]] = []
+
+    package init() {}
+  }
+
+  /// The maximum number of paths of locked files.
+  private static let lockedAtMost = 20
+
+  /// Returns the locked files that a process may find now. Throws if the index cannot be read. Blocks.
+  ///
+  /// - Parameter place: the path of a directory, below which the files are. Empty for all.
+  package func locked(for reader: FindReader = .process, below place: [UInt8] = []) throws(Fault) -> Locked {
+    let folder = (file.map { [Array($0.view.bytes)] } ?? []) + (place.isEmpty ? [] : [place])
+    let below = Array(folder.joined(separator: [UInt8(ascii: "/")]))
+    let visibility = SourceVisibility(reader, real)
+    var locked = Locked()
+    for part in index.parts {
+      guard var numbers = part.index.numbers(.locked) else { throw .noDocumentIndex }
+      if !below.isEmpty, !numbers.isEmpty {
+        guard let inside = part.index.numbers(.below(below)).map({ Set($0) }) else { throw .noDocumentIndex }
+        numbers.removeAll { !inside.contains($0) }
+      }
+      if let visibility { numbers = try visibility.visible(among: numbers, of: part) }
+      locked.count += numbers.count
+      for number in numbers.prefix(Self.lockedAtMost - locked.paths.count) {
+        if let path = part.index.document(number).flatMap({ shown($0.wholePath) }) { locked.paths.append(path) }
+      }
+    }
+    return locked
+  }
+
   /// Returns whether a process may read the sources of all of these documents now. Blocks.
   func mayRead(_ hits: [Hit], _ reader: FindReader) throws(Fault) -> Bool {
     guard let visibility = SourceVisibility(reader, real) else { return true }
@@ -161,7 +198,8 @@ package final class FolderFinder: Sendable {
     guard let path = shown(document.wholePath) else { return nil }
     let name = path.split(separator: UInt8(ascii: "/")).last.map { String(decoding: $0, as: UTF8.self) } ?? ""
     return Hit(
-      number: number, path: path, source: document.source, kind: kind, date: document.date, size: document.size,
+      number: number, path: path, source: document.source, kind: kind, date: document.date, day: document.day,
+      size: document.size,
       title: document.title.isEmpty ? Self.title(path, name) : String(decoding: document.title, as: UTF8.self),
       sender: String(decoding: document.people, as: UTF8.self), snippet: snippet ?? .empty)
   }

@@ -411,8 +411,10 @@ final class Evaluation {
       var result = try set(.kind([DocumentKind.mail.rawValue], extensions: []))
       result.formIntersection(try set(.parts))
       return result
-    case .since(let day): return try set(.date(Self.start(ofDay: day), .max))
-    case .before(let day): return try set(.date(.min, Self.start(ofDay: day)))
+    case .since(let day):
+      return try set(.date(days: Int64(day)..<Int64.max, seconds: Self.start(ofDay: day)..<Int64.max))
+    case .before(let day):
+      return try set(.date(days: Int64.min..<Int64(day), seconds: Int64.min..<Self.start(ofDay: day)))
     case .larger(let size): return try set(.size(size + 1, .max))
     case .smaller(let size): return try set(.size(0, size))
     case .expression, .order: return try all()

@@ -54,10 +54,16 @@ final class ResultList: SearchItem {
     if results.count > results.hits.count { text += ", of which the first \(results.hits.count) follow" }
     text += "\n"
     if let suggestion = results.suggestion { text += "Did you mean \(suggestion)?\n" }
+    if results.locked.count > 0 {
+      text += results.locked.count == 1 ? "1 file is locked" : "\(results.locked.count) files are locked"
+      text += ": found by name only\n"
+      for path in results.locked.paths { text += "    \(line(String(decoding: path, as: UTF8.self)))\n" }
+      if results.locked.count > results.locked.paths.count { text += "    …\n" }
+    }
     for (index, hit) in results.hits.enumerated() {
       text += "\n\(index + 1)  \(hit.shownPath)\n"
       let origin = hit.sender.isEmpty ? hit.kind.name : line(hit.sender)
-      text += "    \(hit.day ?? "undated")  \(origin)  \(line(hit.title))\n"
+      text += "    \(hit.shownDay ?? "undated")  \(origin)  \(line(hit.title))\n"
       if !hit.snippet.text.isEmpty { text += "    \(line(marked(hit.snippet)))\n" }
     }
     return Array(text.utf8)
@@ -67,7 +73,8 @@ final class ResultList: SearchItem {
     var text = "rank\tpath\tkind\tdate\tsize\ttitle\tsnippet\n"
     for (index, hit) in results.hits.enumerated() {
       let fields = [
-        "\(index + 1)", hit.shownPath, hit.kind.name, hit.day ?? "", "\(hit.size)", line(hit.title),
+        "\(index + 1)", hit.shownPath, hit.kind.name, hit.shownDay ?? "", hit.size.map { "\($0)" } ?? "",
+        line(hit.title),
         line(marked(hit.snippet)),
       ]
       text += fields.joined(separator: "\t") + "\n"
@@ -82,7 +89,7 @@ final class ResultList: SearchItem {
       text +=
         "  {\"path\": \(JSONText.quoted(String(decoding: hit.path, as: UTF8.self))), \(encoded(hit.path))\"kind\": \(JSONText.quoted(hit.kind.name)), "
       text +=
-        "\"date\": \(hit.day.map(JSONText.quoted) ?? "null"), \"size\": \(hit.size), \"title\": \(JSONText.quoted(hit.title)), "
+        "\"date\": \(hit.shownDay.map(JSONText.quoted) ?? "null"), \(hit.size.map { "\"size\": \($0), " } ?? "")\"title\": \(JSONText.quoted(hit.title)), "
       text += "\"snippet\": \(JSONText.quoted(hit.snippet.text)), "
       text +=
         "\"marks\": [\(hit.snippet.marks.map { "[\($0.lowerBound), \($0.upperBound)]" }.joined(separator: ", "))], "

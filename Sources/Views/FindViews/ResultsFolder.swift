@@ -100,15 +100,24 @@ final class ResultsFolder: SearchItem {
   // MARK: Extended attributes
 
   private static let resultsName: FileName = "user.ffmount.results"
+  private static let lockedName: FileName = "user.ffmount.locked"
+
+  /// Returns the values of the attributes, by name.
+  private func numbers(_ blocking: BlockingMode) throws(Fault) -> [(name: FileName, value: Int)] {
+    guard let results = try results(isNew: false, blocking) else { return [] }
+    let locked = results.locked.count
+    return [(Self.resultsName, results.count)] + (locked > 0 ? [(Self.lockedName, locked)] : [])
+  }
 
   func extendedAttribute(_ name: FileName, _ blocking: BlockingMode) throws(Fault) -> [UInt8] {
-    guard name == Self.resultsName, let results = try results(isNew: false, blocking) else { throw .noAttribute }
-    return Array("\(results.count)".utf8)
+    guard [Self.resultsName, Self.lockedName].contains(name),
+      let number = try numbers(blocking).first(where: { $0.name == name })
+    else { throw .noAttribute }
+    return Array("\(number.value)".utf8)
   }
 
   func extendedAttributeNames(_ blocking: BlockingMode) throws(Fault) -> [UInt8] {
-    guard try results(isNew: false, blocking) != nil else { return [] }
-    return Array(Self.resultsName.bytes) + [0]
+    try numbers(blocking).flatMap { Array($0.name.bytes) + [0] }
   }
 
   func provenance(_ blocking: BlockingMode) throws(Fault) -> Provenance? {
@@ -151,9 +160,11 @@ enum ResultName {
     } else if hit.kind == .mail, hit.isFolder {
       // The number of the message in its mailbox, and its date.
       name = Array(name.drop { $0 != 0x20 }.dropFirst())
-      if let date = hit.day, name.starts(with: Array(date.utf8)) { name = Array(name.dropFirst(date.utf8.count + 1)) }
+      if let date = hit.shownDay, name.starts(with: Array(date.utf8)) {
+        name = Array(name.dropFirst(date.utf8.count + 1))
+      }
     }
-    let start = Array("\(zeros)\(number) \(hit.day.map { $0 + " " } ?? "")".utf8)
+    let start = Array("\(zeros)\(number) \(hit.shownDay.map { $0 + " " } ?? "")".utf8)
     return FileName(SafeName.cut((start + name)[...], keepingExtensionTo: SafeName.longest))
   }
 
@@ -166,12 +177,12 @@ enum ResultName {
 }
 
 extension FolderFinder.Hit {
-  /// The local date, such as `2024-05-03`.
-  var day: String? {
+  /// The date, such as `2024-05-03`, in the zone of its author or in the local one.
+  var shownDay: String? {
     guard let date else { return nil }
-    var seconds = time_t(date)
+    var seconds = time_t(day.map { Int64($0) * 86_400 } ?? date)
     var parts = unsafe tm()
-    guard unsafe localtime_r(&seconds, &parts) != nil else { return nil }
+    guard unsafe (day == nil ? localtime_r(&seconds, &parts) : gmtime_r(&seconds, &parts)) != nil else { return nil }
     var text = [CChar](repeating: 0, count: 32)
     _ = unsafe strftime(&text, text.count, "%Y-%m-%d", &parts)
     return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)

@@ -60,7 +60,7 @@ final class ShownMessage: Sendable {
     let date =
       switch origin {
       case .mailbox(_, let stretch): stretch.date
-      case .file(let isMade): isMade ? nil : try message(blocking).date()
+      case .file(let isMade): isMade ? nil : try message(blocking).date()?.seconds
       }
     return date.map { Timestamp(seconds: $0) } ?? file.attributes.modified
   }

@@ -36,6 +36,17 @@ public struct MailDate: Sendable, Equatable {
     seconds = Int64(local + parts.second - 60 * zoneMinutes)
   }
 
+  /// The days from 1970-01-01 to the day as written. `nil` far outside of the years 0 to 9999.
+  public var localDay: Int32? {
+    let (local, isOver) = seconds.addingReportingOverflow(Int64(zoneMinutes) * 60)
+    // Seconds of approximately the four-digit years.
+    guard !isOver, (-70_000_000_000...260_000_000_000).contains(local) else { return nil }
+    return Int32((Double(local) / 86400).rounded(.down))
+  }
+
+  /// Creates a date from its values.
+  init(seconds: Int64, zoneMinutes: Int) { (self.seconds, self.zoneMinutes) = (seconds, zoneMinutes) }
+
   /// Returns the days from 1970-01-01 to a day. Returns `nil` if it does not exist or the year is not within 0 to 9999.
   public static func daysSince1970(year: Int, month: Int, day: Int) -> Int? {
     guard (0...9999).contains(year), (1...12).contains(month), (1...31).contains(day) else { return nil }

@@ -34,6 +34,15 @@ extension MessageRow {
     return digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
   }
 
+  /// Returns the day in a directory's name, in days since 1970. Returns `nil` if there is none.
+  public static func day(inFolderName name: FileName) -> Int? {
+    guard let digits = position(inFolderName: name).map({ max(6, String($0).utf8.count) }) else { return nil }
+    let parts = name.bytes.dropFirst(digits + 1).prefix { $0 != 0x20 }.split(separator: UInt8(ascii: "-"))
+      .map { Int(String(decoding: $0, as: UTF8.self)) }
+    guard parts.count == 3, let year = parts[0], let month = parts[1], let day = parts[2] else { return nil }
+    return MailDate.daysSince1970(year: year, month: month, day: day)
+  }
+
   /// The date, as `2024-05-03`. Nil if it is missing or its year does not have four digits.
   public var day: String? {
     civil.map { "\(MessageRow.padded($0.year, 4))-\(MessageRow.padded($0.month, 2))-\(MessageRow.padded($0.day, 2))" }
@@ -64,11 +73,7 @@ extension MessageRow {
 
   /// The days from 1970-01-01 to the day of writing, in the zone of the sender.
   public var localDay: Int? {
-    guard let date else { return nil }
-    let (local, isOver) = date.addingReportingOverflow(Int64(zone) * 60)
-    // Seconds of approximately the four-digit years.
-    guard !isOver, (-70_000_000_000...260_000_000_000).contains(local) else { return nil }
-    return Int((Double(local) / 86400).rounded(.down))
+    date.flatMap { MailDate(seconds: $0, zoneMinutes: zone).localDay }.map { Int($0) }
   }
 
   /// The sender as in the directory's name. Empty if there is none.

@@ -124,6 +124,7 @@ extension API {
       answer.add("count", found.count.map { JSON($0) })
       answer.add("next", found.next.map { JSON($0) })
       answer.add("similarWord", found.similarWord)
+      answer.add("lockedFiles", found.lockedFiles > 0 ? JSON(found.lockedFiles) : nil)
       return .json(answer)
     } catch {
       guard error.kind == .system(ENOTDIR) else { throw error }
@@ -137,9 +138,10 @@ extension API {
     var answer: JSON = [
       "name": .string(name.text), "path": .string(own.text),
       "type": .string((document.isDirectory ? ItemKind.directory : .file).rawValue),
-      "kind": .string(document.kind), "title": .string(document.title), "size": .number(document.size),
+      "kind": .string(document.kind), "title": .string(document.title),
       "rank": JSON(document.rank),
     ]
+    answer.add("size", document.size.map { .number($0) })
     answer.add("date", document.date.map { HTTPDate.iso(Timestamp(seconds: $0.seconds, nanoseconds: 0)) })
     answer.add("sender", document.sender.isEmpty ? nil : document.sender)
     if !document.snippet.isEmpty {

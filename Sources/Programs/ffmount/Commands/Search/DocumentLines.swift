@@ -54,9 +54,10 @@ struct DocumentLines {
     switch style {
     case .json:
       var object: JSON = [
-        "path": .string(path), "kind": .string(document.kind), "date": JSON(date), "size": .number(document.size),
+        "path": .string(path), "kind": .string(document.kind), "date": JSON(date),
         "title": .string(document.title), "snippet": .string(document.snippet), "rank": JSON(document.rank),
       ]
+      object.add("size", document.size.map { .number($0) })
       let raw = rawPath(of: document)
       if !raw.span.isUTF8 { object.add("encodedPath", Percent.encoded(raw, keepingSlash: true)) }
       if !document.sender.isEmpty { object.add("sender", document.sender) }

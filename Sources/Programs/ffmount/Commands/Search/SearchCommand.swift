@@ -127,6 +127,7 @@ struct SearchCommand: ParsableCommand {
     let count = UnfairLock(0)
     let chosen = UnfairLock<String?>(nil)
     let similar = UnfairLock<String?>(nil)
+    let locked = UnfairLock(0)
     let reach = UnfairLock<FileTree.IndexingProgress?>(nil)
     var progress = ProgressLine(archive, size: 0, output: STDERR_FILENO, isShown: !json && !Self.isPiped)
     do throws(FileTreeError) {
@@ -146,6 +147,10 @@ struct SearchCommand: ParsableCommand {
           }
           if number == most { break }
         }
+        if !json {
+          let files = try await tree.lockedFiles(in: path)
+          locked.withLock { $0 = files }
+        }
         if count.withLock({ $0 }) == 0 {
           let word = try await tree.similarWord(for: query, in: path)
           similar.withLock { $0 = word }
@@ -161,6 +166,12 @@ struct SearchCommand: ParsableCommand {
     if reach.withLock({ $0 }) == nil {
       let reason = options.isEmpty ? "is being indexed by another process" : "is not indexed completely"
       Terminal.logError("\(archive) \(reason): some results may be missing")
+    }
+    defer {
+      let files = locked.withLock { $0 }
+      if files > 0 {
+        Terminal.logError("\(files == 1 ? "1 file is" : "\(files) files are") locked: found by name only")
+      }
     }
     if let path = chosen.withLock({ $0 }) { return try show(path) }
     if let open, count.withLock({ $0 }) > 0 {
