@@ -96,8 +96,8 @@ let package = Package(
     program(
       "ffmount",
       [
-        "Bytes", "Locks", "Threads", "Files", "Text", "Index", "Catalogue", "Jobs", "Tree", "AllViews", "MailViews",
-        "RenditionViews", "FileTrees", "Assembly",
+        "Bytes", "Locks", "Threads", "Files", "Text", "Index", "Catalogue", "Jobs", "Tree", "AllViews", "FindViews",
+        "MailViews", "RenditionViews", "FileTrees", "Assembly",
         "FuseLink", "Mount", "CPosix", logging, system,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),

@@ -45,6 +45,18 @@ package struct Refusal: Error {
     self.init(.failure, "cannot start: \(call)\(describe(code))\(Self.limitAdvice(code))")
   }
 
+  /// Calls `body` with each item. Continues after a failure: logs all failures but the last one, and throws that.
+  package static func forEach<Item>(_ items: [Item], _ body: (Item) throws -> Void) throws {
+    var failure: (any Error)?
+    for item in items {
+      do { try body(item) } catch {
+        if let before = failure as? Refusal { Terminal.logError(before.sentence) }
+        failure = error
+      }
+    }
+    if let failure { throw failure }
+  }
+
   /// Returns advice on a limit of the process that an error number tells of, in parentheses after a space. Empty for
   /// other errors.
   package static func limitAdvice(_ code: Int32) -> String {

@@ -24,6 +24,31 @@ import Testing
     cd ../source; cp good/* bad; truncate -s -1 bad/*.bz2; truncate -s -5 bad/*.gz bad/*.xz bad/*.lz4 bad/*.lz bad/*.zst
     """
 
+  /// Programs that read as many bytes as the size says notice that a compressed file is cut off.
+  @Test func copiesOfCutFilesFail() async throws {
+    try await withScratch { scratch in
+      let make = """
+        cd "$1/source"; seq 300000 > ../whole; gzip -c ../whole | head -c 200000 > half.gz; gzip -c ../whole | head -c 12 > none.gz
+        xz -c ../whole | head -c 30000 > half.xz; zstd -qc ../whole | head -c 200000 > half.zst
+        bzip2 -c ../whole | head -c 100000 > half.bz2
+        """
+      let made = try await shell(make, scratch.path)
+      try #require(made.status == 0, "\(made.errors)")
+      try await withMount(scratch) { mount in
+        let said = try await mount.shell(
+          """
+          for f in half.gz none.gz half.xz half.zst half.bz2; do
+            rm -rf $O/*; s=
+            rsync -a $f.contents/ $O/copy > /dev/null 2>&1; s="$s $?"; tar -C $f.contents -cf $O/t.tar . 2> /dev/null; s="$s $?"
+            (cd $f.contents; find . -type f | cpio -oH newc --quiet > $O/c.cpio 2> /dev/null); s="$s $?"; echo $f$s
+          done
+          """, scratch)
+        let expected = ["half.gz", "none.gz", "half.xz", "half.zst", "half.bz2"].map { "\($0) 23 1 1" }
+        #expect(said.lines == expected, "\(said)")
+      }
+    }
+  }
+
   /// Whatever is in it: the end of a compressed file holds its checksum.
   @Test func truncatedCompressedArchiveIsReported() async throws {
     try await withScratch { scratch in

@@ -16,7 +16,9 @@ struct DiskTests {
     cd ../source
 
     """
-  private static let link = "ln -s ../a.txt ../tree/d/link\n"
+  /// Adds links to a file, to a folder and to nothing, and a name outside the Basic Multilingual Plane.
+  private static let link =
+    "ln -s ../a.txt ../tree/d/link; ln -s d/e ../tree/folder; ln -s none ../tree/dangling; echo 1 > ../tree/d/😀\n"
 
   /// Makes images in `source`, compares each tree with the original, and returns the names of those that are the same.
   private func same(_ make: String, _ names: [String], in scratch: MountScratch) async throws -> [String] {
@@ -52,6 +54,7 @@ struct DiskTests {
       let make =
         Self.link + """
           rm ../tree/d/zeros # 7-Zip does not read holes of ext2 and ext3.
+          echo > "../tree/$(printf 'latin\\351')"
           for t in ext2 ext3 ext4; do truncate -s 40M $t.img; mke2fs -q -t $t -d ../tree $t.img; done
           truncate -s 40M small.img; mke2fs -q -t ext4 -b 1024 -O ^has_journal,metadata_csum -d ../tree small.img
           """
@@ -206,6 +209,88 @@ struct DiskTests {
       let names = ["blocks.7z", "plain.7z", "single.7z"]
       let found = try await same(make, names, in: scratch)
       #expect(found == names)
+    }
+  }
+
+  @Test(.enabled(if: has("wimlib-imagex"), "needs wimtools")) func linksOfWindowsAreLinks() async throws {
+    try await withScratch { scratch in
+      let make = Self.tree + Self.link + "ln -s /etc/a ../tree/absolute; wimlib-imagex capture ../tree t.wim --quiet"
+      let made = try await shell(make, scratch.path)
+      try #require(made.status == 0, "\(made.errors)")
+      try await withMount(scratch) { mount in
+        let said = try await mount.shell(
+          "cd t.wim.contents; for l in folder dangling d/link; do readlink $l; done; readlink absolute | grep -o /etc/a; ls d/😀",
+          scratch)
+        #expect(said == "d/e\nnone\n../a.txt\n/etc/a\nd/😀\n")
+      }
+    }
+  }
+
+  /// A disc has two file systems. That of ISO 9660 is complete only if it has the Rock Ridge extensions.
+  @Test(.enabled(if: has("genisoimage"), "needs genisoimage")) func discsOfTwoFileSystemsAreWhole() async throws {
+    try await withScratch { scratch in
+      let make = """
+        mkdir "$1/tree"; cd "$1/tree"; echo note > README.TXT; echo setup > setup.exe; cd ../source
+        genisoimage -quiet -udf -hide setup.exe -o windows.iso ../tree; ln -s setup.exe ../tree/link; gzip -k windows.iso
+        genisoimage -quiet -udf -R -o both.iso ../tree
+        """
+      let made = try await shell(make, scratch.path)
+      try #require(made.status == 0, "\(made.errors)")
+      try await withMount(scratch) { mount in
+        let said = try await mount.shell(
+          """
+          cat windows.iso.contents/setup.exe; ls windows.iso.contents windows.iso.gz.contents; readlink both.iso.contents/link
+          """, scratch)
+        let names = "README.TXT\nsetup.exe\n"
+        #expect(said == "setup\nwindows.iso.contents:\n\(names)\nwindows.iso.gz.contents:\n\(names)setup.exe\n")
+      }
+    }
+  }
+
+  @Test func imageWithoutItsEndSaysSo() async throws {
+    try await withScratch { scratch in
+      let make = Self.tree + "truncate -s 40M e.img; mke2fs -q -t ext4 -d ../tree e.img; truncate -s 20M e.img"
+      let made = try await shell(make, scratch.path)
+      try #require(made.status == 0, "\(made.errors)")
+      try await withMount(scratch) { mount in
+        let said = try await mount.shell(
+          "ls e.img.contents; getfattr --only-values -n user.ffmount.state e.img.contents; "
+            + "getfattr --only-values -n user.ffmount.error e.img.contents", scratch)
+        #expect(said.hasPrefix("a.txt\nd\nempty\nlost+found\ndamaged"))
+        #expect(said.contains("ends after 20971520 of 41943040 bytes"))
+      }
+    }
+  }
+
+  /// Only names that are not UTF-8 are in another character set.
+  @Test(.enabled(if: has("mksquashfs"), "needs squashfs-tools")) func oneOddNameAffectsNoOther() async throws {
+    try await withScratch { scratch in
+      let make =
+        "mkdir \"$1/tree\"; cd \"$1/tree\"; touch 京都 \"$(printf 'latin\\351')\"; mksquashfs . ../source/s.squashfs -quiet"
+      let made = try await shell(make, scratch.path)
+      try #require(made.status == 0, "\(made.errors)")
+      try await withMount(scratch) { mount in
+        let said = try await mount.shell("ls s.squashfs.contents", scratch)
+        #expect(said == "latiné\n京都\n")
+      }
+    }
+  }
+
+  /// A password that is given later also applies to files that are read while they are unpacked.
+  @Test func largeEncryptedFilesAreUnlocked() async throws {
+    try await withScratch { scratch in
+      let make = Self.tree + "7z a -bd -psecret locked.7z ../tree/* > /dev/null"
+      let made = try await shell(make, scratch.path)
+      try #require(made.status == 0, "\(made.errors)")
+      try await withMount(scratch) { mount in
+        let said = try await mount.shell(
+          """
+          cmp locked.7z.contents/d/random "$2/tree/d/random" 2>&1 | grep -o 'Permission denied'
+          echo secret | \(MountProcess.binary) unlock --stdin "$PWD/locked.7z" | grep -o 'can be read'
+          diff -r locked.7z.contents "$2/tree" && echo same
+          """, scratch)
+        #expect(said == "Permission denied\ncan be read\nsame\n")
+      }
     }
   }
 

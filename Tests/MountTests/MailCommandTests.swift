@@ -264,10 +264,19 @@ import Testing
       #expect(left.count == 4 && !left.contains { $0.contains("a.mbox") }, "\(left)")
       let missing = try await setup.ffmount("cache", "clear", path + "x")
       #expect(missing.status == 66 && missing.errors.contains("a.mboxx"), "\(missing.errors)")
-      let folder = try await setup.ffmount("cache", "clear", setup.scratch.source)
-      #expect(folder.status == 64)
+      let folder = setup.scratch.source
+      let several = try await setup.ffmount("cache", "clear", path + "x", path, path + "y")
+      #expect(several.status == 66 && several.errors.contains("a.mboxx") && several.errors.contains("a.mboxy"))
+      #expect(several.text == "Nothing was kept for \(path).\n")
+      for text in ["Nothing was kept for \(folder).\n", "Forgot \(folder).\n"] {
+        let cleared = try await setup.ffmount("cache", "clear", folder)
+        #expect(cleared.text == text && cleared.status == 0, "\(cleared.errors)")
+        _ = try await setup.ffmount("search", folder, "nothing")
+      }
+      let kept = try await setup.status()
+      #expect(kept.contains { $0.hasPrefix("  1 search index of folders: ") }, "\(kept)")
       let all = try await setup.ffmount("cache", "clear")
-      #expect(all.text == "Forgot 3 files.\n")
+      #expect(all.text.hasPrefix("Forgot ") && all.text.hasSuffix(" files, and 1 search index.\n"), "\(all.text)")
       let empty = try await setup.status()
       #expect(empty.count == 1, "\(empty)")
       // While a mount uses it.

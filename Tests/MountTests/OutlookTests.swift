@@ -54,6 +54,19 @@ import Testing
     }
   }
 
+  /// A name does not decide: some programs save ordinary messages as `.msg`.
+  @Test func ordinaryMessageOfThatNameIsRead() async throws {
+    try await withScratch { scratch in
+      try scratch.write(
+        "plain.msg", "From: a@example.org\nSubject: one\nDate: Mon, 1 Jan 2024 10:00:00 +0000\n\nHello\n")
+      try await withMount(scratch) { mount in
+        let said = try await mount.shell(
+          "ls plain.msg.message; cat plain.msg.message/body.txt; cmp plain.msg.as-eml $S/plain.msg", scratch)
+        #expect(said == "body.txt\nheaders.txt\nmessage.eml\nHello\n")
+      }
+    }
+  }
+
   @Test func signedOutlookMessagesShowTheirContent() async throws {
     try await withScratch { scratch in
       try await script("make_outlook.py", scratch.source + "/signed.msg", "signed")

@@ -112,6 +112,20 @@ import Testing
         #expect(said.status != 0)
         #expect(try Self.error(in: said.text).contains(part), "\(said.text)\(said.errors)")
       }
+      // The options of a folder's search apply to a mailbox, too.
+      let all = try await ffmount("search", archive, "invoice")
+      let paths = all.lines.map { String($0.prefix { $0 != "\t" }) }
+      let one = try await ffmount("search", archive, "invoice", "--limit", "1")
+      #expect(one.lines == [all.lines[0]] && one.status == 0)
+      let bare = try await ffmount("search", archive, "invoice", "-l")
+      #expect(bare.lines == paths)
+      let zeros = try await ffmount("search", archive, "invoice", "-0")
+      #expect(zeros.text == paths.map { $0 + "\0" }.joined())
+      let absent = try await ffmount("search", archive, "invoice", "--open", "99")
+      #expect(
+        absent.status == 64 && absent.errors.contains("--open 99: only \(paths.count) results"), "\(absent.errors)")
+      let both = try await ffmount("search", archive, "invoice", "-l", "--json")
+      #expect(both.status == 64 && both.errors.contains("--json excludes -l"), "\(both.errors)")
       let words = try await ffmount("search", archive, "--", "invoice", "-paid")
       #expect(words.text == lines.text, "\(words.errors)")
       let full = try await shell("\"$1\" search \"$2\" invoice >/dev/full", MountProcess.binary, archive)

@@ -260,6 +260,27 @@ public final class DocumentIndex: Sendable {
 }
 
 extension Index {
+  /// Removes the indexes of documents below a folder, or all. Returns the number of files removed. Blocks.
+  public func forgetDocuments(below folder: [UInt8]? = nil) -> Int {
+    let paths = documentFiles.filter { path in
+      folder.map { path.contains("/" + Index.hexadecimal($0) + ".") } ?? true
+    }
+    for path in paths { DatabaseFile.inode(of: path).map { DatabaseFile.condemn(path, $0) } }
+    return paths.count
+  }
+
+  /// The number of indexes of documents, and their size in bytes.
+  public var documentIndexes: (count: Int, size: Int64) {
+    let paths = documentFiles
+    return (paths.count, paths.reduce(0) { Bounds.sum($0, TextFile.size($1)) })
+  }
+
+  /// The paths of the index files of documents.
+  private var documentFiles: [String] {
+    guard let base = folder.map({ $0 + "/find" }), (try? OwnFolder.check(base)) != nil else { return [] }
+    return fileNames(inFolder: base).filter { $0.hasSuffix(".sqlite") }.map { "\(base)/\($0)" }
+  }
+
   /// Returns the index of the documents below a folder. Returns `nil` if it cannot be stored.
   ///
   /// `version` identifies the code that makes the documents, `options` what they contain. An index of others is

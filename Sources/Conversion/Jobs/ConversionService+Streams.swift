@@ -12,6 +12,7 @@ extension ConversionService {
   public func openEarly(
     _ recipe: Recipe, of subject: Subject, guess: Int64, isPatient: () -> Bool, _ blocking: BlockingMode
   ) throws(Fault) -> any ByteSource {
+    try heedPasswords(blocking)
     let making = pool.conversion(recipe)?.making ?? .whole
     let key = Key(revision: subject.revision, work: .make(recipe))
     if making != .whole {
@@ -32,7 +33,8 @@ extension ConversionService {
   public func openParts(
     _ recipe: Recipe, of subject: Subject, size: Int64, _ blocking: BlockingMode
   ) throws(Fault) -> any ByteSource {
-    parted(recipe, try FileSource.settled(blocking, subject.open), subject, size: size)
+    try heedPasswords(blocking)
+    return parted(recipe, try FileSource.settled(blocking, subject.open), subject, size: size)
   }
 
   private func knownOrGrowing(_ key: Key, isPatient: () -> Bool) throws(Fault) -> (any ByteSource)? {

@@ -14,9 +14,10 @@ extension DiskArchive {
   func outline(_ entry: Int) -> EntryRecord {
     let mode = mode(entry)
     let type = mode.map { $0 & Self.typeMask } ?? 0
-    let isFolder = flag(FFMOUNT_7Z_IS_FOLDER, entry) || type == Self.folder
-    var record = EntryRecord(
-      isFolder ? .folder : type == Self.link ? .link : Self.special[type] != nil ? .special : .file)
+    // The library regards a link to a folder as a folder.
+    let isLink = type == Self.link || hasReparsePoint(entry) && windowsTarget(entry) != nil
+    let isFolder = !isLink && (flag(FFMOUNT_7Z_IS_FOLDER, entry) || type == Self.folder)
+    var record = EntryRecord(isFolder ? .folder : isLink ? .link : Self.special[type] != nil ? .special : .file)
     record.permissions =
       UInt16(truncatingIfNeeded: mode ?? (isFolder ? 0o755 : isReadOnly(entry) ? 0o444 : 0o644)) & 0o777
     if flag(FFMOUNT_7Z_IS_ENCRYPTED, entry) { record.flags.insert(.isEncrypted) }
@@ -101,11 +102,17 @@ extension DiskArchive {
     return number(FFMOUNT_7Z_ATTRIBUTES, entry).flatMap { $0 & isExtended != 0 ? $0 >> 16 & 0xffff : nil }
   }
 
+  // The attributes of Windows ([MS-FSCC] 2.6).
   private func isReadOnly(_ entry: Int) -> Bool { (number(FFMOUNT_7Z_ATTRIBUTES, entry) ?? 0) & 1 != 0 }
+  private func hasReparsePoint(_ entry: Int) -> Bool { (number(FFMOUNT_7Z_ATTRIBUTES, entry) ?? 0) & 0x400 != 0 }
+
+  /// Returns the target of a symbolic link or junction of Windows, with slashes. Returns `nil` if the entry is neither.
+  private func windowsTarget(_ entry: Int) -> [UInt8]? { reparsePoint(of: entry).flatMap { ReparsePoint($0)?.target } }
 
   /// Returns the target of a symbolic link that can be read without decoding others. Returns `nil` if there is none.
   private func target(_ entry: Int) throws(JobFailure) -> [UInt8]? {
     if let target = text(FFMOUNT_7Z_LINK, entry), !target.isEmpty { return target }
+    if hasReparsePoint(entry), let target = windowsTarget(entry) { return target }
     guard let size = targetSize(entry) else { return nil }
     do throws(JobFailure) {
       let read: [UInt8]? = try unsafe withStream(of: entry) { (read) throws(JobFailure) in

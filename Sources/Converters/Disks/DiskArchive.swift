@@ -132,10 +132,38 @@ public import WorkerKit
         characters = [UInt32](repeating: 0, count: Self.longestText)
         continue
       }
-      var text = String.UnicodeScalarView()
-      for character in characters.prefix(Int(length)) { text.append(Unicode.Scalar(character) ?? "\u{fffd}") }
-      return Array(String(text).utf8)
+      return Self.bytes(of: characters.prefix(Int(length)), withEscapes: format.hasNamesOfBytes)
     }
+  }
+
+  /// Returns a text of the library as UTF-8. Its characters outside the Basic Multilingual Plane are surrogates.
+  ///
+  /// - Parameter hasEscapes: Whether characters from U+EF80 to U+EFFF are bytes that are not UTF-8.
+  private static func bytes(of characters: ArraySlice<UInt32>, withEscapes hasEscapes: Bool) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var rest = characters
+    while let character = rest.popFirst() {
+      if hasEscapes, (0xef80...0xefff).contains(character) {
+        bytes.append(UInt8(truncatingIfNeeded: character))
+      } else if (0xd800..<0xdc00).contains(character), let low = rest.first, (0xdc00..<0xe000).contains(low) {
+        rest.removeFirst()
+        let scalar = Unicode.Scalar(0x10000 + (character - 0xd800) << 10 + (low - 0xdc00))
+        bytes += Array(String(scalar ?? "\u{fffd}").utf8)
+      } else {
+        bytes += Array(String(Unicode.Scalar(character) ?? "\u{fffd}").utf8)
+      }
+    }
+    return bytes
+  }
+
+  /// Returns the reparse point of an entry of Windows, with its header. Returns `nil` if there is none.
+  func reparsePoint(of entry: Int) -> [UInt8]? {
+    // [MS-FSCC] 2.1.2.
+    let largest = 16 << 10
+    let point = unsafe [UInt8](unsafeUninitializedCapacity: largest) { buffer, count in
+      count = unsafe ffmount_7z_reparse_point(handle, UInt32(clamping: entry), buffer.baseAddress, largest)
+    }
+    return point.isEmpty ? nil : point
   }
 
   // MARK: Bytes

@@ -1,5 +1,6 @@
 internal import CSevenZip
 internal import Catalogue
+internal import Glibc
 internal import WorkerKit
 
 /// 7-Zip's library, which has to be loaded before the sandbox closes.
@@ -8,6 +9,8 @@ public enum DiskLibrary {
 
   /// Loads the library, if it is installed.
   public static func start() {
+    // The library decodes some names by the locale.
+    _ = unsafe setlocale(LC_CTYPE, "C.UTF-8")
     if let path = SevenZip.library { unsafe isLoaded = ffmount_7z_load(path) }
   }
 

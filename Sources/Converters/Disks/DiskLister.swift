@@ -40,7 +40,10 @@ public enum DiskLister {
     // The blocks of 7z are in the records.
     end.size = (archive.format == .sevenZip ? .separate : isSolid ? .sequential : access).rawValue
     let flags = archive.number(FFMOUNT_7Z_ERROR_FLAGS) ?? 0
-    if flags & damage != 0 {
+    let size = archive.number(FFMOUNT_7Z_PHYSICAL_SIZE) ?? 0
+    if size > UInt64(archive.input.count) {
+      end.text = Array("ends after \(archive.input.count) of \(size) bytes: files may be missing or incomplete".utf8)
+    } else if flags & damage != 0 {
       end.text = Array("is damaged: files may be missing".utf8)
     } else if flags & unsupported != 0 {
       end.text = Array("uses features that are not read here: files may be missing".utf8)

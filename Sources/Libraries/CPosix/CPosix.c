@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <linux/openat2.h>
 #include <malloc.h>
 #include <stdio.h>
@@ -113,6 +114,22 @@ size_t ffmount_heap(void) {
 }
 
 void ffmount_trim_heap(void) { malloc_trim(0); }
+
+static int release_pages(struct dl_phdr_info *object, size_t size, void *context) {
+  (void)size;
+  const uintptr_t page = sysconf(_SC_PAGESIZE);
+  for (int i = 0; i < object->dlpi_phnum; i++) {
+    const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+    if (segment->p_type != PT_LOAD || segment->p_flags & PF_W) continue;
+    // Without pages that a writable segment may share.
+    uintptr_t start = (object->dlpi_addr + segment->p_vaddr + page - 1) / page * page;
+    uintptr_t end = (object->dlpi_addr + segment->p_vaddr + segment->p_filesz) / page * page;
+    if (start < end) madvise((void *)start, end - start, MADV_DONTNEED);
+  }
+  return 0;
+}
+
+void ffmount_release_program_pages(void) { dl_iterate_phdr(release_pages, NULL); }
 
 void ffmount_syslog(int priority, const char *line) { syslog(priority, "%s", line); }
 

@@ -36,7 +36,7 @@ constexpr Identifier base_id = {0, 0, 0, {0xC0, 0, 0, 0, 0, 0, 0, 0x46}};
 constexpr Identifier sequential_input_id = interface(3, 1), sequential_output_id = interface(3, 2);
 constexpr Identifier input_id = interface(3, 3), size_id = interface(3, 6);
 constexpr Identifier opening_id = interface(6, 0x10), extraction_id = interface(6, 0x20), streams_id = interface(6, 0x40);
-constexpr Identifier archive_id = interface(6, 0x60);
+constexpr Identifier archive_id = interface(6, 0x60), raw_properties_id = interface(6, 0x70);
 constexpr Identifier password_id = interface(5, 0x10);
 
 /// A value of one of several types. A text has its size in bytes in the four bytes before it.
@@ -132,6 +132,11 @@ struct Archive : Base {
   virtual Status property(uint32_t entry, uint32_t property, Variant *value) = 0;
   virtual Status extract(const uint32_t *entries, uint32_t count, int32_t tests, Extraction *extraction) = 0;
   virtual Status archive_property(uint32_t property, Variant *value) = 0;
+};
+
+struct RawProperties : Base {
+  virtual Status parent(uint32_t entry, uint32_t *parent, uint32_t *type) = 0;
+  virtual Status property(uint32_t entry, uint32_t property, const void **data, uint32_t *size, uint32_t *type) = 0;
 };
 
 struct Streams : Base {
@@ -407,10 +412,12 @@ struct ffmount_7z_archive {
   OpenArchive opening{key};
   Archive *archive = nullptr;
   Streams *streams = nullptr;
+  RawProperties *raw = nullptr;
 
   explicit ffmount_7z_archive(const ffmount_7z_input &input) : input(input) {}
   ~ffmount_7z_archive() {
     if (streams) streams->release();
+    if (raw) raw->release();
     if (!archive) return;
     archive->close();
     archive->release();
@@ -458,6 +465,8 @@ ffmount_7z_result ffmount_7z_open(
   }
   void *streams = nullptr;
   if (made->archive->query(streams_id, &streams) == ok) made->streams = static_cast<Streams *>(streams);
+  void *raw = nullptr;
+  if (made->archive->query(raw_properties_id, &raw) == ok) made->raw = static_cast<RawProperties *>(raw);
   *result = made;
   guard.archive = nullptr;
   return FFMOUNT_7Z_OK;
@@ -514,6 +523,19 @@ int64_t ffmount_7z_text(
   return int64_t(length);
 } catch (...) {
   return -1;
+}
+
+size_t ffmount_7z_reparse_point(ffmount_7z_archive *archive, uint32_t entry, void *buffer, size_t room) try {
+  constexpr uint32_t reparse_point = 89, is_raw = 1;
+  const void *data = nullptr;
+  uint32_t size = 0, type = 0;
+  if (!archive->raw || archive->raw->property(entry, reparse_point, &data, &size, &type) != ok || type != is_raw || !data ||
+      size > room)
+    return 0;
+  memcpy(buffer, data, size);
+  return size;
+} catch (...) {
+  return 0;
 }
 
 struct ffmount_7z_stream {

@@ -1,4 +1,5 @@
 internal import CFuse3
+internal import CPosix
 internal import Glibc
 internal import Synchronization
 internal import Threads
@@ -109,6 +110,9 @@ internal import Threads
     }
   }
 
+  /// The time after which the memory of code that only the start needs is returned.
+  private static let startTime = Duration.seconds(1)
+
   /// Waits for a signal or the end of the mount. Returns the signal, or 0. Meanwhile, calls `idleness.unmount` after a
   /// long time without requests.
   func waitForEnd(_ idleness: Session.Idleness?) -> Int32 {
@@ -118,11 +122,14 @@ internal import Threads
     var watch = idleness.map { idleness in
       IdleWatch(time: idleness.time, requests: questions.load(ordering: .relaxed), now: .now)
     }
+    var isStarting = true
     while true {
-      let (seconds, attoseconds) = (watch?.pause(now: .now) ?? .seconds(3600)).components
+      let (seconds, attoseconds) = (isStarting ? Self.startTime : watch?.pause(now: .now) ?? .seconds(3600)).components
       var pause = timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
       let signal = unsafe sigtimedwait(&set, nil, &pause)
       if signal > 0 { return signal == Self.endSignal ? 0 : signal }
+      if isStarting { ffmount_release_program_pages() }
+      isStarting = false
       if watch?.isDue(requests: questions.load(ordering: .relaxed), now: .now) ?? false { idleness?.unmount() }
     }
   }

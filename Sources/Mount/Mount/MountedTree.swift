@@ -30,7 +30,7 @@ public final class MountedTree: FileSystem {
 
   public struct Options: Sendable {
     /// The maximum number of changeable nodes that the kernel may know before it is asked to forget some.
-    public var nodeLimit = 20_480
+    public var nodeLimit = 65_536
     /// The maximum number of long-running requests processed concurrently. Requests blocked, for example, by an
     /// unresponsive disk do not count.
     public var workers = 32

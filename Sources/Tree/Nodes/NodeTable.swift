@@ -63,7 +63,7 @@ final class NodeTable: Sendable {
   let hasInherited: Bool
   /// The limit of all nodes, as a multiple of the limit of those that can change. The others are cheaper and more
   /// useful to keep.
-  private static let unchangingFactor = 3
+  private static let unchangingFactor = 2
   /// The maximum number of kept nodes that the kernel has forgotten.
   private let forgottenAtMost: Int
 

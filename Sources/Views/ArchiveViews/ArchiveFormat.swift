@@ -87,7 +87,8 @@ extension Archives {
     case .zip:
       // Reading the 17th sector is one more request to the file's source.
       if workers != nil, !ZipArchive.isStart(head), try ListedFormat.isDisc(bytes, blocking) {
-        return try listedByWorker(bytes, file, memory, blocking)
+        let reader = try ListedFormat.discReader(bytes, hasDiskReader: readers[.disk] != nil, blocking)
+        return try listedByWorker(bytes, file, memory, blocking, by: reader)
       }
       if readers[.disk] != nil, !ZipArchive.isStart(head), try ListedFormat.disk(bytes, blocking) != nil {
         return try listedByWorker(bytes, file, memory, blocking, by: .disk)
@@ -147,8 +148,11 @@ extension Archives {
   private func reader(
     of content: UnpackedSource, startingWith head: ArraySlice<UInt8>, _ packing: CompressedFormat
   ) throws(Fault) -> ArchiveReader? {
-    let isListed = ListedFormat.isStart(head) ? true : try ListedFormat.isDisc(content.unchecked, .blocking)
-    if isListed { return ListedFormat.isInside(packing) ? .library : nil }
+    if ListedFormat.isStart(head) { return ListedFormat.isInside(packing) ? .library : nil }
+    if try ListedFormat.isDisc(content.unchecked, .blocking) {
+      let reader = try ListedFormat.discReader(content.unchecked, hasDiskReader: readers[.disk] != nil, .blocking)
+      return reader == .disk || ListedFormat.isInside(packing) ? reader : nil
+    }
     guard readers[.disk] != nil, !ZipArchive.isStart(head) else { return nil }
     return try ListedFormat.disk(content.unchecked, .blocking) == nil ? nil : .disk
   }

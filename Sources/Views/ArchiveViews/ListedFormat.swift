@@ -95,6 +95,24 @@ enum ListedFormat {
     }
   }
 
+  /// Returns the reader of a disc image. The file system UDF, if the disc has one, lists everything. That of ISO 9660 may be
+  /// a note that says so, but has permissions and links if it has the Rock Ridge extensions.
+  static func discReader(
+    _ bytes: any ByteSource, hasDiskReader: Bool, _ blocking: BlockingMode
+  ) throws(Fault) -> ArchiveReader {
+    guard hasDiskReader, try disk(bytes, blocking) == .udf else { return .library }
+    return try hasRockRidge(bytes, blocking) ? .library : .disk
+  }
+
+  /// Returns whether the first record of an ISO 9660 file system's root directory has the entry SP of SUSP 1.12 (5.3).
+  private static func hasRockRidge(_ bytes: any ByteSource, _ blocking: BlockingMode) throws(Fault) -> Bool {
+    // The first sector of the root directory, in its record in the primary volume descriptor (ECMA-119 8.4.18).
+    let place = try bytes.bytes(at: discStart + 158, atMost: 4, blocking)
+    guard place.count == 4 else { return false }
+    let record = try bytes.bytes(at: Int64(UInt32(littleEndianBytes: place)) * 2048, atMost: 41, blocking)
+    return record.dropFirst(34).starts(with: Array("SP\u{7}\u{1}".utf8))
+  }
+
   private static let discStart: Int64 = 32768
 
   /// Returns whether the worker reads archives with this compression.

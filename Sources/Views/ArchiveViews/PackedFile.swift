@@ -45,8 +45,11 @@ final class PackedFile: OpenedArchive {
     index == Self.file ? fault : nil
   }
 
+  /// Returns the size of the content. Programs that read as many bytes as the size says must notice an early end.
   func size(of index: UInt32) -> (size: Int64, isExact: Bool)? {
-    index == Self.file ? (content.size, content.hasKnownSize) : nil
+    guard index == Self.file else { return nil }
+    if content.hasKnownSize, let fault = content.fault { return (EarlyEnd(content, fault).size, true) }
+    return (content.size, content.hasKnownSize)
   }
 
   func findSize(of index: UInt32, _ blocking: BlockingMode) throws(Fault) { try content.findSize(blocking) }

@@ -65,6 +65,11 @@ package final class FolderFinder: Sendable {
     folder.realFolder.map { index.hasDocuments(below: key(of: $0, 1, file), shared: shared) } ?? false
   }
 
+  /// Removes the indexes of the documents below a folder. Returns whether there were any. Blocks.
+  package static func forget(_ folder: RealFolder, in index: Index) -> Bool {
+    [0, 1].reduce(0) { $0 + index.forgetDocuments(below: key(of: folder, $1)) } > 0
+  }
+
   /// Returns the key of a folder's index, or of that of a file in it. One with recognized text has `options` 1.
   static func key(of folder: RealFolder, _ options: UInt8 = 0, _ file: FileName? = nil) -> [UInt8] {
     let identity = folder.identity

@@ -44,6 +44,9 @@ public enum DiskFormat: String, CaseIterable, Sendable {
     }
   }
 
+  /// Whether names are bytes, of which 7-Zip's library escapes those that are not UTF-8. Its own archives have the escapes.
+  public var hasNamesOfBytes: Bool { [.ext, .squashFS, .cramFS, .sevenZip].contains(self) }
+
   /// The number of bytes at the start that identify most formats.
   private static let headSize = 4096
   private static let sector = 512
@@ -71,12 +74,18 @@ public enum DiskFormat: String, CaseIterable, Sendable {
       if has("conectix", at: 0, in: tail) { return .vhd }
     }
     if let format = withBootSector(head) { return format }
-    // Volume recognition (ECMA-167 2/8) starts at the 17th sector of 2,048 bytes. ISO 9660 has a descriptor there, too.
-    let recognition: Int64 = 32768
-    if size.map({ $0 > recognition + 2048 }) ?? true, try read(recognition, 6) == [0] + Array("BEA01".utf8) {
-      return .udf
-    }
-    return nil
+    // Volume recognition (ECMA-167 2/8) starts at the 17th sector of 2,048 bytes. It begins with descriptors of ISO 9660 if
+    // the disc has both file systems.
+    let (recognition, discSector) = (Int64(32768), 2048)
+    guard size.map({ $0 > recognition + Int64(discSector) }) ?? true else { return nil }
+    let first = try read(recognition, 6)
+    if first == [0] + Array("BEA01".utf8) { return .udf }
+    guard first == [1] + Array("CD001".utf8) else { return nil }
+    let mostDescriptors = 16
+    let descriptors = try read(recognition, mostDescriptors * discSector)
+    let names = stride(from: 1, to: descriptors.count - 5, by: discSector).map { descriptors[$0..<$0 + 5] }
+    let hasUDF = names.contains { $0.elementsEqual("NSR02".utf8) || $0.elementsEqual("NSR03".utf8) }
+    return hasUDF ? .udf : nil
   }
 
   private static let atStart: [(mark: String, offset: Int, format: DiskFormat)] = [

@@ -55,6 +55,9 @@ void ffmount_map_from(int size);
 /// header of Swift's Glibc.
 size_t ffmount_heap(void);
 void ffmount_trim_heap(void);
+/// Unmaps the pages of the program's and its libraries' read-only segments by madvise(2). The next access maps them again
+/// from the page cache.
+void ffmount_release_program_pages(void);
 /// gettid(2): hidden behind _GNU_SOURCE.
 pid_t ffmount_thread(void);
 /// syslog(3) is variadic.

@@ -61,6 +61,7 @@ typedef enum {
   FFMOUNT_7Z_CRC = 19,
   FFMOUNT_7Z_BLOCK = 27,
   FFMOUNT_7Z_OFFSET = 36,
+  FFMOUNT_7Z_PHYSICAL_SIZE = 44,
   FFMOUNT_7Z_MODE = 53,
   FFMOUNT_7Z_LINK = 54,
   FFMOUNT_7Z_IS_STREAM = 63,
@@ -84,6 +85,10 @@ int64_t ffmount_7z_text(
 
 /// Returns a number of the archive itself.
 bool ffmount_7z_archive_number(ffmount_7z_archive *archive, ffmount_7z_property property, uint64_t *value);
+
+/// Copies the reparse point of an entry of Windows into a buffer. Returns its size, or 0 if there is none of at most
+/// `room` bytes.
+size_t ffmount_7z_reparse_point(ffmount_7z_archive *archive, uint32_t entry, void *buffer, size_t room);
 
 typedef struct ffmount_7z_stream ffmount_7z_stream;
 

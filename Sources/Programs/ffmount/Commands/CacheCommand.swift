@@ -3,6 +3,7 @@ import Assembly
 import Bytes
 import FileTrees
 import Files
+import FindViews
 import Glibc
 import Index
 import Jobs
@@ -17,10 +18,12 @@ struct CacheCommand: ParsableCommand {
 
   struct Clear: ParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "clear", abstract: "Removes the indexes and converted files of some files, or of all.",
+      commandName: "clear", abstract: "Removes the indexes and converted files of some files or folders, or of all.",
       usage: "ffmount cache clear [PATH…]")
 
-    @Argument(help: "The files to forget; all if none is given.", completion: .file())
+    @Argument(
+      help: "The files to forget, and the folders whose search indexes are removed; all if none is given.",
+      completion: .file())
     var paths: [String] = []
 
     func run() throws {
@@ -33,17 +36,22 @@ struct CacheCommand: ParsableCommand {
         do throws(Fault) {
           count = try indexing.forgetAll() + (Converter.cache(in: CacheFolder.path())?.clear() ?? 0)
         } catch { throw Refusal(.failure, "cannot clear the cache: \(describe(error))") }
-        print("Forgot \(count) \(count == 1 ? "file" : "files").")
+        let searches = index.forgetDocuments()
+        let more = searches == 0 ? "" : ", and \(searches) search \(searches == 1 ? "index" : "indexes")"
+        print("Forgot \(count) \(count == 1 ? "file" : "files")\(more).")
         return
       }
       let renditions = Converter.cache(in: CacheFolder.path())
-      for path in paths {
+      try Refusal.forEach(paths) { path in
         let place = try RealPlace(path)
-        guard let name = place.name else {
-          throw Refusal(.usage, "cannot forget \(path): not a file (give the files to forget)")
-        }
         let wasKept: Bool
-        do throws(Fault) { wasKept = try indexing.forget(name, in: place.root, renditions: renditions) } catch {
+        do throws(Fault) {
+          if let name = place.name {
+            wasKept = try indexing.forget(name, in: place.root, renditions: renditions)
+          } else {
+            wasKept = FolderFinder.forget(try RealFolder(root: place.root), in: index)
+          }
+        } catch {
           throw Refusal(.failure, "cannot forget \(path): \(describe(error))")
         }
         print(wasKept ? "Forgot \(Terminal.shown(path))." : "Nothing was kept for \(Terminal.shown(path)).")

@@ -125,7 +125,10 @@ struct IndexCommand: ParsableCommand {
     }
     line.finish(files: reach.filesDone)
     if reach.failures > 0 {
-      Terminal.logError("\(path): a part of \(reach.failures) files could not be read, and only their names are found")
+      let files = reach.failures == 1 ? "1 file" : "\(reach.failures) files"
+      Terminal.logError(
+        "\(path): \(files) could not be read completely: found by name only (to see why: ffmount verify \(ShellWord.quoted(path)))"
+      )
     }
   }
 

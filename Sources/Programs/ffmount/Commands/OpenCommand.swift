@@ -1,5 +1,6 @@
 import ArgumentParser
 import Assembly
+import FileTrees
 import Files
 import Glibc
 
@@ -77,6 +78,9 @@ struct OpenCommand: ParsableCommand {
   private func folderOfHits(in source: String, _ query: String) throws -> String? {
     let slash = source.lastIndex(of: "/") ?? source.startIndex
     let (parent, name) = (String(source[..<slash]), String(source[source.index(after: slash)...]))
+    if let objection = FileTree.objection(to: query, ofMail: true), !query.isEmpty {
+      throw Refusal(.usage, "cannot search \(file): \(objection) (see: ffmount help search)")
+    }
     let isInMount = MountTable().mount(of: source)?.isOurs ?? false
     let top = isInMount ? parent : try mounted(parent.isEmpty ? "/" : parent, parent.isEmpty ? "/" : parent)
     let views = "\(top)/\(name).views"

@@ -37,8 +37,13 @@ struct StatusCommand: ParsableCommand {
     }
     let index = try IndexFolder.index()
     defer { index.finish(within: .seconds(2)) }
-    print("\(folder): \(Amount.bytes(index.size))")
+    let searches = index.documentIndexes
+    print("\(folder): \(Amount.bytes(index.size + searches.size))")
     for entry in Indexing(index: index).entries() { print("  " + Terminal.shown(describe(entry, stuck))) }
+    if searches.count > 0 {
+      let noun = searches.count == 1 ? "search index" : "search indexes"
+      print("  \(searches.count) \(noun) of folders: \(Amount.bytes(searches.size)) kept")
+    }
     if let made = Converter.cache(in: folder)?.contents, made.count > 0 {
       print("  \(made.count) converted \(made.count == 1 ? "file" : "files"): \(Amount.bytes(made.size)) kept")
     }
@@ -82,8 +87,10 @@ struct StatusCommand: ParsableCommand {
       ]
     }
     let renditions = Converter.cache(in: folder)?.contents ?? (count: 0, size: 0)
+    let searches = index.documentIndexes
     return [
-      "folder": JSON(folder), "size": .number(index.size), "files": .array(files),
+      "folder": JSON(folder), "size": .number(index.size + searches.size), "files": .array(files),
+      "searches": ["count": JSON(searches.count), "size": .number(searches.size)],
       "renditions": ["count": JSON(renditions.count), "size": .number(renditions.size)],
       "mounts": .array(
         mounts.map { mount in

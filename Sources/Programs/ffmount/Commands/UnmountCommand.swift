@@ -21,7 +21,7 @@ struct UnmountCommand: ParsableCommand {
   var lazy = false
 
   func run() throws {
-    for mountpoint in mountpoints { try unmount(mountpoint) }
+    try Refusal.forEach(mountpoints, unmount)
   }
 
   private func unmount(_ given: String) throws {

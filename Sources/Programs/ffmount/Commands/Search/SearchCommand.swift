@@ -29,7 +29,9 @@ struct SearchCommand: ParsableCommand {
   @Flag(help: "Search only the mail in or below a folder, as in a mailbox.")
   var mail = false
 
-  @Option(help: ArgumentHelp("The maximum number of results: 20 on a terminal, otherwise all.", valueName: "N"))
+  @Option(
+    help: ArgumentHelp(
+      "The maximum number of results: 20 of a folder on a terminal, otherwise all.", valueName: "N"))
   var limit: Int?
 
   @Flag(name: .customShort("l"), help: "Print only the paths.")
@@ -52,6 +54,8 @@ struct SearchCommand: ParsableCommand {
     try RunningMount.expectAnswers(onTheWayTo: [archive], toDo: "search")
     if let limit, limit < 1 { throw Refusal(.usage, "--limit \(limit): expected 1 or more") }
     if let open, open < 1 { throw Refusal(.usage, "--open \(open): expected 1 or more") }
+    let forms = [(json, "--json"), (paths, "-l"), (zeros, "-0"), (open != nil, "--open")].filter(\.0).map(\.1)
+    if forms.count > 1 { throw Refusal(.usage, "\(forms[0]) excludes \(forms[1]) (give one of them)") }
     let query = terms.joined(separator: " ")
     if let last = terms.last, unsafe access(archive, F_OK) != 0, unsafe access(last, F_OK) == 0 {
       throw Refusal(
@@ -67,12 +71,20 @@ struct SearchCommand: ParsableCommand {
       throw Refusal(.usage, "cannot search \(archive): \(objection)\(advice)")
     }
     if isOfDocuments { return try findDocuments(place) }
-    let lines = UnfairLock(HitLines(isJSON: json))
+    let lines = UnfairLock(HitLines(style))
+    let (most, opened) = (open ?? limit ?? .max, open)
+    let chosen = UnfairLock<(count: Int, path: String?)>((0, nil))
     var progress = ProgressLine(archive, size: 0, output: STDERR_FILENO, isShown: !json && !Self.isPiped)
     do throws(FileTreeError) {
       try place.finish { (tree, path) throws(FileTreeError) in
         for try await message in tree.messages(matching: query, in: path) {
-          guard lines.withLock({ $0.add(message) }) else { break }
+          let count = chosen.withLock { chosen in
+            chosen.count += 1
+            if chosen.count == opened { chosen.path = message.path.string }
+            return chosen.count
+          }
+          if opened == nil, !lines.withLock({ $0.add(message) }) { break }
+          if count == most { break }
         }
       } watch: {
         if let work = place.tree.activities.first(where: { $0.work != .converting }), let bytes = work.bytes {
@@ -88,11 +100,16 @@ struct SearchCommand: ParsableCommand {
       throw Refusal(.searchFailure, "cannot search \(archive): \(error.sentence)")
     }
     progress.clear()
+    let count = chosen.withLock { $0.count }
+    if let path = chosen.withLock({ $0.path }) { return try show(path) }
+    if let open, count > 0 {
+      throw Refusal(.usage, "--open \(open): only \(count) results match \(query)")
+    }
     lines.withLock { $0.finish() }
     if let error = lines.withLock({ $0.error }) {
       throw Refusal(.searchFailure, "cannot search \(archive): its messages cannot be printed: \(describe(error))")
     }
-    if lines.withLock({ $0.count }) == 0 {
+    if count == 0 {
       Terminal.logError("no message in \(archive) matches \(query)")
       throw ExitCode(ExitStatus.failure.rawValue)
     }
@@ -119,8 +136,7 @@ struct SearchCommand: ParsableCommand {
 
   private func findDocuments(_ place: CommandTree) throws {
     let query = terms.joined(separator: " ")
-    let style: DocumentLines.Style =
-      json ? .json : zeros ? .paths(zeros: true) : paths ? .paths(zeros: false) : Terminal.isOne() ? .shown : .fields
+    let style = style
     let most = open ?? limit ?? (style == .shown ? Self.usualLimit : .max)
     let lines = UnfairLock(DocumentLines(archive, place.path, style))
     let opened = open
@@ -186,6 +202,11 @@ struct SearchCommand: ParsableCommand {
       Terminal.logError("nothing in \(archive) matches \(query)\(hint)")
       throw ExitCode(ExitStatus.failure.rawValue)
     }
+  }
+
+  /// The form of the output.
+  private var style: DocumentLines.Style {
+    json ? .json : zeros ? .paths(zeros: true) : paths ? .paths(zeros: false) : Terminal.isOne() ? .shown : .fields
   }
 
   private static let usualLimit = 20
