@@ -3,6 +3,7 @@ import Assembly
 import FileTrees
 import Glibc
 import Locks
+import SystemPackage
 
 /// `ffmount search FOLDER QUERY`: lists the documents below a folder that match, or the messages of a mailbox.
 struct SearchCommand: ParsableCommand {
