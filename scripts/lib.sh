@@ -28,6 +28,15 @@ heif_encoders() {
     esac
 }
 
+# Prints the package with 7-Zip's library. The package 7zip of Debian 12 and Ubuntu 22.04 does not have it.
+seven_zip_package() {
+    # shellcheck source=/dev/null
+    case $(. /etc/os-release && echo "$ID ${VERSION_ID:-}") in
+    "debian 12" | "ubuntu 22.04") echo p7zip-full ;;
+    *) echo 7zip ;;
+    esac
+}
+
 # Runs a command as root: directly, or with sudo.
 as_root() {
     if [ "$(id -u)" = 0 ]; then

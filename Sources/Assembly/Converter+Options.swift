@@ -46,6 +46,13 @@ extension Converter {
       + (program == disk && SevenZip.library == nil ? [SevenZip.package] : [])
   }
 
+  /// Returns what an installed program lacks, and the consequence.
+  package static func lack(of program: String) -> String {
+    program == disk
+      ? "7-Zip's library is not installed: disk images and encrypted 7z archives are not shown"
+      : "LibreOffice is not installed: office documents are not shown as PDF"
+  }
+
   /// Returns instructions to install worker programs.
   package static func remedy(_ programs: [String] = ["ffconvert"]) -> String {
     var packages: [String] = []

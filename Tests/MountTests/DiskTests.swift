@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 
@@ -366,6 +367,32 @@ struct DiskTests {
           """, scratch)
         #expect(said == "character device\n4\n3000\n")
       }
+    }
+  }
+
+  @Test(.enabled(if: getuid() == 0, "needs root")) func missingLibraryIsNamed() async throws {
+    try await withScratch { scratch in
+      let lines = """
+        cd "$1"; truncate -s 1M source/e.img; /sbin/mke2fs -q -t ext4 source/e.img
+        7z a -bso0 -bsp0 -psecret -mhe=on source/locked.7z source/e.img; export XDG_CACHE_HOME=$1/cache
+        unshare --mount bash -c '
+          for f in /usr/lib/7zip /usr/lib/p7zip; do [ ! -d $f ] || mount -t tmpfs tmpfs $f; done
+          "$1" doctor | grep -A 1 "^note *ffdisk" | tail -n 1; "$1" formats | tail -n 1
+          "$1" source "$2"; "$1" why "$2/e.img" | tail -n 1
+          ls "$2/locked.7z.contents" 2> /dev/null; "$1" why "$2/locked.7z.contents" | tail -n 1; fusermount3 -u "$2"
+        ' bash "$2" "$3"
+        """
+      let said = try await shell(lines, scratch.path, MountProcess.binary, scratch.mountpoint)
+      #expect(
+        said.text == """
+                fix it with: sudo apt install p7zip-full
+          7-Zip's library is not installed: disk images and encrypted 7z archives are not shown \
+          (install the package p7zip-full)
+          do      install the package p7zip-full
+          do      install the package p7zip-full for 7z archives; unpack RAR archives with a program that decrypts, \
+          unar or unrar
+
+          """, "\(said.errors)")
     }
   }
 }

@@ -118,6 +118,13 @@ enter_to_build() {
     command -v ld.gold >/dev/null || apt install binutils-gold
 }
 
+# Writes an image of a file system with the file hello.txt to $2, by the folder $1, which is made.
+disk() {
+    mkdir "$1"
+    echo "Hello from a disk" >"$1/hello.txt"
+    PATH=$PATH:/usr/sbin:/sbin mke2fs -q -t ext4 -O ^has_journal -d "$1" "$2" 1M
+}
+
 # A PDF of one page, whose text needs a font of the system.
 note() {
     local text="BT /F1 24 Tf 72 700 Td (Hello from a PDF) Tj ET"

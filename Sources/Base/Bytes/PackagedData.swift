@@ -16,8 +16,9 @@ public enum PackagedData {
     return unsafe access(folder, R_OK | X_OK) == 0 ? folder : nil
   }()
 
-  /// Returns where a directory of the system is in the download. Returns `nil` if the download does not contain it.
-  public static func path(of systemFolder: String) -> String? {
-    folder.map { $0 + systemFolder }.flatMap { unsafe access($0, R_OK | X_OK) == 0 ? $0 : nil }
+  /// Returns where a file or directory of the system is in the download. Returns `nil` if the download does not contain
+  /// it.
+  public static func path(of systemPath: String) -> String? {
+    folder.map { $0 + systemPath }.flatMap { unsafe access($0, R_OK) == 0 ? $0 : nil }
   }
 }

@@ -1,3 +1,4 @@
+internal import Bytes
 internal import Glibc
 
 /// The installed library of 7-Zip, which reads disk images and encrypted archives.
@@ -9,7 +10,9 @@ public enum SevenZip {
   ]
 
   /// The path of the library. `nil` if it is not installed.
-  public static let library = paths.first { unsafe access($0, R_OK) == 0 }
+  ///
+  /// The library of a download comes first: that of the system may need later versions of other libraries.
+  public static let library = (paths.compactMap(PackagedData.path) + paths).first { unsafe access($0, R_OK) == 0 }
 
   /// The Debian package with the library: 7zip has it from Debian 13 on.
   public static let package = "p7zip-full"

@@ -27,7 +27,9 @@ enum Advice {
     ("no room for the result", "make room on the disk, or type: ffmount cache clear"),
     (
       "whatever the password",
-      "unpack it with a program that decrypts: 7z for 7z archives, unar or unrar for RAR archives"
+      (Converter.packages(lackingFor: Converter.disk).isEmpty
+        ? "" : "\(Converter.remedy([Converter.disk])) for 7z archives; ")
+        + "unpack RAR archives with a program that decrypts, unar or unrar"
     ),
     (
       "is encrypted with a password",

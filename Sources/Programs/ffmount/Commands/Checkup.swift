@@ -137,13 +137,7 @@ enum Checkup {
     if path == nil, PackagedData.folder != nil {
       return Finding(program, .note, "not in this download: for \(package.purpose)")
     }
-    if path != nil {
-      let lack =
-        program == Converter.disk
-        ? "7-Zip's library is not installed: disk images and encrypted 7z archives are not shown"
-        : "LibreOffice is not installed: office documents are not shown as PDF"
-      return Finding(program, .note, lack, lacking: lacking)
-    }
+    if path != nil { return Finding(program, .note, Converter.lack(of: program), lacking: lacking) }
     if isWholeAbsent {
       return Finding(program, .note, "not installed: for \(package.purpose)", lacking: lacking)
     }

@@ -35,13 +35,19 @@ struct FormatsCommand: ParsableCommand {
     let missing = Self.missing
     if !missing.isEmpty { print() }
     for package in Converter.packages {
-      let programs = package.programs.filter { program in missing.contains { $0.program == program } }
+      let lacking = package.programs.filter { program in missing.contains { $0.program == program } }
+      let programs = lacking.filter { OwnPrograms.path(of: $0) == nil }
+      for program in lacking where !programs.contains(program) {
+        show("\(Converter.lack(of: program)) (\(Converter.remedy([program])))")
+      }
       if programs.isEmpty { continue }
-      print(
-        Terminal.wrapped(
-          "Not installed: \(programs.joined(separator: ", ")), for \(package.purpose) (\(Converter.remedy(programs)))",
-          columns: Terminal.isOne() ? Terminal.columns() : .max))
+      let list = programs.joined(separator: ", ")
+      show("Not installed: \(list), for \(package.purpose) (\(Converter.remedy(programs)))")
     }
+  }
+
+  private func show(_ line: String) {
+    print(Terminal.wrapped(line, columns: Terminal.isOne() ? Terminal.columns() : .max))
   }
 
   /// The programs that are not installed, and their conversions.
