@@ -70,8 +70,8 @@ class Web(http.server.ThreadingHTTPServer):
     """`files` by their paths; `asked` is what was requested: (method, path, range, headers)."""
     daemon_threads = True
 
-    def __init__(self, files, port=0, handler=Handler):
-        super().__init__(("127.0.0.1", port), handler)
+    def __init__(self, files, port=0, handler=Handler, host="127.0.0.1"):
+        super().__init__((host, port), handler)
         self.files, self.asked, self.lock, self.delay, self.sent = files, [], threading.Lock(), 0, 0
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
@@ -80,7 +80,7 @@ class Web(http.server.ThreadingHTTPServer):
 
     @property
     def url(self):
-        return f"http://127.0.0.1:{self.server_port}"
+        return f"http://{self.server_address[0]}:{self.server_port}"
 
     def stop(self):
         self.shutdown()

@@ -180,8 +180,15 @@ for name, (answer, sentence) in BAD.items():
         subprocess.run([ffmount, "-u", "-z", mnt])
     elif target not in said:
         complain(f"{name}: {said!r}")
+def sized(size):
+    """A server that has a file of any size."""
+    headers = {"Content-Range": f"bytes 0-0/{size}", "ETag": '"one"'}
+    return lambda handler, file: handler.say(206, b"P", headers)
+
+
 for name, answer, sentence in [("no ranges", whole_file, "does not send parts"), ("no size", unsized, "did not report the size"),
-                               ("packed", packed, "compressed")]:
+                               ("packed", packed, "compressed"), ("an enormous size", sized(2**63 - 1), "range"),
+                               ("more than there is", sized(10**30), "range")]:
     web.files["/it.zip"] = File(body, answer=answer)
     refused(name, web.url + "/it.zip", "cannot show", sentence)
 expect_nothing_left("after bad servers")

@@ -82,6 +82,11 @@ def put_all(isPublic=False):
         if not os.path.exists(f"{source}/{folder}/mix"):
             os.makedirs(f"{source}/{folder}/mix")
             put(folder, "mix/a.png", b"no picture", 0o644, 20)
+            # Others may list the folder, and not search it: whether there is mail in it is in the files.
+            os.makedirs(f"{source}/{folder}/mh")
+            os.chmod(f"{source}/{folder}/mh", 0o744)
+        put(folder, "mh/1", b"From: a@b\nSubject: secret\n\nsecret\n" if folder == "one" else b"secret", 0o644, 60)
+        os.utime(f"{source}/{folder}/mh", ns=(BEFORE, BEFORE))
         put(folder, "mix/b.png", b"secret" * (1 if folder == "one" else 2), 0o600, 20)
         os.utime(f"{source}/{folder}/mix", ns=(BEFORE, BEFORE))
 
@@ -135,7 +140,8 @@ def all_answers(folder):
                 return False
         return True
 
-    for path in [name + ending for name in PAIRS for ending in ENDINGS] + ["mix.merged.pdf", "mix.views", "mix.messages"]:
+    for path in [name + ending for name in PAIRS for ending in ENDINGS] + [
+            "mix.merged.pdf", "mix.views", "mix.messages", "mh.views", "mh.messages", "mh.merged.pdf"]:
         # Nothing is found in what cannot be found, nor in a file.
         if ask(path) and found[f"list of {path}"] != "ENOTDIR":
             for inside in INSIDE:
@@ -165,8 +171,8 @@ def as_other(question):
 def compare(moment):
     one, two = as_other(lambda: [all_answers("one"), all_answers("two")])
     for question in one:
-        if one[question] != two[question]:
-            print(f"{moment}: {question}: {one[question]} and {two[question]}")
+        if one[question] != two.get(question):
+            print(f"{moment}: {question}: {one[question]} and {two.get(question)}")
     if len([answer for answer in one.values() if not isinstance(answer, str)]) < 100:
         print(f"{moment}: nothing was answered")
 

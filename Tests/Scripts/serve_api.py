@@ -9,6 +9,7 @@ import random
 import re
 import subprocess
 import sys
+import tarfile
 import threading
 import time
 import urllib.parse
@@ -51,6 +52,11 @@ def make():
     with zipfile.ZipFile(os.path.join(source, "a.zip"), "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("x/packed.txt", PLAIN * 50)
         archive.writestr("stored.txt", "stored", zipfile.ZIP_STORED)
+    with tarfile.open(os.path.join(source, "times.tar"), "w", format=tarfile.PAX_FORMAT) as archive:
+        for name, time_of in [("late", 300_000_000_000), ("early", -300_000_000_000), ("last", 253_402_300_799), ("usual", 1_700_000_000)]:
+            entry = tarfile.TarInfo(name)
+            entry.pax_headers = {"mtime": f"{time_of}.0"}
+            archive.addfile(entry)
     os.symlink("Folder/inner.txt", os.path.join(source, "link.txt"))
     os.symlink("missing", os.path.join(source, "nowhere"))
     os.symlink("../outside", os.path.join(source, "out"))
@@ -94,6 +100,9 @@ def listing(server):
     same("a name that is not UTF-8", server.ask(f"/api/file?path={raw['encodedPath']}").body, b"raw")
     inner = server.call("list", path="/a.zip.contents/x")["items"]
     same("in an archive", [(item["name"], item["size"]) for item in inner], [("packed.txt", len(PLAIN) * 50)])
+    times = {item["name"]: item["modified"] for item in server.call("list", path="/times.tar.contents")["items"]}
+    end = "9999-12-31T23:59:59.000Z"
+    same("times", times, {"late": end, "early": "0001-01-01T00:00:00.000Z", "last": end, "usual": "2023-11-14T22:13:20.000Z"})
     same("a file's listing", server.ask("/api/list?path=/plain.txt").status, 400)
 
 

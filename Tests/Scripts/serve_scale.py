@@ -248,6 +248,14 @@ def check_guesses(servers: list[Server]) -> None:
     expect("too many, with a proxy after it", guess(first, "198.51.100.1, 127.0.0.1"), 429)
     expect("another client", guess(first, "198.51.100.2"), 401)
     expect("another client, by IPv6", guess(first, "[2001:db8::1]:4711"), 401)
+    # What is no address tells no clients apart: the proxy is the client.
+    proxied = Server(6, "--proxy", "127.0.0.0/8")
+    try:
+        for text in ("unknown", "_hidden", "1.2.3", "unknown, unknown", "1.2.3.4, unknown") * 2:
+            expect("a wrong token of nobody", guess(proxied, text), 401)
+        expect("too many of the proxy", guess(proxied, ""), 429)
+    finally:
+        proxied.end()
     # A server that was told of no proxy believes nobody.
     alone = Server(9)
     try:
