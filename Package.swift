@@ -361,7 +361,7 @@ let package = Package(
       ]),
     tests("ZipTests", ["Bytes", "Threads", "Codecs", "Entries", "Zip", "Fuzzing"]),
     tests("TarTests", ["Bytes", "Codecs", "Entries", "Tar", "Fuzzing"]),
-    tests("ConversionTests", ["Bytes", "Files", "Catalogue", "Jobs"]),
+    tests("ConversionTests", ["Bytes", "Files", "Catalogue", "Jobs", "Sandbox"]),
     tests("HTMLTests", ["Bytes", "HTML", "Fuzzing"]),
     tests("RichTextTests", ["RichText"]),
     tests("MailTests", ["Bytes", "HTML", "Mail", "Text", "Fuzzing"]),

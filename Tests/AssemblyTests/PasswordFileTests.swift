@@ -17,4 +17,26 @@ import Testing
       #expect(isRead == (mode == 0o600))
     }
   }
+
+  /// The file of the option is resolved once: what takes its name later is not followed elsewhere, and is no file that
+  /// others could have made.
+  @Test func fileThatReplacesThePasswordFileIsCheckedAgain() throws {
+    let folder = try SourceFolder()
+    try folder.write("words", "secret\n")
+    try folder.write("other", "elsewhere\n")
+    let path = folder.path + "/words"
+    #expect(unsafe chmod(path, 0o600) == 0 && chmod(folder.path + "/other", 0o600) == 0)
+    let passwords = try PasswordFile(at: path).passwords()
+    #expect(passwords.now.passwords == [Array("secret".utf8)])
+    let changes: [(String, () -> Int32, [String])] = [
+      ("a link", { unsafe symlink("other", path) }, []), ("a FIFO", { unsafe mkfifo(path, 0o600) }, []),
+      ("a folder", { unsafe mkdir(path, 0o700) }, []), ("nothing", { 0 }, []),
+      ("another file", { unsafe link(folder.path + "/other", path) }, ["elsewhere"]),
+    ]
+    for (what, make, expected) in changes {
+      _ = unsafe remove(path)
+      #expect(make() == 0)
+      #expect(passwords.now.passwords == expected.map { Array($0.utf8) }, "\(what)")
+    }
+  }
 }

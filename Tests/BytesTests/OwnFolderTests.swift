@@ -37,6 +37,25 @@ import Testing
     }
   }
 
+  /// A file that others may write to, own, or reach by another name could be theirs.
+  @Test func onlyFilesOfThisUserAloneAreOwn() async throws {
+    try await withScratch { scratch in
+      let path = scratch.path + "/file"
+      #expect(!OwnFolder.isOwn(file: path))
+      try scratch.write("../file", "x")
+      for permission: mode_t in [0o400, 0o200, 0o100, 0o40, 0o20, 0o10, 0o4, 0o2, 0o1] {
+        #expect(unsafe chmod(path, 0o600 | permission) == 0)
+        #expect(OwnFolder.isOwn(file: path) == (permission & 0o022 == 0), "\(String(permission, radix: 8))")
+      }
+      #expect(unsafe chmod(path, 0o600) == 0 && OwnFolder.isOwn(file: path))
+      #expect(unsafe link(path, path + "2") == 0 && !OwnFolder.isOwn(file: path))
+      #expect(unsafe unlink(path + "2") == 0 && OwnFolder.isOwn(file: path))
+      #expect(unsafe symlink(path, path + "2") == 0 && !OwnFolder.isOwn(file: path + "2"))
+      #expect(!OwnFolder.isOwn(file: scratch.path))
+      if MountScratch.isRoot { #expect(unsafe chown(path, 12345, 0) == 0 && !OwnFolder.isOwn(file: path)) }
+    }
+  }
+
   @Test func keyIsCreatedOnceAndPrivateToOwner() async throws {
     try await withScratch { scratch in
       var key = try OwnKey.key(in: scratch.path)

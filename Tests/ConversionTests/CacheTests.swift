@@ -57,6 +57,27 @@ extension ConversionTests {
       }
     }
 
+    /// Another program's files are not counted, not evicted, and not removed.
+    @Test func foreignFilesInTheCacheStay() async throws {
+      try await onThread { scratch in
+        let workshop = Workshop(cacheSize: 100_000, in: scratch)
+        defer { workshop.renditions.stop() }
+        _ = try workshop.make(text(1, size: 20_000), 1)
+        let foreign = ["README", String(repeating: "a", count: 63), String(repeating: "b", count: 65)]
+        let bytes = [UInt8](repeating: 1, count: 90_000)
+        for name in foreign {
+          let raw = unsafe open("\(workshop.cacheFolder)/\(name)", O_WRONLY | O_CREAT, 0o600)
+          #expect(unsafe write(raw, bytes, bytes.count) == bytes.count)
+          close(raw)
+        }
+        let cache = RenditionCache(folder: workshop.cacheFolder, maximumSize: 100_000)
+        #expect(cache.contents.count == 1 && cache.contents.size < 90_000)
+        for number in UInt64(2)...3 { _ = try workshop.make(text(number, size: 20_000), number) }
+        #expect(try cache.clear() == 3 && cache.contents.count == 0)
+        for name in foreign { #expect(unsafe access("\(workshop.cacheFolder)/\(name)", F_OK) == 0) }
+      }
+    }
+
     @Test(arguments: ["cut", "flipped", "emptied", "longer"]) func damagedCacheFileIsRebuilt(_ damage: String)
       async throws
     {

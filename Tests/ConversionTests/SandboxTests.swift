@@ -2,6 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import Sandbox
+
 /// What a compromised worker can do: `ffconvert --check-sandbox`, as the other workers, starts one as the daemon does, and it makes
 /// attempts.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct SandboxTests {
@@ -44,7 +46,8 @@ import Testing
     let refused = found.outcomes.filter { $0.value != "allowed" }.keys.sorted()
     // These are limits beside the layers; `without` itself refuses namespaces.
     let others = [
-      "gain rights by a program", "lift its own limits", "make a namespace", "write more than a file may have",
+      "gain rights by a program", "have more memory than a worker may have", "lift its own limits", "make a namespace",
+      "write more than a file may have",
     ]
     #expect(refused.filter { !others.contains($0) } == [], "\(found.outcomes)")
     #expect(found.status == 1)
@@ -56,6 +59,7 @@ import Testing
     "send a thread a signal", "have signals sent", "get hold of a process", "trace a process",
     "read a process's memory", "see a process's limits", "set a process's limits", "see a process's processors",
     "set a process's processors", "slow a process down", "see how busy a process is", "lift its own limits",
+    "set its own limits",
     "take room on a disk", "make a file in memory", "have memory that is shared", "have memory that others can name",
     "create a file", "write to a file", "change a file's mode", "make a folder", "link a file", "rename a file",
     "remove a file", "type on a terminal", "start a process", "use keys", "load a program", "measure others",
@@ -90,6 +94,20 @@ import Testing
     }
     for name in ["connect to a socket by its name", "connect to a TCP port"] {
       #expect(found.outcomes[name].map { $0 != "allowed" } ?? false, "\(name)")
+    }
+  }
+
+  /// Without one of these, no file is converted unless the user wants that.
+  @Test func enclosureIsIncompleteWithoutRequiredLayers() {
+    for number in 0..<16 {
+      var enclosure = Enclosure()
+      for (index, layer) in SandboxLayer.allCases.enumerated() where number >> index & 1 == 1 {
+        enclosure.standing.insert(layer)
+      }
+      let standing = enclosure.standing
+      let isComplete =
+        standing.isSuperset(of: [.seccomp, .user]) && (standing.contains(.landlock) || standing.contains(.namespaces))
+      #expect((enclosure.gap == nil) == isComplete, "\(standing): \(enclosure.gap ?? "")")
     }
   }
 

@@ -1,5 +1,6 @@
 import Bytes
 import Files
+import Foundation
 import Glibc
 import Jobs
 import TestSupport
@@ -97,6 +98,24 @@ extension ConversionTests {
         try one.link(as: scratch.path + "/whole")
         #expect(throws: Fault(.system(EEXIST), "linkat")) { try other.link(as: scratch.path + "/whole") }
         #expect(unsafe access(scratch.path + "/whole", F_OK) == 0)
+      }
+    }
+
+    /// A file system without nameless files.
+    @Test(.enabled("needs /dev/fuse") { MountScratch.exists("/dev/fuse") })
+    func passingNameEndsWithTheFile() async throws {
+      try await withScratch { scratch in
+        try await withMount(scratch, options: ["-o", "rw"]) { mount in
+          func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: scratch.source) }
+          do {
+            let file = try TemporaryFile(in: mount.mountpoint, named: "new.")
+            #expect(try names().count == 1 && names()[0].hasPrefix("new."))
+            withExtendedLifetime(file) {}
+          }
+          #expect(try names() == [])
+          do { try TemporaryFile(in: mount.mountpoint, named: "new.").link(as: mount.mountpoint + "/whole") }
+          #expect(try names() == ["whole"])
+        }
       }
     }
   }

@@ -68,7 +68,9 @@ struct WatchingTests {
       try sample.makeFolder("folder")
       let changes = try await tree.watch("folder")
       // Open, so that the system does not tell of its end.
-      _ = try await tree.entries(of: "folder").all()
+      let held = unsafe open(sample.path("folder"), O_RDONLY | O_DIRECTORY)
+      #expect(held >= 0)
+      defer { close(held) }
       try sample.make(by: "open('folder/x', 'w').close()\nos.unlink('folder/x')")
       try sample.make(by: gone)
       var kinds: [FileTree.Change.Kind] = []

@@ -35,6 +35,26 @@ import Testing
 
   private static func path(_ text: String) -> [UInt8] { Array(text.utf8) }
 
+  /// Another process has removed the file, since it was damaged: what is written goes into the new one.
+  @Test func removedFileIsMadeAgain() throws {
+    try withIndex { folder, index in
+      let documents = try #require(index.documents(below: Self.folder, version: 1, options: 0))
+      func add(_ name: String) -> Bool {
+        documents.apply([
+          .begin(path: Self.path(name), Self.state), .add(path: Self.path(name), [Self.document("okapi")]),
+        ])
+      }
+      #expect(add("a.txt") && documents.numbers(matching: "\"okapi\"", in: .bodies) == [1])
+      let files = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
+      for file in files { _ = unsafe unlink("\(folder)/\(file)") }
+      #expect(documents.numbers(matching: "\"okapi\"", in: .bodies)?.isEmpty ?? true)
+      #expect(add("b.txt"))
+      let again = try #require(Index(folder: folder).documents(below: Self.folder, version: 1, options: 0))
+      #expect(again.numbers(matching: "\"okapi\"", in: .bodies) == [1])
+      #expect(again.document(1)?.wholePath == Self.path("b.txt"))
+    }
+  }
+
   @Test func indexedDocumentsAreFoundByWordsAndFacts() throws {
     try withIndex { folder, index in
       let documents = try #require(index.documents(below: Self.folder, version: 1, options: 0))
@@ -67,6 +87,11 @@ import Testing
       let relevance = try #require(
         documents.relevance(matching: "\"name\"", weights: [1, 1, 1, 1], phrases: [2_000_000]))
       #expect(relevance.map(\.number) == [1, 2, 3, 4])
+      // A word counts by the weight of the column that has it.
+      let titles = try [[5, 1, 1, 1], [1, 5, 1, 1]].map { weights in
+        try #require(documents.relevance(matching: "\"report\"", weights: weights, phrases: [1_000_000]))
+      }
+      #expect(titles.map { $0.map(\.number) } == [[1], [1]] && titles[0][0].relevance > titles[1][0].relevance)
       // The weight of a phrase is a factor. A wrong number of them is no error.
       let half = try #require(
         documents.relevance(matching: "\"name\"", weights: [1, 1, 1, 1], phrases: [1_000_000]))

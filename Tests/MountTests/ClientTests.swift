@@ -37,6 +37,17 @@ struct ClientTests {
     }
   }
 
+  /// Servers on public addresses get no credentials of the first one, and do not lead back.
+  @Test(.enabled(if: MountScratch.isRoot && MountScratch.exists("/dev/fuse"), "needs root and /dev/fuse"))
+  func serversElsewhereGetNoCredentials() async throws {
+    try await withScratch { scratch in
+      let path = MountScratch.package + "/Tests/Scripts/elsewhere_abroad.py"
+      let result = try await shell(
+        "exec unshare -nm \"$@\"", MountScratch.python, path, MountProcess.binary, scratch.path, limit: 60)
+      #expect(result.lines == ["done"], "\(result.text)")
+    }
+  }
+
   @Test func listedFoldersOfWebServersAreShown() async throws {
     try await withScratch { scratch in
       let result = try await script("elsewhere_folder.py", MountProcess.binary, scratch.path, limit: 100)

@@ -207,6 +207,14 @@ struct PasswordTests {
         .wait(atMost: 20)
       #expect(cancelled.status == 0 && cancelled.text == folder + "\n", "\(cancelled.errors)")
       #expect(cancelled.errors.contains("requires a password (type: ffmount unlock '"), "\(cancelled.errors)")
+      await offThread { MountProcess.unmount(folder) }
+      // An empty line is no password, and ends the questions.
+      _ = try await shell("rm \"$1/cancels\" \"$1/asked\"", scratch.path)
+      let empty = try await MountChild(
+        [MountProcess.binary, "open", "--print", archive], environment: environment.merging(["PASSWORD": ""]) { $1 }
+      ).wait(atMost: 20)
+      #expect(empty.status == 0 && empty.errors.contains("requires a password"), "\(empty.errors)")
+      #expect(try await run("grep", "-c", "Password for", scratch.path + "/asked").text == "1\n")
     }
   }
 

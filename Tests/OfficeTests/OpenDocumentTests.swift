@@ -80,7 +80,7 @@ import Testing
       + list("text:style-name=\"A\" \(on)", "<text:p>b</text:p>")
       + list("text:style-name=\"1\" \(on)", "<text:p>c</text:p>")
       + list("text:style-name=\"A\" text:continue-list=\"x\"", "<text:p>d</text:p>")
-      + list("text:style-name=\"1\"", "<text:p>e</text:p>")
+      + list("text:style-name=\"1\" text:continue-numbering=\"false\"", "<text:p>e</text:p>")
       + "<text:p text:style-name=\"H\">gone</text:p><text:p>f<text:span text:style-name=\"C\">gone</text:span>"
       + "<text:hidden-text text:is-hidden=\"true\">gone</text:hidden-text><text:hidden-text>g</text:hidden-text></text:p>"
     let document = MadeOffice.openDocument("text", "<office:text>\(content)</office:text>", styles: styles)

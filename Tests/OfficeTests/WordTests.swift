@@ -134,6 +134,25 @@ import Testing
     }
   }
 
+  /// A level may show all numbers in it as decimal.
+  @Test(arguments: [("", "1.1"), ("w:val=\"1\"", "1.1"), ("w:val=\"0\"", "I.1"), ("w:val=\"false\"", "I.1")])
+  func legalNumbersAreDecimal(_ attribute: String, _ label: String) throws {
+    let legal = Self.level(1, "decimal", "%1.%2").replacing("<w:lvlText", with: "<w:isLgl \(attribute)/><w:lvlText")
+    let numbering =
+      "<w:numbering SPACES><w:abstractNum w:abstractNumId=\"7\">\(Self.level(0, "upperRoman", "%1."))\(legal)"
+      + "</w:abstractNum><w:num w:numId=\"1\"><w:abstractNumId w:val=\"7\"/></w:num></w:numbering>"
+    let document = MadeOffice.word(
+      Self.item("one", 1) + Self.item("deep", 1, 1), links: [("n", "numbering", "numbering.xml")],
+      [("word/numbering.xml", numbering)])
+    #expect(try MadeOffice.text(of: document) == .text("I. one\n  \(label) deep\n"))
+  }
+
+  /// Paragraphs that were deleted, or moved elsewhere, are at neither place.
+  @Test func deletedAndMovedParagraphsAreOmitted() throws {
+    let body = ["del", "moveFrom", "ins", "moveTo"].map { "<w:\($0)>\(Self.paragraph($0))</w:\($0)>" }.joined()
+    #expect(try MadeOffice.text(of: MadeOffice.word(body)) == .text("ins\n\nmoveTo\n"))
+  }
+
   /// Styles hide text, too; how characters are spoken stands above them, and what divides below.
   @Test func textHiddenByStyleIsOmitted() throws {
     func run(_ text: String, _ look: String = "") -> String { "<w:r><w:rPr>\(look)</w:rPr><w:t>\(text)</w:t></w:r>" }

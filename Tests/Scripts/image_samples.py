@@ -173,6 +173,8 @@ def samples(folder: Path) -> Iterator[Sample]:
     transparent = padded(lambda y: b"".join(bytes([b, g, r, a]) for r, g, b, a in (alpha.getpixel((x, y)) for x in range(WIDTH))))
     masks = struct.pack("<IIII", 0xFF0000, 0xFF00, 0xFF, 0xFF000000)
     yield made("alpha.bmp", bitmap(32, transparent, 3, masks=masks), on_white(alpha))
+    # A mask without bits is that of no opacity.
+    yield made("opaque.bmp", bitmap(32, colours, 3, masks=struct.pack("<IIII", 0xFF0000, 0xFF00, 0xFF, 0)))
     grays, shown = sixteen_grays()
     halves = padded(lambda y: bytes(
         GRAY.getpixel((x, y)) // 16 << 4 | (GRAY.getpixel((x + 1, y)) // 16 if x + 1 < WIDTH else 0)

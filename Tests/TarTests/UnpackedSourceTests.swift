@@ -1,9 +1,9 @@
 import Bytes
-import Codecs
 import Synchronization
 import TestSupport
 import Testing
 
+@testable import Codecs
 @testable import Fuzzing
 
 /// The content of compressed files, at any offset.
@@ -26,6 +26,21 @@ import Testing
     return (plain.bytes, parts.dropFirst().map(\.bytes))
   }()
   static let names = ["gzip", "bzip2", "xz in blocks", "xz in one block", "lzma", "zstd"]
+
+  /// Beyond their memory, every second restart point goes, and not all.
+  @Test func restartPointsAreThinnedOut() {
+    var state = UnpackedSource.State()
+    let limit = 100_000
+    for number in 1...1000 {
+      let inflation = FileRestartPoint.Inflation(image: [UInt8](repeating: 0, count: 936), crc: 0, size: 0)
+      let place = FileRestartPoint(
+        output: Int64(number) * UnpackedSource.length, input: Int64(number), inflation: inflation)
+      state.note(place, atMost: limit)
+      #expect(state.cost <= limit)
+      if number > 100 { #expect((40...100).contains(state.places.count), "\(number)") }
+    }
+    #expect(state.places.map(\.output) == state.places.map(\.output).sorted() && state.places[0].output == 0)
+  }
 
   @Test func compressionFormatsAreDetectedAndDecoded() throws {
     for (name, bytes) in CompressedSeeds.named {

@@ -363,6 +363,26 @@ import Testing
     }
   }
 
+  /// Of documents with the same words, later ones come first.
+  @Test func laterDocumentsComeFirst() throws {
+    try withFolder { folder in
+      let documents = try folder.documents()
+      let state = DocumentSource.State(size: 1, modified: 1, changed: 1, inode: 1)
+      let now = Int64(time(nil))
+      let dates: KeyValuePairs<String, Int64?> = [
+        "a": now - 900_000_000, "b": now - 1000, "c": nil, "d": now - 100_000_000,
+      ]
+      for (name, date) in dates {
+        let words = [[], Array("same".utf8), [], []]
+        var document = IndexedDocument(path: [], kind: 3, date: date, size: 1, words: words)
+        document.body = Array("alpha".utf8)
+        let path = Array(name.utf8)
+        #expect(documents.apply([.begin(path: path, state), .add(path: path, [document])]))
+      }
+      #expect(try FolderSearch(documents).results(FindQuery("alpha")).numbers == [2, 4, 1, 3])
+    }
+  }
+
   @Test func snippetsShowTheWordsOfAQuery() throws {
     let text = Array((String(repeating: "filler text ", count: 50) + "An Okapi\nand a zébra  meet. " + "end").utf8)
     let snippet = try #require(Snippet(of: text, try FindQuery("okapi zébra absent")))

@@ -23,12 +23,12 @@ import Tree
     }
 
     /// A tree as another process would have it.
-    func tree(isWritable: Bool = false) throws -> Tree {
+    func tree(isShared: Bool = false, isWritable: Bool = false) throws -> Tree {
       let root = try RealRoot(Descriptor.open(path: path, for: .place), pool: DescriptorPool(capacity: 64))
       let ledger = try PersistentNodeTable(Descriptor(owning: fcntl(file, F_DUPFD_CLOEXEC, 3)), at: 0)
       return try Tree(
         mirroring: root, views: Views(listing: ViewListing(), depth: 4, conversions: nil, memory: MemoryBudget()),
-        isWritable: isWritable, ledger: ledger)
+        isShared: isShared, isWritable: isWritable, ledger: ledger)
     }
 
     func remove() throws {
@@ -61,6 +61,24 @@ import Tree
         try file.source.bytes(at: 0, count: Int(file.source.size))
           == (names[0] == "deep" ? "text" : "inside").utf8.map { $0 })
     }
+  }
+
+  /// What was shown to a process that may not read the source. Of the name, the next process finds what others see.
+  @Test func concealedNodesAreNotRestored() throws {
+    let folder = try Folder()
+    defer { try? folder.remove() }
+    let stranger = Credentials(user: 4001, group: 4001, thread: 0)
+    try Data("secret,1\n".utf8).write(to: URL(filePath: folder.path + "/t.csv"))
+    #expect(unsafe chmod(folder.path + "/t.csv", 0o600) == 0)
+    let before = try folder.tree(isShared: true)
+    let concealed = try before.lookUp("t.csv.as-txt", in: Tree.root, for: stranger, .blocking)
+    let own = Credentials(user: geteuid(), group: getegid(), thread: 0)
+    let shown = try before.lookUp("t.csv.as-txt", in: Tree.root, for: own, .blocking)
+    #expect(concealed.node != shown.node)
+    let tree = try folder.tree(isShared: true)
+    #expect(throws: Fault.self) { try tree.attributes(concealed.node, for: stranger, .blocking) }
+    #expect(throws: Fault.self) { try tree.open(concealed.node, by: stranger, .blocking) }
+    #expect(try tree.attributes(shown.node, for: own, .blocking).0.kind == .file)
   }
 
   @Test func replacedNodeIsStaleAfterRestart() throws {

@@ -64,6 +64,52 @@ import Threads
     }
   }
 
+  /// The capability to read everything does not permit writing, as in the kernel.
+  @Test(
+    .enabled("needs root and setpriv") { MountScratch.isRoot && MountScratch.has("setpriv") },
+    arguments: [("", []), ("dac_read_search", [4, 1]), ("dac_override", [4, 2, 1])] as [(String, [UInt16])])
+  func capabilitiesCountForWhatTheyPermit(_ capability: String, _ permitted: [UInt16]) async throws {
+    let never = Timestamp(seconds: 0)
+    let face = AccessAttributes(
+      Attributes(
+        inode: 1, kind: .file, permissions: 0, links: 1, owner: 4002, group: 4002, size: 0, allocated: 0,
+        accessed: never, modified: never, changed: never))
+    let given = capability.isEmpty ? [] : ["--inh-caps=+\(capability)", "--ambient-caps=+\(capability)"]
+    let child = try MountChild(["setpriv", "--reuid=4001", "--clear-groups"] + given + ["sleep", "60"])
+    defer { child.killNow() }
+    for _ in 0..<1000 where (try? String(contentsOfFile: "/proc/\(child.pid)/comm", encoding: .utf8)) != "sleep\n" {
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    let caller = Credentials(user: 4001, group: 4001, thread: child.pid)
+    for wanted: UInt16 in [1, 2, 4, 6] {
+      let isPermitted = [1, 2, 4].allSatisfy { wanted & $0 == 0 || permitted.contains($0) }
+      #expect(caller.may(wanted, face, nil) == isPermitted, "\(capability) \(wanted)")
+    }
+  }
+
+  /// What is in a private archive has modes of its own, and another user may have a folder in it as working directory.
+  @Test func entriesOfPrivateArchivesAreClosed() throws {
+    let source = try Self.source()
+    try source.write("a.zip", Self.archive("secret").bytes(), mode: 0o600)
+    let tree = try Self.shared(source)
+    let root = Credentials(user: 0, group: 0, thread: 0)
+    let view = try tree.lookUp("a.zip.contents", in: Tree.root, for: root, .blocking).node
+    let inner = try tree.lookUp("d", in: view, for: root, .blocking).node
+    let file = try tree.lookUp("secret.txt", in: inner, for: root, .blocking)
+    #expect(file.attributes.permissions & 0o004 != 0)
+    let questions: [(String, (Credentials) throws -> Void)] = [
+      ("open", { _ = try tree.open(file.node, by: $0, .blocking) }),
+      ("list", { _ = try tree.openFolder(inner, for: $0, .blocking) }),
+      ("look up", { _ = try tree.lookUp("secret.txt", in: inner, for: $0, .blocking) }),
+      ("attributes", { _ = try tree.attributes(file.node, for: $0, .blocking) }),
+      ("state", { _ = try tree.extendedAttribute("user.ffmount.state", of: file.node, for: $0, .blocking) }),
+    ]
+    for (question, ask) in questions {
+      #expect([EACCES, ESTALE].contains(Self.code { try ask(Self.stranger) }), "\(question)")
+      #expect(Self.code { try ask(root) } == 0, "\(question)")
+    }
+  }
+
   /// Everything that was public when it was looked up, and was made private without the kernel's knowledge.
   @Test(arguments: ["rename", "chmod", "chown"]) func currentPermissionsAreEnforced(_ way: String) throws {
     let source = try Self.source()
@@ -170,14 +216,22 @@ import Threads
   }
 
   /// A file that is found in a folder that a caller can search stays available when another folder that has it is closed.
-  @Test func linkInAnOpenDirectoryStaysAvailable() throws {
+  @Test(arguments: [false, true]) func linkInAnOpenDirectoryStaysAvailable(isBelowIt: Bool) throws {
     let source = try Self.source()
-    for name: FileName in ["f", "g"] { try source.makeFolder(name) }
-    try source.write("f/a", "a")
-    guard unsafe Glibc.link("\(source.path)/f/a", "\(source.path)/g/a") == 0 else { throw FileTreeError(errno: errno) }
+    let ways: [[FileName]] = isBelowIt ? [["f", "h"], ["g", "h"]] : [["f"], ["g"]]
+    for way in ways {
+      for count in 1...way.count {
+        try source.makeFolder(FileName(way[..<count].map(\.text).joined(separator: "/")))
+      }
+    }
+    let paths = ways.map { "\(source.path)/\($0.map(\.text).joined(separator: "/"))/a" }
+    try source.write(FileName(String(paths[0].dropFirst(source.path.utf8.count + 1))), "a")
+    guard unsafe Glibc.link(paths[0], paths[1]) == 0 else { throw FileTreeError(errno: errno) }
     let tree = try Self.shared(source)
-    let nodes = try ["f", "g"].map { (name: FileName) in
-      try tree.lookUp("a", in: tree.lookUp(name, in: Tree.root, for: Self.stranger, .blocking).node, .blocking).node
+    let nodes = try ways.map { way in
+      try (way + ["a"]).reduce(Tree.root) { (folder, name) in
+        try tree.lookUp(name, in: folder, for: Self.stranger, .blocking).node
+      }
     }
     #expect(nodes[0] == nodes[1])
     for (name, code) in [("f", 0), ("g", ESTALE)] {

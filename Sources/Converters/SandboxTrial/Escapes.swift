@@ -147,6 +147,14 @@ struct Escapes {
     let most = Int(bitPattern: UInt(rlim_t.max))
     return [
       ("lift its own limits", { call("prlimit64", 0, Int(RLIMIT_FSIZE.rawValue), telling: [most, most], 0) }),
+      ("set its own limits", { call("prlimit64", 0, Int(RLIMIT_NOFILE.rawValue), telling: [100, 100], 0) }),
+      (
+        "have more memory than a worker may have",
+        {
+          let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
+          return Sandbox.attempt("mmap", 0, 5 << 30, Int(PROT_READ | PROT_WRITE), Int(flags), -1, 0)
+        }
+      ),
       ("write more than a file may have", { call("pwrite64", file, telling: [], 8, Int(Job.usualOutput)) }),
       ("take room on a disk", { Sandbox.attempt("fallocate", file, 1, 0, 1 << 20) }),
       ("make a file in memory", { call("memfd_create", telling: [0x78], 0) }),
