@@ -132,6 +132,10 @@ def stills():
         run("file", mount / name)
         print(name, run("file", "-b", mount / name).split(",")[0].strip(),
               run("vipsheader", mount / name).split(": ")[1].split()[0])
+    for name, mark, place in [("film.mkv.as-gif", b"NETSCAPE2.0", 13), ("film.mkv.80px.as-webp", b"ANIM", 12)]:
+        data = (mount / name).read_bytes()
+        if struct.unpack_from("<H", data, data.index(mark) + place) != (0,):
+            print(f"{name} does not go on for ever")
     picture = likeness(mount / "plain.mkv.1s.as-png", source / "plain.mkv", "trim=start_frame=24:end_frame=25")
     check("the picture at a second", picture > 35)
     frames = json.loads(run("ffprobe", "-v", "error", "-count_frames", "-of", "json", "-show_streams", mount / "film.mkv.as-gif"))
