@@ -35,26 +35,6 @@ import Testing
 
   private static func path(_ text: String) -> [UInt8] { Array(text.utf8) }
 
-  /// Another process has removed the file, since it was damaged: what is written goes into the new one.
-  @Test func removedFileIsMadeAgain() throws {
-    try withIndex { folder, index in
-      let documents = try #require(index.documents(below: Self.folder, version: 1, options: 0))
-      func add(_ name: String) -> Bool {
-        documents.apply([
-          .begin(path: Self.path(name), Self.state), .add(path: Self.path(name), [Self.document("okapi")]),
-        ])
-      }
-      #expect(add("a.txt") && documents.numbers(matching: "\"okapi\"", in: .bodies) == [1])
-      let files = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
-      for file in files { _ = unsafe unlink("\(folder)/\(file)") }
-      #expect(documents.numbers(matching: "\"okapi\"", in: .bodies)?.isEmpty ?? true)
-      #expect(add("b.txt"))
-      let again = try #require(Index(folder: folder).documents(below: Self.folder, version: 1, options: 0))
-      #expect(again.numbers(matching: "\"okapi\"", in: .bodies) == [1])
-      #expect(again.document(1)?.wholePath == Self.path("b.txt"))
-    }
-  }
-
   @Test func indexedDocumentsAreFoundByWordsAndFacts() throws {
     try withIndex { folder, index in
       let documents = try #require(index.documents(below: Self.folder, version: 1, options: 0))
