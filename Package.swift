@@ -124,7 +124,7 @@ let package = Package(
       "ffserve",
       [
         "Bytes", "Locks", "Threads", "Files", "Text", "Codecs", "Index", "HTML", "XML", "Catalogue", "Tree", "AllViews",
-        "RenditionViews", "FileTrees", "Assembly", "CPosix", "CAvahi", "CQRCode", "COpenSSL", logging,
+        "RenditionViews", "FileTrees", "Assembly", "CPosix", "CAvahi", "CQRCode", "COpenSSL", "CCrypt", logging,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
@@ -288,6 +288,7 @@ let package = Package(
     library("CQRCode", "libqrencode", apt: "libqrencode-dev"),
     // Its own pkgConfig file has flags that SwiftPM warns of.
     library("CAvahi", apt: "libavahi-client-dev"),
+    library("CCrypt", "libcrypt", apt: "libcrypt-dev"),
     library("CQpdf", "libqpdf", apt: "libqpdf-dev"),
     library("CPoppler", "poppler-glib", apt: "libpoppler-glib-dev"),
     library("CPopplerCpp", "poppler-cpp", apt: "libpoppler-cpp-dev"),
@@ -389,7 +390,7 @@ if let choice = Context.environment["FFMOUNT_PROGRAMS"] {
     "libraryleaks", "largest-attachments", "pdf-thumbnails", "MailReading", "ZipReading", "ContentReading",
   ]
   if choice == "local" {
-    omitted.formUnion(["ffserve", "ffremote", "ServerAnswers", "XML", "CAvahi", "CQRCode", "CCurl"])
+    omitted.formUnion(["ffserve", "ffremote", "ServerAnswers", "XML", "CAvahi", "CCrypt", "CQRCode", "CCurl"])
     package.dependencies.removeAll { dependency in
       guard case .sourceControl(_, let location, _) = dependency.kind else { return false }
       return location.hasSuffix("swift-nio") || location.hasSuffix("swift-nio-ssl")

@@ -29,6 +29,14 @@ import Testing
     }
   }
 
+  /// Users who differ in their rights.
+  @Test func usersSeeNothingOfEachOthers() async throws {
+    try await withScratch { scratch in
+      let result = try await script("serve_accounts.py", Self.program, scratch.path, limit: 100)
+      #expect(result.lines == ["done"], "\(result.text)")
+    }
+  }
+
   /// Certificates and tokens that are replaced while the server runs.
   @Test func changedSettingsTakeEffect() async throws {
     try await withScratch { scratch in

@@ -3,6 +3,7 @@
 Makes its files below FOLDER, and prints what is not as it should be, and at the end "done".
 """
 import io
+import gzip
 import json
 import os
 import random
@@ -181,6 +182,16 @@ def views(server):
     hits = searched(server, path="/inbox.mbox", q="harbour")["results"]
     same("search in mail", len(hits), 2)
     same("what it found", "message.eml" in {i["name"] for i in server.call("list", path=hits[0]["path"])["items"]}, True)
+    for target in ("/api/list?path=/", "/page.js", "/api/openapi.json", "/dav/"):
+        plain = server.ask(target)
+        for accepted, coding in (("gzip", "gzip"), ("br, GZIP;q=0.5", "gzip"), ("gzip;q=0", ""), ("gzip; q=0.000", ""), ("deflate", ""), ("x" * 1000, "")):
+            got = server.ask(target, "Accept-Encoding: " + accepted)
+            same(f"{target} by {accepted[:20]}", (got.header("content-encoding"), "Accept-Encoding" in got.header("vary")), (coding, True))
+            body = gzip.decompress(got.body) if coding else got.body
+            same(f"the bytes of {target} by {accepted[:20]}", (body == plain.body, not coding or len(got.body) < len(body) // 2), (True, True))
+    tag = server.ask("/api/list?path=/", "Accept-Encoding: gzip").header("etag")
+    same("a weak tag", (tag[:2], server.ask("/api/list?path=/", "Accept-Encoding: gzip", "If-None-Match: " + tag).status), ("W/", 304))
+    same("a file's bytes", server.ask("/api/file?path=/Folder/deep/needle in hay.txt".replace(" ", "%20"), "Accept-Encoding: gzip").header("content-encoding"), "")
     described = json.loads(server.ask("/api/openapi.json").body)
     for path in described["paths"]:
         same(path, server.ask(path + "?path=/&q=a").status in (200, 400), True)

@@ -75,7 +75,7 @@ class Phone:
         self.connection.request(method, target, headers={"Authorization": f"Bearer {TOKEN}", **headers})
         return Answer(self.connection.getresponse())
 
-    def ask(self, call, path, method="GET", headers=None, **parameters):
+    def ask(self, call, path=None, method="GET", headers=None, **parameters):
         """The answer to a call, once it is as the description has it. `path` is percent-encoded."""
         described = self.description["paths"][f"/api/{call}"]
         operation = described.get(method.lower())
@@ -87,7 +87,7 @@ class Phone:
         for parameter in operation.get("parameters", []):
             parameter = resolved(parameter["$ref"], self.description) if "$ref" in parameter else parameter
             known[parameter["name"], parameter["in"]] = parameter
-        for name, value in {"path": path, **parameters}.items():
+        for name, value in {**({"path": path} if path is not None else {}), **parameters}.items():
             if (name, "query") not in known:
                 say(f"/api/{call}: the parameter {name} is not described")
             elif name != "path":
@@ -96,7 +96,7 @@ class Phone:
         for name in headers or {}:
             if (name, "header") not in known:
                 say(f"/api/{call}: the header {name} is not described")
-        query = "&".join([f"path={path}", *(f"{name}={urllib.parse.quote(str(value))}" for name, value in parameters.items())])
+        query = "&".join([*([f"path={path}"] if path is not None else []), *(f"{name}={urllib.parse.quote(str(value))}" for name, value in parameters.items())])
         got = self.request(method, f"/api/{call}?{query}", headers or {})
         self.check(f"{method} /api/{call}?{query}", operation, got, method)
         return got
@@ -255,6 +255,7 @@ source = os.path.join(folder, "shown")
 files = make(source)
 with Server(program, source, "--token", TOKEN) as server:
     phone = Phone(server.port)
+    same("the session", json.loads(phone.ask("session").body), {"name": "", "root": "shown", "canSignOut": True})
     found = browse(phone, files)
     look(phone, found)
     open_as(phone)

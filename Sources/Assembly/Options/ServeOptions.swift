@@ -26,6 +26,11 @@ package struct ServeOptions: ParsableArguments {
     completion: .file())
   package var tokenFile: String?
 
+  @Option(
+    help: ArgumentHelp("A file with users and their rights, made by: ffmount serve users add.", valueName: "file"),
+    completion: .file())
+  package var users: String?
+
   @Flag(help: "Answer all clients that can reach the address.")
   package var noToken = false
 
@@ -34,6 +39,15 @@ package struct ServeOptions: ParsableArguments {
       "The address or network of a proxy whose X-Forwarded-For and X-Forwarded-Proto headers are trusted.",
       valueName: "address"))
   package var proxy: [String] = []
+
+  @Option(
+    help: ArgumentHelp("The path at which a proxy has the server, such as /files.", valueName: "path"),
+    transform: ServeOptions.checkedPrefix)
+  package var prefix = ""
+
+  @Option(
+    help: ArgumentHelp("A file to which each change by a client is appended.", valueName: "file"), completion: .file())
+  package var log: String?
 
   @Option(help: ArgumentHelp("How long answers may continue after SIGTERM.", valueName: "seconds"))
   package var drain = 3
@@ -65,11 +79,26 @@ package struct ServeOptions: ParsableArguments {
     guard (token == nil ? 0 : 1) + (tokenFile == nil ? 0 : 1) + (noToken ? 1 : 0) < 2 else {
       throw ValidationError("--token, --token-file and --no-token exclude each other")
     }
+    guard users == nil || !noToken else { throw ValidationError("--users and --no-token exclude each other") }
     if let token { try Token.check(token, from: "--token") }
     if let bad = proxy.first(where: { AddressRange($0) == nil }) {
       throw ValidationError("--proxy \(bad): expected an IP address, or a network such as 10.0.0.0/8")
     }
     guard (0...86400).contains(drain) else { throw ValidationError("--drain \(drain): expected 0 to 86400 seconds") }
+  }
+
+  /// Returns a path without a trailing slash. Throws if it is not one.
+  private static func checkedPrefix(_ text: String) throws -> String {
+    let path = text.hasSuffix("/") ? String(text.dropLast()) : text
+    let names = path.split(separator: "/", omittingEmptySubsequences: false)
+    let isPath = names.dropFirst().allSatisfy { name in
+      !name.isEmpty && name != "." && name != ".."
+        && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-._~".contains($0)) }
+    }
+    guard path.isEmpty || (names[0].isEmpty && isPath) else {
+      throw ValidationError("--prefix \(text): expected a path of letters, digits, -, ., _ and ~, such as /files")
+    }
+    return path
   }
 
   /// The networks of `--proxy`.

@@ -15,7 +15,8 @@ struct FFMount: ParsableCommand {
       MountCommand.self, OpenCommand.self, ListCommand.self, UnmountCommand.self, UpgradeCommand.self, WhyCommand.self,
       UnlockCommand.self,
       IndexCommand.self,
-      SearchCommand.self, SaveCommand.self, VerifyCommand.self, ServeCommand.self, DiscoverCommand.self,
+      SearchCommand.self, SaveCommand.self, VerifyCommand.self, ServeCommand.self, ServeUsersCommand.self,
+      DiscoverCommand.self,
       StatusCommand.self,
       CacheCommand.self,
       FormatsCommand.self, ThumbnailCommand.self, DoctorCommand.self,
@@ -35,6 +36,8 @@ struct FFMount: ParsableCommand {
   static func withCommand(_ arguments: [String]) -> [String] {
     switch arguments.first {
     case "-u": return ["unmount"] + arguments.dropFirst()
+    // argument-parser has no commands below one that takes a SOURCE.
+    case "serve" where arguments.dropFirst().first == "users": return ["serve users"] + arguments.dropFirst(2)
     case "search":
       let start = arguments.prefix { $0 != "--" }
       return start.flatMap { word in

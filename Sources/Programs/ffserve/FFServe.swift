@@ -20,6 +20,9 @@ struct FFServe: ParsableCommand {
       if words.first == "--discover" {
         return try ServerList(DiscoverOptions.parse(Array(words.dropFirst()))).run()
       }
+      if words.first == "--manage-users" {
+        return try UserList(ServeUsersOptions.parse(Array(words.dropFirst()))).run()
+      }
       var command = try parseAsRoot(words)
       try command.run()
     }

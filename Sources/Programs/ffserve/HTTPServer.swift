@@ -57,10 +57,10 @@ struct HTTPServer {
 
     let group = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
     // Behind a proxy, clients are not limited to users of this machine.
-    let isOpen = options.noToken || isLoopback && options.proxy.isEmpty
-    let token = given ?? (isOpen ? nil : Secret.random())
+    let isOpen = options.users == nil && (options.noToken || isLoopback && options.proxy.isEmpty)
+    let token = given ?? (isOpen || options.users != nil ? nil : Secret.random())
     let access = Access(hosts: HostNames(given: options.name + [options.host]))
-    access.set(token: token)
+    if token != nil || isOpen { access.set(owner: .owner(token: token)) }
     let proxies = Proxies(options.proxies)
     let bench = BlockingExecutor(atMost: Self.workers.usual, evenHeldUp: Self.workers.most)
     let longBench = BlockingExecutor(atMost: Self.searchers.usual, evenHeldUp: Self.searchers.most)
@@ -68,8 +68,9 @@ struct HTTPServer {
     let certificates = Certificates(options.tls)
     let settings = try FileSettings(fileSettings(access, certificates))
     let site = Site(
-      tree, root, of: source, access, behind: proxies, bench, long: longBench, connections: connections,
-      hasTrash: !options.noTrash, log: log)
+      tree, root, of: source, access, behind: proxies, at: options.prefix, bench, long: longBench,
+      connections: connections,
+      hasTrash: !options.noTrash, changeLog: options.log.map { ChangeLog($0) }, log: log)
     let listening = try listen(group, site, certificates)
     group.next().scheduleRepeatedTask(initialDelay: Self.tidyTime, delay: Self.tidyTime) { _ in
       site.tidy()
@@ -77,9 +78,11 @@ struct HTTPServer {
     }
     if mountOptions.indexesWhileIdle { tree.indexWhileIdle() }
     StartupMessage(
-      source: source.path, scheme: isTLS ? "https" : "http", host: options.host, port: listening.port, token: token
+      source: source.path, scheme: isTLS ? "https" : "http", host: options.host, port: listening.port,
+      path: options.prefix,
+      token: token
     ).show()
-    let announcer = announcer(listening, site, needsToken: token != nil, logger)
+    let announcer = announcer(listening, site, needsToken: token != nil || options.users != nil, logger)
 
     let hadTerminal = Self.hasTerminal
     var signal: Int32 = 0
@@ -124,7 +127,12 @@ struct HTTPServer {
     // A pipe can be read only once.
     if let path = options.tokenFile, GivenToken.isFile(path) {
       settings.append(
-        try FileSetting("--token-file", in: [path]) { access.set(token: try Token.read(from: path)) })
+        try FileSetting("--token-file", in: [path]) { access.set(owner: .owner(token: try Token.read(from: path))) })
+    }
+    if let path = options.users {
+      settings.append(
+        try FileSetting("--users", in: [path]) { access.set(users: try UserFile(at: path).accounts.map { $0.account }) }
+      )
     }
     return settings
   }

@@ -43,15 +43,19 @@ final class Site: Sendable {
   private let folders = RecentFolders()
   let health = Health()
   let proxies: Proxies
+  /// The path of the server behind a proxy. Empty for the root.
+  let prefix: String
+  private let changeLog: ChangeLog?
   private let clock = UnfairLock((second: Int64.min, text: ""))
   private let ending = Atomic<Bool>(false)
   private let note: @Sendable (String) -> Void
 
   init(
     _ tree: Tree, _ root: RealRoot, of source: ShownSource, _ access: Access, behind proxies: Proxies,
+    at prefix: String,
     _ bench: BlockingExecutor,
     long longBench: BlockingExecutor, connections: Int, hasTrash: Bool,
-    log: @escaping @Sendable (String) -> Void
+    changeLog: ChangeLog?, log: @escaping @Sendable (String) -> Void
   ) {
     self.tree = tree
     self.hasTrash = hasTrash
@@ -60,6 +64,8 @@ final class Site: Sendable {
     self.source = source
     self.access = access
     self.proxies = proxies
+    self.prefix = prefix
+    self.changeLog = changeLog
     self.bench = bench
     self.longBench = longBench
     self.connections = ConnectionLimit(connections)
@@ -69,12 +75,32 @@ final class Site: Sendable {
   /// Answers a request, or returns the work to do. Does not block.
   func answer(_ request: HTTPRequest) -> Answer {
     if request.path == "/healthz", request.method == .GET || request.method == .HEAD { return health.answer(self) }
+    // Relative addresses of the page need the slash.
+    if request.path.isEmpty, !request.base.isEmpty { return .now(.redirection(to: "\(request.base)/")) }
+    return answer(request, access.check(request))
+  }
+
+  private func answer(_ request: HTTPRequest, _ verdict: Access.Verdict) -> Answer {
+    let account: Account
     let cookie: String?
-    switch access.check(request) {
+    switch verdict {
     case .refused(let response): return .now(response)
-    case .admitted(let given): cookie = given
+    case .admitted(let admitted, let given): (account, cookie) = (admitted, given)
+    case .undecided(let decide):
+      return .long { [self] () throws(Fault) in
+        switch self.answer(request, try decide()) {
+        case .now(let response): response
+        case .later(let work), .long(let work): try work()
+        }
+      }
     }
-    let answer = route(request)
+    if request.path == Page.login || request.path == Page.logout {
+      let isEnd = request.path == Page.logout
+      let response = Response.redirection(to: "\(request.base)/", .seeOther)
+      guard let cookie = isEnd ? Access.cookie(nil, request) : cookie else { return .now(response) }
+      return .now(response.with("Set-Cookie", cookie))
+    }
+    let answer = logged(route(request, Visitor(self, account, request)), request, account)
     guard let cookie else { return answer }
     if request.path == "/" { return .now(Page.forgettingToken(request).with("Set-Cookie", cookie)) }
     switch answer {
@@ -86,29 +112,62 @@ final class Site: Sendable {
     }
   }
 
+  /// Returns the answer, whose outcome is noted in the log of changes.
+  private func logged(_ answer: Answer, _ request: HTTPRequest, _ account: Account) -> Answer {
+    guard changeLog != nil, request.isChange else { return answer }
+    let logged: @Sendable (() throws(Fault) -> Response) throws(Fault) -> Response = { [self] work throws(Fault) in
+      do throws(Fault) {
+        let response = try work()
+        note(request, account, "\(response.status.code)")
+        return response
+      } catch {
+        if !error.isDelay { note(request, account, "\(error.httpStatus.code)") }
+        throw error
+      }
+    }
+    switch answer {
+    case .now(let response): return .later { () throws(Fault) in try logged { response } }
+    case .later(let work): return .later { () throws(Fault) in try logged(work) }
+    case .long(let work): return .long { () throws(Fault) in try logged(work) }
+    }
+  }
+
+  /// Notes the outcome of a request in the log of changes, if there is one. Blocks.
+  private func note(_ request: HTTPRequest, _ account: Account, _ outcome: String) {
+    do throws(Fault) { try changeLog?.note(request, account, outcome) } catch {
+      log("cannot write the log of changes: \(error.sentence)")
+    }
+  }
+
   /// Answers an authorized request. Recent responses are reused.
-  private func route(_ request: HTTPRequest) -> Answer {
-    guard let target = RecentAnswers.target(of: request) else { return make(request) }
+  private func route(_ request: HTTPRequest, _ visitor: Visitor) -> Answer {
+    guard let target = RecentAnswers.target(of: request, by: visitor) else {
+      switch make(request, visitor) {
+      case .now(let response): return .now(response.compressed(for: request))
+      case .later(let work): return .later { () throws(Fault) in try work().compressed(for: request) }
+      case .long(let work): return .long { () throws(Fault) in try work().compressed(for: request) }
+      }
+    }
     if let known = recent[target] { return .now(known) }
-    let answer = make(request)
+    let answer = make(request, visitor)
     guard case .later(let work) = answer else { return answer }
     let state = recent.state
     return .later { [self] () throws(Fault) in
-      let response = try work().prepared()
+      let response = try work().compressed(for: request).prepared()
       recent.keep(response, for: target, of: state)
       return response
     }
   }
 
-  private func make(_ request: HTTPRequest) -> Answer {
-    if Uploads.isAsked(by: request) { return Uploads(self).answer(request) }
-    if Trash.isAsked(by: request) { return Trash(self).answer(request) }
-    if WebDAV.isAsked(by: request) { return WebDAV(self).answer(request) }
+  private func make(_ request: HTTPRequest, _ visitor: Visitor) -> Answer {
+    if Uploads.isAsked(by: request) { return Uploads(visitor).answer(request) }
+    if Trash.isAsked(by: request) { return Trash(visitor).answer(request) }
+    if WebDAV.isAsked(by: request) { return WebDAV(visitor).answer(request) }
     guard request.method == .GET || request.method == .HEAD else {
       return .now(.problem(.methodNotAllowed, headers: [("Allow", "GET, HEAD")]))
     }
-    if request.path.hasPrefix("/api/") { return API(self).answer(request) }
-    if request.path == "/metrics" { return .now(metrics.response(self)) }
+    if request.path.hasPrefix("/api/") { return API(visitor).answer(request) }
+    if request.path == "/metrics", visitor.seesEverything { return .now(metrics.response(self)) }
     return .now(Page.answer(request))
   }
 
@@ -118,16 +177,36 @@ final class Site: Sendable {
   /// Begins to receive the body of a request that stores it. Returns `nil` for other requests, whose bodies are short.
   /// Does not block.
   func reception(of request: HTTPRequest) -> Reception.Start? {
-    if case .refused(let response) = access.check(request) { return { .refused(response) } }
-    return request.method == .PUT ? WebDAV(self).reception(of: request) : Uploads(self).reception(of: request)
+    guard request.method == .PUT ? WebDAV.isAsked(by: request) : Uploads.isAsked(by: request) else { return nil }
+    let verdict = access.check(request)
+    return { [self] () throws(Fault) in
+      var verdict = verdict
+      if case .undecided(let decide) = verdict { verdict = try decide() }
+      switch verdict {
+      case .refused(let response): return .refused(response)
+      case .admitted(let account, _):
+        let visitor = Visitor(self, account, request)
+        if let refusal = visitor.refusalToWrite { return .refused(refusal) }
+        let reception =
+          try request.method == .PUT ? WebDAV(visitor).reception(of: request) : Uploads(visitor).reception(of: request)
+        guard changeLog != nil else { return reception }
+        switch reception {
+        case .refused(let response):
+          note(request, account, "\(response.status.code)")
+          return reception
+        case .sink(let sink): return .sink(LoggedSink(sink) { [self] in note(request, account, $0) })
+        }
+      case .undecided: throw .interrupted
+      }
+    }
   }
 
   /// Returns the file or directory at a path. Blocks.
   ///
   /// - Parameter followsLast: whether a symbolic link in the last component is followed.
-  func place(_ path: TreePath, followsLast: Bool = true) throws(Fault) -> ResolvedPath {
-    guard let name = path.names.last else { return try place(path.names[...], from: nil) }
-    let folder = path.names.dropLast()
+  func place(_ path: [FileName], followsLast: Bool = true) throws(Fault) -> ResolvedPath {
+    guard let name = path.last else { return try place(path[...], from: nil) }
+    let folder = path.dropLast()
     let state = folders.state
     if let known = folders[folder] {
       do throws(Fault) { return try place([name], from: known, followsLast) } catch {

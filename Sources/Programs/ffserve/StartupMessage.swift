@@ -10,6 +10,7 @@ struct StartupMessage {
   let scheme: String
   let host: String
   let port: Int
+  let path: String
   let token: String?
 
   func show() {
@@ -19,14 +20,14 @@ struct StartupMessage {
     if let last = addresses.last, addresses.count > 1 || !isLocal, Terminal.isOne(), let code = Self.code(url(last)) {
       print(code)
     }
-    print("WebDAV: \(scheme)://\(bracketed(addresses.last ?? host)):\(port)/dav/. Stop with Ctrl-C.")
+    print("WebDAV: \(scheme)://\(bracketed(addresses.last ?? host)):\(port)\(path)/dav/. Stop with Ctrl-C.")
     fflush(nil)
   }
 
   private var isLocal: Bool { host == "localhost" || host.hasPrefix("127.") || host == "::1" }
 
   private func url(_ address: String) -> String {
-    "\(scheme)://\(bracketed(address)):\(port)/" + (token.map { "?token=" + Percent.encoded($0.utf8) } ?? "")
+    "\(scheme)://\(bracketed(address)):\(port)\(path)/" + (token.map { "?token=" + Percent.encoded($0.utf8) } ?? "")
   }
 
   private func bracketed(_ address: String) -> String { address.contains(":") ? "[\(address)]" : address }

@@ -10,14 +10,16 @@ extension API {
 
   /// Handles `/api/list`: a directory's entries, including views.
   func list(_ path: TreePath, _ request: HTTPRequest) throws(Fault) -> Response {
-    let place = try site.place(path)
+    let place = try visitor.place(path)
     guard place.attributes.kind == .folder else {
       return .problem(.badRequest, "it is a file (ask /api/view or /api/file)", instance: path.encoded)
     }
-    var text = ListText(of: path, at: site.absolute(path))
-    try FolderRows(place).each { (row, attributes) throws(Fault) in
+    let isReal = try place.provenance(.blocking) == nil
+    let rights = visitor.rights(at: place.names)
+    var text = ListText(of: path, at: visitor.absolute(path), isReal ? rights : rights.intersection(.read))
+    try visitor.eachEntry(of: place, path) { (row, attributes, target) throws(Fault) in
       if attributes.kind == .link {
-        addLink(row, attributes, in: path, to: &text)
+        addLink(row, target?.attributes ?? attributes, in: path, to: &text)
       } else {
         text.add(row, attributes, special: Self.special(attributes.kind))
       }
@@ -29,19 +31,20 @@ extension API {
   /// Adds a link with its target's attributes and path.
   private func addLink(_ row: FolderRows.Row, _ attributes: Attributes, in folder: TreePath, to text: inout ListText) {
     let path = TreePath(names: folder.names + [row.name])
-    let link = linkText(of: try? site.place(path, followsLast: false), in: folder)
-    text.add(row, (try? site.place(path))?.attributes ?? attributes, link: link)
+    text.add(row, attributes, link: linkText(of: try? visitor.place(path, followsLast: false), in: folder))
   }
 
   /// Handles `/api/stat`.
   func stat(_ path: TreePath) throws(Fault) -> Response {
-    let own = try site.place(path, followsLast: false)
+    let own = try visitor.place(path, followsLast: false)
     var place = own
     var link: LinkText?
     if own.attributes.kind == .link {
       link = linkText(of: own, in: TreePath(names: Array(path.names.dropLast())))
-      // A dangling link exists, too.
-      place = try unlessDelayed { () throws(Fault) in try site.place(path) } ?? own
+      let target = try unlessDelayed { () throws(Fault) in try visitor.place(path) }
+      // A dangling link exists, too, but one to a hidden item would reveal its path.
+      guard target != nil || visitor.seesEverything else { throw .notFound }
+      place = target ?? own
     }
     let attributes = place.attributes
     let kind = ItemKind(attributes.kind)
@@ -49,20 +52,22 @@ extension API {
     let name = place.names.last
     let size = JSON.number(attributes.size)
     var answer: JSON = [
-      "path": .string(path.text), "name": .string(path.names.last?.text ?? site.name), "type": .string(kind.rawValue),
+      "path": .string(path.text), "name": .string(path.names.last?.text ?? visitor.name),
+      "type": .string(kind.rawValue),
     ]
     answer.add("size", kind == .file && !attributes.isPreliminary ? size : nil)
     answer.add("estimate", kind == .file && attributes.isPreliminary ? size : nil)
     answer.add("modified", HTTPDate.iso(attributes.modified))
     answer.add("extension", kind == .file ? name?.shownExtension : nil)
-    answer.add("absolutePath", site.absolute(path))
+    answer.add("absolutePath", visitor.absolute(path))
     answer.add("mimeType", kind == .file ? name.flatMap(MediaType.of) : nil)
     answer.add("state", provenance?.state.rawValue ?? "exact")
     answer.add("view", provenance?.view)
-    answer.add("source", provenance?.source)
+    answer.add("source", provenance.flatMap { visitor.shown(path: $0.source) })
     answer.add("error", provenance?.error)
     answer.add("remark", provenance?.remark)
-    answer.add("also", provenance?.also)
+    // Paths anywhere in the tree.
+    if visitor.seesEverything { answer.add("also", provenance?.also) }
     answer.add("encodedPath", path.bytes.span.isUTF8 ? nil : path.encoded)
     answer.add("link", link?.text)
     answer.add("encodedLink", link?.encoded)

@@ -9,13 +9,16 @@ import Tree
 
 /// The API of Browsey, and the additional calls of the page.
 struct API: Sendable {
-  let site: Site
+  let visitor: Visitor
 
-  init(_ site: Site) { self.site = site }
+  var site: Site { visitor.site }
+
+  init(_ visitor: Visitor) { self.visitor = visitor }
 
   func answer(_ request: HTTPRequest) -> Site.Answer {
     let name = request.path.dropFirst("/api/".count)
     if name == "openapi.json" { return .now(OpenAPI.response) }
+    if name == "session" { return .now(session) }
     guard let work = Self.calls[String(name)] else {
       return .now(.problem(.notFound, "unknown API call (see /api/openapi.json)"))
     }
@@ -35,13 +38,21 @@ struct API: Sendable {
     return name == "search" ? .long(made) : .later(made)
   }
 
+  /// The response of `/api/session`: the account of the client.
+  private var session: Response {
+    .json([
+      "name": .string(visitor.account.name), "root": .string(visitor.name),
+      "canSignOut": .bool(visitor.account.pass != nil),
+    ])
+  }
+
   private typealias Call = @Sendable (API, TreePath, HTTPRequest) throws(Fault) -> Response
 
   private static let calls: [String: Call] = [
     "list": { (api, path, request) throws(Fault) in try api.list(path, request) },
     "stat": { (api, path, _) throws(Fault) in try api.stat(path) },
     "file": { (api, path, request) throws(Fault) in
-      try FileAnswer(api.site, request).response(path, isDownload: request.query.flag("download"))
+      try FileAnswer(api.visitor, request).response(path, isDownload: request.query.flag("download"))
     },
     "view": { (api, path, _) throws(Fault) in try api.view(path) },
     "views": { (api, path, _) throws(Fault) in try api.views(path) },
@@ -57,7 +68,7 @@ extension API {
   /// Handles `/api/views`: the views of a file or directory. Reads its first bytes, but makes no conversion. Blocks.
   func views(_ path: TreePath) throws(Fault) -> Response {
     let base = Array(path.names.dropLast())
-    let found = try site.library.viewNames(of: site.place(path)).map { view in
+    let found = try site.library.viewNames(of: visitor.place(path)).map { view in
       let own = TreePath(names: base + [view.fileName])
       let kind: ItemKind = view.kind == .directory ? .directory : view.kind == .file ? .file : .other
       var answer: JSON = [
@@ -76,7 +87,7 @@ extension API {
 extension API {
   /// Handles `/api/zip`: a directory as a ZIP archive that is made as it is sent.
   func zip(_ path: TreePath, _ request: HTTPRequest) throws(Fault) -> Response {
-    let place = try site.place(path)
+    let place = try visitor.whole(path)
     guard place.attributes.kind == .folder else {
       return .problem(.badRequest, "it is a file (ask /api/file)", instance: path.encoded)
     }
@@ -89,14 +100,15 @@ extension API {
     guard let chosen = request.query.all("name") else {
       return .problem(.badRequest, "a parameter name is incorrectly encoded")
     }
-    let name = path.names.last ?? FileName(site.name == "/" ? "root" : site.name)
+    let name = path.names.last ?? FileName(visitor.name == "/" ? "root" : visitor.name)
     let headers: [(name: String, value: String)] = [
       ("Content-Type", "application/zip"), ("Cache-Control", "no-store"),
       ("Content-Disposition", FileAnswer.disposition(name.appending(".zip"), isAttachment: true)),
     ]
     if request.method == .HEAD { return Response(.ok, headers: headers, .unknown) }
     return Response(
-      .ok, headers: headers, .stream(try ZipStream(place, named: name, method, only: Set(chosen.map { FileName($0) }))))
+      .ok, headers: headers,
+      .stream(try ZipStream(place, named: name, method, only: Set(chosen.map { FileName($0) }), for: visitor)))
   }
 }
 
@@ -116,14 +128,15 @@ extension API {
     let start = max(0, request.query.text("from").flatMap { Int($0) } ?? 0)
     do throws(Fault) {
       let found = try site.library.foundDocuments(
-        query, in: site.place(path).names, from: start, atMost: limit, within: Self.longestWait)
+        query, in: visitor.whole(path).names, from: start, atMost: limit, within: Self.longestWait)
       var answer: JSON = [
-        "query": .string(query), "path": .string(path.text), "results": .array(found.documents.map { hit($0) }),
+        "query": .string(query), "path": .string(path.text), "results": .array(found.documents.compactMap { hit($0) }),
         "isComplete": .bool(found.isComplete), "percent": JSON(found.percent),
       ]
       answer.add("count", found.count.map { JSON($0) })
       answer.add("next", found.next.map { JSON($0) })
-      answer.add("similarWord", found.similarWord)
+      // It may be a word of any document.
+      if visitor.seesEverything { answer.add("similarWord", found.similarWord) }
       answer.add("lockedFiles", found.lockedFiles > 0 ? JSON(found.lockedFiles) : nil)
       return .json(answer)
     } catch {
@@ -132,8 +145,8 @@ extension API {
     }
   }
 
-  private func hit(_ document: FileTree.Document) -> JSON {
-    let own = TreePath(names: document.names)
+  private func hit(_ document: FileTree.Document) -> JSON? {
+    guard visitor.sees(document.names), let own = visitor.path(of: document.names) else { return nil }
     let name = own.names.last ?? ""
     var answer: JSON = [
       "name": .string(name.text), "path": .string(own.text),
@@ -149,7 +162,7 @@ extension API {
       answer.add("marks", .array(document.marks.map { [JSON($0.lowerBound), JSON($0.upperBound)] }))
     }
     answer.add("extension", document.isDirectory ? nil : name.shownExtension)
-    answer.add("absolutePath", site.absolute(own))
+    answer.add("absolutePath", visitor.absolute(own))
     answer.add("encodedPath", own.bytes.span.isUTF8 ? nil : own.encoded)
     return answer
   }
@@ -175,7 +188,9 @@ extension API {
   /// Returns the target of a link in `folder`, as in a mount of the tree. An absolute target in the source is made
   /// relative to the directory, since the source's path exists nowhere else. Returns `nil` if it cannot be read.
   func linkText(of link: ResolvedPath?, in folder: TreePath) -> LinkText? {
-    guard let link, let target = try? site.tree.linkTarget(link.node, .blocking), !target.isEmpty else { return nil }
+    // Links lead nowhere in a part of the tree that is shown as a root.
+    guard visitor.root.isEmpty, let link, let target = try? site.tree.linkTarget(link.node, .blocking), !target.isEmpty
+    else { return nil }
     let attributes = link.attributes
     let slash = UInt8(ascii: "/")
     guard target.first == slash, site.source.path != "/", target.starts(with: site.source.path.utf8) else {
@@ -204,7 +219,9 @@ extension API {
     var hash = StableHash()
     unsafe bytes.withUnsafeReadableBytes { unsafe hash.combine(long: RawSpan(_unsafeBytes: $0)) }
     let tag = "\"" + String(hash.value, radix: 36) + "\""
-    guard request.header("if-none-match") == tag else { return response.with("ETag", tag) }
+    guard request.header("if-none-match").map({ $0.hasPrefix("W/") ? String($0.dropFirst(2)) : $0 }) == tag else {
+      return response.with("ETag", tag)
+    }
     return Response(.notModified, headers: response.headers + [("ETag", tag)])
   }
 }
@@ -215,7 +232,7 @@ extension API {
 
   /// Handles `/api/view`: a file for the page to show.
   func view(_ path: TreePath) throws(Fault) -> Response {
-    let place = try site.place(path)
+    let place = try visitor.place(path)
     guard place.attributes.kind == .file, let name = path.names.last else {
       return .problem(.badRequest, "it is a folder (ask /api/list)", instance: path.encoded)
     }
@@ -223,7 +240,7 @@ extension API {
     var answer: JSON = ["path": .string(path.text), "name": .string(name.text)]
     answer.add("mimeType", type ?? MediaType.unknown)
     answer.add("size", place.attributes.isPreliminary ? nil : .number(place.attributes.size))
-    answer.add("url", "/api/file?path=" + Percent.encoded(path.bytes))
+    answer.add("url", "\(visitor.base)/api/file?path=" + Percent.encoded(path.bytes))
     func response(_ kind: String) -> Response {
       answer.add("type", kind)
       return .json(answer)

@@ -6,11 +6,11 @@ import Tree
 
 /// The response with a file's bytes, or the requested part of them, for the API and WebDAV.
 struct FileAnswer: Sendable {
-  private let site: Site
+  private let visitor: Visitor
   private let request: HTTPRequest
 
-  init(_ site: Site, _ request: HTTPRequest) {
-    self.site = site
+  init(_ visitor: Visitor, _ request: HTTPRequest) {
+    self.visitor = visitor
     self.request = request
   }
 
@@ -19,7 +19,7 @@ struct FileAnswer: Sendable {
 
   /// - Parameter isDownload: whether a browser saves the file. If nil, the browser decides by its type.
   func response(_ path: TreePath, isDownload: Bool?) throws(Fault) -> Response {
-    try response(site.place(path), path, isDownload: isDownload)
+    try response(visitor.place(path), path, isDownload: isDownload)
   }
 
   /// Returns the response for a file that has already been looked up.

@@ -26,14 +26,14 @@ struct ListText {
   private var text: ByteBuffer
   private var times = ISOTimes()
 
-  init(of path: TreePath, at absolutePath: String) {
+  init(of path: TreePath, at absolutePath: String, _ rights: Rights) {
     self.path = path
     text = ByteBufferAllocator().buffer(capacity: 4096)
     head += "{\"path\":\"".utf8
     JSONText.append(escaped: path.text.utf8.span, to: &head)
     head += "\",\"absolutePath\":\"".utf8
     JSONText.append(escaped: absolutePath.utf8.span, to: &head)
-    head += "\",\"items\":[".utf8
+    head += "\",\"rights\":[\(rights.words.map { "\"\($0)\"" }.joined(separator: ","))],\"items\":[".utf8
     JSONText.append(escaped: (absolutePath == "/" ? "/" : absolutePath + "/").utf8.span, to: &folder)
   }
 

@@ -29,7 +29,7 @@ enum ShownPage {
     headers.append(("Vary", "Sec-Fetch-Dest"))
     if type == "image/svg+xml" {
       // An SVG in an `img` element can neither load nor run anything.
-      let target = MultiStatus.escaped("\(request.path)?\(request.query.sent)")
+      let target = MultiStatus.escaped("\(request.base)\(request.path)?\(request.query.sent)")
       headers.append(("Content-Type", "text/html; charset=utf-8"))
       return Response(.ok, headers: headers, .bytes(Array("<!DOCTYPE html><img alt=\"\" src=\"\(target)\">".utf8)))
     }

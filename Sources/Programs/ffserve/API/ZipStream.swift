@@ -36,6 +36,7 @@ final class ZipStream: BodySource {
     var isEnded = false
   }
 
+  private let visitor: Visitor
   // Used by one thread at a time.
   private nonisolated(unsafe) var state = State()
   /// The compressor. Nil if everything is stored.
@@ -52,8 +53,10 @@ final class ZipStream: BodySource {
 
   /// - Parameter chosen: the entries to include. All if empty.
   init(
-    _ folder: ResolvedPath, named name: FileName, _ method: ZipRecords.Method, only chosen: Set<FileName> = []
+    _ folder: ResolvedPath, named name: FileName, _ method: ZipRecords.Method, only chosen: Set<FileName> = [],
+    for visitor: Visitor
   ) throws(Fault) {
+    self.visitor = visitor
     unsafe packer = method == .deflated ? ZipPacker() : nil
     let rows = try Self.rows(of: folder).filter { chosen.isEmpty || chosen.contains($0.name) }
     unsafe state.frames = [Frame(place: folder, path: name.bytes + [UInt8(ascii: "/")], rows: rows)]
@@ -100,6 +103,8 @@ final class ZipStream: BodySource {
       let place = try ResolvedPath.find(frame.place.names + [row.name], in: frame.place.tree, .blocking)
       let attributes = place.attributes
       switch attributes.kind {
+      // The target of a link may be hidden.
+      case _ where row.kind == .link && !visitor.sees(place.names): break
       case .folder:
         // A link to a directory could cause a loop.
         if row.kind == .link { break }

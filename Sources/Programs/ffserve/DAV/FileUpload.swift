@@ -11,13 +11,17 @@ final class FileUpload: BodySink {
   private let dav: WebDAV
   private let path: TreePath
   private let request: HTTPRequest
+  private let names: [FileName]
   private let replacement: Replacement
   private nonisolated(unsafe) var offset: Int64 = 0
 
-  private init(_ dav: WebDAV, _ path: TreePath, _ request: HTTPRequest, _ replacement: Replacement) {
+  private init(
+    _ dav: WebDAV, _ path: TreePath, _ request: HTTPRequest, at names: [FileName], _ replacement: Replacement
+  ) {
     self.dav = dav
     self.path = path
     self.request = request
+    self.names = names
     self.replacement = replacement
   }
 
@@ -29,20 +33,21 @@ final class FileUpload: BodySink {
     guard !path.names.isEmpty, !request.path.hasSuffix("/") else {
       return .refused(.problem(.methodNotAllowed, "a folder cannot be written", instance: path.encoded))
     }
-    let existing = try dav.site.library.existing(path.names)
-    if let refusal = try refusal(dav, path, request, existing) { return .refused(refusal) }
-    if let refusal = try dav.missingParent(path) { return .refused(refusal) }
+    let target = try dav.visitor.upload(path)
+    if let refusal = try refusal(dav, path, request, target) { return .refused(refusal) }
+    if let refusal = try dav.missingParent(target.names, path) { return .refused(refusal) }
+    let mayReplace = dav.visitor.rights(at: target.names).contains(.change)
     let replacement = try Replacement(
-      of: path.names, in: dav.site.library, replacing: request.header("if-none-match") != "*")
-    return .sink(FileUpload(dav, path, request, replacement))
+      of: target.names, in: dav.site.library, replacing: mayReplace && request.header("if-none-match") != "*")
+    return .sink(FileUpload(dav, path, request, at: target.names, replacement))
   }
 
   private static func refusal(
-    _ dav: WebDAV, _ path: TreePath, _ request: HTTPRequest, _ existing: ResolvedPath?
+    _ dav: WebDAV, _ path: TreePath, _ request: HTTPRequest, _ target: Visitor.Target
   ) throws(Fault) -> Response? {
-    let reach = LockTable.Reach(path: path.names, changesName: existing == nil)
-    if let refusal = try dav.refusal(request, path, existing, reach) { return refusal }
-    if let existing, existing.attributes.kind != .file {
+    let reach = LockTable.Reach(path: target.names, changesName: target.item == nil)
+    if let refusal = try dav.refusal(request, path, target.item, reach) { return refusal }
+    if let existing = target.item, existing.attributes.kind != .file {
       return .problem(.methodNotAllowed, "the name is not that of a file", instance: path.encoded)
     }
     return nil
@@ -60,8 +65,8 @@ final class FileUpload: BodySink {
       // Only one of several clients that expect the same state succeeds.
       try dav.site.conditionalChanges.lock()
       defer { dav.site.conditionalChanges.unlock() }
-      let existing = try dav.site.library.existing(path.names)
-      if let refusal = try Self.refusal(dav, path, request, existing) {
+      let target = Visitor.Target(names: names, item: try dav.site.library.existing(names))
+      if let refusal = try Self.refusal(dav, path, request, target) {
         discard()
         return refusal
       }
@@ -70,7 +75,7 @@ final class FileUpload: BodySink {
       try replacement.finish()
     }
     var headers: [(name: String, value: String)] = []
-    let place = try dav.site.library.place(path.names)
+    let place = try dav.site.library.place(names)
     if let modified = request.header("x-oc-mtime").flatMap({ Int64($0.prefix { $0 != "." }) }) {
       try dav.site.library.setModified(modified, of: place)
       headers.append(("X-OC-Mtime", "accepted"))

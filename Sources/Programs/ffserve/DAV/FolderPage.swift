@@ -7,9 +7,14 @@ import Tree
 /// without scripts.
 struct FolderPage {
   private let path: TreePath
+  private let base: String
   private var rows: [(isFile: Bool, name: FileName, attributes: Attributes)] = []
 
-  init(_ path: TreePath) { self.path = path }
+  /// - Parameter base: the part of the server's addresses before `/dav`.
+  init(_ path: TreePath, below base: String) {
+    self.path = path
+    self.base = base
+  }
 
   /// - Parameter attributes: those of a file or directory.
   mutating func add(_ name: FileName, _ attributes: Attributes) {
@@ -21,7 +26,7 @@ struct FolderPage {
     let title = MultiStatus.escaped(path.text)
     var text =
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>\(title)</title></head><body>\n"
-      + "<h1>\(title)</h1>\n<p><a href=\"/#\(path.encoded)\">Show in the viewer</a></p>\n<table>\n"
+      + "<h1>\(title)</h1>\n<p><a href=\"\(base)/#\(path.encoded)\">Show in the viewer</a></p>\n<table>\n"
     if !path.names.isEmpty { text += "<tr><td><a href=\"../\">../</a></td></tr>\n" }
     let sorted = rows.sorted { one, other in
       one.isFile == other.isFile

@@ -5,6 +5,7 @@ import Tree
 /// The response to a PROPFIND (RFC 4918, section 13).
 struct MultiStatus {
   private let asked: AskedProperties
+  private let visitor: Visitor
   private var text: [UInt8]
 
   /// The maximum size, in bytes.
@@ -14,8 +15,9 @@ struct MultiStatus {
 
   private static let start = "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n"
 
-  init(_ asked: AskedProperties) {
+  init(_ asked: AskedProperties, for visitor: Visitor) {
     self.asked = asked
+    self.visitor = visitor
     text = Array((Self.start + "<D:multistatus xmlns:D=\"DAV:\">\n").utf8)
   }
 
@@ -55,7 +57,7 @@ struct MultiStatus {
     }
     if more.isLockable {
       properties.append(("supportedlock", Self.supportedLocks))
-      properties.append(("lockdiscovery", more.locks.map(Self.activeLock).joined()))
+      properties.append(("lockdiscovery", more.locks.map { Self.activeLock($0, visitor) }.joined()))
     }
     append("<D:response><D:href>\(href)</D:href>")
     switch asked {
@@ -106,9 +108,14 @@ struct MultiStatus {
     "<D:lockentry><D:lockscope><D:\(scope)/></D:lockscope><D:locktype><D:write/></D:locktype></D:lockentry>"
   }.joined()
 
+  /// Returns the address of the locked item, or of the client's root if that is locked from above.
+  private static func address(of lock: LockTable.Lock, _ visitor: Visitor) -> String {
+    WebDAV.href(visitor.path(of: lock.path) ?? TreePath(names: []), isFolder: false, for: visitor)
+  }
+
   /// Returns the value of `lockdiscovery` for a lock.
-  private static func activeLock(_ lock: LockTable.Lock) -> String {
-    let root = WebDAV.href(TreePath(names: lock.path), isFolder: false)
+  private static func activeLock(_ lock: LockTable.Lock, _ visitor: Visitor) -> String {
+    let root = address(of: lock, visitor)
     return "<D:activelock><D:locktype><D:write/></D:locktype>"
       + "<D:lockscope><D:\(lock.isExclusive ? "exclusive" : "shared")/></D:lockscope>"
       + "<D:depth>\(lock.isDeep ? "infinity" : "0")</D:depth>" + (lock.owner?.serialized() ?? "")
@@ -117,14 +124,15 @@ struct MultiStatus {
   }
 
   /// Returns the response body for a lock.
-  static func lockDiscovery(_ lock: LockTable.Lock) -> [UInt8] {
+  static func lockDiscovery(_ lock: LockTable.Lock, for visitor: Visitor) -> [UInt8] {
     Array(
-      (start + "<D:prop xmlns:D=\"DAV:\"><D:lockdiscovery>\(activeLock(lock))</D:lockdiscovery></D:prop>\n").utf8)
+      (start + "<D:prop xmlns:D=\"DAV:\"><D:lockdiscovery>\(activeLock(lock, visitor))</D:lockdiscovery></D:prop>\n")
+        .utf8)
   }
 
   /// Returns the response body for a request that a lock forbids.
-  static func locked(_ lock: LockTable.Lock) -> [UInt8] {
-    let root = WebDAV.href(TreePath(names: lock.path), isFolder: false)
+  static func locked(_ lock: LockTable.Lock, for visitor: Visitor) -> [UInt8] {
+    let root = address(of: lock, visitor)
     return Array(
       (start + "<D:error xmlns:D=\"DAV:\"><D:lock-token-submitted><D:href>\(root)</D:href></D:lock-token-submitted>"
         + "</D:error>\n").utf8)

@@ -9,13 +9,15 @@ extension WebDAV {
   func makeFolder(_ path: TreePath, _ request: HTTPRequest) throws(Fault) -> Response {
     guard request.body.isEmpty else { return .problem(.unsupportedMediaType, "MKCOL with a body is not supported") }
     if path.names.isEmpty { return .problem(.methodNotAllowed, "the folder exists", instance: path.encoded) }
-    let existing = try site.library.existing(path.names, followsLast: false)
-    if let refusal = try refusal(request, path, existing, LockTable.Reach(path: path.names, changesName: true)) {
-      return refusal
-    }
-    if existing != nil { return .problem(.methodNotAllowed, "the name exists", instance: path.encoded) }
-    if let refusal = try missingParent(path) { return refusal }
-    do throws(Fault) { try site.library.makeFolder(at: path.names) } catch {
+    let target = try visitor.target(path, for: .drop, followsLast: false)
+    // An account that may not see the folder must not learn that it exists.
+    let isSeen = visitor.sees(target.names)
+    if target.item?.attributes.kind == .folder, !isSeen { return Response(.created) }
+    let reach = LockTable.Reach(path: target.names, changesName: true)
+    if let refusal = try refusal(request, path, isSeen ? target.item : nil, reach) { return refusal }
+    if target.item != nil { return .problem(.methodNotAllowed, "the name exists", instance: path.encoded) }
+    if let refusal = try missingParent(target.names, path) { return refusal }
+    do throws(Fault) { try site.library.makeFolder(at: target.names) } catch {
       guard error.kind == .system(EEXIST) else { throw error }
       return .problem(.methodNotAllowed, "the name exists", instance: path.encoded)
     }
@@ -26,12 +28,13 @@ extension WebDAV {
     if let depth = request.header("depth"), depth.lowercased() != "infinity" {
       return .problem(.badRequest, "the Depth of DELETE is infinity")
     }
-    let place = try site.place(path, followsLast: false)
-    let reach = LockTable.Reach(path: path.names, changesName: true, isDeep: true)
-    if let refusal = try refusal(request, path, place, reach) { return refusal }
     if path.names.isEmpty { return .problem(.forbidden, "the root cannot be removed") }
-    try site.library.removeItem(at: path.names, recursively: true)
-    site.locks.removeAll(at: path.names)
+    let target = try visitor.target(path, for: .change, changesName: true, followsLast: false)
+    guard let place = target.item else { throw .notFound }
+    let reach = LockTable.Reach(path: target.names, changesName: true, isDeep: true)
+    if let refusal = try refusal(request, path, place, reach) { return refusal }
+    try site.library.removeItem(at: target.names, recursively: true)
+    site.locks.removeAll(at: target.names)
     return Response(.noContent)
   }
 
@@ -49,20 +52,24 @@ extension WebDAV {
       return .problem(.badRequest, "the Depth is infinity, or of COPY 0")
     }
     let mayReplace = request.header("overwrite")?.uppercased() != "F"
-    let place = try site.place(path, followsLast: !isMove)
     if path.names.isEmpty || target.names.isEmpty {
       return .problem(.forbidden, "the root can be neither copied, moved nor replaced")
     }
-    let existing = try site.library.existing(target.names, followsLast: false)
+    let place =
+      try isMove
+      ? visitor.target(path, for: .change, changesName: true, followsLast: false).item : visitor.whole(path)
+    guard let place else { throw .notFound }
+    var goal = try visitor.target(target, for: [.read, .drop], followsLast: false)
+    if goal.item != nil { goal = try visitor.target(target, for: .change, changesName: true, followsLast: false) }
+    let existing = goal.item
     let reaches =
-      [LockTable.Reach(path: target.names, changesName: existing == nil, isDeep: existing != nil)]
-      + (isMove ? [LockTable.Reach(path: path.names, changesName: true, isDeep: true)] : [])
+      [LockTable.Reach(path: goal.names, changesName: existing == nil, isDeep: existing != nil)]
+      + (isMove ? [LockTable.Reach(path: place.names, changesName: true, isDeep: true)] : [])
     for reach in reaches { if let refusal = try refusal(request, path, place, reach) { return refusal } }
-    if let refusal = try missingParent(target) { return refusal }
-    let (parent, name) = try site.library.parent(of: target.names)
+    if let refusal = try missingParent(goal.names, target) { return refusal }
     // Compared as they really are, because the paths may contain links.
-    let own = try site.place(path, followsLast: false).names
-    let new = parent.names + [name]
+    let own = isMove ? place.names : try visitor.place(path, followsLast: false).names
+    let new = goal.names
     if new.starts(with: own) || own.starts(with: new) {
       return .problem(.forbidden, "one of the two paths contains the other", instance: path.encoded)
     }
@@ -71,7 +78,7 @@ extension WebDAV {
     }
     if isMove {
       try move(place, to: new, replacing: existing)
-      site.locks.removeAll(at: path.names)
+      site.locks.removeAll(at: own)
     } else {
       try copy(place, to: new, replacing: existing, isDeep: depth == "infinity")
     }
@@ -140,17 +147,18 @@ extension WebDAV {
     guard let header = request.header("destination") else {
       return .refused(.problem(.badRequest, "the Destination header is missing"))
     }
-    guard let path = Self.path(ofURL: header, site), !header.contains("#") else {
+    guard let path = Self.path(ofURL: header, visitor), !header.contains("#") else {
       return .refused(.problem(.badGateway, "the destination is not a path of this server below \(Self.root)/"))
     }
     return .path(path)
   }
 
   /// Returns the path of a URL, or of the path of one. Returns `nil` if it is not one of this server's WebDAV.
-  static func path(ofURL url: String, _ site: Site) -> TreePath? {
+  static func path(ofURL url: String, _ visitor: Visitor) -> TreePath? {
     let (authority, rest) = HTTPRequest.parts(of: url[...])
-    if let authority, !site.access.isOwn(host: String(authority)) { return nil }
-    let path = rest.prefix { $0 != "?" }
+    if let authority, !visitor.site.access.isOwn(host: String(authority)) { return nil }
+    let asked = rest.prefix { $0 != "?" }
+    let path = HTTPRequest.below(visitor.base, asked) ?? asked
     guard path.hasPrefix(root + "/") || path == root else { return nil }
     return TreePath(encoded: path.dropFirst(root.count))
   }
@@ -167,8 +175,9 @@ extension WebDAV {
     guard let update = PropertyChanges(request.body) else {
       return .problem(.badRequest, "the body is not the XML of a PROPPATCH")
     }
-    let place = try site.place(path)
-    if let refusal = try refusal(request, path, place, LockTable.Reach(path: path.names)) { return refusal }
+    let target = try visitor.target(path, for: .change)
+    guard let place = target.item else { throw .notFound }
+    if let refusal = try refusal(request, path, place, LockTable.Reach(path: target.names)) { return refusal }
     guard try place.provenance(.blocking) == nil else { throw .inView }
     var properties = try DeadProperties(of: place)
     var wrong: [PropertyName] = []
@@ -195,8 +204,8 @@ extension WebDAV {
       } catch { failure = ("\(error.httpStatus.code) \(error.httpStatus.reasonPhrase)", error.sentence) }
     }
     let good = update.changes.map(\.name).filter { !wrong.contains($0) }
-    var text = MultiStatus(.all)
-    let href = Self.href(path, isFolder: place.attributes.kind == .folder)
+    var text = MultiStatus(.all, for: visitor)
+    let href = Self.href(path, isFolder: place.attributes.kind == .folder, for: visitor)
     if !wrong.isEmpty {
       let reason = "the property follows from the file"
       text.add(href: href, results: [("403 Forbidden", wrong, reason), ("424 Failed Dependency", good, nil)])
@@ -240,25 +249,26 @@ extension WebDAV {
       }
     }
     guard let lock = site.locks.hindrance(to: reach, tokens: tokens, user: user) else { return nil }
-    return .xml(.locked, MultiStatus.locked(lock))
+    return .xml(.locked, MultiStatus.locked(lock, for: visitor))
   }
 
   /// The user of this request, for locks.
-  var user: String { "" }
+  var user: String { visitor.account.name }
 
   private func meets(_ list: IfHeader.List, _ path: TreePath, _ tag: String?) throws(Fault) -> Bool {
     var (path, tag) = (path, tag)
     if let resource = list.resource {
-      guard let other = Self.path(ofURL: resource, site) else { return false }
+      guard let other = Self.path(ofURL: resource, visitor) else { return false }
       if other.names != path.names {
         tag = try unlessDelayed { () throws(Fault) in
-          let place = try site.place(other)
+          let place = try visitor.place(other)
           return try place.entityTag(place.attributes)
         }
       }
       path = other
     }
-    let locks = site.locks.covering(path.names)
+    let names = try unlessDelayed { [path] () throws(Fault) in try visitor.place(path).names }
+    let locks = site.locks.covering(names ?? visitor.names(path))
     return list.conditions.allSatisfy { isNegated, condition in
       switch condition {
       case .token(let token): locks.contains { $0.token == token } != isNegated
@@ -269,8 +279,8 @@ extension WebDAV {
 
   /// Returns the response to a request that creates an item in a directory that does not exist. Otherwise returns
   /// `nil`.
-  func missingParent(_ path: TreePath) throws(Fault) -> Response? {
-    do throws(Fault) { _ = try site.library.parent(of: path.names) } catch {
+  func missingParent(_ names: [FileName], _ path: TreePath) throws(Fault) -> Response? {
+    do throws(Fault) { _ = try site.library.parent(of: names) } catch {
       guard [.system(ENOENT), .system(ENOTDIR)].contains(error.kind) else { throw error }
       return .problem(.conflict, error.sentence, instance: path.encoded)
     }

@@ -9,11 +9,12 @@ extension WebDAV {
   /// Sets a lock, or renews one if there is no body. A lock on a name that does not exist creates an empty file.
   func lock(_ path: TreePath, _ request: HTTPRequest) throws(Fault) -> Response {
     let seconds = Self.timeout(request.header("timeout"))
+    let target = try visitor.target(path, for: .change)
     if request.body.isEmpty {
       let tokens = request.header("if").flatMap { IfHeader($0) }?.tokens ?? []
       for token in tokens {
-        if let lock = site.locks.renew(token, at: path.names, user: user, seconds: seconds) {
-          return .xml(.ok, MultiStatus.lockDiscovery(lock))
+        if let lock = site.locks.renew(token, at: target.names, user: user, seconds: seconds) {
+          return .xml(.ok, MultiStatus.lockDiscovery(lock, for: visitor))
         }
       }
       return .problem(.preconditionFailed, "the If header does not contain the token of a lock", instance: path.encoded)
@@ -26,27 +27,27 @@ extension WebDAV {
     guard depth == "infinity" || depth == "0" else {
       return .problem(.badRequest, "the Depth of LOCK is 0 or infinity")
     }
-    let existing = try site.library.existing(path.names)
-    let reach = LockTable.Reach(path: path.names, changesName: existing == nil)
+    let existing = target.item
+    let reach = LockTable.Reach(path: target.names, changesName: existing == nil)
     // The locks on the item itself are compared with the new one.
     if existing == nil, let refusal = try refusal(request, path, nil, reach) { return refusal }
     if let existing, try existing.provenance(.blocking) != nil { throw .inView }
-    if existing == nil, let refusal = try missingParent(path) { return refusal }
+    if existing == nil, let refusal = try missingParent(target.names, path) { return refusal }
     let lock = site.locks.add(
-      path.names, isDeep: depth == "infinity", isExclusive: scope.dav("exclusive") != nil, owner: root.dav("owner"),
+      target.names, isDeep: depth == "infinity", isExclusive: scope.dav("exclusive") != nil, owner: root.dav("owner"),
       user: user, seconds: seconds)
     guard let lock else {
-      let others = site.locks.covering(path.names)
-      return others.first.map { .xml(.locked, MultiStatus.locked($0)) }
+      let others = site.locks.covering(target.names)
+      return others.first.map { .xml(.locked, MultiStatus.locked($0, for: visitor)) }
         ?? .problem(.locked, "something below is locked, or there are too many locks", instance: path.encoded)
     }
     do throws(Fault) {
-      if existing == nil { try Replacement(of: path.names, in: site.library, replacing: false).finish() }
+      if existing == nil { try Replacement(of: target.names, in: site.library, replacing: false).finish() }
     } catch {
-      _ = site.locks.remove(lock.token, at: path.names, user: user)
+      _ = site.locks.remove(lock.token, at: target.names, user: user)
       throw error
     }
-    return Response.xml(existing == nil ? .created : .ok, MultiStatus.lockDiscovery(lock))
+    return Response.xml(existing == nil ? .created : .ok, MultiStatus.lockDiscovery(lock, for: visitor))
       .with("Lock-Token", "<\(lock.token)>")
   }
 
@@ -54,7 +55,8 @@ extension WebDAV {
     guard let header = request.header("lock-token"), header.hasPrefix("<"), header.hasSuffix(">") else {
       return .problem(.badRequest, "the Lock-Token header is missing or malformed")
     }
-    guard site.locks.remove(String(header.dropFirst().dropLast()), at: path.names, user: user) else {
+    let names = try visitor.target(path, for: .change).names
+    guard site.locks.remove(String(header.dropFirst().dropLast()), at: names, user: user) else {
       return .problem(.conflict, "there is no such lock", instance: path.encoded)
     }
     return Response(.noContent)

@@ -5,19 +5,21 @@ import Tree
 
 /// The tree as WebDAV (RFC 4918), below `/dav/`: classes 1, 2 and 3, or only the methods that read.
 struct WebDAV: Sendable {
-  let site: Site
+  let visitor: Visitor
 
-  init(_ site: Site) { self.site = site }
+  var site: Site { visitor.site }
+
+  init(_ visitor: Visitor) { self.visitor = visitor }
 
   static let root = "/dav"
-  private static let reading = "OPTIONS, GET, HEAD, PROPFIND"
+  static let reading = "OPTIONS, GET, HEAD, PROPFIND"
   static let changing: [HTTPMethod] = [.PUT, .DELETE, .MKCOL, .COPY, .MOVE, .PROPPATCH, .LOCK, .UNLOCK]
 
   /// The headers that say what is permitted.
   private var abilities: [(name: String, value: String)] {
-    let methods = site.tree.isWritable ? ", PUT, DELETE, MKCOL, COPY, MOVE, PROPPATCH, LOCK, UNLOCK" : ""
+    let methods = visitor.canWrite ? ", PUT, DELETE, MKCOL, COPY, MOVE, PROPPATCH, LOCK, UNLOCK" : ""
     return [
-      ("Allow", Self.reading + methods), ("DAV", site.tree.isWritable ? "1, 2, 3" : "1, 3"), ("MS-Author-Via", "DAV"),
+      ("Allow", Self.reading + methods), ("DAV", visitor.canWrite ? "1, 2, 3" : "1, 3"), ("MS-Author-Via", "DAV"),
     ]
   }
 
@@ -27,8 +29,9 @@ struct WebDAV: Sendable {
       || ["/", "*"].contains(request.path) && [.OPTIONS, .PROPFIND].contains(request.method)
   }
 
-  static func href(_ path: TreePath, isFolder: Bool) -> String {
-    root + (path.names.isEmpty ? "/" : path.encoded + (isFolder ? "/" : ""))
+  /// Returns the address of an item, without the host.
+  static func href(_ path: TreePath, isFolder: Bool, for visitor: Visitor) -> String {
+    visitor.base + root + (path.names.isEmpty ? "/" : path.encoded + (isFolder ? "/" : ""))
   }
 
   func answer(_ request: HTTPRequest) -> Site.Answer {
@@ -60,32 +63,28 @@ struct WebDAV: Sendable {
     guard let asked = AskedProperties(request.body) else {
       return .problem(.badRequest, "the body is not the XML of a PROPFIND")
     }
-    var text = MultiStatus(asked)
-    text.addFolder(href: "/", name: "")
-    if request.header("depth") != "0" { text.addFolder(href: Self.root + "/", name: site.name) }
+    var text = MultiStatus(asked, for: visitor)
+    text.addFolder(href: visitor.base + "/", name: "")
+    if request.header("depth") != "0" { text.addFolder(href: visitor.base + Self.root + "/", name: visitor.name) }
     return .xml(.multiStatus, text.finished)
   }
 
   // MARK: Changes
 
-  /// Begins to receive the file of a PUT. Returns `nil` for a path outside WebDAV.
-  func reception(of request: HTTPRequest) -> Reception.Start? {
-    guard request.path.hasPrefix(Self.root + "/") else { return nil }
-    if let refusal = refusal(of: request) { return { .refused(refusal) } }
+  /// Begins to receive the file of a PUT. Blocks.
+  func reception(of request: HTTPRequest) -> Reception {
     guard !request.path.contains("#"), let path = TreePath(encoded: request.path.dropFirst(Self.root.count)) else {
-      return { .refused(.problem(.badRequest, Self.badPath)) }
+      return .refused(.problem(.badRequest, Self.badPath))
     }
-    return { [self] () throws(Fault) in
-      do throws(Fault) { return try FileUpload.reception(self, path, request) } catch {
-        return .refused(.problem(error, instance: path.encoded))
-      }
+    do throws(Fault) { return try FileUpload.reception(self, path, request) } catch {
+      return .refused(.problem(error, instance: path.encoded))
     }
   }
 
   private static let badPath = "the path contains . or .. or a NUL or an encoded slash, or is too deep"
 
   private func change(_ path: TreePath, _ request: HTTPRequest) -> Site.Answer {
-    if let refusal = refusal(of: request) { return .now(refusal) }
+    if let refusal = visitor.refusalToWrite { return .now(refusal) }
     let changed: @Sendable (() throws(Fault) -> Response) -> Response = { [self] body in
       defer { site.forgetAnswers() }
       do throws(Fault) { return try body() } catch { return .problem(error, instance: path.encoded) }
@@ -107,14 +106,6 @@ struct WebDAV: Sendable {
     }
   }
 
-  /// Returns the response to a request that writes, if the tree is read-only. Otherwise returns `nil`.
-  func refusal(of request: HTTPRequest) -> Response? {
-    if site.tree.isWritable { return nil }
-    return .problem(
-      .forbidden, "the tree is served read-only (start it with: ffmount serve -o rw)",
-      headers: abilities.filter { $0.name == "Allow" })
-  }
-
   private func later(_ path: TreePath, _ work: @escaping @Sendable () throws(Fault) -> Response) -> Site.Answer {
     .later { () throws(Fault) in
       do throws(Fault) { return try work() } catch {
@@ -125,21 +116,16 @@ struct WebDAV: Sendable {
   }
 
   private func get(_ path: TreePath, _ request: HTTPRequest) throws(Fault) -> Response {
-    let place = try site.place(path)
+    let place = try visitor.place(path)
     guard place.attributes.kind == .folder else {
-      return try FileAnswer(site, request).response(place, path, isDownload: nil)
+      return try FileAnswer(visitor, request).response(place, path, isDownload: nil)
     }
     // Links on the page of a directory are relative to it.
     guard request.path.hasSuffix("/") else {
       let query = request.query.sent.isEmpty ? "" : "?" + request.query.sent
-      return Response(
-        .movedPermanently,
-        headers: [
-          ("Location", Self.href(path, isFolder: true) + query),
-          ("Cache-Control", "no-store"),
-        ])
+      return .redirection(to: Self.href(path, isFolder: true, for: visitor) + query)
     }
-    var page = FolderPage(path)
+    var page = FolderPage(path, below: visitor.base)
     try eachEntry(of: place, path) { (own, attributes) throws(Fault) in
       if let name = own.names.last { page.add(name, attributes) }
     }
@@ -149,14 +135,14 @@ struct WebDAV: Sendable {
   // MARK: PROPFIND
 
   private func find(_ path: TreePath, _ asked: AskedProperties, isDeep: Bool) throws(Fault) -> Response {
-    let place = try site.place(path)
-    var text = MultiStatus(asked)
+    let place = try visitor.place(path)
+    var text = MultiStatus(asked, for: visitor)
     try add(path, place.attributes, place, asked, to: &text)
     if isDeep, place.attributes.kind == .folder {
       // Other properties need a lookup of each entry.
       let needsPlaces = asked.needsPlaces
       try eachEntry(of: place, path) { (own, attributes) throws(Fault) in
-        let place = needsPlaces ? try unlessDelayed { () throws(Fault) in try site.place(own) } : nil
+        let place = needsPlaces ? try unlessDelayed { () throws(Fault) in try visitor.place(own) } : nil
         try add(own, attributes, place, asked, to: &text)
       }
     }
@@ -168,15 +154,10 @@ struct WebDAV: Sendable {
   private func eachEntry(
     of place: ResolvedPath, _ path: TreePath, _ body: (TreePath, Attributes) throws(Fault) -> Void
   ) throws(Fault) {
-    try FolderRows(place).each { (row, attributes) throws(Fault) in
-      let own = TreePath(names: path.names + [row.name])
-      var attributes = attributes
-      if attributes.kind == .link {
-        guard let target = try unlessDelayed({ () throws(Fault) in try site.place(own) }) else { return }
-        attributes = target.attributes
-      }
+    try visitor.eachEntry(of: place, path) { (row, attributes, target) throws(Fault) in
+      let attributes = target?.attributes ?? attributes
       guard attributes.kind == .folder || attributes.kind == .file else { return }
-      try body(own, attributes)
+      try body(TreePath(names: path.names + [row.name]), attributes)
     }
   }
 
@@ -192,12 +173,12 @@ struct WebDAV: Sendable {
       more.dead = try DeadProperties(of: place).elements
       if asked.namesSpace { more.space = try site.space() }
     }
-    if site.tree.isWritable {
+    if visitor.canWrite {
       more.isLockable = true
-      more.locks = site.locks.covering(path.names)
+      more.locks = site.locks.covering(place?.names ?? visitor.names(path))
     }
     text.add(
-      href: Self.href(path, isFolder: isFolder), name: path.names.last?.text ?? site.name, attributes,
+      href: Self.href(path, isFolder: isFolder, for: visitor), name: path.names.last?.text ?? visitor.name, attributes,
       type: isFolder ? nil : path.names.last.map(MediaType.header), more)
     guard text.count <= MultiStatus.longest else {
       throw Fault(.limit, "the answer would be longer than \(MultiStatus.longest >> 20) MiB")

@@ -177,7 +177,7 @@ final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
     guard Site.storesBody(head.method), head.version == .http1_1, head.uri.utf8.count <= Self.longestTarget else {
       return nil
     }
-    let request = HTTPRequest(head, body: [], isTLS: isTLS, peer: peer, behind: site.proxies)
+    let request = HTTPRequest(head, body: [], isTLS: isTLS, peer: peer, behind: site.proxies, prefix: site.prefix)
     guard let start = site.reception(of: request) else { return nil }
     if counted == nil { network = Network(request.peer) }
     keepsAlive = head.isKeepAlive && !site.isEnding
@@ -202,7 +202,7 @@ final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
       keepsAlive = false
       return send(.problem(.badRequest, "HTTP/1.0 has no Transfer-Encoding"), to: head.method, context)
     }
-    let request = HTTPRequest(head, body: body, isTLS: isTLS, peer: peer, behind: site.proxies)
+    let request = HTTPRequest(head, body: body, isTLS: isTLS, peer: peer, behind: site.proxies, prefix: site.prefix)
     if counted == nil { network = Network(request.peer) }
     body = []
     waitForever()

@@ -31,6 +31,34 @@ enum HTTPDate {
     return String(decoding: times.text, as: UTF8.self)
   }
 
+  /// Returns the end of a day such as `2027-01-31`, or a time such as `2027-01-31T12:00:00Z`, in seconds. Returns `nil` for
+  /// any other text.
+  static func end(_ text: Substring) -> Int64? {
+    let parts = text.split(separator: "T", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let day = numbers(parts[0], 4, "-"), (1970...9999).contains(day[0]), (1...12).contains(day[1]),
+      (1...31).contains(day[2])
+    else { return nil }
+    var time: [Int32] = [24, 0, 0]
+    if parts.count > 1 {
+      guard parts[1].last == "Z", let given = numbers(parts[1].dropLast(), 2, ":"), given[0] < 24,
+        given.allSatisfy({ $0 < 60 })
+      else {
+        return nil
+      }
+      time = given
+    }
+    return CalendarTime.seconds(
+      year: day[0], month: day[1], day: day[2], hour: time[0], minute: time[1], second: time[2])
+  }
+
+  /// Returns three numbers with `digits`, two and two digits.
+  private static func numbers(_ text: Substring, _ digits: Int, _ separator: Character) -> [Int32]? {
+    let parts = text.split(separator: separator, omittingEmptySubsequences: false)
+    guard parts.map(\.utf8.count) == [digits, 2, 2] else { return nil }
+    let numbers = parts.compactMap { $0.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 } ? Int32($0) : nil }
+    return numbers.count == 3 ? numbers : nil
+  }
+
   /// Returns the time of an IMF-fixdate, in seconds. Returns `nil` for any other text.
   static func seconds(_ text: String) -> Int64? {
     let words = text.split(separator: " ")

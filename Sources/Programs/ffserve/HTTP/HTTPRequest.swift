@@ -7,8 +7,10 @@ struct HTTPRequest: Sendable {
   let method: HTTPMethod
   /// The target as it was sent.
   let target: String
-  /// The target's path as it was sent, still percent-encoded.
-  let path: Substring
+  /// The target's path below `base`, as it was sent, still percent-encoded.
+  private(set) var path: Substring
+  /// The part of the addresses before `path`, without a trailing slash. Proxies may have removed it from the target.
+  private(set) var base: String
   let query: Query
   let headers: HTTPHeaders
   /// The requested host: that of an absolute target, otherwise that of the Host header. Nil if there is no such header,
@@ -22,13 +24,15 @@ struct HTTPRequest: Sendable {
   /// The client's address, without the port.
   let peer: String
 
-  init(_ head: HTTPRequestHead, body: [UInt8], isTLS: Bool, peer: String, behind proxies: Proxies) {
+  init(_ head: HTTPRequestHead, body: [UInt8], isTLS: Bool, peer: String, behind proxies: Proxies, prefix: String = "")
+  {
     let client = proxies.client(head.headers, from: peer)
     method = head.method
     target = head.uri
     let (authority, asked) = Self.parts(of: head.uri[...])
     let parts = asked.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-    path = parts[0]
+    path = Self.below(prefix, parts[0]) ?? parts[0]
+    base = prefix
     let hosts = head.headers["host"]
     host = hosts.count == 1 ? authority.map { String($0) } ?? hosts[0] : nil
     query = Query(parts.count > 1 ? parts[1] : "")
@@ -48,6 +52,16 @@ struct HTTPRequest: Sendable {
       return (authority, rest.first == "/" ? rest : "/" + rest)
     }
     return (nil, target)
+  }
+
+  /// Whether the request may change something.
+  var isChange: Bool { ![.GET, .HEAD, .OPTIONS, .PROPFIND].contains(method) }
+
+  /// Returns the rest of a path below another one, or `nil` if it is not below that.
+  static func below(_ prefix: String, _ path: Substring) -> Substring? {
+    guard path.hasPrefix(prefix) else { return nil }
+    let rest = path.dropFirst(prefix.count)
+    return rest.isEmpty || rest.first == "/" ? rest : nil
   }
 
   /// Returns the value of a header that may occur once. Returns `nil` if it is missing, or there are several.

@@ -34,13 +34,14 @@ final class RecentAnswers: Sendable {
 
   /// Returns the key of requests that have the same response. Returns `nil` for a request whose response depends on
   /// more.
-  static func target(of request: HTTPRequest) -> String? {
-    guard request.method == .GET,
+  static func target(of request: HTTPRequest, by visitor: Visitor) -> String? {
+    guard request.method == .GET, visitor.seesEverything, visitor.root.isEmpty,
       request.target.utf8.count <= longest,
       request.path == "/api/file" || request.path == "/api/list" || request.path.hasPrefix("/dav/"),
       !request.headers.contains(where: { name, _ in isCondition(name.utf8) }), !ShownPage.isAsked(by: request)
     else { return nil }
-    return request.target
+    return
+      "\(visitor.account.everywhere.rawValue)\(visitor.isLocal)\(request.acceptsGzip)\(request.path)?\(request.query.sent)"
   }
 
   /// Returns whether a header is Range, or begins with If-.

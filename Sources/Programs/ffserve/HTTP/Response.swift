@@ -61,6 +61,10 @@ struct Response: Sendable {
   /// The policy for content that a browser may only show.
   static let inert = (name: "Content-Security-Policy", value: "default-src 'none'; frame-ancestors 'none'")
 
+  static func redirection(to target: String, _ status: HTTPResponseStatus = .movedPermanently) -> Response {
+    Response(status, headers: [("Location", target), ("Cache-Control", "no-store")])
+  }
+
   static func json(_ value: JSON, status: HTTPResponseStatus = .ok) -> Response {
     json(ByteBuffer(bytes: value.bytes), status: status)
   }

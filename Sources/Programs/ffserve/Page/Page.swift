@@ -7,7 +7,7 @@ enum Page {
   private static let policy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; media-src 'self' blob:; "
     + "connect-src 'self'; font-src 'self'; manifest-src 'self'; frame-src 'self'; object-src 'self'; base-uri 'none'; "
-    + "form-action 'none'; frame-ancestors 'none'"
+    + "form-action 'self'; frame-ancestors 'none'"
 
   private static let assets: [String: (type: String, bytes: [UInt8])] = [
     "/": ("text/html; charset=utf-8", PackageResources.page_html),
@@ -58,14 +58,44 @@ enum Page {
 
     """
 
-  /// The page for clients without the token.
-  static let locked = html(
-    Array(
+  /// The address of the form for names and passwords.
+  static let login = "/login"
+  /// The address that ends a session.
+  static let logout = "/logout"
+
+  /// Returns the page for clients without credentials, or with wrong ones.
+  ///
+  /// - Parameter hasNames: whether there are users with passwords.
+  static func locked(hasNames: Bool, isWrong: Bool) -> Response {
+    let title = hasNames ? "Sign in" : "Locked"
+    let wrong = isWrong ? "<p role=\"alert\">The \(hasNames ? "name or password" : "token") is wrong.</p>" : ""
+    let name = """
+      <label>Name<input name="name" autocomplete="username" autocapitalize="off" spellcheck="false" autofocus></label>
       """
-      <!DOCTYPE html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">\
-      <title>ffmount</title><h1>Locked</h1><p>Open the address that <code>ffmount serve</code> printed, \
-      with its token, or scan its QR code.</p>
-      """.utf8), status: .unauthorized)
+    let hint = "<p>The token is in the address and QR code that <code>ffmount serve</code> printed.</p>"
+    let text = """
+      <!DOCTYPE html><html lang="en"><meta charset="utf-8">\
+      <meta name="viewport" content="width=device-width, initial-scale=1">\
+      <meta name="color-scheme" content="light dark"><title>\(title) – ffmount</title>\
+      <style>\(lockedStyle)</style><main><h1>\(title)</h1>\(wrong)\
+      <form method="post" action="login">\(hasNames ? name : "")<label>\(hasNames ? "Password" : "Token")\
+      <input name="password" type="password" autocomplete="current-password" required></label>\
+      <button>\(hasNames ? "Sign in" : "Open")</button></form>\(hasNames ? "" : hint)</main>
+      """
+    return html(Array(text.utf8), status: .unauthorized)
+      .with("Content-Security-Policy", lockedPolicy).with("Cache-Control", "no-store")
+  }
+
+  private static let lockedPolicy =
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+
+  private static let lockedStyle = """
+    body{font:16px/1.5 system-ui,sans-serif;margin:0;min-height:100vh;display:grid;place-items:center}\
+    main{width:min(20rem,calc(100vw - 3rem))}h1{font-size:1.5rem}label{display:block;margin:0 0 1rem}\
+    input{display:block;width:100%;box-sizing:border-box;font:inherit;padding:.6rem;margin-top:.25rem}\
+    button{font:inherit;width:100%;padding:.7rem;border:0;border-radius:.5rem;background:#2467c4;color:#fff}\
+    [role=alert]{color:light-dark(#b3261e,#ff8a80)}
+    """
 }
 
 extension String {

@@ -374,6 +374,9 @@ const listing = {
     }
     const views = this.all.length;
     state.replaceChildren();
+    if (listing.rights?.join() === "drop") {
+      return showState("up", "Put files here", "Only others see what this folder contains.", "Upload files", () => pick(false));
+    }
     showState("folder", "This folder is empty", views ? `${plural(views, "view")} hidden; the options show them.` : "");
   },
 
@@ -703,19 +706,22 @@ async function openFolder(path, words, hash) {
   try {
     let items;
     let absolute = "";
+    let rights = [];
     const search = words ? new Search(path, words, control.signal) : null;
     if (search) items = await search.first();
     else {
       const answer = await ask("list", path, control.signal);
       items = answer.items.map((item) => entry(item, path));
       absolute = answer.absolutePath;
+      rights = answer.rights;
     }
     if (control.signal.aborted) return;
     clearTimeout(waiting);
-    Object.assign(listing, { path, hash, absolute, isSearch: Boolean(words), search });
+    Object.assign(listing, { path, hash, absolute, rights, isSearch: Boolean(words), search });
+    writing.showRights();
     showSort();
     if (path === "/" && absolute) {
-      listing.rootName = absolute.split("/").pop() || "/";
+      listing.rootName = writing.session?.root || absolute.split("/").pop() || "/";
       showCrumbs(path);
     }
     scroller.scrollTop = 0;
@@ -949,6 +955,7 @@ function showOptions() {
   }), make("span", {}, "Show views", make("small", {}, "Listed conversions such as report.pdf.pages, beside their files")));
   const dav = new URL("dav/", document.baseURI).href;
   const box = dialog("sheet", "Options", head("Options", close), make("div.body", {}, theme, views,
+    ...writing.account(),
     make("h3", {}, "As a network drive"), make("p.path", {}, make("code", {}, dav),
       tool("copy", "Copy the WebDAV address", "", () => copy(dav))),
     make("h3", {}, "Keys"), make("dl.keys", {}, ...keys.flatMap(([key, text]) => [

@@ -2,7 +2,25 @@
 // Changes of the tree, where the server permits them: uploads, new folders, renaming, moving and deleting, and the selection of
 // several entries. Uses the elements and functions of page.js.
 
-const writing = { isAllowed: false, hasSelection: false, selected: new Map(), batches: 0 };
+const writing = {
+  hasSelection: false, selected: new Map(), batches: 0,
+  /** The account, and the name of the root. Null until they are known. */
+  session: null,
+  /** Whether entries of the folder can be renamed, moved and removed. */
+  get isAllowed() { return Boolean(listing.rights?.includes("write")); },
+  /** Whether files can be added to the folder. */
+  get canAdd() { return Boolean(listing.rights?.includes("drop")); },
+};
+
+writing.showRights = () => { $("add").title = writing.canAdd ? "Add or select" : "Select"; };
+
+/** Returns the part of the options that tells who is signed in. */
+writing.account = () => {
+  const session = writing.session;
+  if (!session?.canSignOut) return [];
+  return [make("h3", {}, session.name ? `Signed in as ${session.name}` : "Signed in"),
+    make("form", { method: "post", action: "logout" }, make("button.button", { type: "submit" }, "Sign out"))];
+};
 
 /** Sends a request that changes something. Throws a Failure with the server's reason. */
 async function change(method, url, headers = {}) {
@@ -16,6 +34,7 @@ async function refresh() {
   if (listing.isSearch || listing.path === null || isSearching()) return;
   const path = listing.path;
   const answer = await ask("list", path);
+  listing.rights = answer.rights;
   if (listing.path !== path || listing.isSearch || isSearching()) return;
   const top = scroller.scrollTop;
   const hadFocus = list.contains(document.activeElement);
@@ -353,14 +372,14 @@ function pick(isFolder) {
 
 function showAdd() {
   const choice = (symbol, label, action) => make("button.button", { type: "button", click: () => { box.close(); action(); } }, icon(symbol), label);
-  const parts = writing.isAllowed
+  const parts = writing.canAdd
     ? [choice("up", "Upload files", () => pick(false)), choice("folder", "Upload a folder", () => pick(true)), choice("plus", "New folder", newFolder)] : [];
   const box = dialog("sheet", "Add or select", head("Add or select", () => box.close()), make("div.body", {},
     make("div.buttons.column", {}, ...parts, choice("check", "Select entries", () => { writing.hasSelection = true; showSelection(); })),
-    writing.isAllowed ? make("p.quietly", {}, "Files and folders can also be dropped on the page.") : null));
+    writing.canAdd ? make("p.quietly", {}, "Files and folders can also be dropped on the page.") : null));
 }
 
-const isDropTarget = (event) => writing.isAllowed && !listing.isSearch && !viewer.isOpen && event.dataTransfer?.types.includes("Files");
+const isDropTarget = (event) => writing.canAdd && !listing.isSearch && !viewer.isOpen && event.dataTransfer?.types.includes("Files");
 addEventListener("dragover", (event) => {
   if (!isDropTarget(event)) return;
   event.preventDefault();
@@ -374,15 +393,16 @@ addEventListener("drop", (event) => {
   filesOf(event.dataTransfer).then(upload, (error) => toast(String(error)));
 });
 document.addEventListener("paste", (event) => {
-  if (event.target.closest("input, textarea") || !writing.isAllowed || !event.clipboardData?.files.length) return;
+  if (event.target.closest("input, textarea") || !writing.canAdd || !event.clipboardData?.files.length) return;
   event.preventDefault();
   upload([...event.clipboardData.files].map((file) => [file, file.name]));
 });
 addEventListener("hashchange", () => { if (writing.hasSelection) endSelection(); });
 $("add").addEventListener("click", showAdd);
 
-// What the server permits is in its answer to OPTIONS.
-fetch("dav/", { method: "OPTIONS" }).then((answer) => {
-  writing.isAllowed = (answer.headers.get("allow") || "").includes("PUT");
-  $("add").title = writing.isAllowed ? "Add or select" : "Select";
+answerOf("api/session").then(async (answer) => {
+  writing.session = await answer.json();
+  if (listing.path !== "/") return;
+  listing.rootName = writing.session.root;
+  showCrumbs("/");
 }, () => {});

@@ -3,38 +3,55 @@ import Locks
 import NIOHTTP1
 import Synchronization
 import Text
+import Threads
 
-/// Authorizes requests by token and Host header.
+/// Authorizes requests by Host header and credentials.
 final class Access: Sendable {
-  enum Verdict {
-    /// `cookie` is the cookie to set, non-nil if the token was passed in the URL.
-    case admitted(cookie: String?)
+  enum Verdict: Sendable {
+    /// `cookie` is the cookie to set, non-nil if the credentials were passed in the URL or a form.
+    case admitted(Account, cookie: String?)
     case refused(Response)
+    /// The password has to be compared, which blocks.
+    case undecided(@Sendable () throws(Fault) -> Verdict)
   }
 
-  private struct Key {
-    let token: Secret
-    /// The value of the cookie. It proves that its owner knew the token, but is not the token.
-    let pass: Secret
+  private struct State {
+    /// The account of the token, or of a server that requires none.
+    var owner: Account?
+    var users: [Account] = []
+    var accounts = Accounts([])
   }
 
-  /// The token and its cookie. Nil if none is required.
-  private let key = UnfairLock<Key?>(nil)
+  private let state = UnfairLock(State())
   private let hosts: HostNames
   private let guesses = GuessLimit()
   private let wrong = Atomic<Int>(0)
+  /// The digests of recently used names and passwords, so that each request of a program does not hash them slowly.
+  private let known = UnfairLock<Set<[UInt8]>>([])
+  private let salt = Secret.random()
+  /// Held while a password is hashed, which takes much memory.
+  private let hashing = CancellableLock()
 
-  /// The number of wrong tokens received.
+  private static let mostKnown = 1024
+
+  /// The number of wrong credentials received.
   var wrongTokens: Int { wrong.load(ordering: .relaxed) }
 
   init(hosts: HostNames) { self.hosts = hosts }
 
-  /// Replaces the token. The cookie of an earlier one is no longer valid.
-  func set(token: String?) {
-    let new = token.map { token in
-      Key(token: Secret(Array(token.utf8)), pass: Secret.derived(from: token, for: "cookie of ffserve"))
+  /// Replaces the account of the token. The cookies of an earlier one are no longer valid.
+  ///
+  /// - Parameter owner: Nil if only users have access.
+  func set(owner: Account?) { set { $0.owner = owner } }
+
+  /// Replaces the users.
+  func set(users: [Account]) { set { $0.users = users } }
+
+  private func set(_ body: (inout State) -> Void) {
+    state.withLock { state in
+      body(&state)
+      state.accounts = Accounts((state.owner.map { [$0] } ?? []) + state.users)
     }
-    key.withLock { $0 = new }
   }
 
   /// Adds a name of the server.
@@ -56,42 +73,75 @@ final class Access: Sendable {
     if isCrossSite(request) { return .refused(.problem(.forbidden, "requests from other sites' pages are refused")) }
     if isForeign(request) { return .refused(.problem(.forbidden, "changes by other sites' pages are refused")) }
     if isEmbedded(request) { return .refused(.problem(.forbidden, "this cannot be embedded in a page")) }
-    guard let key = key.withLock({ $0 }) else { return .admitted(cookie: nil) }
-    // 256 bits cannot be guessed, and clients with the cookie are not locked out by others' guesses.
-    let cookieName = Self.cookieName(host)
-    if Self.cookies(cookieName, request).contains(where: { key.pass.matches(Array($0.utf8)) }) {
-      return .admitted(cookie: nil)
-    }
-    guard guesses.permits(request.peer) else {
-      return .refused(.problem(.tooManyRequests, "too many wrong tokens", headers: [("Retry-After", "60")]))
-    }
-    var given: [[UInt8]] = []
-    if let header = request.header("authorization") {
-      if let bearer = Self.after("bearer ", header) { given.append(Array(bearer.utf8)) }
-      // File managers also ask for a user name, which is ignored.
-      if let basic = Self.after("basic ", header), let decoded = Base64.bytes(of: basic) {
-        given.append(Array(decoded.drop { $0 != UInt8(ascii: ":") }.dropFirst()))
+    return identify(request, state.withLock { $0.accounts })
+  }
+
+  /// Finds the account whose credentials a request has.
+  private func identify(_ request: HTTPRequest, _ accounts: Accounts) -> Verdict {
+    let now = HTTPDate.now.seconds
+    if let open = accounts.open(at: now) { return .admitted(open, cookie: nil) }
+    let credentials = GivenCredentials(request)
+    // Cookies cannot be guessed, and clients with one are not locked out by others' guesses.
+    if !credentials.isForm {
+      for cookie in Self.cookies(request) {
+        if let account = accounts.account(pass: cookie.utf8, at: now) { return .admitted(account, cookie: nil) }
       }
     }
-    let fromQuery = request.query.bytes("token")
-    if let fromQuery { given.append(fromQuery) }
-    if given.contains(where: key.token.matches) {
-      guard let fromQuery, key.token.matches(fromQuery) else { return .admitted(cookie: nil) }
-      let secure = request.isSecure ? "; Secure" : ""
-      return .admitted(
-        cookie: "\(cookieName)=\(key.pass.hexadecimal); Path=/; HttpOnly; SameSite=Strict\(secure)")
+    if let refusal = refusalOfGuess(request) { return .refused(refusal) }
+    for token in credentials.tokens {
+      if let account = accounts.account(token: token, at: now) { return admitted(account, credentials, request) }
     }
-    if !given.isEmpty {
+    guard let (name, password) = credentials.login, accounts.haveNames else {
+      return .refused(locked(request, accounts, isWrong: !credentials.tokens.isEmpty))
+    }
+    let account = accounts.account(name: name, at: now)
+    let given: String? = if case .password(let hash)? = account?.credential { hash } else { nil }
+    let digest = Secret.digest(Array("\(salt)\0\(name)\0\(given ?? "")\0".utf8) + password)
+    if let account, known.withLock({ $0.contains(digest) }) { return admitted(account, credentials, request) }
+    return .undecided { [self] () throws(Fault) in
+      let hash = given ?? Self.unknownHash
+      try hashing.lock()
+      defer { hashing.unlock() }
+      // Many may have been guessed in the meantime.
+      if let refusal = refusalOfGuess(request) { return .refused(refusal) }
+      guard PasswordHash.isPassword(password, of: hash), let account else {
+        return .refused(locked(request, accounts, isWrong: true))
+      }
+      known.withLock { known in
+        if known.count >= Self.mostKnown { known = [] }
+        known.insert(digest)
+      }
+      return admitted(account, credentials, request)
+    }
+  }
+
+  /// Compared with the passwords of unknown users, so that the time does not reveal that they are unknown.
+  private static let unknownHash = PasswordHash.made(of: Array(Secret.random().utf8)) ?? ""
+
+  private func admitted(_ account: Account, _ credentials: GivenCredentials, _ request: HTTPRequest) -> Verdict {
+    guard credentials.areForSession, let pass = account.pass else { return .admitted(account, cookie: nil) }
+    return .admitted(account, cookie: Self.cookie(pass.hexadecimal, request))
+  }
+
+  private func refusalOfGuess(_ request: HTTPRequest) -> Response? {
+    guesses.permits(request.peer)
+      ? nil : .problem(.tooManyRequests, "too many wrong tokens", headers: [("Retry-After", "60")])
+  }
+
+  /// Returns the response to a request without credentials, or with wrong ones.
+  private func locked(_ request: HTTPRequest, _ accounts: Accounts, isWrong: Bool) -> Response {
+    if isWrong {
       guesses.noteWrong(request.peer)
       wrong.add(1, ordering: .relaxed)
     }
     let isDAV = WebDAV.isAsked(by: request)
     let challenge = isDAV ? "Basic realm=\"ffmount\", charset=\"UTF-8\"" : "Bearer realm=\"ffmount\""
-    if request.path == "/" { return .refused(Page.locked.with("WWW-Authenticate", challenge)) }
-    return .refused(
-      .problem(
-        .unauthorized, "the token is missing or wrong: it is in the address that ffmount serve printed",
-        headers: [("WWW-Authenticate", challenge)]))
+    if !isDAV, request.path == "/" || request.path == Page.login {
+      return Page.locked(hasNames: accounts.haveNames, isWrong: isWrong).with("WWW-Authenticate", challenge)
+    }
+    let hint = accounts.haveNames ? "sign in at the page" : "it is in the address that ffmount serve printed"
+    return .problem(
+      .unauthorized, "the token or password is missing or wrong: \(hint)", headers: [("WWW-Authenticate", challenge)])
   }
 
   /// Returns whether the request is from a page of another site, according to the browser, and not a navigation to the
@@ -99,13 +149,13 @@ final class Access: Sendable {
   private func isCrossSite(_ request: HTTPRequest) -> Bool {
     guard let site = request.header("sec-fetch-site"), site == "cross-site" || site == "same-site" else { return false }
     let isPage = request.header("sec-fetch-mode") == "navigate" && request.header("sec-fetch-dest") == "document"
-    return !(isPage && request.path == "/")
+    return !(isPage && (request.path == "/" || request.path == Page.login))
   }
 
   /// Returns whether a request that may change something is from a page of another site. Browsers that do not send
   /// Sec-Fetch-Site send Origin (RFC 6454). An address in it does not suffice, because it may be any machine's.
   private func isForeign(_ request: HTTPRequest) -> Bool {
-    if [.GET, .HEAD, .OPTIONS, .PROPFIND].contains(request.method) { return false }
+    if !request.isChange { return false }
     let origins = request.headers["origin"]
     if origins.isEmpty || request.header("sec-fetch-site") == "same-origin" { return false }
     return origins.count > 1 || HTTPRequest.parts(of: origins[0][...]).authority.map { String($0) } != request.host
@@ -119,23 +169,29 @@ final class Access: Sendable {
     return kind != "empty" && kind != "document"
   }
 
+  /// Returns a cookie for the page, or one that removes it.
+  ///
+  /// - Parameter value: Nil to remove it.
+  static func cookie(_ value: String?, _ request: HTTPRequest) -> String {
+    "\(cookieName(request))=\(value ?? ""); Path=\(request.base)/; HttpOnly; SameSite=Strict"
+      + (value == nil ? "; Max-Age=0" : "") + (request.isSecure ? "; Secure" : "")
+  }
+
   /// Returns the name of the cookie. It contains the port of the requested address, because cookies are not separated
   /// by ports. Several servers behind one address share a cookie.
-  private static func cookieName(_ host: String) -> String {
+  private static func cookieName(_ request: HTTPRequest) -> String {
+    let host = request.host ?? ""
     let port = host.split(separator: ":").last.map { $0.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 } ? $0 : "" } ?? ""
     return host.contains(":") && !port.isEmpty && !host.hasSuffix("]") ? "ffserve-\(port)" : "ffserve"
   }
 
   /// Returns all cookies with the name. Another server on the same machine can set an invalid one that hides the right
   /// one.
-  private static func cookies(_ cookieName: String, _ request: HTTPRequest) -> some Sequence<Substring> {
-    request.headers["cookie"].lazy.flatMap { $0.split(separator: ";").prefix(64) }.compactMap { pair in
+  private static func cookies(_ request: HTTPRequest) -> some Sequence<Substring> {
+    let start = cookieName(request) + "="
+    return request.headers["cookie"].lazy.flatMap { $0.split(separator: ";").prefix(64) }.compactMap { pair in
       let pair = pair.drop { $0 == " " }
-      return pair.hasPrefix(cookieName + "=") ? pair.dropFirst(cookieName.count + 1) : nil
+      return pair.hasPrefix(start) ? pair.dropFirst(start.count) : nil
     }
-  }
-
-  private static func after(_ scheme: String, _ header: String) -> Substring? {
-    header.lowercased().hasPrefix(scheme) ? header.dropFirst(scheme.count) : nil
   }
 }

@@ -10,9 +10,11 @@ import Tree
 /// The removed files and folders of the page, which can be restored. They are in `.trash` of the tree's root, in the
 /// form of the FreeDesktop.org Trash specification: `files/NAME` and `info/NAME.trashinfo`.
 struct Trash: Sendable {
-  let site: Site
+  let visitor: Visitor
 
-  init(_ site: Site) { self.site = site }
+  private var site: Site { visitor.site }
+
+  init(_ visitor: Visitor) { self.visitor = visitor }
 
   private static let folder: FileName = ".trash"
 
@@ -22,7 +24,7 @@ struct Trash: Sendable {
   }
 
   func answer(_ request: HTTPRequest) -> Site.Answer {
-    if let refusal = WebDAV(site).refusal(of: request) { return .now(refusal) }
+    if let refusal = visitor.refusalToWrite { return .now(refusal) }
     let key = request.method == .POST ? "item" : "path"
     guard let path = request.query.bytes(key).flatMap({ TreePath($0) }), !path.names.isEmpty,
       request.method == .DELETE || path.names.count == 1
@@ -36,16 +38,16 @@ struct Trash: Sendable {
   }
 
   private func remove(_ path: TreePath) throws(Fault) -> Response {
-    let place = try site.place(path, followsLast: false)
-    let reach = LockTable.Reach(path: path.names, changesName: true, isDeep: true)
-    guard site.locks.hindrance(to: reach, tokens: [], user: "") == nil else {
+    let target = try visitor.target(path, for: .change, changesName: true, followsLast: false)
+    guard let place = target.item else { throw .notFound }
+    let reach = LockTable.Reach(path: target.names, changesName: true, isDeep: true)
+    guard site.locks.hindrance(to: reach, tokens: [], user: visitor.account.name) == nil else {
       return .problem(.locked, "the file is locked by a WebDAV client", instance: path.encoded)
     }
-    // Resolved, because the path may lead through links.
-    let names = place.names
+    let names = target.names
     guard try place.provenance(.blocking) == nil else { throw .inView }
     guard site.hasTrash, names.first != Self.folder, let name = names.last else {
-      try site.library.removeItem(at: path.names, recursively: true)
+      try site.library.removeItem(at: names, recursively: true)
       return .json(["path": .string(path.text)])
     }
     for name in ["files", "info"] as [FileName] {
@@ -78,13 +80,18 @@ struct Trash: Sendable {
       let path = TreePath(encoded: Substring(decoding: line.dropFirst(prefix.count), as: UTF8.self)),
       !path.names.isEmpty
     else { throw Fault(.damaged, "the record in the trash has no path") }
-    let reach = LockTable.Reach(path: path.names, changesName: true)
-    guard site.locks.hindrance(to: reach, tokens: [], user: "") == nil else {
-      return .problem(.locked, "the folder is locked by a WebDAV client", instance: path.encoded)
+    // The trash contains the files of all accounts.
+    guard visitor.rights(at: path.names).contains(.change), let own = visitor.path(of: path.names) else {
+      throw .notFound
     }
-    try site.library.makeFolder(at: Array(path.names.dropLast()), intermediates: true)
-    try site.library.renameItem(at: [Self.folder, "files", item], to: path.names, replacing: false)
+    let names = try visitor.target(own, for: .change, changesName: true, followsLast: false).names
+    let reach = LockTable.Reach(path: names, changesName: true)
+    guard site.locks.hindrance(to: reach, tokens: [], user: "") == nil else {
+      return .problem(.locked, "the folder is locked by a WebDAV client", instance: own.encoded)
+    }
+    try site.library.makeFolder(at: Array(names.dropLast()), intermediates: true)
+    try site.library.renameItem(at: [Self.folder, "files", item], to: names, replacing: false)
     try site.library.removeItem(at: info, recursively: false)
-    return .json(["path": .string(path.text)])
+    return .json(["path": .string(own.text)])
   }
 }

@@ -13,9 +13,11 @@ import Tree
 /// The bytes are in a file of the target's folder whose name contains the upload's number and size. There is no other
 /// record, so an upload is as long as the file is.
 struct Uploads: Sendable {
-  let site: Site
+  let visitor: Visitor
 
-  init(_ site: Site) { self.site = site }
+  fileprivate var site: Site { visitor.site }
+
+  init(_ visitor: Visitor) { self.visitor = visitor }
 
   private static let root = "/api/uploads"
   private static let general: [(name: String, value: String)] = [
@@ -55,35 +57,33 @@ struct Uploads: Sendable {
     }
   }
 
-  /// Begins to receive the bytes of a PATCH. Returns `nil` for other requests.
-  func reception(of request: HTTPRequest) -> Reception.Start? {
-    guard request.method == .PATCH, Self.isAsked(by: request) else { return nil }
-    if let refusal = refusal(of: request) { return { .refused(refusal) } }
+  /// Begins to receive the bytes of a PATCH. Blocks.
+  func reception(of request: HTTPRequest) throws(Fault) -> Reception {
+    if let refusal = refusal(of: request) { return .refused(refusal) }
     guard let path = request.query.bytes("path").flatMap({ TreePath($0) }), !path.names.isEmpty,
       let number = Self.number(of: request)
-    else { return { .refused(.problem(.notFound, "there is no such upload")) } }
+    else { return .refused(.problem(.notFound, "there is no such upload")) }
     guard request.header("content-type") == "application/offset+octet-stream" else {
-      return { .refused(.problem(.unsupportedMediaType, "the type is not application/offset+octet-stream")) }
+      return .refused(.problem(.unsupportedMediaType, "the type is not application/offset+octet-stream"))
     }
     guard let offset = request.header("upload-offset").flatMap({ Int64($0) }), offset >= 0 else {
-      return { .refused(.problem(.badRequest, "the Upload-Offset header is missing or not an offset")) }
+      return .refused(.problem(.badRequest, "the Upload-Offset header is missing or not an offset"))
     }
     let replacing = request.query.flag("replace") ?? false
     let length = request.header("content-length").flatMap { Int64($0) } ?? 0
-    return { [self] () throws(Fault) in
-      do throws(Fault) {
-        let part = try part(path, number)
-        // Nothing of a body that is too long is stored.
-        guard offset != part.offset || length <= part.size - offset else {
-          return .refused(.problem(.payloadTooLarge, "the body is longer than the upload", instance: path.encoded))
-        }
-        return try PartUpload.reception(self, path, part, number, at: offset, replacing: replacing)
-      } catch { return .refused(.problem(error, instance: path.encoded)) }
-    }
+    do throws(Fault) {
+      let target = try visitor.upload(path)
+      let part = try part(target, number)
+      // Nothing of a body that is too long is stored.
+      guard offset != part.offset || length <= part.size - offset else {
+        return .refused(.problem(.payloadTooLarge, "the body is longer than the upload", instance: path.encoded))
+      }
+      return try PartUpload.reception(self, path, target, part, number, at: offset, replacing: replacing)
+    } catch { return .refused(.problem(error, instance: path.encoded)) }
   }
 
   private func refusal(of request: HTTPRequest) -> Response? {
-    if let refusal = WebDAV(site).refusal(of: request) { return refusal }
+    if let refusal = visitor.refusalToWrite { return refusal }
     guard request.header("tus-resumable") == "1.0.0" else {
       return .problem(
         .preconditionFailed, "the Tus-Resumable header is not 1.0.0", headers: [("Tus-Version", "1.0.0")])
@@ -106,23 +106,25 @@ struct Uploads: Sendable {
   // MARK: Requests
 
   private func create(_ path: TreePath, _ size: Int64, _ replacing: Bool) throws(Fault) -> Response {
-    if let refusal = try hindrance(path, replacing: replacing) { return refusal }
+    let target = try visitor.upload(path)
+    if let refusal = try hindrance(target, path, replacing: replacing) { return refusal }
     guard try site.space().available >= size else { throw Fault(.system(ENOSPC)) }
-    try site.library.makeFolder(at: Array(path.names.dropLast()), intermediates: true)
+    try site.library.makeFolder(at: Array(target.names.dropLast()), intermediates: true)
     let number = Secret.random()
     let part = Part(number: number, size: size)
-    try Replacement(of: path.names.dropLast() + [part.name], in: site.library, replacing: false).finish()
-    let location = "\(Self.root)/\(number)?path=\(Percent.encoded(path.bytes))" + (replacing ? "&replace=1" : "")
+    try Replacement(of: target.names.dropLast() + [part.name], in: site.library, replacing: false).finish()
+    let location =
+      "\(visitor.base)\(Self.root)/\(number)?path=\(Percent.encoded(path.bytes))" + (replacing ? "&replace=1" : "")
     if size == 0 {
       // No byte follows that could end the upload.
-      try finished(path, part, replacing: replacing).finish()
+      try finished(target, part, replacing: replacing).finish()
       site.forgetAnswers()
     }
     return Response(.created, headers: Self.general + [("Location", location)])
   }
 
   private func state(_ path: TreePath, _ number: String) throws(Fault) -> Response {
-    let part = try part(path, number)
+    let part = try part(visitor.upload(path), number)
     return Response(
       .ok,
       headers: Self.general + [
@@ -131,23 +133,25 @@ struct Uploads: Sendable {
   }
 
   private func remove(_ path: TreePath, _ number: String) throws(Fault) -> Response {
-    let part = try part(path, number)
+    let target = try visitor.upload(path)
+    let part = try part(target, number)
     guard site.activeUploads.begin(number) else { return .problem(.locked, Self.isActive) }
     defer { site.activeUploads.end(number) }
-    try site.library.removeItem(at: path.names.dropLast() + [part.name], recursively: false)
+    try site.library.removeItem(at: target.names.dropLast() + [part.name], recursively: false)
     return Response(.noContent, headers: Self.general)
   }
 
   static let isActive = "another request currently sends bytes of this upload"
 
   /// Returns the response to an upload that would replace something, or that a lock forbids. Otherwise returns `nil`.
-  fileprivate func hindrance(_ path: TreePath, replacing: Bool) throws(Fault) -> Response? {
-    let existing = try site.library.existing(path.names)
-    if let existing, existing.attributes.kind != .file || !replacing {
+  fileprivate func hindrance(
+    _ target: Visitor.Target, _ path: TreePath, replacing: Bool
+  ) throws(Fault) -> Response? {
+    if let existing = target.item, existing.attributes.kind != .file || !replacing {
       return .problem(.conflict, "the name exists", instance: path.encoded)
     }
-    let reach = LockTable.Reach(path: path.names, changesName: existing == nil)
-    return site.locks.hindrance(to: reach, tokens: [], user: "") == nil
+    let reach = LockTable.Reach(path: target.names, changesName: target.item == nil)
+    return site.locks.hindrance(to: reach, tokens: [], user: visitor.account.name) == nil
       ? nil : .problem(.locked, "the file is locked by a WebDAV client", instance: path.encoded)
   }
 
@@ -162,8 +166,8 @@ struct Uploads: Sendable {
   }
 
   /// Returns the upload with a number. Throws ENOENT if there is none beside the path.
-  private func part(_ path: TreePath, _ number: String) throws(Fault) -> Part {
-    let folder = try site.library.place(Array(path.names.dropLast()))
+  private func part(_ target: Visitor.Target, _ number: String) throws(Fault) -> Part {
+    let folder = try site.library.place(Array(target.names.dropLast()))
     let prefix = Array(".\(number).".utf8)
     for (name, kind) in try folder.realEntries() where kind == .file && name.bytes.starts(with: prefix) {
       let words = name.text.split(separator: ".")
@@ -175,8 +179,10 @@ struct Uploads: Sendable {
   }
 
   /// Returns the file of an upload, open, which gets the name of its target.
-  fileprivate func finished(_ path: TreePath, _ part: Part, replacing: Bool) throws(Fault) -> Replacement {
-    try Replacement(of: path.names, in: site.library, replacing: replacing, resuming: part.name)
+  fileprivate func finished(_ target: Visitor.Target, _ part: Part, replacing: Bool) throws(Fault) -> Replacement {
+    try Replacement(
+      of: target.names, in: site.library, replacing: replacing && visitor.rights(at: target.names).contains(.change),
+      resuming: part.name)
   }
 
   static func answer(offset: Int64) -> Response {
@@ -187,19 +193,15 @@ struct Uploads: Sendable {
 /// The bytes of a PATCH, which stay if the client leaves.
 private final class PartUpload: BodySink {
   private let uploads: Uploads
-  private let path: TreePath
   private let part: Uploads.Part
-  private let replacing: Bool
   private let replacement: Replacement
   private nonisolated(unsafe) var offset: Int64
 
   private init(
-    _ uploads: Uploads, _ path: TreePath, _ part: Uploads.Part, replacing: Bool, _ replacement: Replacement
+    _ uploads: Uploads, _ part: Uploads.Part, _ replacement: Replacement
   ) {
     self.uploads = uploads
-    self.path = path
     self.part = part
-    self.replacing = replacing
     self.replacement = replacement
     unsafe offset = part.offset
   }
@@ -207,16 +209,17 @@ private final class PartUpload: BodySink {
   deinit { uploads.site.activeUploads.end(part.number) }
 
   static func reception(
-    _ uploads: Uploads, _ path: TreePath, _ part: Uploads.Part, _ number: String, at offset: Int64, replacing: Bool
+    _ uploads: Uploads, _ path: TreePath, _ target: Visitor.Target, _ part: Uploads.Part, _ number: String,
+    at offset: Int64, replacing: Bool
   ) throws(Fault) -> Reception {
     guard offset == part.offset else {
       return .refused(.problem(.conflict, "the upload has \(part.offset) bytes", instance: path.encoded))
     }
-    if let refusal = try uploads.hindrance(path, replacing: replacing) { return .refused(refusal) }
+    if let refusal = try uploads.hindrance(target, path, replacing: replacing) { return .refused(refusal) }
     guard uploads.site.activeUploads.begin(number) else { return .refused(.problem(.locked, Uploads.isActive)) }
     do throws(Fault) {
-      let replacement = try uploads.finished(path, part, replacing: replacing)
-      return .sink(PartUpload(uploads, path, part, replacing: replacing, replacement))
+      let replacement = try uploads.finished(target, part, replacing: replacing)
+      return .sink(PartUpload(uploads, part, replacement))
     } catch {
       uploads.site.activeUploads.end(number)
       throw error

@@ -1,0 +1,64 @@
+import Bytes
+import Files
+import Glibc
+import NIOCore
+import NIOHTTP1
+
+/// The file of `--log`, with one line for each request that changes something, also if it is refused.
+struct ChangeLog: Sendable {
+  private let path: String
+
+  init(_ path: String) { self.path = path }
+
+  /// Appends a line: the time, the client's address, the account, the method, the path, a destination, and the status. The
+  /// file is opened each time, so that it can be moved away. Blocks.
+  func note(_ request: HTTPRequest, _ account: Account, _ outcome: String) throws(Fault) {
+    let query = request.query.without("token")
+    var words = [
+      HTTPDate.iso(HTTPDate.now), request.peer, account.name.isEmpty ? "-" : account.name, request.method.rawValue,
+      Self.plain("\(request.base)\(request.path)\(query.isEmpty ? "" : "?" + query)"),
+    ]
+    if let destination = request.header("destination") { words += ["->", Self.plain(destination)] }
+    words.append(outcome)
+    let line = Array((words.joined(separator: " ") + "\n").utf8)
+    let raw = unsafe open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0o600)
+    guard raw >= 0 else { throw Fault(.system(errno)) }
+    let file = Descriptor(owning: raw)
+    // One call, so that lines of several servers do not mix.
+    guard unsafe write(file.raw, line, line.count) == line.count else { throw Fault(.system(errno)) }
+  }
+
+  /// Returns text in one line without blanks.
+  private static func plain(_ text: String) -> String {
+    String(decoding: text.utf8.map { $0 > 0x20 && $0 != 0x7f ? $0 : UInt8(ascii: "_") }, as: UTF8.self)
+  }
+}
+
+/// A body whose outcome is noted in the log.
+final class LoggedSink: BodySink {
+  private let sink: any BodySink
+  private let note: @Sendable (String) -> Void
+
+  init(_ sink: any BodySink, note: @escaping @Sendable (String) -> Void) {
+    self.sink = sink
+    self.note = note
+  }
+
+  func write(_ bytes: ByteBuffer) throws(Fault) { try sink.write(bytes) }
+
+  func finish() throws(Fault) -> Response {
+    do throws(Fault) {
+      let response = try sink.finish()
+      note("\(response.status.code)")
+      return response
+    } catch {
+      note("\(error.httpStatus.code)")
+      throw error
+    }
+  }
+
+  func discard() {
+    sink.discard()
+    note("cut off")
+  }
+}
