@@ -13,7 +13,7 @@ import time
 import urllib.parse
 import zipfile
 
-from serving import Server
+from serving import Server, answer
 
 program, folder = sys.argv[1:]
 source = os.path.join(folder, "shown")
@@ -167,6 +167,20 @@ def locks(server):
     same("below", [status("PUT", "/dav/folder/new", body=b"x"), status("DELETE", "/dav/folder"), status("MKCOL", "/dav/folder/m")], [423] * 3)
     same("below, with it", status("PUT", "/dav/folder/new", f"If: </dav/folder> ({token})", body=b"x"), 201)
     same("over it", status("LOCK", "/dav/", body=LOCK % b"exclusive"), 423)
+    status("UNLOCK", "/dav/folder", f"Lock-Token: {token}")
+    # Set while the bytes of another client arrive.
+    for name, begin in (("/dav/plain.txt", "PUT"), ("/dav/link", "PUT")):
+        before = content("plain.txt")
+        with server.connect() as connection:
+            connection.sendall(f"{begin} {name} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 8\r\n\r\nhalf".encode())
+            time.sleep(.3)
+            token = server.ask("/dav/plain.txt", method="LOCK", body=LOCK % b"exclusive").header("lock-token")
+            connection.sendall(b"half")
+            same(f"{begin} {name} beside a new lock", (answer(connection).status, content("plain.txt"), left()), (423, before, []))
+        status("UNLOCK", "/dav/plain.txt", f"Lock-Token: {token}")
+    token = server.ask("/dav/folder", method="LOCK", body=LOCK % b"exclusive").header("lock-token")
+    os.symlink("folder", os.path.join(source, "to folder"))
+    same("through a link", [status("PUT", "/dav/to%20folder/" + name, body=b"x") for name in ("new", "newer")], [423] * 2)
     status("UNLOCK", "/dav/folder", f"Lock-Token: {token}")
     token = server.ask("/dav/brief", "Timeout: Second-1", method="LOCK", body=LOCK % b"exclusive").header("lock-token")
     same("a brief one", status("PUT", "/dav/brief", body=b"x"), 423)

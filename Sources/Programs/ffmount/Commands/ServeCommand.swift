@@ -11,7 +11,7 @@ struct ServeCommand: ParsableCommand {
     discussion: """
       Shows SOURCE with all views at http://127.0.0.1:4200/ until it is interrupted; nothing is mounted. With --host, \
       other machines can connect, too: clients then need a token, which is printed with the address. Besides the \
-      page there is an API, below /api/, and WebDAV, below /dav/.
+      page there is an API, below /api/, and WebDAV, below /dav/. ffmount serve users manages the users of --users.
       """)
 
   @OptionGroup var arguments: ServeOptions

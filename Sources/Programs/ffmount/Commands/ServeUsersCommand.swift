@@ -14,7 +14,9 @@ struct ServeUsersCommand: ParsableCommand {
       Changes the file that ffmount serve --users reads, which takes effect within seconds. add asks for the password, \
       or reads the first line of standard input; it replaces a user of the same name. PATH is one of the served tree. \
       A user sees nothing of what these paths do not contain.
-      """)
+      """,
+    // Not a word that a SOURCE cannot be called.
+    shouldDisplay: false)
 
   @OptionGroup var arguments: ServeUsersOptions
 

@@ -61,19 +61,17 @@ final class FileUpload: BodySink {
   func finish() throws(Fault) -> Response {
     defer { dav.site.forgetAnswers() }
     let isNew = replacement.old == nil
-    if Conditions(request).areAboutState {
-      // Only one of several clients that expect the same state succeeds.
-      try dav.site.conditionalChanges.lock()
-      defer { dav.site.conditionalChanges.unlock() }
-      let target = Visitor.Target(names: names, item: try dav.site.library.existing(names))
-      if let refusal = try Self.refusal(dav, path, request, target) {
-        discard()
-        return refusal
-      }
-      try replacement.finish()
-    } else {
-      try replacement.finish()
+    // Only one of several clients that expect the same state succeeds.
+    let isConditional = Conditions(request).areAboutState
+    if isConditional { try dav.site.conditionalChanges.lock() }
+    defer { if isConditional { dav.site.conditionalChanges.unlock() } }
+    // Another client may have changed or locked the file since the body began.
+    let target = Visitor.Target(names: names, item: try dav.site.library.existing(names))
+    if let refusal = try Self.refusal(dav, path, request, target) {
+      discard()
+      return refusal
     }
+    try replacement.finish()
     var headers: [(name: String, value: String)] = []
     let place = try dav.site.library.place(names)
     if let modified = request.header("x-oc-mtime").flatMap({ Int64($0.prefix { $0 != "." }) }) {

@@ -195,14 +195,18 @@ private final class PartUpload: BodySink {
   private let uploads: Uploads
   private let part: Uploads.Part
   private let replacement: Replacement
+  /// Returns the response to an upload whose target has been locked or created since it began. Blocks.
+  private let hindrance: @Sendable () throws(Fault) -> Response?
   private nonisolated(unsafe) var offset: Int64
 
   private init(
-    _ uploads: Uploads, _ part: Uploads.Part, _ replacement: Replacement
+    _ uploads: Uploads, _ part: Uploads.Part, _ replacement: Replacement,
+    hindrance: @escaping @Sendable () throws(Fault) -> Response?
   ) {
     self.uploads = uploads
     self.part = part
     self.replacement = replacement
+    self.hindrance = hindrance
     unsafe offset = part.offset
   }
 
@@ -219,7 +223,11 @@ private final class PartUpload: BodySink {
     guard uploads.site.activeUploads.begin(number) else { return .refused(.problem(.locked, Uploads.isActive)) }
     do throws(Fault) {
       let replacement = try uploads.finished(target, part, replacing: replacing)
-      return .sink(PartUpload(uploads, part, replacement))
+      return .sink(
+        PartUpload(uploads, part, replacement) { () throws(Fault) in
+          let now = Visitor.Target(names: target.names, item: try uploads.site.library.existing(target.names))
+          return try uploads.hindrance(now, path, replacing: replacing)
+        })
     } catch {
       uploads.site.activeUploads.end(number)
       throw error
@@ -236,6 +244,7 @@ private final class PartUpload: BodySink {
 
   func finish() throws(Fault) -> Response {
     if unsafe offset == part.size {
+      if let refusal = try hindrance() { return refusal }
       try replacement.finish()
       uploads.site.forgetAnswers()
     }
