@@ -62,6 +62,22 @@ struct ClientTests {
     }
   }
 
+  /// Of a server that verifies signatures, and refuses what AWS refuses.
+  @Test func bucketsOfS3AreShown() async throws {
+    try await withScratch { scratch in
+      let result = try await script("elsewhere_s3.py", MountProcess.binary, scratch.path, limit: 150)
+      #expect(result.lines == ["done"], "\(result.text)")
+    }
+  }
+
+  /// Of OpenSSH's server, with keys of its own.
+  @Test func foldersOfSFTPServersAreShown() async throws {
+    try await withScratch { scratch in
+      let result = try await script("elsewhere_sftp.py", MountProcess.binary, scratch.path, limit: 150)
+      #expect(result.lines == ["done"], "\(result.text)")
+    }
+  }
+
   @Test func maliciousServersCauseOnlyErrors() async throws {
     try await withScratch { scratch in
       let result = try await script("remote_hostile.py", MountProcess.binary, scratch.path, limit: 150)

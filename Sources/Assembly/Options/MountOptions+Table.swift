@@ -55,6 +55,15 @@ extension MountOptions {
     "ca_file": MountOption("the certificate authorities of the mounted server", .file) { options, name, value in
       options.server.authorities = try ServerAccess.readable(value, name)
     },
+    "endpoint": .text("the URL of an S3 server other than that of AWS") { $0.server.endpoint = $1 },
+    "region": .text("the region of a bucket of S3") { $0.server.region = $1 },
+    "anonymous": .flag("send no credentials to S3") { $0.server.isAnonymous = true },
+    "bucket": .choice("which part of URLs the bucket of S3 is", "path", "host") {
+      $0.server.hasBucketInPath = $1 == "path"
+    },
+    "ssh_config": MountOption("the settings of ssh, as its option -F", .file) { options, name, value in
+      options.server.sshSettings = try ServerAccess.readable(value, name)
+    },
     "wait": .number("seconds to wait for an unavailable server", 1...3600, "1 to 3600 seconds") {
       options, seconds in options.server.wait = seconds
     },

@@ -13,10 +13,19 @@ package struct ServerAccess: Sendable {
   package var authorities: String?
   /// The time that a request waits for an unavailable server, in seconds.
   package var wait = 30
+  /// The URL of an S3 server other than that of AWS, and the region of the bucket. `nil` for those of the AWS settings.
+  package var endpoint: String?
+  package var region: String?
+  /// Whether requests to S3 are not signed.
+  package var isAnonymous = false
+  /// Whether the bucket is a part of the path, or one of the host. `nil` if that is not set.
+  package var hasBucketInPath: Bool?
+  /// The absolute path of the settings of ssh. `nil` for those of the user and the system.
+  package var sshSettings: String?
 
   /// Returns whether SOURCE is the address of a server, not a path.
   package static func isAddress(_ source: String) -> Bool {
-    source.hasPrefix("http://") || source.hasPrefix("https://")
+    ["http://", "https://", "s3://", "sftp://"].contains { source.hasPrefix($0) }
   }
 
   /// Returns the absolute path of a readable file. Throws if the file cannot be read.
@@ -28,8 +37,13 @@ package struct ServerAccess: Sendable {
     return unsafe String(cString: found)
   }
 
+  /// The options that are valid for a source on another machine whose views this one makes.
+  package static let ofSources = own.subtracting(["token_file"])
+
   /// The options that are valid only for a server.
-  fileprivate static let own: Set = ["token_file", "ca_file", "wait"]
+  fileprivate static let own: Set = [
+    "token_file", "ca_file", "wait", "endpoint", "region", "anonymous", "bucket", "ssh_config",
+  ]
 
   /// The options of other mounts that are also valid for a server. All others are options of the server itself.
   fileprivate static let shared: Set = [
@@ -73,8 +87,8 @@ extension MountOptions {
     options.tree.memory = tree.memory
     options.tree.cacheSize = tree.cacheSize
     options.unmountsAutomatically = true
-    // A mount of root for others reads as the user that asks. Its folder is for root alone.
-    options.allowsOthers = isShared && geteuid() == 0
+    // For the workers, and the users that a mount of root for others reads as. Its folder is for root alone.
+    options.allowsOthers = geteuid() == 0
     return options
   }
 }

@@ -11,4 +11,10 @@ package enum EntityTag {
     }
     return String(text)
   }
+
+  /// Returns a tag without the mark of a weak one. Tags of two responses that differ so are of different versions, also
+  /// where a server makes a tag strong once the file has not changed for a while. Returns `nil` for other text.
+  package static func opaque(_ text: some StringProtocol) -> String? {
+    strong(text.hasPrefix("W/") ? String(text.dropFirst(2)) : String(text))
+  }
 }

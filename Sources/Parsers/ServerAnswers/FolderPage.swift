@@ -1,4 +1,4 @@
-internal import Bytes
+package import Bytes
 internal import Text
 
 /// A parser of the pages by which web servers list their folders: those of nginx, Apache, lighttpd and Python.
@@ -12,7 +12,7 @@ package enum FolderPage {
   }
 
   /// Returns the entries of the folder at a URL path, which ends in a slash. Other links are left out. O(n).
-  package static func entries(of page: [UInt8], at path: [UInt8]) -> [ServerItem] {
+  package static func entries(of page: [UInt8], at path: [UInt8]) throws(Fault) -> [ServerItem] {
     let slash = UInt8(ascii: "/")
     let folder = Percent.decoded(path) ?? path
     var items: [ServerItem] = []
@@ -32,8 +32,8 @@ package enum FolderPage {
       // Excludes other servers, too: their addresses have more slashes.
       guard ServerItem.isName(name) else { continue }
       item.name = FileName(name)
+      guard items.count < ServerAnswer.mostItems else { throw ServerAnswer.tooManyItems }
       items.append(item)
-      if items.count == ServerAnswer.mostItems { break }
     }
     return items
   }

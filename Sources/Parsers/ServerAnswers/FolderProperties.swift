@@ -100,7 +100,7 @@ private struct ResponseReader {
     case ("getlastmodified", "prop"):
       let value = Array(text.trimmed.utf8)
       found.modified = HTTPTime.seconds(value).map { Timestamp(seconds: $0) } ?? ISOTime.timestamp(value)
-    case ("getetag", "prop"): found.tag = EntityTag.strong(text.trimmed)
+    case ("getetag", "prop"): found.tag = EntityTag.opaque(text.trimmed)
     case ("propstat", _) where found.isOK: keep()
     case ("response", _):
       // A response without properties is about an item that has none: it could not be read.

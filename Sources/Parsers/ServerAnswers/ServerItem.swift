@@ -21,7 +21,7 @@ package struct ServerItem: Sendable, Equatable {
   package var kind = Kind.file
   package var size = Size.exact(0)
   package var modified = Timestamp(seconds: 0)
-  /// The entity tag of a file's bytes, in the form for a condition. Nil if it is not known.
+  /// The entity tag of a file's bytes, without the mark of a weak one. Nil if it is not known.
   package var tag: String?
   /// The view of the item. Nil for most items.
   package var view: String?

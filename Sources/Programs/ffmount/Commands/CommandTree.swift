@@ -87,15 +87,16 @@ struct SharedCache {
   var folder: String?
   var sourceID: String?
 
+  var isGiven: Bool { folder != nil || sourceID != nil }
+
   init() {}
 
   init(_ options: [String]) throws {
-    for word in options.flatMap({ $0.split(separator: ",") }) {
-      guard ["shared_cache", "source_id"].contains(word.prefix { $0 != "=" }) else {
-        throw Refusal(.usage, "-o \(word): expected shared_cache=FOLDER or source_id=NAME")
-      }
-    }
     let known = try MountOptions(options)
+    let others = known.given.subtracting(ServerAccess.ofSources).subtracting(["shared_cache", "source_id"])
+    if let other = others.min() {
+      throw Refusal(.usage, "-o \(other): expected shared_cache=FOLDER, source_id=NAME, or an option of a server")
+    }
     (folder, sourceID) = (known.tree.sharedCache, known.tree.sourceID)
   }
 }

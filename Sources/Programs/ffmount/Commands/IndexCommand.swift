@@ -46,7 +46,7 @@ struct IndexCommand: ParsableCommand {
   @Option(
     name: .customShort("o"),
     help: ArgumentHelp(
-      "With --part: shared_cache=FOLDER for the finished part, and source_id=NAME, as for mounts.",
+      "With --part: shared_cache=FOLDER and source_id=NAME, as for mounts. For an address: those of its server.",
       valueName: "options"))
   var options: [String] = []
 
@@ -61,14 +61,16 @@ struct IndexCommand: ParsableCommand {
     if let jobs, !(1...256).contains(jobs) { throw Refusal(.usage, "--jobs \(jobs): expected 1 to 256") }
     let division = try division()
     let shared = try SharedCache(options)
-    if !options.isEmpty, division == nil { throw Refusal(.usage, "-o is only for parts of an index (add --part)") }
+    if shared.isGiven, division == nil {
+      throw Refusal(.usage, "-o shared_cache and source_id are only for parts of an index (add --part)")
+    }
     let index = try IndexFolder.index()
     defer { index.finish(within: .seconds(10)) }
     var failures: [ExitStatus] = []
     for path in paths {
       do {
         // A part has only documents. The indexes of mailboxes are each machine's own.
-        let elsewhere = try SourceElsewhere.of(path, toDo: "index")
+        let elsewhere = try SourceElsewhere.of(path, options, toDo: "index")
         let place = elsewhere?.path ?? path
         let count =
           try (division == nil ? look(through: path, at: place, index) : 0)

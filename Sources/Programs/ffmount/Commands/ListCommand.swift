@@ -21,11 +21,19 @@ struct ListCommand: ParsableCommand {
     let all = RunningMount.all()
     let mounts = all.filter { $0.entry.owner == geteuid() } + all.filter { $0.entry.owner != geteuid() }
     if json { return print(JSON.array(mounts.map(Self.value)).document) }
-    if mounts.isEmpty { print("Nothing is mounted by ffmount.") }
+    let leftovers = MountTable().leftovers
+    if mounts.isEmpty, leftovers.isEmpty { print("Nothing is mounted by ffmount.") }
     for mount in mounts {
       print(Terminal.painted(Terminal.shown(mount.entry.mountpoint), .bold))
       print("  of \(Terminal.shown(mount.source))")
       for line in Self.lines(mount) { print("  " + line) }
+    }
+    for left in leftovers {
+      print(Terminal.painted(Terminal.shown(left.mountpoint), .bold))
+      print("  of \(Terminal.shown(left.source))")
+      print(
+        "  \(Terminal.painted("dead", .red)): the program that reads this source has ended (type: \(left.unmountCommand))"
+      )
     }
   }
 

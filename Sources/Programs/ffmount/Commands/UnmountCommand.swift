@@ -58,7 +58,7 @@ struct UnmountCommand: ParsableCommand {
       throw refusal(given, "\(describe(errno)) (run 'ffmount list')")
     }
     if let entry = table.topmost(on: path) {
-      if entry.isOurs { return entry }
+      if entry.isOurs || entry.isElsewhere { return entry }
       throw refusal(given, "mounted by another program, as \(entry.type) (unmount it with that program)")
     }
     if let around = table.mount(of: path), around.isOurs {

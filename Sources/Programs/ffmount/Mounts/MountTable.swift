@@ -22,7 +22,9 @@ struct MountTable {
     var isOfAnotherUser: Bool { owner.map { ![0, $0].contains(geteuid()) } ?? false }
 
     /// The command that unmounts it, for a FUSE mount.
-    var unmountCommand: String { "\(isOurs ? "ffmount" : "fusermount3") -u \(ShellWord.quoted(mountpoint))" }
+    var unmountCommand: String {
+      "\(isOurs || isElsewhere ? "ffmount" : "fusermount3") -u \(ShellWord.quoted(mountpoint))"
+    }
   }
 
   let entries: [Entry]
@@ -65,6 +67,16 @@ struct MountTable {
     entries.indices.filter { number in
       entries[number].isOurs && !entries[(number + 1)...].contains { $0.mountpoint == entries[number].mountpoint }
     }.map { entries[$0] }
+  }
+
+  /// The sources of this user on other machines whose program has ended without unmounting them.
+  var leftovers: [Entry] {
+    entries.filter { entry in
+      guard entry.isElsewhere, !entry.isOfAnotherUser else { return false }
+      // The kernel may still know the attributes that stat(2) returns.
+      var status = statvfs()
+      return unsafe statvfs(entry.mountpoint, &status) != 0 && errno == ENOTCONN
+    }
   }
 
   /// Returns the mount that contains an absolute path without links.

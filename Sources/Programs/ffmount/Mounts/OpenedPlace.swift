@@ -24,6 +24,10 @@ struct OpenedPlace: Sendable {
   /// Creates the directory for the mount of a source on another machine. Returns its path.
   static func make(for address: String) throws -> String {
     let name = address.prefix { $0 != "?" }.split(separator: "/").last ?? "source"
+    for left in MountTable().leftovers {
+      try? Fusermount.unmount(left.mountpoint, lazily: true)
+      _ = unsafe rmdir(left.mountpoint)
+    }
     return try make(name, in: parent(), MountTable())
   }
 

@@ -4,8 +4,10 @@ import ServerAnswers
 /// The status and the relevant headers of a response (RFC 9110).
 struct AnswerHead: Sendable {
   var status = 0
-  /// The entity tag, in the form for a condition.
+  /// The strong entity tag, in the form for a condition.
   var tag: String?
+  /// The entity tag without the mark of a weak one.
+  var version: String?
   /// The range of the body and the total size, in bytes.
   var part: (range: Range<Int64>, size: Int64)?
   /// The size in a 416 response, in bytes.
@@ -19,8 +21,13 @@ struct AnswerHead: Sendable {
   var location: String?
   /// Whether the body is encoded, for example compressed. Such a body has other bytes than the file.
   var isEncoded = false
+  /// The region of a bucket of S3.
+  var region: String?
   /// The media type, in lower case and without parameters.
   var type = ""
+
+  /// Whether this answers a request for the first bytes of an empty file. S3 does not repeat the size.
+  var isOfNothing: Bool { status == 416 && (sizeAlone ?? 0) == 0 }
 
   private var byteCount = 0
 
@@ -59,7 +66,7 @@ struct AnswerHead: Sendable {
 
   private mutating func take(_ name: String, _ value: Substring) {
     switch name {
-    case "etag": tag = EntityTag.strong(value)
+    case "etag": (tag, version) = (EntityTag.strong(value), EntityTag.opaque(value))
     case "content-length": length = Self.number(value)
     case "content-range": takeRange(value)
     case "last-modified": modified = HTTPTime.seconds(Array(value.utf8))
@@ -67,6 +74,7 @@ struct AnswerHead: Sendable {
     case "location": location = value.utf8.count <= Self.longestURL ? String(value) : nil
     case "content-encoding": isEncoded = !value.isEmpty && value.lowercased() != "identity"
     case "content-type": type = value.prefix { $0 != ";" && $0 != " " }.lowercased()
+    case "x-amz-bucket-region": region = BucketError.region(value)
     default: break
     }
   }

@@ -7,7 +7,7 @@ import Synchronization
 import Threads
 
 /// The HTTP client thread. It runs all requests concurrently and never blocks on one of them.
-@safe final class HTTPClient: @unchecked Sendable {
+@safe final class HTTPClient: Wire, @unchecked Sendable {
   // Sendable: `orders` is a mutex, `lastHeard` is atomic, and libcurl lets any thread wake the waiting one. Everything
   // else belongs to the thread, or is set before it runs.
   private let settings: WireSettings
@@ -64,23 +64,18 @@ import Threads
 
   // MARK: Methods for any thread
 
-  /// Sends a request. `receiver` gets the response and must not have another request in progress.
   func start(_ question: HTTPExchange, token: String?, _ receiver: any Receiver) {
     add(.start(question, receiver, token: token))
   }
 
-  /// Cancels a request. Its receiver can still be called until the thread has processed this, and is not told.
   func cancel(_ receiver: any Receiver) { add(.cancel(receiver)) }
 
-  /// Resumes a request whose receiver returned `later`.
   func resume(_ receiver: any Receiver) { add(.resume(receiver)) }
 
-  /// Calls `body` on the wire's thread after some time. Never calls it if the wire stops before.
   func after(milliseconds: Int, _ body: @escaping @Sendable () -> Void) {
     add(.later(at: Self.now + UInt64(milliseconds) * 1_000_000, body))
   }
 
-  /// Ends all requests, which get no response, and the thread. Blocks briefly.
   func stop() {
     orders.withLock { $0.isEnding = true }
     _ = unsafe curl_multi_wakeup(multi)

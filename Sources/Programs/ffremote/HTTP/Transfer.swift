@@ -50,11 +50,13 @@ import ServerAnswers
     unsafe errors.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     let isAbroad = question.redirected?.isAbroad ?? false
     let secret = isAbroad ? nil : token.map { "Authorization: Bearer \($0)" }
-    for header in question.headers + (secret.map { [$0] } ?? []) {
+    let signing = isAbroad ? nil : settings.signing
+    for header in question.headers + (secret.map { [$0] } ?? []) + (signing?.headers ?? []) {
       unsafe headers = curl_slist_append(headers, header)
     }
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
     unsafe settings.apply(to: easy)
+    unsafe signing?.apply(to: easy)
     if settings.usesPasswordFile, !isAbroad {
       _ = unsafe ffmount_curl_set(easy, CURLOPT_NETRC, ffmount_curl_netrc_optional())
       _ = unsafe ffmount_curl_set(easy, CURLOPT_HTTPAUTH, 1)

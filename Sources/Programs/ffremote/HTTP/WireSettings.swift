@@ -1,5 +1,6 @@
 import Assembly
 import CCurl
+import ServerAnswers
 
 /// The settings that all requests share.
 struct WireSettings: Sendable {
@@ -11,6 +12,28 @@ struct WireSettings: Sendable {
   var followsRedirections = false
   /// Whether the server gets a password from ~/.netrc.
   var usesPasswordFile = false
+  /// How requests are signed for S3. Nil if they are not.
+  var signing: Signing?
+
+  struct Signing: Sendable {
+    var credentials: AWSSettings.Credentials
+    var region: String
+
+    /// The headers that are sent, and signed, besides those of the signature.
+    var headers: [String] {
+      [Self.hashOfNothing] + (credentials.session.map { ["x-amz-security-token: \($0)"] } ?? [])
+    }
+
+    /// The SHA-256 of an empty body, as all requests have here.
+    private static let hashOfNothing =
+      "x-amz-content-sha256: e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+    func apply(to easy: UnsafeMutableRawPointer) {
+      _ = unsafe ffmount_curl_set_text(easy, CURLOPT_AWS_SIGV4, "aws:amz:\(region):s3")
+      _ = unsafe ffmount_curl_set_text(easy, CURLOPT_USERNAME, credentials.key)
+      _ = unsafe ffmount_curl_set_text(easy, CURLOPT_PASSWORD, credentials.secret)
+    }
+  }
 
   /// The time limit for a connection, in milliseconds.
   private static let connectTime = 5000
@@ -26,6 +49,8 @@ struct WireSettings: Sendable {
     set(CURLOPT_PROTOCOLS_STR, "http,https")
     set(CURLOPT_FOLLOWLOCATION, 0)
     set(CURLOPT_PROXY, "")
+    // A signature covers the path as it is.
+    set(CURLOPT_PATH_AS_IS, 1)
     set(CURLOPT_NOSIGNAL, 1)
     set(CURLOPT_CONNECTTIMEOUT_MS, Self.connectTime)
     set(CURLOPT_TCP_KEEPALIVE, 1)

@@ -10,6 +10,7 @@ struct DAVFolder: RemoteInterface {
   init(_ address: ServerAddress) { root = address.folderPath }
 
   var lifetime: UInt64 { WebServer.lifetime }
+  var longestValidity: UInt64 { WebServer.longestValidity }
   var advice: String { WebServer.advice }
 
   /// Returns a request for the properties of an item, and of its entries for a `depth` of 1.

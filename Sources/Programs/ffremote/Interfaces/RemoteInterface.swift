@@ -9,6 +9,8 @@ import Text
 protocol RemoteInterface: Sendable {
   /// The time for which a response is valid, in nanoseconds.
   var lifetime: UInt64 { get }
+  /// The maximum time for which a listing is valid that took long, in nanoseconds.
+  var longestValidity: UInt64 { get }
   /// The advice for a server that cannot be reached.
   var advice: String { get }
   /// Whether the first bytes of the response for an item suffice.
@@ -37,6 +39,9 @@ protocol RemoteInterface: Sendable {
   /// Returns the request for a file's bytes, to which callers add a range.
   func file(at path: [UInt8]) -> HTTPExchange
 
+  /// Returns the header that prevents a part of another version than that of a tag from being sent.
+  func condition(_ tag: String) -> String
+
   /// Returns the fault for an unsuccessful response. Returns `nil` if the kind of server does not matter.
   func fault(_ answer: RepeatedRequest.Answer, of address: String) -> Fault?
 }
@@ -46,6 +51,8 @@ extension RemoteInterface {
   var listsAttributes: Bool { true }
   var listsAll: Bool { true }
   var file: FileName? { nil }
+  var longestValidity: UInt64 { 5_000_000_000 }
+  func condition(_ tag: String) -> String { "If-Range: \(tag)" }
   func known(at path: [UInt8]) -> ServerItem? { nil }
 }
 

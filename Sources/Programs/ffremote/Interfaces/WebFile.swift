@@ -43,6 +43,7 @@ struct WebFile: RemoteInterface {
 /// The properties that all web servers have in common.
 enum WebServer {
   static let lifetime: UInt64 = 5_000_000_000
+  static let longestValidity: UInt64 = 60_000_000_000
   static let advice = "check the address and the network"
 
   static var folder: ServerItem {
@@ -58,11 +59,11 @@ enum WebServer {
   static func item(_ answer: RepeatedRequest.Answer) throws(Fault) -> ServerItem {
     let head = answer.head
     var item = ServerItem()
-    guard !head.isEncoded, let size = head.part?.size ?? head.sizeAlone ?? head.length else {
+    guard !head.isEncoded, let size = head.isOfNothing ? 0 : head.part?.size ?? head.length else {
       throw Fault(.system(EIO), "the server does not report the size of the file")
     }
     item.size = .exact(size)
-    item.tag = head.tag
+    item.tag = head.version
     item.modified = Timestamp(seconds: head.modified ?? 0)
     return item
   }

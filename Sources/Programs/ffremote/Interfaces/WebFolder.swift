@@ -34,7 +34,7 @@ struct WebFolder: RemoteInterface {
       throw Fault(.system(EIO), "the server does not list the folder")
     }
     let inner = path.count == 1 ? [] : Array((WebServer.encoded(path).dropFirst() + "/").utf8)
-    return (FolderPage.entries(of: answer.body, at: root + inner), nil)
+    return (try FolderPage.entries(of: answer.body, at: root + inner), nil)
   }
 
   func file(at path: [UInt8]) -> HTTPExchange { HTTPExchange(WebServer.encoded(path)) }

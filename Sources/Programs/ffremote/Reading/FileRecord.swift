@@ -6,8 +6,10 @@ import Tree
 
 /// A version of a file on the server.
 final class OpenedFile: Sendable {
-  /// The entity tag. Nil if the server sends none.
+  /// The strong entity tag. Nil if the server sends none.
   let tag: String?
+  /// The entity tag without the mark of a weak one. Nil if the server sends none.
+  let version: String?
   /// The exact size, in bytes.
   let size: Int64
   /// The time of the server's Last-Modified, in seconds since 1970.
@@ -17,17 +19,15 @@ final class OpenedFile: Sendable {
   /// Whether the server sends parts of the file. Not known of a file whose first bytes are all.
   let hasParts: Bool
 
-  init(tag: String?, size: Int64, modified: Int64?, head: [UInt8], hasParts: Bool) {
-    self.hasParts = hasParts
-    self.tag = tag
+  init(_ answer: AnswerHead, size: Int64, head: [UInt8]) {
+    (tag, version, modified, hasParts) = (answer.tag, answer.version, answer.modified, answer.status == 206)
     self.size = size
-    self.modified = modified
     self.head = head
   }
 
   /// Returns whether a response is about this version.
   func isIn(_ head: AnswerHead) -> Bool {
-    head.tag == tag && (tag != nil || head.modified == modified) && head.part?.size == size
+    head.version == version && (tag != nil || head.modified == modified) && head.part?.size == size
   }
 
   /// Returns the fault for a response that has not the requested part of this version.
@@ -39,9 +39,6 @@ final class OpenedFile: Sendable {
     default: return .stale
     }
   }
-
-  /// The header that prevents a part of another version from being sent.
-  var condition: [String] { tag.map { ["If-Range: \($0)"] } ?? [] }
 }
 
 /// The known state of a file's bytes.
@@ -102,6 +99,14 @@ final class FileRecord: Sendable {
 
   /// Invalidates the version, which has turned out to be outdated or unlisted.
   func doubt() { state.withLock { ($0.fetch, $0.confirmedAt) = (nil, 0) } }
+
+  /// Returns the request for a range of a version of the file.
+  func request(for range: String, of opened: OpenedFile) -> HTTPExchange {
+    var exchange = server.interface.file(at: path)
+    exchange.headers.append("Range: bytes=\(range)")
+    if let tag = opened.tag { exchange.headers.append(server.interface.condition(tag)) }
+    return exchange
+  }
 
   func note(_ fault: Fault?) {
     if let fault, fault.isDelay || fault.reason.isEmpty { return }
@@ -177,10 +182,9 @@ final class FileRecord: Sendable {
       }
       size = length
     // An empty file has no range that could be requested.
-    case 416 where head.sizeAlone == 0: size = 0
+    case 416 where head.isOfNothing: size = 0
     default: throw server.fault(answer)
     }
-    return OpenedFile(
-      tag: head.tag, size: size, modified: head.modified, head: answer.body, hasParts: head.status == 206)
+    return OpenedFile(head, size: size, head: answer.body)
   }
 }

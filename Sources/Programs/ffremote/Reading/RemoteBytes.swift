@@ -102,9 +102,7 @@ final class RemoteBytes: ByteSource {
 
   private func ask(for piece: Piece) {
     let range = piece.range
-    let headers = ["Range: bytes=\(range.lowerBound)-\(range.upperBound - 1)"] + opened.condition
-    var exchange = record.server.interface.file(at: record.path)
-    exchange.headers += headers
+    let exchange = record.request(for: "\(range.lowerBound)-\(range.upperBound - 1)", of: opened)
     let call = RepeatedRequest(record.server, exchange, limit: range.count, takesStart: true) {
       [record, opened] result in
       let outcome = Result { () throws(Fault) -> [UInt8] in
@@ -114,7 +112,7 @@ final class RemoteBytes: ByteSource {
           record.confirm(opened)
           return answer.body
         // The file has changed.
-        case 200, 206, 404, 416: throw opened.fault(answer.head, record.server.address.text)
+        case 200, 206, 404, 412, 416: throw opened.fault(answer.head, record.server.address.text)
         default: throw record.server.fault(answer)
         }
       }

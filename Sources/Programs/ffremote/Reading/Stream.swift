@@ -46,9 +46,7 @@ final class Stream: Receiver {
       state.brought = 0
       return state.place
     }
-    let headers = ["Range: bytes=\(place)-"] + ahead.opened.condition
-    var exchange = server.interface.file(at: ahead.record.path)
-    exchange.headers += headers
+    let exchange = ahead.record.request(for: "\(place)-", of: ahead.opened)
     server.wire.start(exchange, token: server.token, self)
   }
 
@@ -68,7 +66,7 @@ final class Stream: Receiver {
           return false
         }
         return isRight
-      case 200, 404, 416:
+      case 200, 404, 412, 416:
         state.fault = opened.fault(head, server.address.text)
       case 429, 502, 503, 504: state.busy += 1
       default: state.fault = server.fault(RepeatedRequest.Answer(head: head, body: [], isCut: false))

@@ -12,7 +12,7 @@ final class RemoteServer: Sendable {
   let address: ServerAddress
   let interface: any RemoteInterface
   let availability: Availability
-  let wire: HTTPClient
+  let wire: any Wire
   let links: LinkPolicy
   /// The maximum time that a request waits for an unreachable or busy server, in seconds.
   let waitSeconds: Int
@@ -46,9 +46,20 @@ final class RemoteServer: Sendable {
   private static let filesCapacity = 32 << 20
 
   /// - Parameter settings: those of all requests.
-  init(
+  convenience init(
     _ address: ServerAddress, _ interface: any RemoteInterface, _ settings: WireSettings, _ options: MountOptions
   ) throws {
+    // The probe needs no work: any server answers it at once.
+    var probe = interface is ServerInterface ? HTTPExchange("/api/") : interface.item(at: [UInt8(ascii: "/")])
+    probe.limit = 4000
+    let wire = try HTTPClient(settings, silence: options.server.wait) { [probe] wire in
+      wire.start(probe, token: nil, SignOfLife())
+    }
+    try self.init(address, interface, wire, options)
+  }
+
+  init(_ address: ServerAddress, _ interface: any RemoteInterface, _ wire: any Wire, _ options: MountOptions) throws {
+    self.wire = wire
     self.address = address
     self.interface = interface
     links = options.showsAllLinks ? .all : .inside
@@ -58,12 +69,6 @@ final class RemoteServer: Sendable {
     held = UnfairLock(try Self.token(of: options.server.token))
     listings = LRUCache(capacity: Int(min(options.memory, 1 << 30)) / 2)
     files = LRUCache(capacity: Self.filesCapacity)
-    // The probe needs no work: any server answers it at once.
-    var probe = settings.followsRedirections ? interface.item(at: [UInt8(ascii: "/")]) : HTTPExchange("/api/")
-    probe.limit = 4000
-    wire = try HTTPClient(settings, silence: options.server.wait) { [probe] wire in
-      wire.start(probe, token: nil, SignOfLife())
-    }
   }
 
   /// Ends all requests. Waiters get an error.
@@ -160,13 +165,42 @@ final class RemoteServer: Sendable {
   /// Requests a directory's entries, unless they are those of `known`.
   func listing(of path: [UInt8], known: Snapshot?) -> SharedFetch<Snapshot> {
     let fetch = SharedFetch<Snapshot>(lifetime: interface.lifetime)
-    page(of: path, known: known, [], after: nil, since: HTTPClient.now, fetch)
+    page(of: path, known: known, Pages(), after: nil, since: HTTPClient.now, fetch)
     return fetch
   }
 
-  /// Requests a page of a directory's entries, after `items`.
+  /// Records the entries of a directory. Returns their listing.
+  @discardableResult
+  func keep(_ items: [ServerItem], of path: [UInt8], tag: String?, took: UInt64) -> Snapshot {
+    let snapshot = Snapshot(
+      items, tag: tag, took: took, lifetime: interface.lifetime, longest: interface.longestValidity)
+    listings.insert(snapshot, for: path, cost: snapshot.cost)
+    return snapshot
+  }
+
+  /// The entries of a listing's pages.
+  private final class Pages: Sendable {
+    private let items = UnfairLock<[ServerItem]>([])
+
+    /// Adds a page. Returns the number of entries.
+    func add(_ page: [ServerItem]) -> Int {
+      items.withLock { items in
+        items += page
+        return items.count
+      }
+    }
+
+    func taken() -> [ServerItem] {
+      items.withLock { items in
+        defer { items = [] }
+        return items
+      }
+    }
+  }
+
+  /// Requests a page of a directory's entries, after `pages`.
   private func page(
-    of path: [UInt8], known: Snapshot?, _ items: [ServerItem], after mark: String?, since began: UInt64,
+    of path: [UInt8], known: Snapshot?, _ pages: Pages, after mark: String?, since began: UInt64,
     _ fetch: SharedFetch<Snapshot>
   ) {
     var exchange = interface.listing(of: path, after: mark)
@@ -186,18 +220,16 @@ final class RemoteServer: Sendable {
           if answer.head.status == 400, interface is ServerInterface { throw Fault(.system(ENOTDIR)) }
           guard answer.isSuccess else { throw fault(answer) }
           let page = try interface.listing(answer, of: path)
-          let all = items + page.items
-          guard all.count <= Self.mostItems else {
+          guard pages.add(page.items) <= Self.mostItems else {
             throw Fault(.limit, "the server lists more than \(Self.mostItems) entries in one folder")
           }
           if let next = page.next {
             // A server that repeats its mark would never end.
             guard next != mark else { throw Fault(.damaged, "the server repeats a page of its listing") }
-            return self.page(of: path, known: nil, all, after: next, since: began, fetch)
+            return self.page(of: path, known: nil, pages, after: next, since: began, fetch)
           }
           let tag = mark == nil ? answer.head.tag : nil
-          let snapshot = Snapshot(all, tag: tag, took: HTTPClient.now - began, lifetime: interface.lifetime)
-          listings.insert(snapshot, for: path, cost: snapshot.cost)
+          let snapshot = keep(pages.taken(), of: path, tag: tag, took: HTTPClient.now - began)
           fetch.finish(.success(snapshot))
         } catch { fetch.finish(.failure(error)) }
       }

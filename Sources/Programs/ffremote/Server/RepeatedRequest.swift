@@ -12,7 +12,7 @@ final class RepeatedRequest: Receiver {
     var isCut: Bool
 
     /// Whether the request succeeded. Nothing of an empty file can be sent.
-    var isSuccess: Bool { [200, 206, 207].contains(head.status) || head.status == 416 && head.sizeAlone == 0 }
+    var isSuccess: Bool { [200, 206, 207].contains(head.status) || head.isOfNothing }
   }
 
   private struct State {

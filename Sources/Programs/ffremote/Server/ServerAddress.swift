@@ -11,6 +11,13 @@ struct ServerAddress: Sendable {
   /// Whether the address ends in a slash, or has no path.
   let isFolder: Bool
 
+  /// Creates an address that is not one of HTTP.
+  init(other given: String) {
+    var rest = given[...]
+    while rest.last == "/" { rest.removeLast() }
+    (text, query, isTLS, isFolder) = (String(rest), "", true, given.last == "/")
+  }
+
   /// - Parameter hasQuery: whether the address of a file can have a query.
   /// - Throws: a refusal that names the part that is not permitted.
   init(_ given: String, hasQuery: Bool = false) throws {

@@ -17,19 +17,24 @@ final class Snapshot: Sendable {
   private let lifetime: UInt64
 
   /// The maximum validity, in nanoseconds. A listing is valid for as long as its request took.
-  private static let longest: UInt64 = 5_000_000_000
+  private let longest: UInt64
 
   /// - Parameter took: the duration of the request, in nanoseconds.
-  init(_ items: [ServerItem], tag: String?, took: UInt64, lifetime: UInt64) {
+  init(_ items: [ServerItem], tag: String?, took: UInt64, lifetime: UInt64, longest: UInt64) {
     var places: [FileName: Int32] = [:]
     places.reserveCapacity(items.count)
-    // A name that is listed again is not another entry.
-    let items = items.filter { item in
-      guard places[item.name] == nil else { return false }
-      places[item.name] = Int32(places.count)
-      return true
+    var kept: [ServerItem] = []
+    kept.reserveCapacity(items.count)
+    // A name that is listed again is not another entry. A folder hides an object of S3 that has its name.
+    for item in items {
+      if let place = places[item.name] {
+        if item.kind == .folder { kept[Int(place)] = item }
+        continue
+      }
+      places[item.name] = Int32(kept.count)
+      kept.append(item)
     }
-    (self.items, self.places, self.tag, self.lifetime) = (items, places, tag, lifetime)
+    (self.items, self.places, self.tag, self.lifetime, self.longest) = (kept, places, tag, lifetime, longest)
     until = Atomic(0)
     latest = Atomic(took)
     _ = confirmed(after: took)
@@ -38,7 +43,7 @@ final class Snapshot: Sendable {
   /// Extends the validity of this listing, which the server has just confirmed. Returns it.
   func confirmed(after took: UInt64) -> Snapshot {
     latest.store(took, ordering: .relaxed)
-    until.store(HTTPClient.now + max(lifetime, min(took, Self.longest)), ordering: .relaxed)
+    until.store(HTTPClient.now + max(lifetime, min(took, longest)), ordering: .relaxed)
     return self
   }
 

@@ -47,7 +47,7 @@ struct SearchCommand: ParsableCommand {
   @Option(
     name: .customShort("o"),
     help: ArgumentHelp(
-      "shared_cache=FOLDER with parts of an index that other machines have made, and source_id=NAME, as for mounts.",
+      "shared_cache=FOLDER with the parts of an index, and source_id=NAME. For an address: those of its server.",
       valueName: "options"))
   var options: [String] = []
 
@@ -63,7 +63,7 @@ struct SearchCommand: ParsableCommand {
         .sourceMissing,
         "cannot read \(archive): \(describe(ENOENT)) (the folder comes first: ffmount search FOLDER QUERY)")
     }
-    let elsewhere = try SourceElsewhere.of(archive, toDo: "search")
+    let elsewhere = try SourceElsewhere.of(archive, options, toDo: "search")
     let place = try CommandTree(elsewhere?.path ?? archive, shared: SharedCache(options))
     try place.expectReadable(elsewhere?.path ?? archive)
     let isOfDocuments = place.isFolder && !mail && !isMaildir

@@ -10,7 +10,7 @@ import SystemPackage
 struct VerifyCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "verify", abstract: "Finds damaged files in archives, mailboxes and compressed files.",
-    usage: "ffmount verify PATH [--json]",
+    usage: "ffmount verify PATH [--json] [-o options]",
     discussion: """
       Archives in archives are read as well. Prints one line for each file that cannot be read or has a wrong \
       checksum, and a summary on standard error. Exits with status 1 if there is such a file.
@@ -19,6 +19,11 @@ struct VerifyCommand: ParsableCommand {
   @Argument(
     help: "An archive, a mailbox, a compressed file, or a folder that is searched for them.", completion: .file())
   var path: String
+
+  @Option(
+    name: .customShort("o"),
+    help: ArgumentHelp("For an address: the options of its server, as for mounts.", valueName: "options"))
+  var options: [String] = []
 
   @Flag(help: "Print a JSON object, or an object with an error.")
   var json = false
@@ -37,7 +42,10 @@ struct VerifyCommand: ParsableCommand {
     try RunningMount.expectAnswers(onTheWayTo: [path], toDo: "verify")
     let mounts = MountTable()
     try expectOutside(of: mounts)
-    let elsewhere = try SourceElsewhere.of(path, toDo: "verify")
+    guard try !SharedCache(options).isGiven else {
+      throw Refusal(.usage, "-o shared_cache and source_id are not for verify (leave them out)")
+    }
+    let elsewhere = try SourceElsewhere.of(path, options, toDo: "verify")
     let place = try CommandTree(elsewhere?.path ?? path, depth: VerifyWalk.depth)
     try place.expectReadable(elsewhere?.path ?? path)
     let folder = elsewhere == nil ? FilePath(path).removingLastComponent().string : Self.parent(path)
@@ -49,9 +57,9 @@ struct VerifyCommand: ParsableCommand {
     do throws(FileTreeError) {
       try place.finish { (tree, path) throws(FileTreeError) in
         let walk = VerifyWalk(tree: tree) { path in
-          let real = root.appending(path.components).string
-          if shown.contains(real) { return "a mount of ffmount, which is not read (verify its source)" }
-          return unsafe access(real, R_OK) == 0 ? nil : describe(errno)
+          let real = root.appending(path.components)
+          if shown.contains(real.string) { return "a mount of ffmount, which is not read (verify its source)" }
+          return unsafe real.withPlatformString { unsafe access($0, R_OK) } == 0 ? nil : describe(errno)
         } note: { event in
           report.withLock { $0.note(event) }
         }
