@@ -7,6 +7,7 @@ import io
 import json
 import os
 import quopri
+import re
 import subprocess
 import tarfile
 import tempfile
@@ -132,7 +133,9 @@ def pdf(pages, title="", author="", keywords="", unicode=False, packed=True):
         content = [b"BT /F1 10 Tf 14 TL 50 790 Td"]
         for line in lines:
             if unicode:
-                code = b"<" + "".join(f"{codes[letter]:04x}" for letter in line).encode() + b">"
+                # Glyphs are drawn from left to right, those of Hebrew and Arabic words from the last letter.
+                seen = re.sub("[\u0590-\u06ff]+", lambda word: word[0][::-1], line)
+                code = b"<" + "".join(f"{codes[letter]:04x}" for letter in seen).encode() + b">"
             else:
                 raw = line.encode("cp1252").replace(b"\\", b"\\\\").replace(b"(", b"\\(").replace(b")", b"\\)")
                 code = b"(" + raw + b")"
