@@ -248,6 +248,19 @@ struct DiskTests {
     }
   }
 
+  /// Archives and images are searched, whatever their names are.
+  @Test func imagesAreSearched() async throws {
+    try await withScratch { scratch in
+      let said = try await shell(
+        """
+        export PATH="$PATH:/usr/sbin:/sbin" XDG_CACHE_HOME="$1/cache"; mkdir "$1/tree"; cd "$1/tree"; echo quokka > animals.txt
+        cd ../source; truncate -s 2M a.img; mke2fs -q -t ext4 -d ../tree a.img; (cd ../tree; 7z a -bd -tzip ../z.zip . > /dev/null)
+        mv ../z.zip odd.bin; \(MountProcess.binary) search -l . quokka | sort
+        """, scratch.path)
+      #expect(said.text == "./a.img.contents/animals.txt\n./odd.bin.contents/animals.txt\n", "\(said.errors)")
+    }
+  }
+
   @Test func imageWithoutItsEndSaysSo() async throws {
     try await withScratch { scratch in
       let make = Self.tree + "truncate -s 40M e.img; mke2fs -q -t ext4 -d ../tree e.img; truncate -s 20M e.img"

@@ -29,6 +29,13 @@ public struct CRC32Sum: RunningSum {
 extension Fault {
   /// Creates the fault of a CRC-32 mismatch.
   public init(crc expected: UInt32, found: UInt32) {
-    self.init(.damaged, "expected CRC-32 \(String(expected, radix: 16)), found \(String(found, radix: 16))")
+    let (expected, found) = (Self.digits(expected), Self.digits(found))
+    self.init(.damaged, "expected CRC-32 \(expected), found \(found)")
+  }
+
+  /// Returns a number as eight hexadecimal digits.
+  private static func digits(_ number: UInt32) -> String {
+    let digits = String(number, radix: 16)
+    return String(repeating: "0", count: 8 - digits.count) + digits
   }
 }

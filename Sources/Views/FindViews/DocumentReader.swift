@@ -103,11 +103,7 @@ struct DocumentReader {
     if let view = listed.first(where: { $0 == name.appending(".contents") && !fileExtension.isEmpty }),
       depth < Self.deepest, let contents = try Self.child(view, of: folder)
     {
-      document.kind = DocumentKind.archive.rawValue
-      isContainer = true
-      let entries = try contents.entryNames()
-      try sink([document])
-      return try read(entries, of: contents, path: path + Array(".contents/".utf8), depth: depth + 1)
+      return try readArchive(document, contents, path: path, depth: depth)
     }
     if fileExtension == "epub", let parts = try book(&document, file, in: folder) {
       return try sink([document] + parts)
@@ -160,7 +156,23 @@ struct DocumentReader {
     {
       return try readConverted(document, file, in: folder, usual.text)
     }
+    // Archives and disk images of any name.
+    if depth < Self.deepest, let contents = try Self.child(name.appending(".contents"), of: folder) {
+      return try readArchive(document, contents, path: path, depth: depth)
+    }
     try sink([document])
+  }
+
+  /// Reads an archive: a document of its own, and its entries.
+  private mutating func readArchive(
+    _ document: IndexedDocument, _ contents: ResolvedPath, path: [UInt8], depth: Int
+  ) throws(Fault) {
+    var document = document
+    document.kind = DocumentKind.archive.rawValue
+    isContainer = true
+    let entries = try contents.entryNames()
+    try sink([document])
+    try read(entries, of: contents, path: path + Array(".contents/".utf8), depth: depth + 1)
   }
 
   /// The extensions of files that are text even if they cannot be converted.

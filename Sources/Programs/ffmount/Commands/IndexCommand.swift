@@ -34,7 +34,9 @@ struct IndexCommand: ParsableCommand {
   )
   var ocr = false
 
-  @Option(help: ArgumentHelp("The maximum number of attachments that are read at a time.", valueName: "N"))
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("The maximum number of attachments that are read at a time.", valueName: "N"))
   var jobs: Int?
 
   @Option(

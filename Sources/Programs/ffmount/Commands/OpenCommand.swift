@@ -22,7 +22,9 @@ struct OpenCommand: ParsableCommand {
   @Flag(help: "Print the folder, and do not start a file manager.")
   var print = false
 
-  @Option(help: ArgumentHelp("Unmount after the given number of seconds without use.", valueName: "seconds"))
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Unmount after the given number of seconds without use.", valueName: "seconds"))
   var idle = 600
 
   @Option(

@@ -18,7 +18,7 @@ struct ThumbnailCommand: ParsableCommand {
   @Argument(help: "The PNG to write.", completion: .file())
   var output: String
 
-  @Option(name: [.short, .long], help: "The maximum number of pixels on the longest side.")
+  @Option(name: [.short, .long], parsing: .unconditional, help: "The maximum number of pixels on the longest side.")
   var size = 256
 
   func validate() throws {

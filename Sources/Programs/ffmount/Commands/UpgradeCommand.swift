@@ -15,6 +15,7 @@ struct UpgradeCommand: ParsableCommand {
 
   func run() throws {
     guard let entry = MountTable().topmost(on: MountTable.absolute(mountpoint) ?? mountpoint), entry.isOurs else {
+      if unsafe access(mountpoint, F_OK) != 0, errno == ENOENT { throw refusal("\(describe(ENOENT)) (check the path)") }
       throw refusal("not an ffmount mount (run 'ffmount list')")
     }
     if entry.isOfAnotherUser {

@@ -162,7 +162,10 @@ extension RunningMount {
     guard let full = MountTable.absolute(path), let entry = table.mount(of: full) else {
       throw refusal("\(describe(ENOENT)) (check the path)")
     }
-    guard entry.isOurs else { throw refusal("not in an ffmount mount (run 'ffmount list')") }
+    guard entry.isOurs else {
+      if unsafe access(path, F_OK) != 0, errno == ENOENT { throw refusal("\(describe(ENOENT)) (check the path)") }
+      throw refusal("not in an ffmount mount (run 'ffmount list')")
+    }
     // The last mount on the path contains the file, unless the path leaves that mount again.
     if let passed, passed.entry.mountpoint == entry.mountpoint { return (passed, full) }
     return (ask([entry])[0], full)

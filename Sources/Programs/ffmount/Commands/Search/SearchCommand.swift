@@ -31,6 +31,7 @@ struct SearchCommand: ParsableCommand {
   var mail = false
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp(
       "The maximum number of results: 20 of a folder on a terminal, otherwise all.", valueName: "N"))
   var limit: Int?
@@ -41,7 +42,8 @@ struct SearchCommand: ParsableCommand {
   @Flag(name: .customShort("0"), help: "Print only the paths, each followed by a NUL byte.")
   var zeros = false
 
-  @Option(help: ArgumentHelp("Show the result with this number in its program.", valueName: "N"))
+  @Option(
+    parsing: .unconditional, help: ArgumentHelp("Show the result with this number in its program.", valueName: "N"))
   var open: Int?
 
   @Option(
