@@ -31,6 +31,10 @@ struct RequestHeader {
   /// Whether it is RELEASE.
   var isRelease: Bool { opcode == 18 }
 
+  /// Whether it asks for attributes of the root, as programs do that list mounts, such as `ffmount list` and `df`: GETATTR,
+  /// STATFS, GETXATTR, LISTXATTR and STATX.
+  var isOfMount: Bool { node == 1 && [3, 17, 22, 23, 52].contains(opcode) }
+
   /// Whether answering takes longer than waking another thread. False for FORGET, RELEASE, RELEASEDIR, INTERRUPT and
   /// BATCH_FORGET.
   var isLong: Bool { ![0, 2, 18, 29, 36, 42].contains(opcode) }

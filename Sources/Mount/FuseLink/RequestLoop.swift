@@ -34,6 +34,8 @@ internal import Threads
   let receiving = Atomic<Int>(0)
   /// The number of received requests.
   let questions = Atomic<Int>(0)
+  /// The number of requests that use the mount.
+  private let uses = Atomic<Int>(0)
   /// The thread that sent the last long request.
   private let lastCaller = Atomic<UInt32>(0)
   let watchdogSleeps = Atomic<Bool>(false)
@@ -120,7 +122,7 @@ internal import Threads
     _ = unsafe sigemptyset(&set)
     for signal in Self.endingSignals { _ = unsafe sigaddset(&set, signal) }
     var watch = idleness.map { idleness in
-      IdleWatch(time: idleness.time, requests: questions.load(ordering: .relaxed), now: .now)
+      IdleWatch(time: idleness.time, requests: uses.load(ordering: .relaxed), now: .now)
     }
     var isStarting = true
     while true {
@@ -130,7 +132,7 @@ internal import Threads
       if signal > 0 { return signal == Self.endSignal ? 0 : signal }
       if isStarting { ffmount_release_program_pages() }
       isStarting = false
-      if watch?.isDue(requests: questions.load(ordering: .relaxed), now: .now) ?? false { idleness?.unmount() }
+      if watch?.isDue(requests: uses.load(ordering: .relaxed), now: .now) ?? false { idleness?.unmount() }
     }
   }
 
@@ -219,6 +221,7 @@ internal import Threads
       let head = buffer.head
       if head.isRelease { releases.begin() }
       questions.wrappingAdd(1, ordering: .sequentiallyConsistent)
+      if !head.isOfMount { uses.wrappingAdd(1, ordering: .relaxed) }
       if limit > 1 {
         if watchdogSleeps.load(ordering: .sequentiallyConsistent) { wakeWatchdog() }
         take(head, for: reader)

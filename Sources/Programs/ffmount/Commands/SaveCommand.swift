@@ -147,6 +147,10 @@ private struct SavedView {
         if let output { _ = unsafe unlink(output.path) }
         throw error
       }
+      // What the result lacks, or why it is the original.
+      if let remark = try await tree.extendedAttribute("user.ffmount.remark", of: path) {
+        Terminal.logError(String(decoding: remark, as: UTF8.self))
+      }
       return try (output ?? Self.create(in: folder, resultName, mode)).path
     } catch let error as FileTreeError {
       let isUnreadable = error.code == .permissionDenied
