@@ -146,14 +146,24 @@ struct QueryReader {
   /// Parses the phrases in the parentheses of `near(…)`, of which the first may be a number: the distance.
   private mutating func near() throws(SearchQuery.ParseError) -> SearchQuery {
     guard tokens.popFirst() == .open else { throw SearchQuery.ParseError(reason: "near needs words in parentheses") }
-    var phrases: [[String]] = []
-    var distance = Self.usualDistance
+    var terms: [(text: String, isQuoted: Bool)] = []
     while case .term(nil, let text, let isQuoted)? = tokens.first {
       tokens.removeFirst()
-      if !isQuoted, text.count <= 3, let number = Int(text), phrases.isEmpty {
-        distance = number
-        continue
+      terms.append((text, isQuoted))
+    }
+    var distance = Self.usualDistance
+    // If there are only two terms, both are words.
+    if terms.count > 2, let first = terms.first, !first.isQuoted, first.text.allSatisfy({ $0.isASCII && $0.isNumber }) {
+      guard let number = Int(first.text), number <= Self.longestDistance else {
+        throw SearchQuery.ParseError(
+          reason: "near takes a distance of at most \(Self.longestDistance), or a number in quotation marks as a word, "
+            + "not \(first.text.prefix(20))")
       }
+      distance = number
+      terms.removeFirst()
+    }
+    var phrases: [[String]] = []
+    for (text, _) in terms {
       let (words, isStart) = WordText.sought(text)
       guard !words.isEmpty, !isStart, !text.hasSuffix("*") else {
         throw SearchQuery.ParseError(reason: "near takes whole words and \"phrases\", not '\(text)'")
@@ -169,6 +179,7 @@ struct QueryReader {
 
   /// The maximum number of words between those of `near`, unless it has a number.
   private static let usualDistance = 10
+  private static let longestDistance = 999
 
   private static func words(_ text: String, _ column: String?, _ isQuoted: Bool) throws(SearchQuery.ParseError)
     -> SearchQuery
