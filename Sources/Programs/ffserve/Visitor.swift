@@ -16,7 +16,7 @@ struct Visitor: Sendable {
   let root: [FileName]
   /// The part of the server's addresses before `/api` and `/dav`.
   let base: String
-  /// Whether the client is a user of this machine, for whom the tree's paths there are of use.
+  /// Whether the client is on this machine, where the tree's paths are of use.
   let isLocal: Bool
 
   init(_ site: Site, _ account: Account, _ request: HTTPRequest) {

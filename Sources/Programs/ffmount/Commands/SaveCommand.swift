@@ -147,7 +147,7 @@ private struct SavedView {
         if let output { _ = unsafe unlink(output.path) }
         throw error
       }
-      // What the result lacks, or why it is the original.
+      // A remark says that the result lacks something, or is the original.
       if let remark = try await tree.extendedAttribute("user.ffmount.remark", of: path) {
         Terminal.logError(String(decoding: remark, as: UTF8.self))
       }
