@@ -29,7 +29,7 @@ import Testing
     try await withScratch { scratch in
       let make = """
         cd "$1/source"; seq 300000 > ../whole; gzip -c ../whole | head -c 200000 > half.gz; gzip -c ../whole | head -c 12 > none.gz
-        xz -c ../whole | head -c 30000 > half.xz; zstd -qc ../whole | head -c 200000 > half.zst
+        xz -c ../whole | head -c 30000 > half.xz; zstd -qc ../whole | head -c 30000 > half.zst
         bzip2 -c ../whole | head -c 100000 > half.bz2
         """
       let made = try await shell(make, scratch.path)
@@ -39,11 +39,11 @@ import Testing
           """
           for f in half.gz none.gz half.xz half.zst half.bz2; do
             rm -rf $O/*; s=
-            rsync -a $f.contents/ $O/copy > /dev/null 2>&1; s="$s $?"; tar -C $f.contents -cf $O/t.tar . 2> /dev/null; s="$s $?"
-            (cd $f.contents; find . -type f | cpio -oH newc --quiet > $O/c.cpio 2> /dev/null); s="$s $?"; echo $f$s
+            rsync -a $f.contents/ $O/copy > /dev/null 2>&1; s="$s $?"; tar -C $f.contents -cf $O/t.tar . 2> /dev/null
+            [ $? != 0 ] && s="$s tar"; echo $f$s
           done
           """, scratch)
-        let expected = ["half.gz", "none.gz", "half.xz", "half.zst", "half.bz2"].map { "\($0) 23 1 1" }
+        let expected = ["half.gz", "none.gz", "half.xz", "half.zst", "half.bz2"].map { "\($0) 23 tar" }
         #expect(said == expected.map { $0 + "\n" }.joined())
       }
     }

@@ -103,9 +103,9 @@ struct DiskTests {
           for d in d.qcow2 c.qcow2 d.vmdk d.vdi d.vhdx d.vhd a.tar.xz.contents/d.qcow2; do
             i=$(ls $d.contents | head -n 1); cmp -n 67108864 $d.contents/$i g.img && echo $d $i
           done
-          e=contents/0.img.contents/tree; for d in g.img fixed.vhd; do diff -r $d.$e "$2/tree" && echo $d; done
-          diff -r m.img.$e "$2/tree" && echo MBR
-          diff -r a.tar.xz.contents/d.qcow2.contents/d.gpt.$e "$2/tree" && echo nested
+          e=contents/0.img.contents/tree; for d in g.img fixed.vhd; do diff -r --no-dereference $d.$e "$2/tree" && echo $d; done
+          diff -r --no-dereference m.img.$e "$2/tree" && echo MBR
+          diff -r --no-dereference a.tar.xz.contents/d.qcow2.contents/d.gpt.$e "$2/tree" && echo nested
           z=a.tar.xz.contents/d.qcow2.contents/d.gpt.contents/0.img.contents/in.zip.contents
           diff -r $z/d/e "$2/tree/d/e" && cat $z/a.txt
           """, scratch)
@@ -270,7 +270,7 @@ struct DiskTests {
         let said = try await mount.shell(
           "ls e.img.contents; getfattr --only-values -n user.ffmount.state e.img.contents; "
             + "getfattr --only-values -n user.ffmount.error e.img.contents", scratch)
-        #expect(said.hasPrefix("a.txt\nd\nempty\nlost+found\ndamaged"))
+        #expect(said.hasPrefix("a.txt\nd\nempty\nlost+found\nfailed"))
         #expect(said.contains("ends after 20971520 of 41943040 bytes"))
       }
     }
@@ -284,8 +284,8 @@ struct DiskTests {
       let made = try await shell(make, scratch.path)
       try #require(made.status == 0, "\(made.errors)")
       try await withMount(scratch) { mount in
-        let said = try await mount.shell("ls s.squashfs.contents", scratch)
-        #expect(said == "latiné\n京都\n")
+        let said = try await mount.shell("ls -b s.squashfs.contents", scratch)
+        #expect(said == "latin\\351\n京都\n")
       }
     }
   }

@@ -169,7 +169,8 @@ def locks(server):
     same("over it", status("LOCK", "/dav/", body=LOCK % b"exclusive"), 423)
     status("UNLOCK", "/dav/folder", f"Lock-Token: {token}")
     # Set while the bytes of another client arrive.
-    for name, begin in (("/dav/plain.txt", "PUT"), ("/dav/link", "PUT")):
+    os.symlink("plain.txt", os.path.join(source, "another"))
+    for name, begin in (("/dav/plain.txt", "PUT"), ("/dav/another", "PUT")):
         before = content("plain.txt")
         with server.connect() as connection:
             connection.sendall(f"{begin} {name} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 8\r\n\r\nhalf".encode())

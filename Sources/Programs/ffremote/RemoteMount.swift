@@ -69,6 +69,7 @@ struct RemoteMount {
     service.threads = options.threads
     service.idleTime = options.idleTime
     service.unmount = { [mountpoint] in try? Fusermount.unmount(mountpoint, lazily: false) }
+    let folder = Self.identity(of: mountpoint)
     let ending: Session.Ending
     do throws(Session.Failure) {
       ending = try mounted.serve(service) {
@@ -83,9 +84,17 @@ struct RemoteMount {
       logger.error("\(mountpoint): the connection to the kernel broke: \(describe(-ending.status))")
     }
     mounted.stop()
-    if !isOfUser { unsafe _ = rmdir(mountpoint) }
+    // The next mount of this source may have made a directory of this name already.
+    if !isOfUser, let folder, Self.identity(of: mountpoint) == folder { unsafe _ = rmdir(mountpoint) }
     // A blocked thread may return to the session at any time.
     if !ending.isClean { _exit(ExitStatus.success.rawValue) }
+  }
+
+  /// Returns the inode number of a directory and its ctime, since numbers are reused. Returns `nil` if it does not exist.
+  private static func identity(of folder: String) -> [Int]? {
+    var status = stat()
+    guard unsafe lstat(folder, &status) == 0 else { return nil }
+    return [Int(truncatingIfNeeded: status.st_ino), status.st_ctim.tv_sec, status.st_ctim.tv_nsec]
   }
 
   /// Returns the root if the server answers and admits this user. Blocks for some seconds at most.

@@ -151,8 +151,14 @@ struct Visitor: Sendable {
     let names = names(path)
     try require(right, at: names)
     if account.everywhere.isSuperset(of: right) {
-      let item = try site.library.existing(names, followsLast: followsLast)
-      return Target(names: item?.names ?? names, item: item)
+      if let item = try site.library.existing(names, followsLast: followsLast) {
+        return Target(names: item.names, item: item)
+      }
+      // WebDAV locks apply to paths without links.
+      guard let last = names.last, let folder = try site.library.existing(Array(names.dropLast())) else {
+        return Target(names: names, item: nil)
+      }
+      return Target(names: folder.names + [last], item: nil)
     }
     var item: ResolvedPath?
     for count in 0...names.count {

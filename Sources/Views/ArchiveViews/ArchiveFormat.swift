@@ -83,12 +83,12 @@ extension Archives {
           guard workers != nil, [.damaged, .unsupported].contains(error.kind) else { throw error }
         }
       }
-      return try listedByWorker(bytes, file, memory, blocking)
+      return try listedByWorker(
+        bytes, file, memory, blocking, by: ListedFormat.isStart(head) ? .library : discReader(of: bytes, blocking))
     case .zip:
       // Reading the 17th sector is one more request to the file's source.
       if workers != nil, !ZipArchive.isStart(head), try ListedFormat.isDisc(bytes, blocking) {
-        let reader = try ListedFormat.discReader(bytes, hasDiskReader: readers[.disk] != nil, blocking)
-        return try listedByWorker(bytes, file, memory, blocking, by: reader)
+        return try listedByWorker(bytes, file, memory, blocking, by: discReader(of: bytes, blocking))
       }
       if readers[.disk] != nil, !ZipArchive.isStart(head), try ListedFormat.disk(bytes, blocking) != nil {
         return try listedByWorker(bytes, file, memory, blocking, by: .disk)
@@ -143,6 +143,10 @@ extension Archives {
     }
   }
 
+  private func discReader(of bytes: any ByteSource, _ blocking: BlockingMode) throws(Fault) -> ArchiveReader {
+    try ListedFormat.discReader(bytes, hasDiskReader: readers[.disk] != nil, blocking)
+  }
+
   /// Returns the program that lists the content of a compressed file. Returns `nil` if the content is not an archive.
   /// Blocks.
   private func reader(
@@ -150,7 +154,7 @@ extension Archives {
   ) throws(Fault) -> ArchiveReader? {
     if ListedFormat.isStart(head) { return ListedFormat.isInside(packing) ? .library : nil }
     if try ListedFormat.isDisc(content.unchecked, .blocking) {
-      let reader = try ListedFormat.discReader(content.unchecked, hasDiskReader: readers[.disk] != nil, .blocking)
+      let reader = try discReader(of: content.unchecked, .blocking)
       return reader == .disk || ListedFormat.isInside(packing) ? reader : nil
     }
     guard readers[.disk] != nil, !ZipArchive.isStart(head) else { return nil }
