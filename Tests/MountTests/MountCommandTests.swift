@@ -254,7 +254,7 @@ import Testing
         try await Task.sleep(for: .milliseconds(100))
       }
       // To look at the folder would be to use it, unlike asking for its state.
-      for _ in 0..<100 where MountProcess.isMounted(folder) { _ = try await ffmount("list", environment: environment) }
+      for _ in 0..<300 where MountProcess.isMounted(folder) { _ = try await ffmount("list", environment: environment) }
       for _ in 0..<500 where MountScratch.exists(folder) { try await Task.sleep(for: .milliseconds(20)) }
       #expect(!MountProcess.isMounted(folder) && !MountScratch.exists(folder))
       await offThread { MountProcess.unmount(folder) }
