@@ -2,6 +2,7 @@ import Assembly
 import Bytes
 import CPosix
 import FileTrees
+import Files
 import FuseLink
 import Glibc
 import Logging
@@ -85,16 +86,16 @@ struct RemoteMount {
     }
     mounted.stop()
     // The next mount of this source may have made a directory of this name already.
-    if !isOfUser, let folder, Self.identity(of: mountpoint) == folder { unsafe _ = rmdir(mountpoint) }
+    if !isOfUser, let folder, let now = Self.identity(of: mountpoint), now == folder { unsafe _ = rmdir(mountpoint) }
     // A blocked thread may return to the session at any time.
     if !ending.isClean { _exit(ExitStatus.success.rawValue) }
   }
 
   /// Returns the inode number of a directory and its ctime, since numbers are reused. Returns `nil` if it does not exist.
-  private static func identity(of folder: String) -> [Int]? {
+  private static func identity(of folder: String) -> (inode: UInt64, changed: Timestamp)? {
     var status = stat()
     guard unsafe lstat(folder, &status) == 0 else { return nil }
-    return [Int(truncatingIfNeeded: status.st_ino), status.st_ctim.tv_sec, status.st_ctim.tv_nsec]
+    return (UInt64(status.st_ino), Timestamp(status.st_ctim))
   }
 
   /// Returns the root if the server answers and admits this user. Blocks for some seconds at most.
