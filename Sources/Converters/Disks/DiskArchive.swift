@@ -142,15 +142,17 @@ public import WorkerKit
   private static func bytes(of characters: ArraySlice<UInt32>, withEscapes hasEscapes: Bool) -> [UInt8] {
     var bytes: [UInt8] = []
     var rest = characters
+    func append(_ character: UInt32) {
+      if let encoded = UTF8.encode(Unicode.Scalar(character) ?? "\u{fffd}") { bytes += encoded }
+    }
     while let character = rest.popFirst() {
       if hasEscapes, (0xef80...0xefff).contains(character) {
         bytes.append(UInt8(truncatingIfNeeded: character))
       } else if (0xd800..<0xdc00).contains(character), let low = rest.first, (0xdc00..<0xe000).contains(low) {
         rest.removeFirst()
-        let scalar = Unicode.Scalar(0x10000 + (character - 0xd800) << 10 + (low - 0xdc00))
-        bytes += Array(String(scalar ?? "\u{fffd}").utf8)
+        append(0x10000 + (character - 0xd800) << 10 + (low - 0xdc00))
       } else {
-        bytes += Array(String(Unicode.Scalar(character) ?? "\u{fffd}").utf8)
+        append(character)
       }
     }
     return bytes

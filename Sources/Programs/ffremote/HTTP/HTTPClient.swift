@@ -1,24 +1,23 @@
 import Assembly
 import CCurl
 import Glibc
-import Locks
 import ServerAnswers
 import Synchronization
 import Threads
 
 /// The HTTP client thread. It runs all requests concurrently and never blocks on one of them.
 @safe final class HTTPClient: Wire, @unchecked Sendable {
-  // Sendable: `orders` is a mutex, `lastHeard` is atomic, and libcurl lets any thread wake the waiting one. Everything
+  // Sendable: `orders` is Sendable, `lastHeard` is atomic, and libcurl lets any thread wake the waiting one. Everything
   // else belongs to the thread, or is set before it runs.
   private let settings: WireSettings
   private let multi: UnsafeMutableRawPointer
   private var transfers: [UnsafeMutableRawPointer: Transfer] = unsafe [:]
   /// Reusable handles for the next requests.
   private var spare: [UnsafeMutableRawPointer] = unsafe []
-  private var timers: [(at: UInt64, body: @Sendable () -> Void)] = []
+  private var timers = WireTimers()
   /// The current URLs of redirected requests, by their own URLs.
   private var redirections: [String: (target: HTTPExchange.Redirected, until: UInt64)] = [:]
-  private let orders = UnfairLock(Orders())
+  private let orders = WireOrders()
   private let thread = ThreadPool(atMost: 1)
   /// The time at which anything last arrived from the server, in nanoseconds.
   private let lastHeard = Atomic<UInt64>(0)
@@ -26,18 +25,6 @@ import Threads
   private let silence: UInt64
   /// The action when the server has been silent for a while: a probe request.
   private var whenQuiet: @Sendable () -> Void = {}
-
-  private enum Order: Sendable {
-    case start(HTTPExchange, any Receiver, token: String?)
-    case cancel(any Receiver)
-    case resume(any Receiver)
-    case later(at: UInt64, @Sendable () -> Void)
-  }
-
-  private struct Orders: Sendable {
-    var waiting: [Order] = []
-    var isEnding = false
-  }
 
   /// The silence after which the server is probed, in nanoseconds.
   private static let quietTime: UInt64 = 5_000_000_000
@@ -77,19 +64,13 @@ import Threads
   }
 
   func stop() {
-    orders.withLock { $0.isEnding = true }
+    orders.end()
     _ = unsafe curl_multi_wakeup(multi)
     thread.stop()
   }
 
-  private func add(_ order: Order) {
-    let isFirst = orders.withLock { orders in
-      // Receivers no longer wait for a response.
-      if orders.isEnding { return false }
-      orders.waiting.append(order)
-      return orders.waiting.count == 1
-    }
-    if isFirst { _ = unsafe curl_multi_wakeup(multi) }
+  private func add(_ order: WireOrders.Order) {
+    if orders.add(order) { _ = unsafe curl_multi_wakeup(multi) }
   }
 
   static var now: UInt64 {
@@ -102,9 +83,9 @@ import Threads
 
   private func run() {
     var nextRound = Self.now + Self.round
-    while let orders = takeOrders() {
+    while let orders = orders.take() {
       for order in orders { follow(order) }
-      runTimers()
+      for body in timers.takeDue(at: Self.now) { body() }
       var running: Int32 = 0
       _ = unsafe curl_multi_perform(multi, &running)
       collect()
@@ -113,9 +94,9 @@ import Threads
         nextRound = now + Self.round
         look(at: now)
       }
-      if self.orders.withLock({ !$0.waiting.isEmpty || $0.isEnding }) { continue }
+      if self.orders.areDue { continue }
       var until = unsafe transfers.isEmpty ? now + 60 * Self.round : nextRound
-      if let first = timers.map(\.at).min() { until = min(until, first) }
+      if let first = timers.next { until = min(until, first) }
       var count: Int32 = 0
       let pause = until > now ? Int32((until - now) / 1_000_000) + 1 : 0
       _ = unsafe curl_multi_poll(multi, nil, 0, pause, &count)
@@ -124,20 +105,13 @@ import Threads
     // `multi` exists until the process exits: another thread may be about to wake it.
   }
 
-  private func takeOrders() -> [Order]? {
-    orders.withLock { orders in
-      defer { orders.waiting = [] }
-      return orders.isEnding ? nil : orders.waiting
-    }
-  }
-
-  private func follow(_ order: Order) {
+  private func follow(_ order: WireOrders.Order) {
     switch order {
     case .start(let question, let receiver, let token): begin(question, receiver, token)
     case .cancel(let receiver):
       if let transfer = transfer(of: receiver) { remove(transfer) }
     case .resume(let receiver): transfer(of: receiver)?.resume()
-    case .later(let time, let body): timers.append((time, body))
+    case .later(let time, let body): timers.add(at: time, body)
     }
   }
 
@@ -231,14 +205,6 @@ import Threads
     } else {
       unsafe curl_easy_cleanup(transfer.easy)
     }
-  }
-
-  private func runTimers() {
-    guard !timers.isEmpty else { return }
-    let now = Self.now
-    let due = timers.filter { $0.at <= now }
-    timers.removeAll { $0.at <= now }
-    for timer in due { timer.body() }
   }
 
   /// Ends requests to a server that has been silent for too long. While it works on a slow response, such as a film

@@ -2,7 +2,6 @@ import Assembly
 import Bytes
 import Files
 import Glibc
-import Locks
 import ServerAnswers
 import Text
 import Threads
@@ -13,9 +12,9 @@ import Threads
 /// A request is an exchange whose method is STAT, LSTAT, LIST or GET, and whose target is a path. Its response has the
 /// status that a web server would give.
 @safe final class SFTPClient: Wire, @unchecked Sendable {
-  // Sendable: `orders` is a mutex. Everything else belongs to the thread, or is set before it runs.
+  // Sendable: `orders` is Sendable. Everything else belongs to the thread, or is set before it runs.
   private let command: [String]
-  private let orders = UnfairLock(Orders())
+  private let orders = WireOrders()
   private let thread = ThreadPool(atMost: 1)
   /// The maximum time without bytes from the server while a response is expected, in nanoseconds.
   private let silence: UInt64
@@ -26,19 +25,7 @@ import Threads
   private var transfers: [ObjectIdentifier: SFTPTransfer] = [:]
   private var waiting: [UInt32: (transfer: SFTPTransfer, done: (SFTPMessage.Response, [UInt8]) -> Void)] = [:]
   private var lastID: UInt32 = 0
-  private var timers: [(at: UInt64, body: @Sendable () -> Void)] = []
-
-  private enum Order: Sendable {
-    case start(HTTPExchange, any Receiver)
-    case cancel(any Receiver)
-    case resume(any Receiver)
-    case later(at: UInt64, @Sendable () -> Void)
-  }
-
-  private struct Orders: Sendable {
-    var waiting: [Order] = []
-    var isEnding = false
-  }
+  private var timers = WireTimers()
 
   private static let round: UInt64 = 1_000_000_000
 
@@ -55,7 +42,9 @@ import Threads
 
   // MARK: Methods for any thread
 
-  func start(_ question: HTTPExchange, token: String?, _ receiver: any Receiver) { add(.start(question, receiver)) }
+  func start(_ question: HTTPExchange, token: String?, _ receiver: any Receiver) {
+    add(.start(question, receiver, token: nil))
+  }
 
   func cancel(_ receiver: any Receiver) { add(.cancel(receiver)) }
 
@@ -66,18 +55,13 @@ import Threads
   }
 
   func stop() {
-    orders.withLock { $0.isEnding = true }
+    orders.end()
     wake()
     thread.stop()
   }
 
-  private func add(_ order: Order) {
-    let isFirst = orders.withLock { orders in
-      if orders.isEnding { return false }
-      orders.waiting.append(order)
-      return orders.waiting.count == 1
-    }
-    if isFirst { wake() }
+  private func add(_ order: WireOrders.Order) {
+    if orders.add(order) { wake() }
   }
 
   private func wake() {
@@ -89,17 +73,17 @@ import Threads
 
   private func run() {
     var nextRound = HTTPClient.now + Self.round
-    while let orders = takeOrders() {
+    while let orders = orders.take() {
       for order in orders { follow(order) }
-      runTimers()
+      for body in timers.takeDue(at: HTTPClient.now) { body() }
       let now = HTTPClient.now
       if now >= nextRound {
         nextRound = now + Self.round
         look(at: now)
       }
-      if self.orders.withLock({ !$0.waiting.isEmpty || $0.isEnding }) { continue }
+      if self.orders.areDue { continue }
       var until = transfers.isEmpty ? now + 60 * Self.round : nextRound
-      if let first = timers.map(\.at).min() { until = min(until, first) }
+      if let first = timers.next { until = min(until, first) }
       wait(until > now ? Int32(min((until - now) / 1_000_000 + 1, 60_000)) : 0)
     }
     connection?.end()
@@ -107,31 +91,16 @@ import Threads
     // The descriptors exist until the process exits: another thread may be about to wake this one.
   }
 
-  private func takeOrders() -> [Order]? {
-    orders.withLock { orders in
-      defer { orders.waiting = [] }
-      return orders.isEnding ? nil : orders.waiting
-    }
-  }
-
-  private func follow(_ order: Order) {
+  private func follow(_ order: WireOrders.Order) {
     switch order {
-    case .start(let exchange, let receiver):
+    case .start(let exchange, let receiver, _):
       let transfer = SFTPTransfer(exchange, receiver, self)
       transfers[ObjectIdentifier(receiver)] = transfer
       begin(transfer)
     case .cancel(let receiver): transfers.removeValue(forKey: ObjectIdentifier(receiver))?.cancel()
     case .resume(let receiver): transfers[ObjectIdentifier(receiver)]?.resume()
-    case .later(let time, let body): timers.append((time, body))
+    case .later(let time, let body): timers.add(at: time, body)
     }
-  }
-
-  private func runTimers() {
-    guard !timers.isEmpty else { return }
-    let now = HTTPClient.now
-    let due = timers.filter { $0.at <= now }
-    timers.removeAll { $0.at <= now }
-    for timer in due { timer.body() }
   }
 
   /// Waits for orders, and for bytes in both directions.
