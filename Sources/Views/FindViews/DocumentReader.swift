@@ -163,15 +163,23 @@ struct DocumentReader {
     try sink([document])
   }
 
+  /// Returns the names in a container, a document of its own, which precedes those of its entries.
+  private mutating func entries(
+    of document: IndexedDocument, _ kind: DocumentKind, in contents: ResolvedPath
+  ) throws(Fault) -> [(name: FileName, kind: Kind)] {
+    var document = document
+    document.kind = kind.rawValue
+    isContainer = true
+    let entries = try contents.entryNames()
+    try sink([document])
+    return entries
+  }
+
   /// Reads an archive: a document of its own, and its entries.
   private mutating func readArchive(
     _ document: IndexedDocument, _ contents: ResolvedPath, path: [UInt8], depth: Int
   ) throws(Fault) {
-    var document = document
-    document.kind = DocumentKind.archive.rawValue
-    isContainer = true
-    let entries = try contents.entryNames()
-    try sink([document])
+    let entries = try entries(of: document, .archive, in: contents)
     try read(entries, of: contents, path: path + Array(".contents/".utf8), depth: depth + 1)
   }
 
@@ -296,11 +304,7 @@ struct DocumentReader {
   private mutating func readMailbox(
     _ document: IndexedDocument, _ messages: ResolvedPath, path: [UInt8], depth: Int
   ) throws(Fault) {
-    var document = document
-    document.kind = DocumentKind.mailbox.rawValue
-    isContainer = true
-    let entries = try messages.entryNames()
-    try sink([document])
+    let entries = try entries(of: document, .mailbox, in: messages)
     try readMessages(entries, in: messages, path: path + Array(".messages/".utf8), depth: depth + 1)
   }
 
