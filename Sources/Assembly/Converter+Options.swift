@@ -75,10 +75,14 @@ extension Converter {
     _ options: MountOptions, index: Index, cacheFolder: String?, spools: String, _ logger: Logger,
     tellsLack: Bool = true, programs isWanted: (String) -> Bool = { _ in true }
   ) throws -> Conversions? {
-    if let given = options.converter, unsafe access(given, X_OK) != 0 {
-      throw Refusal(.usage, "-o converter=\(given): \(describe(errno)) (give the path of the program ffconvert)")
+    if let given = options.converter {
+      let isFolder = unsafe access(given + "/", F_OK) == 0
+      guard !isFolder, unsafe access(given, X_OK) == 0 else {
+        let reason = describe(isFolder ? EISDIR : errno)
+        throw Refusal(.usage, "-o converter=\(given): \(reason) (give the path of the program ffconvert)")
+      }
     }
-    if let shared = options.sharedCache, let reason = CacheFolder.objection(to: shared) {
+    if let shared = options.sharedCache, let reason = CacheFolder.objection(toShared: shared) {
       throw Refusal(.usage, "-o shared_cache=\(shared): \(reason)")
     }
     if tellsLack, let lack = lack(options) { logger.notice("\(lack)") }

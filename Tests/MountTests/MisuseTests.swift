@@ -77,6 +77,10 @@ import Testing
     Failure(line: "index source/t.txt", status: 65, says: "not a mailbox (give a mailbox, or a folder)"),
     Failure(line: "verify source/t.txt", status: 65, says: "cannot verify source/t.txt: not an archive"),
     Failure(line: "open http://127.0.0.1:1", status: 66, says: "mount it: ffmount http://127.0.0.1:1 MOUNTPOINT"),
+    Failure(line: "source mnt -o converter=source", status: 64, says: "Is a directory (give the path of the program"),
+    Failure(
+      line: "source mnt -o shared_cache=$PWD/none/cache", status: 64,
+      says: "none/cache does not exist, and cannot be created (create it, or check the path)"),
     Failure(line: "formats >&-", status: 1, says: "cannot print: Bad file descriptor"),
     Failure(line: "doctor --json mnt/..", status: 66, says: "not an ffmount mount"),
   ]

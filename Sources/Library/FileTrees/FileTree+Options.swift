@@ -86,7 +86,7 @@ extension FileTree.Options {
   /// Returns the directory of the cache. Returns `nil` if the cache is disabled. Throws if others can change the
   /// directory.
   func usableCacheFolder() throws(Fault) -> String? {
-    if let sharedCache, let reason = CacheFolder.objection(to: sharedCache.string) {
+    if let sharedCache, let reason = CacheFolder.objection(toShared: sharedCache.string) {
       throw Fault(.system(EACCES), "its shared cache \(sharedCache.string) cannot be used: \(reason)")
     }
     switch cache {

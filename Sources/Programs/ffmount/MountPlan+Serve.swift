@@ -68,7 +68,7 @@ extension MountPlan {
     if options.isWritable { _ = umask(0) }
     if isFirst { options.passwordFile?.log(by: { [logger] line in logger.warning("\(line)") }) }
     let cacheFolder = CacheFolder.path(awayFrom: mountpoint)
-    if isFirst, let reason = cacheFolder.flatMap(CacheFolder.objection) {
+    if isFirst, let reason = cacheFolder.flatMap(CacheFolder.objection(to:)) {
       logger.notice("nothing is kept for the next mount: \(reason)")
     }
     if let shared = options.sharedCache, (shared + "/").hasPrefix(mountpoint == "/" ? "/" : mountpoint + "/") {

@@ -24,6 +24,15 @@ package enum CacheFolder {
     } catch { return error.kind == .system(ENOENT) ? nil : error.reason }
   }
 
+  /// Returns the reason why a directory cannot be the cache of several machines: that of `objection(to:)`, or that it is
+  /// missing and this user cannot make it. Its parent is not made, since that may be where a file system is mounted.
+  package static func objection(toShared folder: String) -> String? {
+    let parent = folder.lastIndex(of: "/").map { String(folder[..<$0]) } ?? ""
+    let canExist = unsafe access(parent.isEmpty ? "/" : parent, W_OK) == 0
+    return canExist || owner(of: folder) != nil
+      ? objection(to: folder) : "\(folder) does not exist, and cannot be created (create it, or check the path)"
+  }
+
   /// Returns the path in an environment variable. Relative paths are ignored.
   private static func absolute(_ variable: String) -> String? {
     guard let value = unsafe getenv(variable) else { return nil }
