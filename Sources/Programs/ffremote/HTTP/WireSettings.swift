@@ -49,8 +49,8 @@ struct WireSettings: Sendable {
     set(CURLOPT_PROTOCOLS_STR, "http,https")
     set(CURLOPT_FOLLOWLOCATION, 0)
     set(CURLOPT_PROXY, "")
-    // A signature covers the path as it is.
-    set(CURLOPT_PATH_AS_IS, 1)
+    // Newer versions of libcurl do not sign such a path. Those of S3 have no `.` and `..` that could be removed.
+    set(CURLOPT_PATH_AS_IS, signing == nil ? 1 : 0)
     set(CURLOPT_NOSIGNAL, 1)
     set(CURLOPT_CONNECTTIMEOUT_MS, Self.connectTime)
     set(CURLOPT_TCP_KEEPALIVE, 1)
