@@ -84,7 +84,10 @@ struct LibrarySearchTests {
     #expect(try await find("zeppelin", in: "deep/er").documents.first?.path == "deep/er/a.zip.contents/in/side.txt")
     // The number of phrases is not known before they are read.
     let phrase = try await find("\"zeppelin 3\"", atMost: 1)
-    #expect(phrase.documents.map(\.path) == ["deep/note 3.txt"] && phrase.count == nil)
+    #expect(phrase.documents.map(\.path) == ["deep/note 3.txt"] && phrase.count == nil && phrase.isComplete)
+    // As many names as are wanted may be all.
+    #expect(try await find("ote 5", atMost: 1).isComplete && find("ote", atMost: 7).isComplete)
+    #expect(try await !find("ote", atMost: 6).isComplete)
     // Messages of a mailbox, and parts of names that are no words.
     let message = try #require(try await find("from:mary", in: "club.mbox").documents.first)
     #expect(message.isDirectory && message.kind == "mail" && message.title == "Pictures of the harbour")

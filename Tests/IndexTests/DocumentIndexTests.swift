@@ -58,7 +58,11 @@ import Testing
       #expect(dated(100..<200) == [1] && dated(100..<201) == [1, 4] && documents.numbers(.locked) == [])
       #expect(documents.numbers(.kind([3], extensions: [])) == [1, 2, 3, 4])
       #expect(documents.numbers(.kind([], extensions: [Self.path("pdf")])) == [])
-      #expect(documents.numbers(.folder(Self.path("D"))) == [4] && documents.numbers(.folder(Self.path("b"))) == [])
+      func inside(_ path: String) -> [UInt32]? {
+        documents.numbers(.folder(Self.path(path), indexed: Self.path("Whole")))
+      }
+      #expect(inside("D") == [4] && inside("b") == [] && inside("whole") == [1, 2, 3, 4] && inside("whole/d") == [4])
+      #expect(documents.numbers(.ending(Self.path("/B.txt"))) == [4])
       #expect(documents.groups()?.map(\.first) == [1] && documents.groups()?.map(\.parts) == [2])
       let found = try #require(documents.document(3))
       #expect(found.wholePath == Self.path("a.pdf.pages/2") && found.date == nil && found.size == 7)

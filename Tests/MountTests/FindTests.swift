@@ -367,6 +367,7 @@ import Testing
         let said = try await shell(
           """
           cd "$1"; chmod 755 "$2" "$2/source"; cd docs
+          (cd "$3/docs"; zip -qjP pass secret/own.zip secret/plan.txt; zip -qjP pass all.zip group.txt; chmod 644 all.zip)
           chmod 700 "$3/docs/secret"; chmod 711 "$3/docs/passed"; chmod 744 "$3/docs/seen"; chown 65534 "$3/docs/own.txt"; chmod 600 "$3/docs/own.txt"
           chgrp 4242 "$3/docs/group.txt"; chmod 640 "$3/docs/group.txt"
           nobody="setpriv --reuid=65534 --regid=65534 --clear-groups"
@@ -388,6 +389,10 @@ import Testing
           $daemon grep -c group ../docs.search/zebra/RESULTS.txt
           # A folder that cannot be listed has no searches.
           $nobody ls secret.search/zebra 2>&1 | grep -c denied; $nobody ls saved.ffsearch.results | names
+          # Locked files that a user may not read are not counted.
+          for who in "" "$nobody"; do
+            $who grep -A2 locked: ../docs.search/zebra/RESULTS.txt | head -3 | sort | tr -d '\n'; echo
+            $who getfattr --only-values -n user.ffmount.locked ../docs.search/zebra; echo; done
           """, mount.mountpoint, scratch.path, scratch.source)
         let all = "Anna - Numbers group.txt note.txt own.txt pass.txt plan.txt saved.ffsearch seen.txt x.txt "
         let expected = [
@@ -397,6 +402,9 @@ import Testing
           "zebra ", "zebra ", "private zebra of one user, hippopotamus", "",
           "Anna - Numbers note.txt saved.ffsearch x.txt ", "0", "1",
           "Anna - Numbers note.txt own.txt saved.ffsearch x.txt ",
+          "    all.zip.contents/group.txt    secret/own.zip.contents/plan.txt2 files are locked: found by name only",
+          "2",
+          "    all.zip.contents/group.txt1 file is locked: found by name only", "1",
         ]
         #expect(
           said.text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map { String($0) } == expected,

@@ -30,7 +30,8 @@ import Testing
     ) throws -> FolderFinder {
       let index = index ?? self.index
       let root = try RealRoot(
-        Descriptor.open(path: scratch + "/source", for: .place), pool: DescriptorPool(capacity: 64))
+        Descriptor.open(path: scratch + "/source", for: .place), pool: DescriptorPool(capacity: 64),
+        path: scratch + "/source")
       let tree = try Tree(mirroring: root, views: Views(index: index))
       let folder = try ResolvedPath.find([], in: tree, .blocking)
       return try FolderFinder(folder, index: index, part: part, shared: shared)
@@ -93,10 +94,12 @@ import Testing
       try folder.write("in.mbox", Self.mail("Numbers", "an invoice") + Self.mail("Zebra again", "nothing", day: 2))
       try folder.write("one.eml", String(Self.mail("Single", "lonely walrus").drop { $0 != "\n" }.dropFirst()))
       let inner = ZipFixture(ZipFixtureEntry("deep/x.txt", "buried zebra"), ZipFixtureEntry("y.bin", [0, 1])).bytes()
+      try folder.write("old.TAR.gz", [1])
       try folder.write("outer.zip", ZipFixture(ZipFixtureEntry("inner.zip", inner)).bytes())
       let finder = try folder.finder()
       try folder.update(finder)
       func paths(_ query: String) throws -> [String] { try folder.paths(query, finder) }
+      #expect(try paths("ext:tar.GZ") == ["old.TAR.gz"] && paths("ext:gz").count == 1 && paths("ext:r.gz") == [])
       #expect(
         try Set(paths("zebra")) == [
           "note.txt", "in.mbox.messages/000002 2024-03-02 anna@example.com - Zebra again",
@@ -114,6 +117,10 @@ import Testing
       #expect(try paths("/qu[i]ck +zebra/") == ["note.txt"] && paths("zebra /absent/") == [])
       #expect(try paths("date:2024-03 sort:date").first?.contains("000002") ?? false)
       #expect(try paths("size:>1M") == [])
+      // The folder itself has a name, too.
+      #expect(try paths("okapi in:source") == ["sub/page.html"] && paths("okapi in:source/sub").count == 1)
+      #expect(try paths("okapi in:other/sub") == [])
+      #expect(try paths("near(999 quick zebra)") == ["note.txt"] && paths("near(0 the zebra)") == [])
       let suggestion = try finder.results(FindQuery("walrsu")).suggestion
       #expect(suggestion == "walrus")
     }
@@ -400,6 +407,9 @@ import Testing
   @Test func phrasesAreComparedWithTexts() throws {
     let words = TextWords(Array("A quick-brown FOX, 会議の資料 end".utf8))
     func contain(_ query: String) throws -> Bool { words.contain(try FindQuery(query).parsed) }
+    // However often words occur, and however far from each other.
+    let many = TextWords(Array(String(repeating: "often ", count: 200_000).utf8))
+    #expect(try !many.contain(FindQuery("near(999 often absent)").parsed))
     #expect(try contain("\"brown fox\"") && contain("quick-br*") && contain("会議") && contain("の資料"))
     #expect(try !contain("\"fox brown\"") && !contain("\"quick fox\"") && !contain("\"rown fox\"") && !contain("資会"))
     #expect(try contain("near(1 quick fox)") && !contain("near(0 quick fox)") && contain("near(fox a)"))
@@ -545,6 +555,63 @@ import Testing
       let query = try FindQuery("okapi kind:film")
       let hit = try #require(try finder.hit(finder.results(query).numbers[0], query))
       #expect(hit.title == "sea.mkv at 1:02" && hit.snippet.text == "an okapi wakes")
+      // A passage is in its film, wherever its words are, and in the folder of that.
+      for place in ["sea.mkv", "films/sea.mkv", "films", "source/films/SEA.mkv"] {
+        #expect(
+          try folder.paths("okapi kind:film in:\(place)", finder) == ["films/sea.mkv.1m2s-1m4s.as.mp4"], "\(place)")
+      }
+      #expect(
+        try folder.paths("walrus kind:film in:f.mp4", finder).count == 1 && folder.paths("okapi in:sea", finder) == [])
+    }
+  }
+
+  /// Labels and marks of deletion are those of the search of a mailbox.
+  @Test func labelsOfMessagesAreFound() throws {
+    func mail(_ subject: String, _ field: String) -> String {
+      "From a@b Mon Jan  1 12:00:00 2024\nSubject: \(subject)\n\(field)\n\nzebra\n\n"
+    }
+    try withFolder { folder in
+      try folder.write(
+        "in.mbox",
+        mail("one", "X-Gmail-Labels: Work/Project-A,Inbox") + mail("two", "X-Gmail-Labels: workshop")
+          + mail("gone", "X-Mozilla-Status: 0009"))
+      try folder.write("Mail/cur/1:2,FST", "From: a@b\nSubject: flags\n\nzebra\n")
+      try folder.write("Mail/new/2", "From: a@b\nSubject: new\n\nzebra\n")
+      try folder.write("other/3:2,FST", "From: a@b\nSubject: plain\n\nzebra\n")
+      let finder = try folder.finder()
+      try folder.update(finder)
+      func subjects(_ query: String) throws -> [String] {
+        let query = try FindQuery(query)
+        return try finder.results(query).numbers.compactMap { try finder.hit($0, query)?.title }.sorted()
+      }
+      #expect(try subjects("label:WORK zebra") == ["one"] && subjects("label:work-project-a") == ["one"])
+      #expect(try subjects("label:inbox") == ["one"] && subjects("label:project-a") == [])
+      #expect(try subjects("is:deleted") == ["flags", "gone"] && subjects("label:flagged") == ["flags"])
+      #expect(try subjects("label:unread") == ["new"])
+      #expect(try subjects("zebra kind:mail -is:deleted -label:work") == ["new", "plain", "two"])
+      // The labels of a removed file are not found.
+      try FileManager.default.removeItem(atPath: folder.scratch + "/source/in.mbox")
+      try folder.update(finder)
+      #expect(try subjects("label:inbox") == [] && subjects("label:inbox OR label:flagged") == ["flags"])
+    }
+  }
+
+  /// `in:` has the name of the searched folder, too, and a passage is in its film. `ext:` may have several parts.
+  @Test func foldersAndEndingsAreMatchedWhole() throws {
+    try withFolder { folder in
+      try folder.write("films/sea.mkv", "not really")
+      try folder.write("films/sea.srt", "1\n00:00:01,000 --> 00:00:02,500\nthe zebra\n")
+      for name in ["a.MIN.js", "b.js", "min.js", "c[1].txt"] { try folder.write(name, "okapi") }
+      let finder = try folder.finder()
+      try folder.update(finder)
+      #expect(try folder.paths("ext:min.js", finder) == ["a.MIN.js"] && folder.paths("ext:.js", finder).count == 3)
+      let passage = "films/sea.mkv.1s-3s.as.mp4"
+      #expect(try folder.paths("in:source zebra kind:film", finder) == [passage])
+      #expect(try folder.paths("in:source", finder).count == 8 && folder.paths("in:source/films", finder).count == 4)
+      #expect(try folder.paths("in:films zebra kind:film", finder) == [passage])
+      #expect(try folder.paths("in:films/SEA.mkv zebra", finder) == [passage])
+      #expect(try folder.paths("in:sea zebra", finder) == [] && folder.paths("in:our", finder) == [])
+      #expect(try folder.paths("in:c[1].txt", finder) == ["c[1].txt"])
     }
   }
 

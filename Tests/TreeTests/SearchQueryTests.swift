@@ -59,7 +59,7 @@ import Testing
     ("date:2023-12..2024", .all([.since(day: 19_692), .before(day: 20_089)])),
     ("date:2024..", .all([.since(day: 19_723)])), ("sort:date", .order(.date)),
     ("near(a \"b c\")", .near([["a"], ["b", "c"]], distance: 10)), ("near(3 a b)", .near([["a"], ["b"]], distance: 3)),
-    ("near(2024 a)", .near([["2024"], ["a"]], distance: 10)),
+    ("near(2024 a)", .near([["2024"], ["a"]], distance: 10)), ("label:x", .label("x")), ("is:Deleted", .isDeleted),
     ("near(\"2024\" a b)", .near([["2024"], ["a"], ["b"]], distance: 10)),
     ("/a\\/b\\d/ x", .all([.expression("a/b\\d"), word("x")])), ("near a", .all([word("near"), word("a")])),
     ("a/b", word("a b")),
@@ -72,9 +72,10 @@ import Testing
   @Test(arguments: [
     ("near(a)", "two words"), ("near()", "two words"), ("near(a (b))", "only words"), ("/open", "closed"),
     ("//", "nothing"),
-    ("sort:size", "sort:date"), ("size:big", "size"), ("date:..", "date"), ("label:x", "'label:' is not a prefix"),
+    ("sort:size", "sort:date"), ("size:big", "size"), ("date:..", "date"), ("list:x", "'list:' is not a prefix"),
     ("near(1000 a b)", "at most 999"), ("near(99999999999999999999999999 a b)", "at most 999"),
-    ("near(a b*)", "whole words"), ("kind:", "after 'kind:'"), ("lang:und", "code of a language"),
+    ("is:odd", "is:deleted"), ("near(a b*)", "whole words"), ("kind:", "after 'kind:'"),
+    ("lang:und", "code of a language"),
     ("lang:\"a b\"", "code of a language"), ("lang:x", "code of a language"),
   ]) func documentQueryMistakesAreExplained(_ text: String, _ reason: String) {
     #expect { try SearchQuery(text, .documents) } throws: { error in

@@ -11,7 +11,7 @@ final class DocumentFile: ReplaceableFile {
   private let reader: BoundedConnection
 
   /// The version of the tables and of the folding of their words, incremented when either changes.
-  fileprivate static let schemaVersion: Int64 = 105
+  fileprivate static let schemaVersion: Int64 = 106
 
   private static var schema: String {
     """
@@ -23,12 +23,14 @@ final class DocumentFile: ReplaceableFile {
       error BLOB NOT NULL) STRICT;
     CREATE INDEX sourcesByKind ON source(kind) WHERE kind > 0;
     CREATE TABLE document(id INTEGER PRIMARY KEY, source INTEGER NOT NULL, path BLOB NOT NULL, kind INTEGER NOT NULL,
-      date INTEGER, day INTEGER, size INTEGER, isLocked INTEGER NOT NULL, title BLOB NOT NULL, people BLOB NOT NULL,
-      extension BLOB NOT NULL, language BLOB NOT NULL, parts INTEGER NOT NULL, length INTEGER NOT NULL,
+      date INTEGER, day INTEGER, size INTEGER, isLocked INTEGER NOT NULL, isDeleted INTEGER NOT NULL, title BLOB NOT NULL,
+      people BLOB NOT NULL, extension BLOB NOT NULL, language BLOB NOT NULL, parts INTEGER NOT NULL, length INTEGER NOT NULL,
       content INTEGER NOT NULL) STRICT;
     CREATE INDEX documentsOfSource ON document(source);
     CREATE INDEX documentsWithParts ON document(parts) WHERE parts > 0;
     CREATE INDEX documentsLocked ON document(id) WHERE isLocked = 1;
+    CREATE INDEX documentsDeleted ON document(id) WHERE isDeleted = 1;
+    CREATE TABLE label(name BLOB NOT NULL, document INTEGER NOT NULL, PRIMARY KEY(name, document)) STRICT, WITHOUT ROWID;
     CREATE TABLE text(id INTEGER PRIMARY KEY, packed BLOB NOT NULL) STRICT;
     CREATE VIRTUAL TABLE heads USING fts5(\(IndexedDocument.columns.joined(separator: ", ")), content='',
       tokenize='unicode61 remove_diacritics 0 categories ''L* M* N* Co''');
@@ -260,11 +262,16 @@ final class DocumentFile: ReplaceableFile {
     let values: [SQLValue] = [
       .integer(id), .integer(source), .blob(document.path), .integer(Int64(document.kind)),
       document.date.map { .integer($0) } ?? .null, document.day.map { .integer(Int64($0)) } ?? .null,
-      document.size.map { .integer($0) } ?? .null, .integer(document.isLocked ? 1 : 0), .blob(document.title),
-      .blob(document.people), .blob(document.fileExtension), .blob(document.language), .integer(Int64(document.parts)),
+      document.size.map { .integer($0) } ?? .null, .integer(document.isLocked ? 1 : 0),
+      .integer(document.isDeleted ? 1 : 0), .blob(document.title), .blob(document.people),
+      .blob(document.fileExtension), .blob(document.language), .integer(Int64(document.parts)),
       .integer(Int64(document.body.count)), .integer(Int64(bitPattern: document.content)),
     ]
-    try database.execute("INSERT INTO document VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+    try database.execute("INSERT INTO document VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+    // Labels stay when their document is removed, as its words do.
+    for label in document.labels {
+      try database.execute("INSERT OR IGNORE INTO label VALUES(?, ?)", [.blob(label), .integer(id)])
+    }
     if let text = document.text, !text.isEmpty {
       try database.execute(
         "INSERT INTO text VALUES(?, ?)", [.integer(id), .blob(PackedText.packed(Array(text.prefix(PackedText.most))))])
@@ -377,6 +384,23 @@ final class DocumentFile: ReplaceableFile {
         pairs.append((number, try rows.integer(1)))
       }
       return pairs
+    }
+  }
+
+  /// Returns all labels, including those of removed documents.
+  func labels() throws -> [[UInt8]] {
+    try reader.inDatabase { database in
+      // One lookup for each label, however many documents have it.
+      let rows = try database.rows(
+        """
+        WITH RECURSIVE names(name) AS (
+          SELECT min(name) FROM label
+          UNION ALL SELECT (SELECT min(name) FROM label WHERE name > names.name) FROM names WHERE name IS NOT NULL)
+        SELECT name FROM names WHERE name IS NOT NULL
+        """)
+      var labels: [[UInt8]] = []
+      while try rows.next() { labels.append(try rows.bytes(0)) }
+      return labels
     }
   }
 

@@ -130,20 +130,44 @@ public final class DocumentIndex: Sendable {
     case date(days: Range<Int64>, seconds: Range<Int64>)
     /// With a size in a range, in bytes. The second limit is exclusive.
     case size(Int64, Int64)
-    /// Below a folder, or in a file: with its path, or its name anywhere on the path.
-    case folder([UInt8])
+    /// With a name that ends so. The case of letters is ignored.
+    case ending([UInt8])
+    /// Below a folder, or in a file: with its path, or its name anywhere on the path, which starts with the name of the
+    /// indexed folder.
+    case folder([UInt8], indexed: [UInt8])
     /// Below a directory with this path, which may be in a view.
     case below([UInt8])
     /// With parts.
     case parts
     /// With content that needs a password.
     case locked
+    /// Messages with a label, and those that a mail program has marked as deleted.
+    case label([UInt8])
+    case deleted
     /// All.
     case all
   }
 
   /// The views whose names, with a dot, follow that of the file whose content they show.
   private static let folderViews = ["contents", "messages", "message", "pages", "sheets"]
+
+  /// Selects the numbers and paths of all documents, in lower case. A path starts with the first parameter and ends with
+  /// a slash. That of a film beside its subtitles has the folder of these.
+  private static let paths = """
+    SELECT id FROM (
+      SELECT document.id AS id, lower(CAST(?1 AS TEXT) || CASE WHEN substr(document.path, 1, 1) = x'2f'
+        THEN rtrim(CAST(source.path AS TEXT), replace(CAST(source.path AS TEXT), '/', ''))
+          || substr(CAST(document.path AS TEXT), 2)
+        ELSE CAST(source.path AS TEXT) || CAST(document.path AS TEXT) END || '/') AS path
+      FROM document JOIN source ON source.id = document.source)
+    """
+  /// The maximum size of the path of a folder, in bytes.
+  private static let longestPath = 8192
+
+  /// Returns a pattern of GLOB that matches only a text.
+  private static func quoted(_ text: [UInt8]) -> [UInt8] {
+    text.flatMap { Array("*?[".utf8).contains($0) ? [UInt8(ascii: "["), $0, UInt8(ascii: "]")] : [$0] }
+  }
 
   /// Returns the numbers of the documents with a fact, in ascending order. Returns `nil` if the file cannot be read.
   public func numbers(_ fact: Fact) -> [UInt32]? {
@@ -169,17 +193,32 @@ public final class DocumentIndex: Sendable {
       case .size(let first, let end):
         return try file.numbers(
           "SELECT id FROM document WHERE size >= ? AND size < ? ORDER BY id", [.integer(first), .integer(end)])
-      case .folder(let path):
-        let slash = UInt8(ascii: "/")
-        // The path ends with a slash, so that a file is in itself.
-        let isInside =
-          "instr(lower(CAST(x'2f' || source.path || document.path || x'2f' AS TEXT)), lower(CAST(? AS TEXT))) > 0"
+      case .ending(let ending):
+        return try file.numbers(
+          "\(Self.paths) WHERE substr(path, -1 - length(CAST(?2 AS TEXT)), length(CAST(?2 AS TEXT))) "
+            + "= lower(CAST(?2 AS TEXT)) ORDER BY id",
+          [.blob([]), .blob(ending)])
+      case .folder(let path, let indexed):
+        // SQLite limits the size of patterns.
+        if path.count > Self.longestPath { return [] }
+        let slash = [UInt8(ascii: "/")]
+        // The last name of the path excludes almost all documents. Paths end with a slash, so that a file is in itself.
+        let last = slash + (path.split(separator: slash[0]).last ?? [])
         let endings = ["/"] + Self.folderViews.map { ".\($0)/" }
+        let isInside = endings.indices.map { "instr(path, lower(CAST(?\($0 + 4) AS TEXT))) > 0" }
         return try file.numbers(
           """
-          SELECT document.id FROM document JOIN source ON source.id = document.source
-          WHERE \(endings.map { _ in isInside }.joined(separator: " OR ")) ORDER BY document.id
-          """, endings.map { .blob([slash] + path + Array($0.utf8)) })
+          \(Self.paths) WHERE instr(path, lower(CAST(?2 AS TEXT))) > 0
+            AND (\(isInside.joined(separator: " OR ")) OR path GLOB lower(CAST(?3 AS TEXT))) ORDER BY id
+          """,
+          [
+            .blob(slash + (indexed.isEmpty ? [] : indexed + slash)), .blob(last),
+            // A passage of a film is in the film.
+            .blob(Array("*/".utf8) + Self.quoted(path) + Array(".[0-9]*s-[0-9]*s.as.mp4/".utf8)),
+          ] + endings.map { .blob(slash + path + Array($0.utf8)) })
+      case .label(let label):
+        return try file.numbers("SELECT document FROM label WHERE name = ? ORDER BY document", [.blob(label)])
+      case .deleted: return try file.numbers("SELECT id FROM document WHERE isDeleted = 1 ORDER BY id", [])
       case .below(let path): return try file.numbers(below: path)
       case .parts: return try file.numbers("SELECT id FROM document WHERE parts > 0 ORDER BY id", [])
       case .locked: return try file.numbers("SELECT id FROM document WHERE isLocked = 1 ORDER BY id", [])
@@ -187,6 +226,9 @@ public final class DocumentIndex: Sendable {
       }
     }
   }
+
+  /// The labels of all messages, including removed ones. `nil` if the file cannot be read.
+  public var labels: [[UInt8]]? { file.attempt { file in try file.labels() } }
 
   /// Returns the numbers of the documents that have parts, and those of the parts, in ascending order.
   public func groups() -> [(first: UInt32, parts: Int)]? {

@@ -12,6 +12,10 @@ public struct IndexedDocument: Sendable {
   public var size: Int64?
   /// Whether its content needs a password.
   public var isLocked = false
+  /// Whether a mail program has marked the message as deleted.
+  public var isDeleted = false
+  /// The labels of a message, in UTF-8.
+  public var labels: [[UInt8]] = []
   /// The title, in UTF-8. Empty if the name is the title.
   public var title: [UInt8] = []
   /// The sender for display, in UTF-8. Empty if there is none.
@@ -43,7 +47,7 @@ public struct IndexedDocument: Sendable {
 
   /// The approximate memory that it takes, in bytes.
   public var cost: Int {
-    256 + path.count + title.count + (text?.count ?? 0) + body.count + words.reduce(0) { $0 + $1.count }
+    256 + path.count + title.count + (text?.count ?? 0) + body.count + (words + labels).reduce(0) { $0 + $1.count }
   }
 }
 

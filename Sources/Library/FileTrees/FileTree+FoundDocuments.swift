@@ -71,14 +71,15 @@ extension FileTree {
         isComplete: percent == 100 && found?.next == nil, lockedFiles: locked, similarWord: found?.suggestion)
     }
     var names = FoundNames(self, FilePath(place.names), query, within: Self.readingTime)
-    while documents.count < count, let entries = try names.next() {
-      for entry in entries where documents.count < count {
-        documents.append(Document(entry, rank: documents.count + 1))
-      }
+    var hasMore = false
+    while !hasMore, let entries = try names.next() {
+      let room = count - documents.count
+      for entry in entries.prefix(room) { documents.append(Document(entry, rank: documents.count + 1)) }
+      hasMore = entries.count > room
     }
     return FoundDocuments(
       documents: documents, count: documents.count, next: nil, percent: percent,
-      isComplete: percent == 100 && names.isComplete && documents.count < count, lockedFiles: locked,
+      isComplete: percent == 100 && names.isComplete && !hasMore, lockedFiles: locked,
       similarWord: found?.suggestion)
   }
 

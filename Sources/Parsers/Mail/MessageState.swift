@@ -12,6 +12,17 @@ public struct MessageState: OptionSet, Hashable, Sendable {
   public static let draft = MessageState(rawValue: 16)
   public static let deleted = MessageState(rawValue: 32)
 
+  /// Splits the name of a Maildir's file into its base and the flags: `1700000000.M1P2.host:2,FS`. If a file system
+  /// does not allow a colon, programs use another character. There are no flags in `new`.
+  public static func parts(
+    ofMaildirName name: ArraySlice<UInt8>
+  ) -> (base: ArraySlice<UInt8>, flags: ArraySlice<UInt8>?) {
+    guard let comma = name.lastIndex(of: UInt8(ascii: ",")), comma - name.startIndex > 2,
+      name[comma - 1] == UInt8(ascii: "2"), ":;!".utf8.contains(name[comma - 2])
+    else { return (name, nil) }
+    return (name[..<(comma - 2)], name[(comma + 1)...])
+  }
+
   /// Parses the letters after `:2,` in the name of a Maildir's file. Unknown letters are ignored.
   public init(maildirFlags flags: some Sequence<UInt8>) {
     self = .unread

@@ -91,8 +91,8 @@ struct QueryReader {
   private static let others: [SearchQuery.Language: Set<String>] = [
     .mail: ["label", "has", "is", "date", "after", "since", "before", "larger", "smaller", "size"],
     .documents: [
-      "has", "date", "after", "since", "before", "larger", "smaller", "size", "kind", "type", "ext", "lang", "in",
-      "sort",
+      "label", "has", "is", "date", "after", "since", "before", "larger", "smaller", "size", "kind", "type", "ext",
+      "lang", "in", "sort",
     ],
   ]
 
@@ -143,7 +143,7 @@ struct QueryReader {
     }
   }
 
-  /// Parses the phrases in the parentheses of `near(…)`, of which the first may be a number: the distance.
+  /// Parses the phrases in the parentheses of `near(…)`. A number before two of them or more is the distance.
   private mutating func near() throws(SearchQuery.ParseError) -> SearchQuery {
     guard tokens.popFirst() == .open else { throw SearchQuery.ParseError(reason: "near needs words in parentheses") }
     var terms: [(text: String, isQuoted: Bool)] = []

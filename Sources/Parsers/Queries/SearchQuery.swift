@@ -63,8 +63,8 @@ package indirect enum SearchQuery: Equatable, Sendable {
   /// All prefixes and operators for documents, as the end of a sentence.
   package static let documentSyntax = """
     words, "phrases", pre*, ~stem, AND, OR, -not, NOT, ( ), near(a b), /regular expression/, kind:mail type:pdf \
-    ext:docx lang:de name: title: in:FOLDER from: to: cc: bcc: subject: filename: body: has:attachment label: is:deleted (of a \
-    mailbox) date:2024-05 date:2019..2021 after:2024-01-01 since: before: size:>1M sort:date larger:5M smaller:10k.
+    ext:docx lang:de name: title: in:FOLDER from: to: cc: bcc: subject: filename: body: has:attachment label: \
+    is:deleted date:2024-05 date:2019..2021 after:2024-01-01 since: before: size:>1M sort:date larger:5M smaller:10k.
     """
 
   /// The prefixes for mail, without the colon.

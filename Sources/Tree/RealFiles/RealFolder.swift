@@ -30,6 +30,12 @@ final class RealPath: Sendable {
     found = (status.device, status.inode)
   }
 
+  /// The name of the directory. `nil` if it is not known.
+  fileprivate var ownName: FileName? {
+    let value = position.value
+    return value.folder == nil ? root.ownName : value.name
+  }
+
   private let removed = UnfairLock<RemovedFolder?>(nil)
 
   /// Records that the name was removed.
@@ -98,6 +104,9 @@ package final class RealFolder: Item {
   package func attributes(_ blocking: BlockingMode) throws(Fault) -> Attributes {
     Attributes(try status(), inode: inode)
   }
+
+  /// The name of the directory. `nil` if it is not known.
+  package var ownName: FileName? { path.ownName }
 
   /// The key for records of the directory. Reads the creation time on each access.
   package var identity: FolderIdentity {

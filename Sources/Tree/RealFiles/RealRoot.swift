@@ -52,6 +52,11 @@ public final class RealRoot: Sendable {
     self.pool = pool
   }
 
+  /// The last name of the path. `nil` if it is not known.
+  var ownName: FileName? {
+    (path?.utf8.split(separator: UInt8(ascii: "/")).last).map { FileName(Array($0)) }
+  }
+
   var opened: Opened { held.withLock { $0 } }
 
   /// Opens the directory that is currently at the path if the previous one was removed. Returns whether it was

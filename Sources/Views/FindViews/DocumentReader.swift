@@ -324,7 +324,7 @@ struct DocumentReader {
         // The name has the day of a message whose header has none.
         let date = MessageRow.day(inFolderName: entry.name).map { (message.attributes.modified.seconds, Int32($0)) }
         try readMessage(
-          bytes, isQuoted: true, path: inner, size: bytes.attributes.size, message.content ?? 0, depth, date
+          bytes, isQuoted: true, path: inner, size: bytes.attributes.size, [], message.content ?? 0, depth, date
         ) { () throws(Fault) in try Self.child("attachments", of: message) }
       } catch {
         if error.isDelay || error == .noDocumentIndex { throw error }
@@ -342,15 +342,23 @@ struct DocumentReader {
       let bytes = try Self.child("message.eml", of: message)
     else { return false }
     try readMessage(
-      bytes, isQuoted: false, path: document.path, size: file.attributes.size, document.content, depth, in: ".message",
-      name
+      bytes, isQuoted: false, path: document.path, size: file.attributes.size, Self.state(of: file), document.content,
+      depth, in: ".message", name
     ) { () throws(Fault) in try Self.child("attachments", of: message) }
     return true
   }
 
+  /// Returns the state of a message that the name of its file has, which is in a Maildir.
+  private static func state(of file: ResolvedPath) -> MessageState {
+    guard let name = file.names.last, let folder = file.names.dropLast().last, ["cur", "new"].contains(folder) else {
+      return []
+    }
+    return MessageState(maildirFlags: MessageState.parts(ofMaildirName: name.bytes).flags ?? [])
+  }
+
   private mutating func readMessage(
-    _ bytes: ResolvedPath, isQuoted: Bool, path: [UInt8], size: Int64, _ content: UInt64, _ depth: Int,
-    _ date: (seconds: Int64, day: Int32)? = nil, in view: String = "", _ name: FileName? = nil,
+    _ bytes: ResolvedPath, isQuoted: Bool, path: [UInt8], size: Int64, _ state: MessageState, _ content: UInt64,
+    _ depth: Int, _ date: (seconds: Int64, day: Int32)? = nil, in view: String = "", _ name: FileName? = nil,
     attachments: () throws(Fault) -> ResolvedPath?
   ) throws(Fault) {
     guard size <= Self.longestMessage else { throw Fault(.limit, "the message is too long to be indexed") }
@@ -360,14 +368,17 @@ struct DocumentReader {
     let areRead = depth < Self.deepest
     let words = try areRead ? message.ownWords() : message.words()
     let subject = words.subject.prefix { $0 != 0x0a }
-    let written = try message.date()
+    var row = try waiting { () throws(Fault) in try MessageRow(ofFile: source, from: 0, to: source.size) }
+    row.note(state)
     var document = IndexedDocument(
-      path: path, kind: DocumentKind.mail.rawValue, date: written?.seconds ?? date?.seconds, size: size,
+      path: path, kind: DocumentKind.mail.rawValue, date: row.date ?? date?.seconds, size: size,
       words: [
         WordText.indexed(words.subject), WordText.indexed(words.files + (name.map { Array($0.bytes).spaced } ?? [])),
         WordText.indexed(words.sender), WordText.indexed(words.recipients),
       ])
-    document.day = written == nil ? date?.day : written?.localDay
+    document.day = row.date == nil ? date?.day : row.localDay.map { Int32(clamping: $0) }
+    document.labels = row.labels.map { Array($0.utf8) }
+    document.isDeleted = row.isDeleted
     document.body = WordText.indexed(words.body)
     document.title = Array(subject.prefix(500))
     document.people = Array(words.sender.prefix { $0 != 0x0a }.prefix(200))

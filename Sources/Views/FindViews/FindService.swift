@@ -343,6 +343,13 @@ final class OpenSearch: Sendable {
       if let hit = try finder.hit(found.numbers[place], query) { hits.append(hit) }
       place += 1
     }
+    // The part is the last one if no further candidate matches.
+    while place < found.numbers.count, end.map({ .now < $0 }) ?? true,
+      try finder.hit(found.numbers[place], query, withSnippet: false) == nil
+    {
+      try CancellationToken.check()
+      place += 1
+    }
     if finder.replacements != before { try forgettingIfDamaged { () throws(Fault) in throw .noDocumentIndex } }
     return FoundPage(
       hits: hits, count: query.isCompared ? nil : found.numbers.count,

@@ -53,7 +53,7 @@ package final class FolderCrawl: Sendable {
   static let niceness: Int32 = 10
 
   /// The version of the documents made here, incremented when a text or a word changes.
-  package static let version: UInt64 = 5
+  package static let version: UInt64 = 6
 
   /// - Parameters:
   ///   - folder: a real directory in a tree whose views convert files.

@@ -123,7 +123,9 @@ package final class FolderFinder: Sendable {
     _ query: FindQuery, for reader: FindReader = .process, below place: [UInt8] = []
   ) throws(Fault) -> FolderSearch.Results {
     let before = index.replacements
-    let search = FolderSearch(index, SourceVisibility(reader, real), isOther: reader.isOther)
+    let search = FolderSearch(
+      index, SourceVisibility(reader, real), isOther: reader.isOther,
+      indexed: real.ownName.map { Array($0.bytes) } ?? [])
     let start = place.isEmpty ? [] : file.map { Array($0.view.bytes) + [UInt8(ascii: "/")] } ?? []
     let found = try search.results(query, below: start + place) { [self] (number, term) throws(Fault) in
       guard let document = index.document(number) else { return false }

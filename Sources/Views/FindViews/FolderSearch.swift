@@ -1,6 +1,7 @@
 package import Bytes
 internal import Glibc
 package import Index
+internal import Mail
 internal import Queries
 
 /// Finds documents in the index of a folder.
@@ -10,13 +11,15 @@ package struct FolderSearch: Sendable {
   private let visibility: SourceVisibility?
   /// Whether nothing depends on the other documents.
   private let isOther: Bool
+  /// The name of the indexed folder. Empty if it is unknown.
+  private let indexed: [UInt8]
 
   package init(_ index: DocumentParts) { self.init(index, nil, isOther: false) }
 
   package init(_ index: DocumentIndex) { self.init(DocumentParts(index)) }
 
-  init(_ index: DocumentParts, _ visibility: SourceVisibility?, isOther: Bool) {
-    (self.index, self.visibility, self.isOther) = (index, visibility, isOther)
+  init(_ index: DocumentParts, _ visibility: SourceVisibility?, isOther: Bool, indexed: [UInt8] = []) {
+    (self.index, self.visibility, self.isOther, self.indexed) = (index, visibility, isOther, indexed)
   }
 
   /// The documents that match a query, the best or the newest first.
@@ -61,7 +64,7 @@ package struct FolderSearch: Sendable {
   ) throws(Fault) -> Results {
     let found = try index.parts.map { part throws(Fault) in
       guard let counts = part.index.counts else { throw .noDocumentIndex }
-      let evaluation = Evaluation(part, counts, visibility, compare)
+      let evaluation = Evaluation(part, counts, visibility, compare, indexed: indexed)
       var numbers = try evaluation.found(query.parsed)
       // Words of removed documents are still found.
       if counts.removed > 0 { numbers.formIntersection(try evaluation.all()) }
@@ -272,6 +275,8 @@ final class Evaluation {
   private let limit: Int
   private let visibility: SourceVisibility?
   private let compare: FolderSearch.Comparison
+  /// The name of the indexed folder. Empty if it is unknown.
+  private let indexed: [UInt8]
   /// The documents that have parts. Read when they are first needed.
   private var groups: [(first: UInt32, parts: Int)] = []
   /// The documents found whose parts match together only.
@@ -288,8 +293,9 @@ final class Evaluation {
 
   init(
     _ part: DocumentParts.Part, _ counts: DocumentIndex.Counts, _ visibility: SourceVisibility?,
-    _ compare: @escaping FolderSearch.Comparison
+    _ compare: @escaping FolderSearch.Comparison, indexed: [UInt8]
   ) {
+    self.indexed = indexed
     self.part = part
     self.visibility = visibility
     self.limit = counts.limit
@@ -404,9 +410,13 @@ final class Evaluation {
     case .kind(let name):
       let kinds = DocumentKind.named(name).map(\.rawValue)
       return try set(.kind(kinds, extensions: [Array(name.utf8)]))
-    case .fileExtension(let name): return try set(.kind([], extensions: [Array(name.utf8)]))
+    case .fileExtension(let name):
+      // The index has the last extension, `gz` of `a.tar.gz`.
+      let name = Array(name.utf8)
+      return try set(
+        name.contains(UInt8(ascii: ".")) ? .ending([UInt8(ascii: ".")] + name) : .kind([], extensions: [name]))
     case .language(let tag): return try set(.language(Array(tag.text.utf8)))
-    case .folder(let path): return try set(.folder(Array(path.utf8)))
+    case .folder(let path): return try set(.folder(Array(path.utf8), indexed: indexed))
     case .hasAttachment:
       var result = try set(.kind([DocumentKind.mail.rawValue], extensions: []))
       result.formIntersection(try set(.parts))
@@ -418,8 +428,17 @@ final class Evaluation {
     case .larger(let size): return try set(.size(size + 1, .max))
     case .smaller(let size): return try set(.size(0, size))
     case .expression, .order: return try all()
-    // Not in the language for documents.
-    case .label, .isDeleted: return PositionSet(below: limit)
+    case .isDeleted: return try set(.deleted)
+    case .label(let label):
+      guard let labels = part.index.labels else { throw .noDocumentIndex }
+      let pattern = LabelPattern(label)
+      var result = PositionSet(below: limit)
+      // Whether a label matches does not depend on other messages, which others than their readers cannot tell.
+      for label in labels {
+        let name = String(decoding: label, as: UTF8.self)
+        if pattern.matches(name) || pattern.matchesWords(of: name) { result.formUnion(try set(.label(label))) }
+      }
+      return result
     }
   }
 

@@ -57,14 +57,14 @@ struct TextWords {
       }
     }
     let lengths = sought.reduce(0) { $0 + $1.count }
-    for (index, first) in found.enumerated() {
-      var missing = Set(sought.indices)
-      var end = first.place
-      for next in found[index...] {
-        if missing.remove(next.phrase) != nil { end = max(end, next.place + sought[next.phrase].count) }
-        if end - first.place - lengths > distance { break }
-        if missing.isEmpty { return true }
-      }
+    /// The latest position of each phrase so far. These are the nearest ones up to the current word.
+    var last = [Int?](repeating: nil, count: sought.count)
+    for (place, phrase) in found {
+      last[phrase] = place
+      let places = last.compactMap(\.self)
+      guard places.count == sought.count, let first = places.min() else { continue }
+      let end = zip(places, sought).map { $0 + $1.count }.max() ?? first
+      if end - first - lengths <= distance { return true }
     }
     return false
   }

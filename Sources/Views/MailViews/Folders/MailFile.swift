@@ -39,7 +39,7 @@ struct MailFile: Sendable {
     self.name = name
     self.folder = UInt8(folder)
     self.rights = Int32(rights)
-    let (base, flags) = isInMaildir ? Self.parts(of: name.bytes) : (name.bytes, nil)
+    let (base, flags) = isInMaildir ? MessageState.parts(ofMaildirName: name.bytes) : (name.bytes, nil)
     var hash = StableHash()
     hash.combine(base)
     identity = Identity(
@@ -64,15 +64,6 @@ struct MailFile: Sendable {
 
   var isAppleMail: Bool { name.fileExtension == "emlx" }
 
-  /// Splits the name of a Maildir's file into its base and the flags: `1700000000.M1P2.host:2,FS`. If a file system
-  /// does not allow a colon, programs use another character.
-  private static func parts(of name: ArraySlice<UInt8>) -> (base: ArraySlice<UInt8>, flags: ArraySlice<UInt8>?) {
-    guard let comma = name.lastIndex(of: UInt8(ascii: ",")), comma - name.startIndex > 2,
-      name[comma - 1] == UInt8(ascii: "2"), ":;!".utf8.contains(name[comma - 2])
-    else { return (name, nil) }
-    return (name[..<(comma - 2)], name[(comma + 1)...])
-  }
-
   /// Returns the number that a name starts with.
   private static func number(in name: ArraySlice<UInt8>) -> UInt64 {
     var number: UInt64 = 0
@@ -86,7 +77,9 @@ struct MailFile: Sendable {
   /// Returns whether a message precedes another one: by number, then by name.
   static func isBefore(_ one: MailFile, _ other: MailFile) -> Bool {
     if one.number != other.number { return one.number < other.number }
-    let (name, rival) = (parts(of: one.name.bytes).base, parts(of: other.name.bytes).base)
+    let (name, rival) = (
+      MessageState.parts(ofMaildirName: one.name.bytes).base, MessageState.parts(ofMaildirName: other.name.bytes).base
+    )
     if name != rival { return name.lexicographicallyPrecedes(rival) }
     // `cur` precedes `new`, from which the file has just moved.
     return (one.identity.inode, other.folder) < (other.identity.inode, one.folder)

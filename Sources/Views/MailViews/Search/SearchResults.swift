@@ -1,7 +1,7 @@
 internal import Bytes
 internal import Index
+internal import Mail
 internal import Queries
-internal import Text
 internal import Tree
 
 /// The messages that match a query.
@@ -88,29 +88,20 @@ struct SearchResults: Sendable {
     }
   }
 
-  /// Returns the messages with a label or a label below it. Slashes are ignored, because directory names have none. If
-  /// there is no such label, all characters between words are ignored.
+  /// Returns the messages with a label or a label below it. If there is no such label, all characters between words are
+  /// ignored.
   private static func positions(_ label: String, _ groups: MessageGroups, _ limit: Int) -> PositionSet {
-    func letters(_ text: some StringProtocol) -> [String] {
-      [FoldedText.folded(text).filter { $0 != "/" && $0 != " " }]
-    }
-    func words(_ text: some StringProtocol) -> [String] {
-      FoldedText.folded(text).split { !$0.isLetter && !$0.isNumber }.map(String.init)
-    }
-    func found(_ key: (String) -> [String]) -> PositionSet? {
-      let wanted = key(label)
+    let pattern = LabelPattern(label)
+    func found(_ matches: (String) -> Bool) -> PositionSet? {
       var result: PositionSet?
-      for group in 0..<groups.count where !wanted.isEmpty {
-        let parts = String(decoding: groups.name(group), as: UTF8.self).split(separator: "/")
-        guard (1...max(1, parts.count)).contains(where: { key(parts.prefix($0).joined(separator: "/")) == wanted })
-        else { continue }
+      for group in 0..<groups.count where matches(String(decoding: groups.name(group), as: UTF8.self)) {
         var positions = result ?? PositionSet(below: limit)
         for position in groups.members(group) { positions.insert(Int(position)) }
         result = positions
       }
       return result
     }
-    return found(letters) ?? found(words) ?? PositionSet(below: limit)
+    return found(pattern.matches) ?? found(pattern.matchesWords) ?? PositionSet(below: limit)
   }
 }
 
