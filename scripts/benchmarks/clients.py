@@ -25,15 +25,7 @@ from collections.abc import Callable
 
 def stat(source: str, root: str, count: str) -> tuple[float, float, str]:
     """Mean seconds for os.stat of `count` files, each for the first time; names come from `source`."""
-    names = [
-        os.path.join(os.path.relpath(folder, source), name)
-        for folder, _, files in sorted(os.walk(source))
-        for name in sorted(files)
-    ]
-    chosen = random.Random(5).sample(names, min(int(count), len(names)))
-    paths = [os.path.normpath(os.path.join(root, name)) for name in chosen]
-    for folder in {os.path.dirname(path) for path in paths}:
-        os.stat(folder)
+    paths = _chosen(source, root, count)
 
     # The cost of the loop and a system call without a file system.
     null = os.open(os.devnull, os.O_RDONLY)
@@ -48,6 +40,32 @@ def stat(source: str, root: str, count: str) -> tuple[float, float, str]:
         size += os.stat(path).st_size
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     return (wall - empty_wall) / len(paths), (cpu - empty_cpu) / len(paths), f"{size:x}"
+
+
+def entries(source: str, root: str, count: str) -> tuple[float, float, str]:
+    """Mean seconds to open, read and close `count` files, each for the first time; names come from `source`."""
+    paths, crc = _chosen(source, root, count), 0
+    wall, cpu = time.perf_counter(), time.process_time()
+    for path in paths:
+        file = os.open(path, os.O_RDONLY)
+        crc = zlib.crc32(os.read(file, 4096), crc)
+        os.close(file)
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    return wall / len(paths), cpu / len(paths), f"{crc:x}"
+
+
+def _chosen(source: str, root: str, count: str) -> list[str]:
+    """Paths of files below `root`, chosen by the names in `source`, whose folders the kernel knows."""
+    names = [
+        os.path.join(os.path.relpath(folder, source), name)
+        for folder, _, files in sorted(os.walk(source))
+        for name in sorted(files)
+    ]
+    chosen = random.Random(5).sample(names, min(int(count), len(names)))
+    paths = [os.path.normpath(os.path.join(root, name)) for name in chosen]
+    for folder in {os.path.dirname(path) for path in paths}:
+        os.stat(folder)
+    return paths
 
 
 def pread(path: str, seed: str, count: str, size: str) -> tuple[float, float, str]:
@@ -285,6 +303,6 @@ def listing(folder: str) -> tuple[float, float, str]:
 
 
 if __name__ == "__main__":
-    clients = [stat, pread, inflate, replaced, message, names, texts, pages, extract, first, listing, digest]
+    clients = [stat, entries, pread, inflate, replaced, message, names, texts, pages, extract, first, listing, digest]
     client = {each.__name__: each for each in clients}[sys.argv[1]]
     print(*client(*sys.argv[2:]))

@@ -66,6 +66,24 @@ class Inputs:
         folder = self._made("files", make)
         return folder / "files.zip", folder / "files"
 
+    def small_entries(self) -> tuple[Path, Path]:
+        """20,000 texts of 360 bytes in plain folders of 1,000, each of another time: the archive and the tree."""
+
+        def make(folder: Path) -> None:
+            noise, text = random.Random(12), _text(12, MEBIBYTE)
+            with zipfile.ZipFile(folder / "small.zip", "w") as archive:
+                for number in range(self.scaled(20_000)):
+                    name = f"d{number // 1000:02}/f{number:05}.txt"
+                    (folder / "files" / name).parent.mkdir(parents=True, exist_ok=True)
+                    start = noise.randrange(len(text) - 360)
+                    entry = _entry(name)
+                    entry.date_time = (2000 + number % 24, 1 + number % 12, 1 + number % 28, number % 24, number % 60, 0)
+                    archive.writestr(entry, text[start : start + 360])
+                    (folder / "files" / name).write_bytes(text[start : start + 360])
+
+        folder = self._made("small-entries", make)
+        return folder / "small.zip", folder / "files"
+
     def deflated(self) -> tuple[Path, Path]:
         """One deflated member of 1 GB, `member.bin`: the archive and the tree."""
 
@@ -171,6 +189,27 @@ class Inputs:
 
         return self._made("maildir", make) / "archive"
 
+    def short_maildir(self) -> Path:
+        """A Maildir of 100,000 messages of some 400 bytes, which all may read: the folder with `cur`, `new` and `tmp`."""
+
+        def make(folder: Path) -> None:
+            for name in ("cur", "new", "tmp"):
+                (folder / "archive" / name).mkdir(parents=True)
+            for number, message in enumerate(letters.short(self.scaled(100_000))):
+                (folder / "archive" / "cur" / f"{number:06}.bench:2,S").write_bytes(message)
+
+        return self._made("short-maildir", make) / "archive"
+
+    def million(self) -> Path:
+        """An archive of 1,000,000 messages of some 400 bytes: its folder."""
+
+        def make(folder: Path) -> None:
+            with open(folder / "archive.mbox", "wb", buffering=MEBIBYTE) as file:
+                for message in letters.short(self.scaled(1_000_000)):
+                    file.write(b"From person@example.com Fri May  3 09:30:00 2024\n" + message + b"\n")
+
+        return self._made("million", make)
+
     # For images.
 
     def photos(self) -> Path:
@@ -192,6 +231,14 @@ class Inputs:
             manuals.write_tiny(folder / "tiny.pdf", self.scaled(2400))
 
         return self._made("manuals", make)
+
+    def scan(self) -> Path:
+        """`scan.pdf`, 60 pages of A4 that are each a JPEG of 150 dpi: its folder."""
+
+        def make(folder: Path) -> None:
+            manuals.write_scan(folder / "scan.pdf", self.manuals() / "octave.pdf", max(2, self.scaled(60)))
+
+        return self._made("scan", make)
 
     def _made(self, name: str, make: Callable[[Path], None]) -> Path:
         folder, partial = self.folder / name, self.folder / f"{name}.partial"

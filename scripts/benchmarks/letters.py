@@ -6,6 +6,7 @@ import quopri
 import random
 import re
 import time
+from collections.abc import Iterator
 from email.header import Header
 from pathlib import Path
 
@@ -23,6 +24,21 @@ def write(path: Path, count: int) -> None:
     with open(path, "wb", buffering=1 << 20) as file:
         for number in range(count):
             file.write(post.message(number))
+
+
+def short(count: int) -> Iterator[bytes]:
+    """Messages of some 400 bytes with plain text, in threads of ten."""
+    noise = random.Random(9)
+    for number in range(count):
+        person, thread = noise.randrange(300), number // 10
+        date = time.strftime("%a, %d %b %Y %H:%M:%S +0000", time.gmtime(EPOCH + number * 600))
+        lines = [f"From: Person {person} <person{person}@mail{person % 7}.example.com>", "To: list@example.org", f"Date: {date}",
+                 f"Message-ID: <{number}@example.com>"]
+        if number % 10:
+            lines.append(f"In-Reply-To: <{thread * 10}@example.com>")
+        lines += [f"Subject: {'Re: ' if number % 10 else ''}Question {thread}", ""]
+        lines += [f"This is message {number}, whose number modulo 97 is {number % 97}.", "A second line of the text.", ""]
+        yield "\n".join(lines).encode()
 
 
 class PostOffice:

@@ -66,6 +66,11 @@ def sessions(inputs: Inputs, ours: list[Contestant], binary: Path | None, scratc
         "Python": client("texts", archive, WORD, "classic"),
         "Python, new": client("texts", archive, WORD, "modern"),
     }
+    def some(root: Path, _: Path) -> Stages:
+        script = 'ls "$0" | head -n 4000 | sed "s|.*|$0/&/message.eml|" | xargs cat'
+        return [["sh", "-c", script, f"{root}/{VIEW}"], ["cat"]]
+
+    million = inputs.million()
     return [
         Session(source, None, [], [Row("52,000: index", limits=index(archive) | readers)]),
         session(
@@ -85,6 +90,15 @@ def sessions(inputs: Inputs, ours: list[Contestant], binary: Path | None, scratc
                 lambda root, _: [["find", f"{root}/{VIEW}", "-name", "message.eml", "-exec", "cat", "{}", "+"], ["cat"]],
                 limits={"cat": [["cat", str(archive)], ["cat"]]},
             )
+        ),
+        session(Row("52,000: cat 4,000 message.eml", some)),
+        Session(
+            million, None, ours,
+            [
+                Row("1,000,000: mount, first ls", names, mounts=True),
+                Row("1,000,000: second ls", names),
+                Row("1,000,000: ls again, remounted", names, mounts=True),
+            ],
         ),
         *many(4, "5 GB"),
         *(many(16, "20 GB") if huge else []),

@@ -51,6 +51,35 @@ def write_tiny(path: Path, pages: int) -> None:
             objects[own + 1] = b"<</Length %d>>stream\n%s\nendstream" % (len(text), text)
             target = page + 3 * ((number + 1) % pages)
             objects[own + 2] = b"<</Type/Annot/Subtype/Link/Rect[20 20 80 40]/Dest[%d 0 R/Fit]>>" % target
+    _write(path, objects)
+
+
+def write_scan(path: Path, manual: Path, pages: int) -> None:
+    """Pages of a manual as a scanner gives them: each an A4 page of a JPEG with 150 dpi, and no text."""
+    width, height = 1240, 1754
+    pictures = path.with_suffix(".pictures")
+    pictures.mkdir()
+    words = ["pdftoppm", "-jpeg", "-scale-to-x", width, "-scale-to-y", height, "-f", 21, "-l", 20 + pages, manual, pictures / "page"]
+    subprocess.run(list(map(str, words)), check=True)
+    files = sorted(pictures.iterdir())
+    kids = b" ".join(b"%d 0 R" % (3 + 3 * index) for index in range(len(files)))
+    objects = {1: b"<</Type/Catalog/Pages 2 0 R>>", 2: b"<</Type/Pages/Count %d/Kids[%s]>>" % (len(files), kids)}
+    for index, file in enumerate(files):
+        page, bytes = 3 + 3 * index, file.read_bytes()
+        objects[page] = (
+            b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents %d 0 R/Resources<</XObject<</I %d 0 R>>>>>>" % (page + 1, page + 2)
+        )
+        draw = b"q 595 0 0 842 0 0 cm /I Do Q"
+        objects[page + 1] = b"<</Length %d>>stream\n%s\nendstream" % (len(draw), draw)
+        objects[page + 2] = (
+            b"<</Type/XObject/Subtype/Image/Width %d/Height %d/ColorSpace/DeviceRGB/BitsPerComponent 8/Filter/DCTDecode/Length %d>>"
+            b"stream\n%s\nendstream" % (width, height, len(bytes), bytes)
+        )
+    shutil.rmtree(pictures)
+    _write(path, objects)
+
+
+def _write(path: Path, objects: dict[int, bytes]) -> None:
     with open(path, "wb") as file:
         file.write(b"%PDF-1.4\n")
         table = b"0000000000 65535 f \n"

@@ -63,6 +63,8 @@ def sessions(inputs: Inputs, ours: list[Contestant], scratch: Path) -> list[Sess
         sound("5 minutes to MP3", "mp3", "mp3", "-c:a", "libmp3lame", "-b:a", BITRATE, "-f", "mp3"),
         sound("5 minutes to Opus", "opus", "opus", "-c:a", "libopus", "-b:a", BITRATE, "-f", "opus"),
         sound("5 minutes to AAC", "m4a", "mp4", "-c:a", "aac", "-b:a", BITRATE, "-f", "ipod", *FRAGMENTS[2:]),
+        session("the first 64 KiB of 5 minutes of AAC", f"song.flac.{BITRATE}.as-m4a", "mp4", {}, program=[str(player), "-c", str(FIRST)]),
+        sound("5 minutes of FLAC to WAV", "wav", "wav", "-c:a", "pcm_s16le", "-f", "wav"),
         sound("5 minutes to Vorbis", "ogg", "ogg", "-c:a", "libvorbis", "-f", "ogg"),
         sound("5 minutes to FLAC", "flac", "flac", "-c:a", "flac", "-f", "flac", source="song.wav"),
         Session(films, None, ours + [ffmpegfs("wav")], [reads]),

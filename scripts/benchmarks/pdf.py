@@ -13,8 +13,10 @@ def sessions(inputs: Inputs, ours: list[Contestant], scratch: Path) -> list[Sess
     manuals = sorted(path.name for path in source.glob("*.pdf") if path.name != tiny)
     longest = "pgfmanual.pdf" if "pgfmanual.pdf" in manuals else "octave.pdf"
 
-    def session(*rows: Row) -> Session:
-        return Session(source, None, ours, list(rows))
+    scans = inputs.scan()
+
+    def session(*rows: Row, of: Path = source) -> Session:
+        return Session(of, None, ours, list(rows))
 
     def out(name: str) -> str:
         """In a folder that is made anew each time, in which files are written over."""
@@ -51,8 +53,8 @@ def sessions(inputs: Inputs, ours: list[Contestant], scratch: Path) -> list[Sess
         counting = {"qpdf": [["qpdf", "--show-npages", str(source / name)]]}
         return session(Row(f"ls of {name}.pages, cold", work, limits=counting))
 
-    def all_pages(name: str, title: str) -> Session:
-        file = str(source / name)
+    def all_pages(name: str, title: str, folder_of: Path = source) -> Session:
+        file = str(folder_of / name)
         folder = out("split")
 
         def into(*words: str) -> Stages:
@@ -70,6 +72,7 @@ def sessions(inputs: Inputs, ours: list[Contestant], scratch: Path) -> list[Sess
         return session(
             Row(f"all pages of {title}", work, limits=peers),
             Row(f"all pages of {title}, again", lambda root, copies: [["cp", "-r", f"{root}/{name}.pages", f"{copies}/again"]]),
+            of=folder_of,
         )
 
     def text(name: str) -> Session:
@@ -112,6 +115,7 @@ def sessions(inputs: Inputs, ours: list[Contestant], scratch: Path) -> list[Sess
         *[listing(name) for name in [tiny, *manuals]],
         all_pages(tiny, "2,400 tiny ones"),
         all_pages(longest, longest),
+        all_pages("scan.pdf", "60 scanned ones", scans),
         text("octave.pdf"),
         pictures("octave.pdf", 1),
         pictures("octave.pdf", 20),

@@ -62,6 +62,30 @@ def sessions(inputs: Inputs, ours: list[Contestant], binary: Path | None, scratc
         ),
         session(Row("52,000: find over all views", lambda root, _: [["find", f"{root}/{VIEWS}"], ["wc", "-l"]])),
         *maildirs(maildir, ours, peers, ffmount if binary else None, cache),
+        *short_maildir(inputs.short_maildir(), ours),
+    ]
+
+
+def short_maildir(maildir: Path, ours: list[Contestant]) -> list[Session]:
+    """A Maildir of 100,000 short messages, which grows by one."""
+
+    def listed(root: Path, _: Path) -> Stages:
+        return [["ls", "-U", f"{root}/{maildir.name}.messages"], ["wc", "-l"]]
+
+    def after(change: str):
+        return lambda root, copies: [["sh", "-c", change, str(maildir), *listed(root, copies)[0]], ["wc", "-l"]]
+
+    return [
+        Session(
+            maildir.parent, None, ours,
+            [
+                Row("100,000 short: mount, first ls", listed, mounts=True),
+                Row("100,000 short: second ls", listed),
+                Row("100,000 short: ls after a delivery", after(DELIVERY)),
+                Row("100,000 short: ls after a deletion", after(REMOVAL)),
+                Row("100,000 short: ls, remounted", listed, mounts=True),
+            ],
+        )
     ]
 
 

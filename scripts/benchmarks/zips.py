@@ -27,10 +27,16 @@ def ratarmount(program: Path, *options: str):
     ]  # fmt: skip
 
 
-def sessions(inputs: Inputs, ours: list[Contestant], environment: Path, scratch: Path) -> list[Session]:
+def mount_zip(program: Path) -> Contestant:
+    return Contestant("mount-zip", lambda source, mountpoint, _: [str(program), "-f", str(source), str(mountpoint)])
+
+
+def sessions(inputs: Inputs, ours: list[Contestant], environment: Path, scratch: Path, beside: list[Contestant]) -> list[Session]:
+    """`beside` are peers that are given by options."""
     python = str(environment / "bin" / "python3")
     program = environment / "bin" / "ratarmount"
-    contestants = [NATIVE, *peers(program), *ours]
+    contestants = [NATIVE, *peers(program), *beside, *ours]
+    small = inputs.small_entries()
     files, deflated, stored = inputs.files(), inputs.deflated(), inputs.stored()
 
     def session(source: tuple[Path, Path], *rows: Row) -> Session:
@@ -45,6 +51,9 @@ def sessions(inputs: Inputs, ours: list[Contestant], environment: Path, scratch:
             f"200 random reads, {when}",
             lambda root, _: client("pread", f"{root}/member.bin", seed, count, size),
         )
+
+    def entries(root: Path, _: Path):
+        return client("entries", small[1], root, inputs.scaled(10_000))
 
     unzip = {"unzip -p": [["unzip", "-p", str(files[0])], ["cat"]]}
     inflating = {"unzip -p": [["unzip", "-p", str(deflated[0])], ["cat"]]} | {
@@ -70,6 +79,12 @@ def sessions(inputs: Inputs, ours: list[Contestant], environment: Path, scratch:
         session(
             files,
             Row("100,000: cp -r", lambda root, copies: [["cp", "-r", f"{root}/.", f"{copies}/tree"]]),
+        ),
+        session(small, Row("20,000 small: open, read, close 10,000, each", entries, unit="µs")),
+        session(small, Row("20,000 small: ls -lR", lambda root, _: [["ls", "-lR", f"{root}"]])),
+        session(
+            small,
+            Row("20,000 small: tar c", lambda root, _: [["tar", "-C", f"{root}", "-cf", "-", "."], ["cat"]]),
         ),
         session(
             deflated,
