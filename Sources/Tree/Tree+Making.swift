@@ -56,6 +56,28 @@ extension Tree {
     return (entry, try hold(descriptor, as: nodes.node(entry.node), status, accessMode: flags & O_ACCMODE))
   }
 
+  /// Creates a file without a name, and opens it for reading and writing. `link` can give it a name in the directory.
+  /// Throws an error that `isLackOfUnnamedFiles` if the file system does not support that.
+  public func createUnnamed(in folder: UInt64, permissions: UInt16) throws(Fault) -> OpenFile {
+    let (node, real) = try realFolder(folder)
+    try checkChange(in: node, for: nil)
+    let descriptor = try real.opened { (place) throws(Fault) in
+      try FolderChanges.openUnnamed(in: place, permissions: permissions)
+    }
+    let status = try descriptor.status()
+    let own = Node(
+      id: 0, generation: 0, parent: nil, name: "", item: RealFile(real, "", status), depth: node.depth, face: .none)
+    return try hold(descriptor, as: own, status, accessMode: O_RDWR)
+  }
+
+  /// Gives a name to a file of `createUnnamed`. Throws EEXIST if the name exists.
+  public func link(unnamed file: OpenFile, to name: FileName, in folder: UInt64) throws(Fault) {
+    let (node, real) = try realFolder(folder)
+    guard let held = file.held else { throw .unchangeable() }
+    try real.place.withDescriptor { (place) throws(Fault) in try FolderChanges.link(held.raw, to: name, in: place) }
+    forget(try entry(made: name, in: node, real).node, 1)
+  }
+
   public func makeFolder(
     _ name: FileName, in folder: UInt64, permissions: UInt16, by maker: CreationContext
   ) throws(Fault) -> Entry {

@@ -69,10 +69,16 @@ import Testing
         readlink /proc/$server/exe | grep -o '[^/]*$'
         kill $server; wait $server; echo "ended $?"
         "$1" serve "$2/nothing" 2>&1; "$1" serve "$2" --port 70000 2>&1; "$1" serve "$2" --tls only 2>&1
+        "$1" serve "$2" --token-file "$3" 2>&1; "$1" serve "$2" --host '' 2>&1
+        "$1" serve "$2" -o rw,idle=5 2>&1; "$1" serve "$2" -o allow_root 2>&1
         """, MountProcess.binary, scratch.source, scratch.path)
       #expect(result.lines.prefix(4) == ["401", "200", "ffserve", "ended 0"])
       let refusals = result.lines.dropFirst(4).joined(separator: "\\n")
-      for word in ["cannot show", "expected 0 to 65535", "--tls"] { #expect(refusals.contains(word)) }
+      let words = [
+        "cannot show", "expected 0 to 65535", "--tls", "give the path of a file", "--host: expected an address",
+        "-o idle is for a mountpoint", "-o allow_root is for a mountpoint",
+      ]
+      for word in words { #expect(refusals.contains(word)) }
     }
   }
 }

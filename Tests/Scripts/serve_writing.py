@@ -2,6 +2,7 @@
 
 Makes its files below FOLDER, and prints what is not as it should be, and at the end "done".
 """
+import fcntl
 import hashlib
 import json
 import os
@@ -76,7 +77,9 @@ def writes(server):
     for name in ["ümläut & #1?.txt", "raw\udcff\udcfe", "line\r\nx: y", '"<&>', "%41", "a" * 255, " ", "COM1:", "京都\u202e"]:
         path = quote(name.encode("utf-8", "surrogateescape"))
         same(f"{name!r}", (status("PUT", path, body=b"odd"), content(name), status("DELETE", path)), (201, b"odd", 204))
-    same("a name that is too long", status("PUT", quote("a" * 256), body=b"x"), 404)
+    for method, target in [("PUT", "a" * 256), ("MKCOL", "a" * 256), ("GET", "a" * 256)]:
+        got = ask(method, quote(target), body=b"x" if method == "PUT" else b"")
+        same(f"{method} of a name that is too long", (got.status, b"255 bytes" in got.body), (414, True))
     same("folders", [status("MKCOL", "/dav/made/"), status("MKCOL", "/dav/made"), status("MKCOL", "/dav/no/where")], [201, 405, 409])
     same("a folder with a body", status("MKCOL", "/dav/other", body=b"x"), 415)
     to = lambda path, *more: (f"Destination: {path}", *more)
@@ -339,6 +342,99 @@ def trash():
         same("for good", (got.status, "item" in json.loads(got.body), sorted(os.listdir(source))[:1] == [".trash"]), (200, False, False))
 
 
+def killed():
+    """A killed server leaves nothing of a file that was on its way; what another has left is not shown, and goes."""
+    with Server(program, source, "--no-bonjour", "-o", "rw") as server:
+        with server.connect() as connection:
+            for name in ("half", "plain.txt"):
+                connection.sendall(f"PUT /dav/{name} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 200000\r\n\r\n".encode() + b"x" * (200000 if name == "half" else 100000))
+            seen = server.ask("/metrics").status
+            server.process.kill()
+            server.process.wait()
+        names = [name for name in os.listdir(source) if name.startswith(".ffmount")] + left()
+        same("of a killed server", (seen, names, content("plain.txt") is not None), (200, [], True))
+    names = [".ffmount-%s.part" % name for name in ("old", "new", "used")] + [".ffmount-" + "0" * 32 + "-9.upload"]
+    for name in names:
+        with open(os.path.join(source, name), "wb") as file:
+            file.write(b"left")
+        if "new" not in name:
+            os.utime(os.path.join(source, name), (0, time.time() - 600))
+    with open(os.path.join(source, names[2]), "rb") as used, Server(program, source, "--no-bonjour", "-o", "rw") as server:
+        fcntl.flock(used, fcntl.LOCK_SH)
+        listed = [entry["name"] for entry in server.call("list", path="/")["items"]]
+        found = server.ask("/dav/", "Depth: 1", method="PROPFIND").body.decode()
+        same("what another server left", [name for name in names if name in listed or name in found], [])
+        same("of it, what is not in use goes", [os.path.exists(os.path.join(source, name)) for name in names], [False, True, True, True])
+        same("by name", [server.ask("/dav/" + names[1], method=method, body=b"x" if method == "PUT" else b"").status for method in ("GET", "PUT", "DELETE")], [404, 403, 403])
+        taken = [("PUT", "/dav/.trash", ()), ("MKCOL", "/dav/.trash", ()), ("MOVE", "/dav/plain.txt", ("Destination: /dav/.trash",)), ("COPY", "/dav/plain.txt", ("Destination: /dav/.trash",)),
+                 ("POST", "/api/uploads?path=/.trash", (TUS, "Upload-Length: 1"))]  # fmt: skip
+        for method, path, headers in taken:
+            got = server.ask(path, *headers, method=method, body=b"x" if method == "PUT" else b"")
+            same(f"{method}: the name of the trash", (got.status, b"--no-trash" in got.body), (403, True))
+        with open(os.path.join(source, ".trash"), "wb") as file:
+            file.write(b"mine")
+        got = server.ask("/api/file?path=/new.bin", method="DELETE")
+        same("a file of that name", (got.status, b"not a folder" in got.body), (409, True))
+    for name in [*names[1:], ".trash"]:
+        os.remove(os.path.join(source, name))
+    with Server(program, source, "--no-bonjour", "--no-trash", "-o", "rw") as server:
+        same("without a trash", (server.ask("/dav/.trash", method="PUT", body=b"x").status, server.ask("/dav/.trash", method="DELETE").status), (201, 204))
+
+
+def foreign():
+    """Files of other users that the server's user may write."""
+    if os.geteuid() != 0:
+        return
+    shared = os.path.join(folder, "shared")
+    for name, mode in [("open", 0o777), ("sticky", 0o1777)]:
+        os.makedirs(os.path.join(shared, name))
+        os.chmod(os.path.join(shared, name), mode)
+        for file, bits in [("group", 0o664), ("all", 0o666), ("closed", 0o644)]:
+            path = os.path.join(shared, name, file)
+            with open(path, "wb") as opened:
+                opened.write(b"a longer text than the new one")
+            os.chown(path, 1, 65534)
+            os.chmod(path, bits)
+    os.chmod(folder, 0o755)
+    server = Server(program, shared, "--no-bonjour", "-o", "rw")
+    server.words = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "env", f"HOME={folder}", f"XDG_CACHE_HOME={folder}", *server.words]
+    with server:
+        for name in ("open", "sticky"):
+            for file, wanted in [("group", (204, b"new")), ("all", (204, b"new")), ("closed", (403, b"a longer text than the new one"))]:
+                path = os.path.join(shared, name, file)
+                status = server.ask(f"/dav/{name}/{file}", method="PUT", body=b"new").status
+                with open(path, "rb") as opened:
+                    found = (status, opened.read())
+                same(f"{name}/{file}", (*found, os.stat(path).st_uid), (*wanted, 1))
+            same(f"{name}: what is left", sorted(os.listdir(os.path.join(shared, name))), ["all", "closed", "group"])
+
+
+def refusals():
+    """A refusal arrives although the client is still sending; what it sends is read, but not without end."""
+    with Server(program, source, "--no-bonjour", "--token", "long-enough", "-o", "rw") as server:
+        body = b"x" * (24 << 20)
+        head = lambda method, target, *more: "\r\n".join([f"{method} {target} HTTP/1.1", "Host: localhost", f"Content-Length: {len(body)}", *more, "", ""]).encode()
+        token = "Authorization: Bearer long-enough"
+        cases = [("no token", head("PUT", "/dav/x"), 401), ("no folder", head("PUT", "/dav/none/x", token), 409), ("in a view", head("PUT", "/dav/a.zip.contents/x/new", token), 403),
+                 ("too much", head("PROPFIND", "/dav/", token), 413), ("not HTTP", b"GET / HTTP/1.1\r\n: x\r\n\r\n", 400)]  # fmt: skip
+        for what, start, wanted in cases:
+            with server.connect() as connection:
+                try:
+                    connection.sendall(start + body)
+                except OSError as error:
+                    print(f"{what}: {error}")
+                got = answer(connection)
+                same(what, (got.status, got.header("connection")), (wanted, "close"))
+        with server.connect() as connection:
+            try:
+                for _ in range(40):
+                    connection.sendall(head("PUT", "/dav/x") + body)
+                print("it reads without end")
+            except OSError:
+                pass
+        same("and goes on", server.ask("/api/stat", token).status, 200)
+
+
 def readonly():
     with Server(program, source, "--no-bonjour") as server:
         for method in ["PUT", "MKCOL", "DELETE", "MOVE", "COPY", "PROPPATCH", "LOCK", "UNLOCK"]:
@@ -356,5 +452,8 @@ with Server(program, source, "--no-bonjour", "-o", "rw") as server:
     for part in (writes, escapes, conditions, locks, properties, broken, uploads):
         part(server)
 trash()
+killed()
+foreign()
+refusals()
 readonly()
 print("done")

@@ -26,7 +26,7 @@ package enum PrivateFile {
     while !isLine || !bytes.contains(UInt8(ascii: "\n")) {
       let count = unsafe Glibc.read(file.raw, &buffer, buffer.count)
       if count < 0, errno == EINTR { continue }
-      guard count >= 0 else { throw ValidationError("\(name): \(describe(errno))") }
+      guard count >= 0 else { throw ValidationError("\(name): \(describe(errno)) (give the path of a file)") }
       if count == 0 { break }
       bytes += buffer[..<count]
       guard bytes.count <= largest else { throw ValidationError("\(name): larger than 1 MiB") }

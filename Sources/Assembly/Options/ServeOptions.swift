@@ -73,6 +73,9 @@ package struct ServeOptions: ParsableArguments {
 
   package mutating func validate() throws {
     guard (0...65535).contains(port) else { throw ValidationError("--port \(port): expected 0 to 65535") }
+    guard !host.isEmpty else {
+      throw ValidationError("--host: expected an address, such as 127.0.0.1, or 0.0.0.0 for all")
+    }
     guard tls.isEmpty || tls.count == 2 else {
       throw ValidationError("--tls: expected two files, a certificate chain and its key")
     }

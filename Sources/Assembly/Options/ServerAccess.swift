@@ -52,6 +52,12 @@ package struct ServerAccess: Sendable {
     "max_threads", "subtype", "comment", "max_read", "max_idle_threads", "players",
     "symlinks",
   ]
+
+  /// The options of mountpoints, which `ffmount serve` does not have.
+  fileprivate static let ofMounts: Set = [
+    "allow_other", "allow_root", "auto_unmount", "export", "fsname", "idle", "max_threads", "nonempty", "players",
+    "sizes", "supervise",
+  ]
 }
 
 extension MountOptions {
@@ -65,6 +71,8 @@ extension MountOptions {
     case server
     /// On another machine, while this one makes the views.
     case elsewhere
+    /// Not mounted: `ffmount serve` shows it.
+    case served
   }
 
   /// Throws a refusal of an option that is invalid for the mounted source.
@@ -74,6 +82,9 @@ extension MountOptions {
     }
     if origin == .server, let option = given.subtracting(ServerAccess.own.union(ServerAccess.shared)).min() {
       throw Refusal(.usage, "-o \(option) is for the server's machine (give it to ffmount serve there)")
+    }
+    if origin == .served, let option = given.intersection(ServerAccess.ofMounts).min() {
+      throw Refusal(.usage, "-o \(option) is for a mountpoint, which ffmount serve does not have (leave it out)")
     }
     if origin == .elsewhere, tree.isWritable {
       throw Refusal(.usage, "-o rw: a source on another machine cannot be changed (leave it out)")

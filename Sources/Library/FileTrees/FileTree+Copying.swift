@@ -96,7 +96,7 @@ extension FileTree {
       }
       let entry = try tree.makeFolder(name, in: folder.node, permissions: 0o777, by: Self.maker)
       tree.forget(entry.node, 1)
-      for (name, _) in try source.realEntries() {
+      for (name, _) in try source.realEntries() where !TemporaryName.isOne(name.bytes) {
         try copy(source.child(name, .blocking), to: names + [name], replacing: false, counter)
       }
     case .link:
@@ -158,7 +158,7 @@ extension Tree.OpenFile {
   /// Copies all bytes.
   ///
   /// - Parameter report: Called with the number of bytes since the last call.
-  fileprivate func copyAll(to target: Tree.OpenFile, _ report: (Int64) -> Void) throws(Fault) {
+  func copyAll(to target: Tree.OpenFile, _ report: (Int64) -> Void) throws(Fault) {
     do throws(Fault) {
       try clone(to: target)
       return report(target.source.size)

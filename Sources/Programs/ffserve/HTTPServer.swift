@@ -45,6 +45,7 @@ struct HTTPServer {
     let given = try GivenToken.find(options)
     let source = try ShownSource(options.source)
     let mountOptions = try MountOptions(options.options)
+    try mountOptions.checkUse(.served)
     mountOptions.passwordFile?.log(by: { [logger] line in logger.warning("\(line)") })
     let cacheFolder = CacheFolder.path()
     let index = Index(folder: cacheFolder)

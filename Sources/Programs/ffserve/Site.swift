@@ -226,6 +226,17 @@ final class Site: Sendable {
       Array(names), in: tree, from: folder, source: source.path, followsLast: followsLast, .blocking)
   }
 
+  /// Returns the reason why clients cannot change an item of this name. Returns `nil` if they can.
+  ///
+  /// - Parameter isNew: whether the item would be created or replaced.
+  func reservation(of names: [FileName], isNew: Bool) -> String? {
+    if names.contains(where: { TemporaryName.isOne($0.bytes) }) {
+      return "the name is reserved for files that are not complete"
+    }
+    return isNew && hasTrash && names == [Trash.folder]
+      ? "the name is reserved for removed files (the option --no-trash of ffmount serve frees it)" : nil
+  }
+
   /// Drops all cached directories and responses, after a change by this server.
   func forgetAnswers() {
     folders.forget()

@@ -67,6 +67,7 @@ struct Visitor: Sendable {
   /// its grants. Blocks.
   func place(_ path: TreePath, followsLast: Bool = true) throws(Fault) -> ResolvedPath {
     let names = names(path)
+    if names.contains(where: { TemporaryName.isOne($0.bytes) }) { throw .notFound }
     if seesEverything { return try site.place(names, followsLast: followsLast) }
     var place = try site.place(root)
     // The view of a file that is a grant of its own.
@@ -119,7 +120,7 @@ struct Visitor: Sendable {
     _ body: (_ row: FolderRows.Row, _ attributes: Attributes, _ target: ResolvedPath?) throws(Fault) -> Void
   ) throws(Fault) {
     let isWhole = !account.leads(to: place.names) || account.rights(at: place.names).contains(.read)
-    try FolderRows(place).each { (row, attributes) throws(Fault) in
+    try FolderRows(place, site.library).each { (row, attributes) throws(Fault) in
       guard isWhole || sees(place.names + [row.name]) else { return }
       guard attributes.kind == .link else { return try body(row, attributes, nil) }
       let own = TreePath(names: path.names + [row.name])
@@ -150,6 +151,9 @@ struct Visitor: Sendable {
   ) throws(Fault) -> Target {
     let names = names(path)
     try require(right, at: names)
+    if let reason = site.reservation(of: names, isNew: right.contains(.drop)) {
+      throw Fault(.system(EACCES), reason)
+    }
     if account.everywhere.isSuperset(of: right) {
       if let item = try site.library.existing(names, followsLast: followsLast) {
         return Target(names: item.names, item: item)

@@ -18,6 +18,16 @@ public enum FolderChanges {
       })
   }
 
+  /// Opens a file without a name, which `link` can give it, for reading and writing. Throws an error that
+  /// `isLackOfUnnamedFiles` on file systems without such files.
+  public static func openUnnamed(in folder: Int32, permissions: UInt16) throws(Fault) -> Descriptor {
+    let flags = UInt64(UInt32(bitPattern: ffmount_O_TMPFILE | O_RDWR | O_CLOEXEC))
+    return Descriptor(
+      owning: try systemCall("openat2") {
+        unsafe ffmount_create(folder, ".", flags, UInt64(permissions), ffmount_RESOLVE_BENEATH)
+      })
+  }
+
   public static func makeFolder(_ name: FileName, in folder: Int32, permissions: UInt16) throws(Fault) {
     _ = unsafe try name.withCString { (name) throws(Fault) in
       try systemCall("mkdirat") { unsafe mkdirat(folder, name, mode_t(permissions)) }

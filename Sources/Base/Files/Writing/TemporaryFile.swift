@@ -28,7 +28,7 @@ public final class TemporaryFile: DescriptorHolder {
       descriptor = try opened("open") { unsafe open(folder, flags, 0o600) }
     } catch {
       // Not every file system supports O_TMPFILE.
-      guard TemporaryFile.saysThatItLacksThem(error) else { throw error }
+      guard error.isLackOfUnnamedFiles else { throw error }
       let (raw, path) = try TemporaryFile.named("ffmount.", in: folder)
       descriptor = Descriptor(owning: raw)
       _ = try systemCall("unlink") { unsafe unlink(path) }
@@ -46,16 +46,12 @@ public final class TemporaryFile: DescriptorHolder {
       descriptor = try opened("open") { unsafe open(folder, flags, 0o600) }
       passingPath = nil
     } catch {
-      guard TemporaryFile.saysThatItLacksThem(error) else { throw error }
+      guard error.isLackOfUnnamedFiles else { throw error }
       let (raw, path) = try TemporaryFile.named(prefix, in: folder)
       _ = flock(raw, LOCK_SH | LOCK_NB)
       descriptor = Descriptor(owning: raw)
       passingPath = path
     }
-  }
-
-  private static func saysThatItLacksThem(_ fault: Fault) -> Bool {
-    fault.kind == .system(EOPNOTSUPP) || fault.kind == .system(EISDIR) || fault.kind == .system(ENOSYS)
   }
 
   private static func named(_ prefix: String, in folder: String) throws(Fault) -> (raw: Int32, path: String) {
@@ -101,4 +97,9 @@ public final class TemporaryFile: DescriptorHolder {
     let got = unsafe try readFully(descriptor.raw, into: buffer, at: offset)
     guard got == buffer.count else { throw Fault(.system(EIO), "a temporary file is shorter than the written data") }
   }
+}
+
+extension Fault {
+  /// Whether the file system does not support files without a name.
+  public var isLackOfUnnamedFiles: Bool { [EOPNOTSUPP, EISDIR, ENOSYS].contains { kind == .system($0) } }
 }

@@ -1,17 +1,21 @@
 package import Bytes
+internal import Files
 internal import Glibc
 internal import Synchronization
 package import Tree
 
 /// A new file that gets the name of another, or a new name, when its bytes are on disk.
 ///
-/// Until then it has a temporary name, which is removed with the last reference. All calls block.
+/// Until then it has no name, or a temporary one where the file system needs that, which is removed with the last
+/// reference. All calls block.
 package final class Replacement: Sendable {
   private let tree: FileTree
   private let folder: ResolvedPath
   private let name: FileName
-  private let passing: FileName
-  private let node: UInt64
+  /// The temporary name. `nil` if the file has none.
+  private let passing: FileName?
+  /// The node of a file that was created with a temporary name.
+  private let node: UInt64?
   /// The replaced file. `nil` if there is none.
   package let old: ResolvedPath?
   private let replacing: Bool
@@ -48,56 +52,92 @@ package final class Replacement: Sendable {
     self.old = old
     self.replacing = replacing
     (folder, name) = try tree.parent(of: names)
+    // Only the last name is too long if the directory exists.
+    if name.count > Int(NAME_MAX) { throw Fault(.system(ENAMETOOLONG)) }
     resumed = try passing.map { [folder] (name) throws(Fault) in try folder.child(name, .blocking) }
-    self.passing = passing ?? Self.passingName(for: name)
-    if let resumed {
-      node = resumed.node
-      file = try tree.tree.open(resumed.node, flags: O_RDWR, for: nil)
-      return
-    }
     // Other users cannot open the file before it has the permissions of the old one.
-    let (entry, file) = try tree.tree.create(
-      self.passing, in: folder.node, flags: O_RDWR | O_EXCL, permissions: old == nil && !isClosed ? 0o666 : 0o600,
-      by: FileTree.maker)
-    node = entry.node
-    self.file = file
+    let permissions: UInt16 = old == nil && !isClosed ? 0o666 : 0o600
+    if let resumed {
+      (self.passing, node) = (passing, nil)
+      file = try tree.tree.open(resumed.node, flags: O_RDWR, for: nil)
+    } else if let unnamed = try Self.unnamed(in: folder, permissions) {
+      (self.passing, node, file) = (nil, nil, unnamed)
+    } else {
+      let passing = TemporaryName.random()
+      let (entry, named) = try tree.tree.create(
+        passing, in: folder.node, flags: O_RDWR | O_EXCL, permissions: permissions, by: FileTree.maker)
+      (self.passing, node, file) = (passing, entry.node, named)
+    }
+    TemporaryName.mark(file)
   }
 
   deinit {
     discard()
-    if resumed == nil { tree.tree.forget(node, 1) }
+    if let node { tree.tree.forget(node, 1) }
   }
 
-  /// Returns the name that an item has until it is complete.
-  package static func passingName(for name: FileName) -> FileName {
-    let suffix = ".\(String(UInt64.random(in: .min ... .max), radix: 36)).part"
-    return FileName([UInt8(ascii: ".")] + name.bytes.prefix(254 - suffix.utf8.count) + Array(suffix.utf8))
+  /// Returns a file without a name, or `nil` if the file system does not support that.
+  private static func unnamed(in folder: ResolvedPath, _ permissions: UInt16) throws(Fault) -> Tree.OpenFile? {
+    do throws(Fault) { return try folder.tree.createUnnamed(in: folder.node, permissions: permissions) } catch {
+      guard error.isLackOfUnnamedFiles else { throw error }
+      return nil
+    }
   }
 
   /// Gives the file its final name.
   ///
-  /// - Parameter permissions: The permissions of a file that replaces none. `nil` for the default ones.
-  package func finish(permissions: UInt16? = nil) throws(Fault) {
-    if let old {
-      try takeAttributes(of: old)
-    } else if let permissions {
-      try set(permissions)
-    }
-    try file.sync(onlyData: false, .blocking)
-    try CancellationToken.check()
-    // A cancelled task has removed the file already.
-    guard !isOver.exchange(true, ordering: .relaxed) else { throw .interrupted }
-    do throws(Fault) { try tree.rename(passing, in: folder, to: name, in: folder, replacing: replacing) } catch {
-      if resumed == nil { remove() }
-      throw error
+  /// - Parameters:
+  ///   - permissions: The permissions of a file that replaces none. `nil` for the default ones.
+  ///   - inPlace: Whether the bytes are written into an old file that this user may write, but not replace by a file
+  ///     with the same attributes. This is not atomic.
+  package func finish(permissions: UInt16? = nil, inPlace: Bool = false) throws(Fault) {
+    do throws(Fault) {
+      if let old {
+        try takeAttributes(of: old)
+      } else if let permissions {
+        try set(permissions)
+      }
+      try file.sync(onlyData: false, .blocking)
+      try CancellationToken.check()
+      // A cancelled task has removed the file already.
+      guard !isOver.exchange(true, ordering: .relaxed) else { throw .interrupted }
+      do throws(Fault) { try publish() } catch {
+        if resumed == nil { remove() }
+        throw error
+      }
+    } catch {
+      guard inPlace, let old, error.kind == .system(EPERM) || error.kind == .system(EACCES) else { throw error }
+      return try write(into: old)
     }
     try tree.tree.openFolder(folder.node, .blocking).sync(onlyData: false, .blocking)
   }
 
+  private func publish() throws(Fault) {
+    if let passing { return try tree.rename(passing, in: folder, to: name, in: folder, replacing: replacing) }
+    do throws(Fault) { return try tree.tree.link(unnamed: file, to: name, in: folder.node) } catch {
+      guard replacing, error.kind == .system(EEXIST) else { throw error }
+    }
+    // linkat(2) does not replace a file.
+    let passing = TemporaryName.random()
+    try tree.tree.link(unnamed: file, to: passing, in: folder.node)
+    do throws(Fault) { try tree.rename(passing, in: folder, to: name, in: folder, replacing: true) } catch {
+      try? tree.tree.remove(passing, in: folder.node, isFolder: false)
+      throw error
+    }
+  }
+
+  /// Replaces the bytes of the old file, which stays the same file.
+  private func write(into old: ResolvedPath) throws(Fault) {
+    let target = try tree.tree.open(old.node, flags: O_WRONLY | O_TRUNC, for: nil)
+    try file.copyAll(to: target) { _ in }
+    try target.sync(onlyData: false, .blocking)
+    isOver.store(true, ordering: .relaxed)
+    remove()
+  }
+
   private func set(_ permissions: UInt16) throws(Fault) {
-    var changes = Tree.AttributeChanges()
-    changes.permissions = permissions
-    _ = try tree.tree.change(node, changes, of: file, for: nil)
+    let code = file.withDescriptor { fchmod($0, mode_t(permissions)) == 0 ? 0 : errno }
+    if let code, code != 0 { throw Fault(.system(code), "chmod") }
   }
 
   /// Copies the attributes of the file that has the name now. Another process may have replaced the old one.
@@ -120,6 +160,6 @@ package final class Replacement: Sendable {
   }
 
   private func remove() {
-    try? tree.tree.remove(passing, in: folder.node, isFolder: false)
+    if let passing { try? tree.tree.remove(passing, in: folder.node, isFolder: false) }
   }
 }

@@ -18,7 +18,7 @@ struct ServeCommand: ParsableCommand {
 
   func run() throws {
     try RunningMount.expectAnswers(onTheWayTo: [arguments.source], toDo: "serve")
-    _ = try MountOptions(arguments.options)
+    try MountOptions(arguments.options).checkUse(.served)
     var words = Array(CommandLine.arguments.dropFirst(2))
     if let elsewhere = try SourceElsewhere.of(arguments.source, arguments.options, toDo: "serve") {
       let name = arguments.source.prefix { $0 != "?" }.replacing(",", with: "\\,")

@@ -1,4 +1,5 @@
 import Bytes
+import FileTrees
 import Tree
 
 /// The entries of a directory with their attributes.
@@ -13,12 +14,17 @@ struct FolderRows {
   }
 
   private let place: ResolvedPath
+  private let library: FileTree
   /// The maximum number of entries. A larger listing would take too much memory and is of no use to a user.
   static let most = 200_000
 
-  init(_ place: ResolvedPath) { self.place = place }
+  init(_ place: ResolvedPath, _ library: FileTree) {
+    self.place = place
+    self.library = library
+  }
 
-  /// Calls `body` for each entry except `.` and `..`. Blocks. Skips entries that have been removed in the meantime, and
+  /// Calls `body` for each entry except `.`, `..` and items that are not complete. Blocks. Removes those that another
+  /// process has left. Skips entries that have been removed in the meantime, and
   /// unreadable ones unless all are.
   func each(_ body: (Row, Attributes) throws(Fault) -> Void) throws(Fault) {
     let reader = try place.tree.openFolder(place.node, .blocking)
@@ -26,11 +32,17 @@ struct FolderRows {
     var count = 0
     var unseen: Fault?
     var fault: Fault?
+    var temporary: [FileName] = []
+    defer { for name in temporary { library.removeLeftover(name, in: place) } }
     while true {
       let before = cookie
       try reader.readAttributes(after: cookie, .blocking) { (row, attributes) throws(Fault) in
         cookie = row.cookie
         if row.cookie <= 2 { return true }
+        if TemporaryName.isOne(row.name.bytes) {
+          temporary.append(row.name.fileName)
+          return true
+        }
         do throws(Fault) {
           guard let attributes = try attributes() else { return true }
           count += 1
@@ -49,7 +61,7 @@ struct FolderRows {
     if let unseen, count == 0 { throw unseen }
   }
 
-  /// Calls `body` for each entry except `.` and `..`, without reading its attributes, until it returns `false`. Blocks.
+  /// Calls `body` for each entry except `.`, `..` and items that are not complete, without reading its attributes, until it returns `false`. Blocks.
   func eachName(_ body: (Row) -> Bool) throws(Fault) {
     let reader = try place.tree.openFolder(place.node, .blocking)
     var cookie: UInt64 = 0
@@ -59,7 +71,9 @@ struct FolderRows {
       try reader.read(after: cookie, .blocking) { (row, _) throws(Fault) in
         guard goesOn else { return false }
         cookie = row.cookie
-        if row.cookie > 2 { goesOn = body(Row(listed: row.name, kind: row.kind, view: row.viewName)) }
+        if row.cookie > 2, !TemporaryName.isOne(row.name.bytes) {
+          goesOn = body(Row(listed: row.name, kind: row.kind, view: row.viewName))
+        }
         return true
       }
       if cookie == before { return }

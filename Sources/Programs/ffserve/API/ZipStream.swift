@@ -58,16 +58,16 @@ final class ZipStream: BodySource {
   ) throws(Fault) {
     self.visitor = visitor
     unsafe packer = method == .deflated ? ZipPacker() : nil
-    let rows = try Self.rows(of: folder).filter { chosen.isEmpty || chosen.contains($0.name) }
+    let rows = try entries(of: folder).filter { chosen.isEmpty || chosen.contains($0.name) }
     unsafe state.frames = [Frame(place: folder, path: name.bytes + [UInt8(ascii: "/")], rows: rows)]
   }
 
   /// Returns the entries of a directory in reverse order.
-  private static func rows(of folder: ResolvedPath) throws(Fault) -> [FolderRows.Row] {
+  private func entries(of folder: ResolvedPath) throws(Fault) -> [FolderRows.Row] {
     var rows: [FolderRows.Row] = []
-    try FolderRows(folder).eachName { row in
+    try FolderRows(folder, visitor.site.library).eachName { row in
       if row.view == nil { rows.append(row) }
-      return rows.count < mostEntries
+      return rows.count < Self.mostEntries
     }
     return rows.reversed()
   }
@@ -108,7 +108,7 @@ final class ZipStream: BodySource {
       case .folder:
         // A link to a directory could cause a loop.
         if row.kind == .link { break }
-        let rows = try Self.rows(of: place)
+        let rows = try entries(of: place)
         let entry = unsafe state.records.begin(
           path + [UInt8(ascii: "/")], .folder, .stored, attributes.modified, permissions: attributes.permissions,
           isLarge: false, to: &output)

@@ -71,7 +71,7 @@ final class FileUpload: BodySink {
       discard()
       return refusal
     }
-    try replacement.finish()
+    try replacement.finish(inPlace: true)
     var headers: [(name: String, value: String)] = []
     let place = try dav.site.library.place(names)
     if let modified = request.header("x-oc-mtime").flatMap({ Int64($0.prefix { $0 != "." }) }) {

@@ -107,7 +107,7 @@ extension WebDAV {
       try site.library.copyItem(place, to: names, replacing: old != nil)
       return try copyProperties(of: place, to: names, isDeep: false)
     }
-    let passing = Array(names.dropLast()) + [Replacement.passingName(for: names.last ?? "")]
+    let passing = Array(names.dropLast()) + [TemporaryName.random()]
     do throws(Fault) {
       if isDeep || place.attributes.kind != .folder {
         try site.library.copyItem(place, to: passing, replacing: false)

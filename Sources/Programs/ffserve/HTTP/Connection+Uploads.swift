@@ -36,9 +36,8 @@ final class IncomingBody {
 extension Connection {
   /// The time limit for the next bytes of a body.
   private static let bodyTime = TimeAmount.seconds(60)
-  /// The maximum number of bytes of a refused body that are read before the connection is closed. Most clients read the
-  /// response only after they have sent the body.
-  private static let mostDropped = 16 << 20
+  /// The maximum size of a refused body after which the connection can be used again, in bytes.
+  private static let mostDropped = 1 << 20
   /// The size of the buffer for the socket while a body arrives, in bytes.
   private static let bodyBuffer = 128 << 10
 
@@ -159,7 +158,7 @@ extension Connection {
     guard self.incoming === incoming else { return }
     self.incoming = nil
     // The rest of the body would be taken for the next request.
-    if !incoming.isComplete { keepsAlive = false }
+    if !incoming.isComplete { (keepsAlive, mayStillSend) = (false, true) }
     markBusy()
     setReadBuffer(Self.requestBuffer, context)
     send(response, to: incoming.method, context)

@@ -35,6 +35,10 @@ final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
   private var isBusy = false
   /// The client of the response in progress.
   var client: Client?
+  /// Whether the client may still send bytes of a request that is answered, or that is not HTTP.
+  var mayStillSend = false
+  /// The number of bytes discarded since the last response. Nil before that.
+  private var discarded: Int?
   /// Whether another request can follow.
   var keepsAlive = false
   /// Whether the client supports chunked transfer coding (RFC 9112, section 7.1), which marks the end of a body of
@@ -56,6 +60,8 @@ final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
   private static let shortIdleTime = TimeAmount.seconds(10)
   /// The size of the buffer for the socket, in bytes. Each connection keeps such a buffer, and most requests fit.
   static let requestBuffer = 1024
+  /// The limits for discarding bytes after the last response, in bytes and as a time.
+  private static let lingering = (bytes: 64 << 20, time: TimeAmount.seconds(10), buffer: 64 << 10)
   /// The maximum length of a target, in bytes. Paths of 4,096 bytes fit in any encoding.
   private static let longestTarget = 16 << 10
 
@@ -98,6 +104,11 @@ final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
 
   /// Reports bytes that are not HTTP, after the responses to earlier requests.
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    // Bytes after invalid ones.
+    if case .dataReceivedInErrorState(_, let bytes)? = error as? ByteToMessageDecoderError {
+      if discarded != nil { discard(bytes.readableBytes, context) }
+      return
+    }
     guard let error = error as? HTTPParserError else { return context.close(promise: nil) }
     complaint =
       error == .headerOverflow
@@ -109,7 +120,7 @@ final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
   private func complain(_ context: ChannelHandlerContext) {
     guard let complaint, context.channel.isActive else { return context.close(promise: nil) }
     abandonBody()
-    (head, body, isBusy, keepsAlive) = (nil, [], true, false)
+    (head, body, isBusy, keepsAlive, mayStillSend) = (nil, [], true, false, true)
     send(complaint, to: .GET, context)
   }
 
@@ -143,6 +154,10 @@ final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     let part = unwrapInboundIn(data)
+    if discarded != nil {
+      if case .body(let bytes) = part { discard(bytes.readableBytes, context) }
+      return
+    }
     if isBusy { waiting.append(part) } else { take(part, context) }
   }
 
@@ -157,9 +172,10 @@ final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
     case .body(var part):
       if let incoming { return take(part, of: incoming, context) }
       guard !isTooLarge, body.count + part.readableBytes <= Self.largestBody else {
+        // The rest is of no use.
         isTooLarge = true
-        body = []
-        return
+        mayStillSend = true
+        return answer(context)
       }
       body += part.readBytes(length: part.readableBytes) ?? []
     case .end:
@@ -237,7 +253,7 @@ final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
 
   /// Continues with the next request, or closes the connection, after a response has been sent.
   func sent(_ context: ChannelHandlerContext) {
-    guard keepsAlive else { return context.close(promise: nil) }
+    guard keepsAlive else { return mayStillSend ? linger(context) : context.close(promise: nil) }
     isBusy = false
     wait(site.connections.isNear ? Self.shortIdleTime : Self.idleTime)
     // A call from within the loop below leaves the waiting parts to it.
@@ -247,5 +263,23 @@ final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
     isTaking = false
     if !isBusy, complaint != nil { return complain(context) }
     readMore(context)
+  }
+  // MARK: The end
+
+  /// Ends the connection so that the client can read the response although it still sends a request. Closing at once
+  /// would discard the response (RFC 9112, section 9.6).
+  private func linger(_ context: ChannelHandlerContext) {
+    discarded = 0
+    isBusy = false
+    waiting = []
+    wait(Self.lingering.time)
+    setReadBuffer(Self.lingering.buffer, context)
+    context.close(mode: .output, promise: nil)
+    readMore(context)
+  }
+
+  private func discard(_ count: Int, _ context: ChannelHandlerContext) {
+    discarded = (discarded ?? 0) + count
+    if (discarded ?? 0) > Self.lingering.bytes { context.close(promise: nil) }
   }
 }

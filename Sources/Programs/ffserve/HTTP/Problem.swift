@@ -33,9 +33,10 @@ extension Fault {
     switch kind {
     case .system(let code):
       switch code {
-      case ENOENT, ENOTDIR, ENAMETOOLONG, ESTALE, ENXIO: .notFound
+      case ENOENT, ENOTDIR, ESTALE, ENXIO: .notFound
       case EACCES, EPERM, ELOOP, EROFS: .forbidden
       case EEXIST, ENOTEMPTY, EBUSY: .conflict
+      case ENAMETOOLONG: .uriTooLong
       case EFBIG: .payloadTooLarge
       case EISDIR, EINVAL: .badRequest
       case ENOSPC, EDQUOT: .insufficientStorage
@@ -51,6 +52,7 @@ extension Fault {
 
   /// The reason for users, or the system's description of the error.
   var sentence: String {
+    if kind == .system(ENAMETOOLONG) { return "a name is longer than 255 bytes, or the path than 4,096" }
     if case .system(let code) = kind, reason.isEmpty || !reason.contains(" ") { return describe(code) }
     return description
   }

@@ -16,7 +16,7 @@ struct Trash: Sendable {
 
   init(_ visitor: Visitor) { self.visitor = visitor }
 
-  private static let folder: FileName = ".trash"
+  static let folder: FileName = ".trash"
 
   static func isAsked(by request: HTTPRequest) -> Bool {
     request.path == "/api/file" && request.method == .DELETE
@@ -49,6 +49,10 @@ struct Trash: Sendable {
     guard site.hasTrash, names.first != Self.folder, let name = names.last else {
       try site.library.removeItem(at: names, recursively: true)
       return .json(["path": .string(path.text)])
+    }
+    if let trash = try site.library.existing([Self.folder], followsLast: false), trash.attributes.kind != .folder {
+      return .problem(
+        .conflict, "there is no place for removed files: .trash is not a folder (rename it, or use --no-trash)")
     }
     for name in ["files", "info"] as [FileName] {
       try site.library.makeFolder(at: [Self.folder, name], intermediates: true)

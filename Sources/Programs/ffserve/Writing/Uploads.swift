@@ -117,7 +117,7 @@ struct Uploads: Sendable {
       "\(visitor.base)\(Self.root)/\(number)?path=\(Percent.encoded(path.bytes))" + (replacing ? "&replace=1" : "")
     if size == 0 {
       // No byte follows that could end the upload.
-      try finished(target, part, replacing: replacing).finish()
+      try finished(target, part, replacing: replacing).finish(inPlace: true)
       site.forgetAnswers()
     }
     return Response(.created, headers: Self.general + [("Location", location)])
@@ -162,16 +162,14 @@ struct Uploads: Sendable {
     /// The number of bytes that have been stored.
     var offset: Int64 = 0
 
-    var name: FileName { FileName(".\(number).\(size).upload") }
+    var name: FileName { TemporaryName.upload(number, size: size) }
   }
 
   /// Returns the upload with a number. Throws ENOENT if there is none beside the path.
   private func part(_ target: Visitor.Target, _ number: String) throws(Fault) -> Part {
     let folder = try site.library.place(Array(target.names.dropLast()))
-    let prefix = Array(".\(number).".utf8)
-    for (name, kind) in try folder.realEntries() where kind == .file && name.bytes.starts(with: prefix) {
-      let words = name.text.split(separator: ".")
-      guard words.count == 3, words[2] == "upload", let size = Int64(words[1]), size >= 0 else { continue }
+    for (name, kind) in try folder.realEntries() where kind == .file {
+      guard let size = TemporaryName.size(of: name, number: number) else { continue }
       let file = try folder.child(name, .blocking)
       return Part(number: number, size: size, offset: file.attributes.size)
     }
@@ -245,7 +243,7 @@ private final class PartUpload: BodySink {
   func finish() throws(Fault) -> Response {
     if unsafe offset == part.size {
       if let refusal = try hindrance() { return refusal }
-      try replacement.finish()
+      try replacement.finish(inPlace: true)
       uploads.site.forgetAnswers()
     }
     return Uploads.answer(offset: unsafe offset)
