@@ -74,6 +74,97 @@ class User:
         return self.ask(*words, **more).status
 
 
+
+def shares():
+    """Links show one folder or file, for a time, and no more than their maker may."""
+    manage("add", "maria", "--write", "/shared", password="maria's password")
+    manage("add", "leser", "--read", "/", password="leser's password")
+    with Server(program, source, "--no-bonjour", "--users", users, "--token", "long-enough", "-o", "rw") as server:
+        owner, maria = "Authorization: Bearer long-enough", User(None, "maria", "maria's password").header
+        form = "Content-Type: application/x-www-form-urlencoded"
+
+        def make(path, *more, who=owner, body=b""):
+            got = server.ask(f"/api/shares?path={urllib.parse.quote(path)}" + "".join(more), who, form, method="POST", body=body)
+            return got.status, json.loads(got.body or b"{}")
+
+        def enter(address):
+            """The cookie that an address gives, and the status of the page."""
+            got = server.ask("/" + address.partition("#")[0])
+            return got.status, "Cookie: " + got.header("set-cookie").partition(";")[0]
+
+        names = lambda cookie, path="/": [item["name"] for item in json.loads(server.ask(f"/api/list?path={path}", cookie).body).get("items", [])]
+        status, link = make("/shared", "&seconds=3600")
+        same("a link to a folder", (status, link["path"], link["rights"], link["hasPassword"], "until" in link), (201, "/shared", ["read"], False, True))
+        status, cookie = enter(link["address"])
+        session = json.loads(server.ask("/api/session", cookie).body)
+        same("its page", (status, session["root"], session["canShare"], session["canSignOut"]), (200, "shared", False, False))
+        same("its files", sorted(names(cookie)), sorted(os.listdir(os.path.join(source, "shared"))))
+        same("nothing else", [server.ask(path, cookie).status for path in ("/api/list?path=/ben", "/dav/ben/", "/api/file?path=/../ben/x", "/api/shares")], [404, 404, 400, 403])
+        same("nothing is written", server.ask("/dav/new", cookie, method="PUT", body=b"x").status, 403)
+        same("no link of a link", server.ask("/api/shares?path=/", cookie, method="POST").status, 403)
+        # One link after another in the same browser.
+        _, other = make("/ben", "&rights=read%2Bdrop")
+        got = server.ask("/" + other["address"], cookie)
+        second = "Cookie: " + got.header("set-cookie").partition(";")[0]
+        same("another link in the same browser", ("secret.txt" in names(second), server.ask("/dav/put", second, method="PUT", body=b"new").status), (True, 201))
+        # A file.
+        name = sorted(os.listdir(os.path.join(source, "shared")))[0]
+        _, single = make("/shared/" + name)
+        _, third = enter(single["address"])
+        same("a link to a file", (names(third), single["address"].endswith("#/" + urllib.parse.quote(name)), json.loads(server.ask("/api/session", third).body)["root"]), ([name], True, name))
+        # A password.
+        status, locked = make("/shared", body=b"password=correct+horse")
+        name = urllib.parse.parse_qs(locked["address"].partition("?")[2])["name"][0]
+        got = server.ask("/" + locked["address"])
+        same("the page for its password", (got.status, b"Shared files" in got.body, name.encode() in got.body, b"autocomplete=\"username\"" in got.body), (401, True, True, False))
+        enter_by = lambda password: server.ask("/login", form, method="POST", body=urllib.parse.urlencode({"name": name, "password": password}).encode())
+        wrong, right = enter_by("wrong horse"), enter_by("correct horse")
+        fourth = "Cookie: " + right.header("set-cookie").partition(";")[0]
+        same("by it", (wrong.status, b"is wrong" in wrong.body, right.status, sorted(names(fourth))), (401, True, 303, sorted(os.listdir(os.path.join(source, "shared")))))
+        same("a password that is too short", make("/shared", body=b"password=short")[0] in (400, 500), True)
+        # Counted.
+        _, few = make("/shared", "&opens=2")
+        same("opened twice", [enter(few["address"])[0] for _ in range(3)], [200, 200, 403])
+        token = few["address"].partition("=")[2]
+        same("not by a program", server.ask("/api/stat", f"Authorization: Bearer {token}").status, 403)
+        # Of another account, which sees and removes only its own.
+        same("what she may not", [make("/", who=maria)[0], make("/ben", who=maria)[0], make("/shared", who=User(None, "leser", "leser's password").header)[0]], [403, 404, 403])
+        _, hers = make("/shared", who=maria)
+        listed = lambda who: {link["name"]: link for link in json.loads(server.ask("/api/shares", who).body)["links"]}
+        same("hers", (list(listed(maria)), hers["name"] in listed(owner), listed(owner)[few["name"]]["opened"], listed(owner)[few["name"]]["opens"]), ([hers["name"]], True, 2, 2))
+        same("not the owner's", server.ask(f"/api/shares?name={link['name']}", maria, method="DELETE").status, 404)
+        same("removed", [server.ask(f"/api/shares?name={link['name']}", owner, method="DELETE").status, server.ask("/api/list?path=/", cookie).status, enter(link["address"])[0]], [204, 401, 401])
+        same("bad parameters", [make("/shared", more)[0] for more in ("&seconds=0", "&seconds=x", "&seconds=99999999999", "&rights=all", "&opens=0", "&opens=x")] + [make(path)[0] for path in ("/../x", "/none")], [400] * 7 + [404])
+        # What she loses, her links lose.
+        _, cookie = enter(hers["address"])
+        before = server.ask("/api/list?path=/", cookie).status
+        manage("add", "maria", "--read", "/ben", password="maria's password")
+        until = time.time() + 10
+        while server.ask("/api/list?path=/", cookie).status == 200 and time.time() < until:
+            time.sleep(.1)
+        same("when she has lost the right", (before, server.ask("/api/list?path=/", cookie).status), (200, 401))
+        # By the command.
+        command = lambda *words, **more: subprocess.run([program, "--manage-links", *words, "--users", users], capture_output=True, text=True, timeout=30, **more)
+        done = command("add", "/shared", "--valid", "1d", "--url", f"http://127.0.0.1:{server.port}")
+        address = done.stdout.split()[-1].partition(f"{server.port}/")[2]
+        # Each attempt before the file is read counts as a guess.
+        for _ in range(6):
+            if (got := enter(address))[0] == 200:
+                break
+            time.sleep(1)
+        same("made by the command", (done.returncode, got[0], "opened" in command("list").stdout), (0, 200, True))
+        for words in [("add", "shared"), ("add", "/x", "--valid", "1y"), ("add", "/x", "--opens", "0"), ("add", "/x", "--rights", "all"), ("remove", "maria"), ("remove",), ("list", "x")]:
+            done = command(*words)
+            same(f"{words}", (done.returncode != 0, done.stderr.strip() != ""), (True, True))
+    counts = os.path.getmtime(users + ".opened") > 0
+    with Server(program, source, "--no-bonjour", "--users", users, "--token", "long-enough") as server:
+        links = json.loads(server.ask("/api/shares", owner).body)["links"]
+        same("counted also by the next server", (counts, [link["opened"] for link in links if link["name"] == few["name"]]), (True, [2]))
+    with Server(program, source, "--no-bonjour", "--token", "long-enough") as server:
+        got = server.ask("/api/shares", owner)
+        same("without a file", (got.status, b"--users" in got.body), (501, True))
+
+
 def commands():
     got = manage("add", "anna", "--write", "/anna", "--read", "/shared", password="anna's word\n")
     same("adding a user", (got.returncode, got.stdout), (0, "anna was added\n"))
@@ -216,7 +307,7 @@ def sessions(server, anna):
     cookie = got.header("set-cookie")
     same("signing in", (got.status, got.header("location"), "HttpOnly; SameSite=Strict" in cookie), (303, "/", True))
     cookie = "Cookie: " + cookie.split(";")[0]
-    same("the session", json.loads(server.ask("/api/session", cookie).body), {"name": "anna", "root": "shown", "canSignOut": True})
+    same("the session", json.loads(server.ask("/api/session", cookie).body), {"name": "anna", "root": "shown", "canSignOut": True, "canShare": True})
     same("its page", server.ask("/", cookie).status, 200)
     same("another site's form", post("name=anna&password=x", "Origin: http://evil.example").status, 403)
     same("a forged cookie", [server.ask("/api/session", cookie[:-1] + last).status for last in "01"].count(401) >= 1, True)
@@ -325,5 +416,6 @@ with Server(program, source, "--no-bonjour", "-o", "rw", "--users", users) as se
     anna = User(server, "anna", "anna's word")
     got = server.ask("/login", method="POST", body=b"name=anna&password=anna%27s+word")
     changes(server, anna, "Cookie: " + got.header("set-cookie").split(";")[0])
+shares()
 prefixed()
 print("done")

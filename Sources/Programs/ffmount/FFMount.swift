@@ -16,6 +16,7 @@ struct FFMount: ParsableCommand {
       UnlockCommand.self,
       IndexCommand.self,
       SearchCommand.self, SaveCommand.self, VerifyCommand.self, ServeCommand.self, ServeUsersCommand.self,
+      ServeShareCommand.self,
       DiscoverCommand.self,
       StatusCommand.self,
       CacheCommand.self,
@@ -37,7 +38,8 @@ struct FFMount: ParsableCommand {
     switch arguments.first {
     case "-u": return ["unmount"] + arguments.dropFirst()
     // argument-parser has no commands below one that takes a SOURCE.
-    case "serve" where arguments.dropFirst().first == "users": return ["serve users"] + arguments.dropFirst(2)
+    case "serve" where ["users", "share"].contains(arguments.dropFirst().first):
+      return ["serve \(arguments.dropFirst().first ?? "")"] + arguments.dropFirst(2)
     case "search":
       let start = arguments.prefix { $0 != "--" }
       return start.flatMap { word in

@@ -23,6 +23,9 @@ struct FFServe: ParsableCommand {
       if words.first == "--manage-users" {
         return try UserList(ServeUsersOptions.parse(Array(words.dropFirst()))).run()
       }
+      if words.first == "--manage-links" {
+        return try LinkList(ServeShareOptions.parse(Array(words.dropFirst()))).run()
+      }
       var command = try parseAsRoot(words)
       try command.run()
     }

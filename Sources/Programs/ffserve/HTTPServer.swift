@@ -60,16 +60,20 @@ struct HTTPServer {
     // Behind a proxy, clients are not limited to users of this machine.
     let isOpen = options.users == nil && (options.noToken || isLoopback && options.proxy.isEmpty)
     let token = given ?? (isOpen || options.users != nil ? nil : Secret.random())
-    let access = Access(hosts: HostNames(given: options.name + [options.host]))
+    let visits = options.users.map { Visits(beside: $0) }
+    let access = Access(hosts: HostNames(given: options.name + [options.host]), visits)
+    let users = options.users.map { path in
+      AccountStore(at: path, visits ?? Visits(beside: path)) { access.set(users: $0) }
+    }
     if token != nil || isOpen { access.set(owner: .owner(token: token)) }
     let proxies = Proxies(options.proxies)
     let bench = BlockingExecutor(atMost: Self.workers.usual, evenHeldUp: Self.workers.most)
     let longBench = BlockingExecutor(atMost: Self.searchers.usual, evenHeldUp: Self.searchers.most)
     let log: @Sendable (String) -> Void = { [logger] line in logger.notice("\(line)") }
     let certificates = Certificates(options.tls)
-    let settings = try FileSettings(fileSettings(access, certificates))
+    let settings = try FileSettings(fileSettings(access, users, certificates))
     let site = Site(
-      tree, root, of: source, access, behind: proxies, at: options.prefix, bench, long: longBench,
+      tree, root, of: source, access, users, behind: proxies, at: options.prefix, bench, long: longBench,
       connections: connections,
       hasTrash: !options.noTrash, changeLog: options.log.map { ChangeLog($0) }, log: log)
     let listening = try listen(group, site, certificates)
@@ -93,6 +97,7 @@ struct HTTPServer {
       // The hang-up of its terminal ends a server.
     } while signal == SIGHUP && !(hadTerminal && !Self.hasTerminal)
     site.end()
+    users?.visits.save()
     announcer?.end()
     // The server accepts no more connections, so that load balancers use another one.
     try? listening.channel.close().wait()
@@ -122,7 +127,9 @@ struct HTTPServer {
   }
 
   /// The settings in the files that options name.
-  private func fileSettings(_ access: Access, _ certificates: Certificates) throws -> [FileSetting] {
+  private func fileSettings(
+    _ access: Access, _ users: AccountStore?, _ certificates: Certificates
+  ) throws -> [FileSetting] {
     var settings: [FileSetting] = []
     if isTLS { settings.append(try FileSetting("--tls", in: options.tls) { try certificates.read() }) }
     // A pipe can be read only once.
@@ -130,10 +137,8 @@ struct HTTPServer {
       settings.append(
         try FileSetting("--token-file", in: [path]) { access.set(owner: .owner(token: try Token.read(from: path))) })
     }
-    if let path = options.users {
-      settings.append(
-        try FileSetting("--users", in: [path]) { access.set(users: try UserFile(at: path).accounts.map { $0.account }) }
-      )
+    if let path = options.users, let users {
+      settings.append(try FileSetting("--users", in: [path]) { try users.read() })
     }
     return settings
   }

@@ -46,12 +46,15 @@ final class Site: Sendable {
   /// The path of the server behind a proxy. Empty for the root.
   let prefix: String
   private let changeLog: ChangeLog?
+  /// The file of users. Nil if there is none.
+  let users: AccountStore?
   private let clock = UnfairLock((second: Int64.min, text: ""))
   private let ending = Atomic<Bool>(false)
   private let note: @Sendable (String) -> Void
 
   init(
-    _ tree: Tree, _ root: RealRoot, of source: ShownSource, _ access: Access, behind proxies: Proxies,
+    _ tree: Tree, _ root: RealRoot, of source: ShownSource, _ access: Access, _ users: AccountStore?,
+    behind proxies: Proxies,
     at prefix: String,
     _ bench: BlockingExecutor,
     long longBench: BlockingExecutor, connections: Int, hasTrash: Bool,
@@ -63,6 +66,7 @@ final class Site: Sendable {
     library = source.library(tree)
     self.source = source
     self.access = access
+    self.users = users
     self.proxies = proxies
     self.prefix = prefix
     self.changeLog = changeLog
@@ -161,6 +165,7 @@ final class Site: Sendable {
 
   private func make(_ request: HTTPRequest, _ visitor: Visitor) -> Answer {
     if Uploads.isAsked(by: request) { return Uploads(visitor).answer(request) }
+    if Shares.isAsked(by: request) { return Shares(visitor).answer(request) }
     if Trash.isAsked(by: request) { return Trash(visitor).answer(request) }
     if WebDAV.isAsked(by: request) { return WebDAV(visitor).answer(request) }
     guard request.method == .GET || request.method == .HEAD else {
@@ -257,8 +262,9 @@ final class Site: Sendable {
 
   /// Drops expired cached directories and responses. Does not block.
   func tidy() {
-    if folders.isEmpty, recent.isEmpty { return }
+    if folders.isEmpty, recent.isEmpty, users == nil { return }
     bench.submit { [self] in
+      users?.visits.save()
       folders.tidy()
       recent.tidy()
     }

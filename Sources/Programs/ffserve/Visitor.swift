@@ -69,6 +69,8 @@ struct Visitor: Sendable {
     let names = names(path)
     if names.contains(where: { TemporaryName.isOne($0.bytes) }) { throw .notFound }
     if seesEverything { return try site.place(names, followsLast: followsLast) }
+    // An account without rights sees not even the root.
+    guard sees(root) else { throw .notFound }
     var place = try site.place(root)
     // The view of a file that is a grant of its own.
     var view: [FileName]?
@@ -229,5 +231,9 @@ struct Visitor: Sendable {
   func absolute(_ path: TreePath) -> String { isLocal ? site.absolute(path) : path.text }
 
   /// The name of the client's root.
-  var name: String { root.last?.text ?? site.name }
+  var name: String {
+    // The directory of a shared file is not shown.
+    if account.share != nil, let shared = account.grants.first?.path.last { return shared.text }
+    return root.last?.text ?? site.name
+  }
 }

@@ -42,7 +42,8 @@ struct API: Sendable {
   private var session: Response {
     .json([
       "name": .string(visitor.account.name), "root": .string(visitor.name),
-      "canSignOut": .bool(visitor.account.pass != nil),
+      "canSignOut": .bool(visitor.account.pass != nil && visitor.account.share == nil),
+      "canShare": .bool(site.users != nil && visitor.mayShare),
     ])
   }
 

@@ -65,10 +65,18 @@ enum Page {
 
   /// Returns the page for clients without credentials, or with wrong ones.
   ///
-  /// - Parameter hasNames: whether there are users with passwords.
-  static func locked(hasNames: Bool, isWrong: Bool) -> Response {
-    let title = hasNames ? "Sign in" : "Locked"
-    let wrong = isWrong ? "<p role=\"alert\">The \(hasNames ? "name or password" : "token") is wrong.</p>" : ""
+  /// - Parameters:
+  ///   - hasNames: whether there are users with passwords.
+  ///   - link: the name of the link to which the password belongs, which consists of plain characters.
+  static func locked(hasNames: Bool, isWrong: Bool, link: String? = nil) -> Response {
+    let ended = "token is wrong, or the link has ended"
+    let asksName = hasNames && link == nil
+    let hasPassword = hasNames || link != nil
+    let title = link != nil ? "Shared files" : hasNames ? "Sign in" : "Locked"
+    let wrong =
+      isWrong
+      ? "<p role=\"alert\">The \(asksName ? "name or password is wrong" : hasPassword ? "password is wrong" : ended).</p>" : ""
+    let hidden = link.map { "<input type=\"hidden\" name=\"name\" value=\"\($0)\">" } ?? ""
     let name = """
       <label>Name<input name="name" autocomplete="username" autocapitalize="off" spellcheck="false" autofocus></label>
       """
@@ -78,9 +86,9 @@ enum Page {
       <meta name="viewport" content="width=device-width, initial-scale=1">\
       <meta name="color-scheme" content="light dark"><title>\(title) – ffmount</title>\
       <style>\(lockedStyle)</style><main><h1>\(title)</h1>\(wrong)\
-      <form method="post" action="login">\(hasNames ? name : "")<label>\(hasNames ? "Password" : "Token")\
+      <form method="post" action="login">\(asksName ? name : hidden)<label>\(hasPassword ? "Password" : "Token")\
       <input name="password" type="password" autocomplete="current-password" required></label>\
-      <button>\(hasNames ? "Sign in" : "Open")</button></form>\(hasNames ? "" : hint)</main>
+      <button>\(asksName ? "Sign in" : "Open")</button></form>\(hasPassword ? "" : hint)</main>
       """
     return html(Array(text.utf8), status: .unauthorized)
       .with("Content-Security-Policy", lockedPolicy).with("Cache-Control", "no-store")

@@ -1001,7 +1001,9 @@ function showAbout(item, startsWithViews = false) {
   const buttons = make("div.buttons", {},
     make("a.button.main", { href: hashFor(item), click: close }, "Open"),
     make("a.button", { href: saveURL(item.path, isFolder), download: "" }, icon("download"), isFolder ? "Download ZIP" : "Download"),
-    navigator.share ? make("button.button", { type: "button", click: () => share(item) }, icon("share"), "Share") : null,
+    writing.session?.canShare || navigator.share ? make("button.button", {
+      type: "button", click: () => { if (writing.session?.canShare) { close(); writing.share(item); } else share(item); },
+    }, icon("share"), "Share") : null,
     make("button.button", { type: "button", click: () => copy(new URL(hashFor(item), document.baseURI).href) }, icon("link"), "Copy link"),
     ...writing.actions(item, close));
   const picture = make("span.picture." + item.kind, {}, icon(icons[item.kind], "glyph"));

@@ -17,8 +17,10 @@ writing.showRights = () => { $("add").title = writing.canAdd ? "Add or select" :
 /** Returns the part of the options that tells who is signed in. */
 writing.account = () => {
   const session = writing.session;
-  if (!session?.canSignOut) return [];
-  return [make("h3", {}, session.name ? `Signed in as ${session.name}` : "Signed in"),
+  const links = session?.canShare ? [make("h3", {}, "Links for others"),
+    make("div.buttons", {}, make("button.button", { type: "button", click: showLinks }, icon("link"), "Show all links"))] : [];
+  if (!session?.canSignOut) return links;
+  return [...links, make("h3", {}, session.name ? `Signed in as ${session.name}` : "Signed in"),
     make("form", { method: "post", action: "logout" }, make("button.button", { type: "submit" }, "Sign out"))];
 };
 
@@ -143,6 +145,74 @@ writing.actions = (item, close) => {
   const button = (symbol, label, action) => make("button.button", { type: "button", click: () => { close(); action(); } }, icon(symbol), label);
   return [button("pen", "Rename", () => rename(item)), button("next", "Move", () => move([item])), button("trash", "Delete", () => remove([item]))];
 };
+
+// MARK: Links for others
+
+const durations = [["3600", "An hour"], ["86400", "A day"], ["604800", "A week"], ["2592000", "A month"], ["", "Until it is removed"]];
+
+/** Returns the sentence about a link, such as "until tomorrow · opened 3 times". */
+function linkText(link) {
+  const until = link.until ? "until " + new Date(link.until).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" }) : "without an end";
+  const rights = { read: "view", "read drop": "view and add", drop: "add only" }[link.rights.join(" ")] || "change";
+  return [rights, until, link.hasPassword && "password", `opened ${plural(link.opened, "time")}` + (link.opens ? ` of ${link.opens}` : "")]
+    .filter(Boolean).join(" · ");
+}
+
+/** Returns the list of the links in a folder or to a file; all if there is no path. */
+async function linksOf(path) {
+  const { links } = await (await answerOf("api/shares")).json();
+  const shown = links.filter((link) => path === undefined || link.path === decode(path));
+  if (!shown.length) return path === undefined ? [make("p.quietly", {}, "No links have been made.")] : [];
+  const rows = shown.map((link) => {
+    const row = make("li", {}, make("span", {}, make("strong", { dir: "auto" }, link.path), make("small", {}, linkText(link))),
+      tool("trash", `Remove the link to ${link.path}`, "", async () => {
+        try {
+          await change("DELETE", "api/shares?name=" + encode(link.name));
+          row.remove();
+          toast("The link was removed");
+        } catch (error) { toast(error.detail || error.title); }
+      }));
+    return row;
+  });
+  return [make("h3", {}, path === undefined ? "Links" : "Links to it"), make("ul.links", {}, ...rows)];
+}
+
+/** Makes a link to an entry for others, which shows them nothing else. */
+writing.share = (item) => {
+  const close = () => box.close();
+  const until = make("select.field", { name: "until" }, ...durations.map(([value, label]) => make("option", { value, selected: value === "86400" }, label)));
+  const rights = make("select.field", { name: "rights" },
+    ...[["read", "View"], ["read+drop", "View and add files"], ["drop", "Add files only"]].map(([value, label]) => make("option", { value }, label)));
+  const password = make("input.field", { type: "password", name: "password", autocomplete: "new-password", minlength: "8", placeholder: "None" });
+  const known = make("section", {});
+  const fill = () => linksOf(item.path).then((parts) => known.replaceChildren(...parts), () => {});
+  const result = make("div", { role: "status" });
+  const labelled = (text, field) => make("label.labelled", {}, make("span", {}, text), field);
+  const mayAdd = item.type === "directory" && !item.view && writing.canAdd;
+  const form = make("form.body", { submit: async (event) => {
+    event.preventDefault();
+    const more = `&rights=${encode(mayAdd ? rights.value : "read")}` + (until.value && `&seconds=${until.value}`);
+    try {
+      const answer = await answerOf(call("shares", item.path, more), undefined, { method: "POST", body: new URLSearchParams({ password: password.value }) });
+      const url = new URL((await answer.json()).address, document.baseURI).href;
+      const show = navigator.share && make("button.button", { type: "button", click: () => navigator.share({ title: item.name, url }).catch(() => {}) }, icon("share"), "Send");
+      result.replaceChildren(make("p.path", {}, make("code", {}, url), tool("copy", "Copy the link", "", () => copy(url))),
+        make("div.buttons", {}, make("button.button.main", { type: "button", click: () => copy(url) }, icon("copy"), "Copy"), ...(show ? [show] : [])));
+      fill();
+    } catch (error) { toast(error.detail || error.title); }
+  } }, labelled("Valid for", until), mayAdd && labelled("Others may", rights), labelled("Password", password),
+  make("div.buttons", {}, make("button.button.main", { type: "submit" }, icon("link"), "Make a link")), result, known);
+  const box = dialog("sheet", "Share", head(`Share “${item.title || item.name}”`, close), form);
+  fill();
+  until.focus();
+};
+
+/** Shows all links that the account has made. */
+async function showLinks() {
+  const body = make("div.body", {});
+  const box = dialog("sheet", "Links", head("Links for others", () => box.close()), body);
+  try { body.replaceChildren(...await linksOf()); } catch (error) { body.replaceChildren(make("p", {}, error.detail || error.title)); }
+}
 
 // MARK: Selection
 

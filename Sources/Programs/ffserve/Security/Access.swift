@@ -26,6 +26,8 @@ final class Access: Sendable {
   private let hosts: HostNames
   private let guesses = GuessLimit()
   private let wrong = Atomic<Int>(0)
+  /// The counts of links. Nil if there are no users.
+  private let visits: Visits?
   /// The digests of recently used names and passwords, so that each request of a program does not hash them slowly.
   private let known = UnfairLock<Set<[UInt8]>>([])
   private let salt = Secret.random()
@@ -37,7 +39,10 @@ final class Access: Sendable {
   /// The number of wrong credentials received.
   var wrongTokens: Int { wrong.load(ordering: .relaxed) }
 
-  init(hosts: HostNames) { self.hosts = hosts }
+  init(hosts: HostNames, _ visits: Visits? = nil) {
+    self.hosts = hosts
+    self.visits = visits
+  }
 
   /// Replaces the account of the token. The cookies of an earlier one are no longer valid.
   ///
@@ -45,7 +50,10 @@ final class Access: Sendable {
   func set(owner: Account?) { set { $0.owner = owner } }
 
   /// Replaces the users.
-  func set(users: [Account]) { set { $0.users = users } }
+  func set(users: [Account]) {
+    set { $0.users = users }
+    visits?.keep(Set(users.filter { $0.share != nil }.map(\.name)))
+  }
 
   private func set(_ body: (inout State) -> Void) {
     state.withLock { state in
@@ -81,8 +89,14 @@ final class Access: Sendable {
     let now = HTTPDate.now.seconds
     if let open = accounts.open(at: now) { return .admitted(open, cookie: nil) }
     let credentials = GivenCredentials(request)
+    // The address of a link has precedence over an earlier one.
+    if credentials.areForSession, !credentials.isForm, guesses.permits(request.peer) {
+      for token in credentials.tokens {
+        if let account = accounts.account(token: token, at: now) { return admitted(account, credentials, request) }
+      }
+    }
     // Cookies cannot be guessed, and clients with one are not locked out by others' guesses.
-    if !credentials.isForm {
+    if !credentials.isForm, Self.linkName(request) == nil {
       for cookie in Self.cookies(request) {
         if let account = accounts.account(pass: cookie.utf8, at: now) { return .admitted(account, cookie: nil) }
       }
@@ -91,7 +105,7 @@ final class Access: Sendable {
     for token in credentials.tokens {
       if let account = accounts.account(token: token, at: now) { return admitted(account, credentials, request) }
     }
-    guard let (name, password) = credentials.login, accounts.haveNames else {
+    guard let (name, password) = credentials.login, accounts.haveNames || Account.Share.isName(name) else {
       return .refused(locked(request, accounts, isWrong: !credentials.tokens.isEmpty))
     }
     let account = accounts.account(name: name, at: now)
@@ -119,6 +133,15 @@ final class Access: Sendable {
   private static let unknownHash = PasswordHash.made(of: Array(Secret.random().utf8)) ?? ""
 
   private func admitted(_ account: Account, _ credentials: GivenCredentials, _ request: HTTPRequest) -> Verdict {
+    if let share = account.share {
+      // Requests of a program are not visits, and cannot be counted.
+      let isPermitted =
+        credentials.areForSession
+        ? visits?.note(account.name, atMost: share.most) ?? true : share.most == nil
+      guard isPermitted else {
+        return .refused(.problem(.forbidden, "the link has been opened as often as it permits, or not in a browser"))
+      }
+    }
     guard credentials.areForSession, let pass = account.pass else { return .admitted(account, cookie: nil) }
     return .admitted(account, cookie: Self.cookie(pass.hexadecimal, request))
   }
@@ -137,11 +160,19 @@ final class Access: Sendable {
     let isDAV = WebDAV.isAsked(by: request)
     let challenge = isDAV ? "Basic realm=\"ffmount\", charset=\"UTF-8\"" : "Bearer realm=\"ffmount\""
     if !isDAV, request.path == "/" || request.path == Page.login {
-      return Page.locked(hasNames: accounts.haveNames, isWrong: isWrong).with("WWW-Authenticate", challenge)
+      let link = Self.linkName(request)
+      return Page.locked(hasNames: accounts.haveNames, isWrong: isWrong, link: link).with("WWW-Authenticate", challenge)
     }
     let hint = accounts.haveNames ? "sign in at the page" : "it is in the address that ffmount serve printed"
     return .problem(
       .unauthorized, "the token or password is missing or wrong: \(hint)", headers: [("WWW-Authenticate", challenge)])
+  }
+
+  /// Returns the name of the link whose password is asked for, or sent. Returns `nil` for other requests.
+  private static func linkName(_ request: HTTPRequest) -> String? {
+    guard request.path == Page.login else { return nil }
+    let form = request.method == .POST ? Query(String(decoding: request.body, as: UTF8.self)[...]) : request.query
+    return form.text("name").flatMap { Account.Share.isName($0) ? $0 : nil }
   }
 
   /// Returns whether the request is from a page of another site, according to the browser, and not a navigation to the

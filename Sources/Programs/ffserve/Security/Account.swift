@@ -20,14 +20,20 @@ final class Account: Sendable {
   let root: [FileName]
   /// The time at which the account expires, in seconds since 1970. Nil if it does not.
   let until: Int64?
+  /// The properties of a link. Nil for a user or a program.
+  let share: Share?
   /// The rights for the root, and thus everywhere.
   let everywhere: Rights
   /// The value of the cookie. It proves that its owner knew the credential, but is not the credential. Nil if there is no
   /// credential.
   let pass: Secret?
 
-  init(_ name: String, _ credential: Credential, _ grants: [Grant], root: [FileName] = [], until: Int64? = nil) {
+  init(
+    _ name: String, _ credential: Credential, _ grants: [Grant], root: [FileName] = [], until: Int64? = nil,
+    share: Share? = nil
+  ) {
     self.name = name
+    self.share = share
     self.credential = credential
     self.grants = grants
     self.root = root
@@ -47,6 +53,24 @@ final class Account: Sendable {
   static func owner(token: String?) -> Account {
     Account(
       "", token.map { .token(Secret.digest(Array($0.utf8))) } ?? .open, [Grant(path: [], rights: .write)])
+  }
+
+  /// Returns the link with no more rights than its maker, and for no longer.
+  func limited(by maker: Account) -> Account {
+    let grants = grants.map { Grant(path: $0.path, rights: $0.rights.intersection(maker.rights(at: $0.path))) }
+    let end = [until, maker.until].compactMap { $0 }.min()
+    return Account(name, credential, grants.filter { !$0.rights.isEmpty }, root: root, until: end, share: share)
+  }
+
+  /// Whether the credential is a token.
+  var isProgram: Bool { if case .token = credential { true } else { false } }
+
+  /// The end of the validity, for users. Nil if there is none.
+  var untilText: String? {
+    until.map { end in
+      let isOver = end <= HTTPDate.now.seconds
+      return "\(isOver ? "expired" : "until") \(HTTPDate.iso(Timestamp(seconds: end, nanoseconds: 0)))"
+    }
   }
 
   /// Returns the rights for a path, which are those of all grants that contain it.

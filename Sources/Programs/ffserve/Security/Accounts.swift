@@ -8,7 +8,14 @@ struct Accounts: Sendable {
   private let byToken: [[UInt8]: Account]
   private let byName: [String: Account]
 
+  /// Links of makers that are not among the accounts, or have lost all rights there, are left out.
   init(_ accounts: [Account]) {
+    let makers = Dictionary(
+      accounts.filter { $0.share == nil }.map { ($0.name, $0) }, uniquingKeysWith: { _, last in last })
+    let accounts = accounts.compactMap { account in
+      guard let share = account.share, !share.maker.isEmpty else { return account }
+      return makers[share.maker].map { account.limited(by: $0) }.flatMap { $0.grants.isEmpty ? nil : $0 }
+    }
     var open: Account?
     var byPass: [[UInt8]: Account] = [:]
     var byToken: [[UInt8]: Account] = [:]
@@ -21,11 +28,12 @@ struct Accounts: Sendable {
       case .password: byName[account.name] = account
       }
     }
+    haveNames = byName.values.contains { $0.share == nil }
     (self.open, self.byPass, self.byToken, self.byName) = (open, byPass, byToken, byName)
   }
 
-  /// Whether there are accounts with passwords.
-  var haveNames: Bool { !byName.isEmpty }
+  /// Whether there are users with passwords.
+  let haveNames: Bool
 
   func open(at time: Int64) -> Account? { Self.valid(open, time) }
 

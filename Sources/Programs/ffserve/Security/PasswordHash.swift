@@ -1,14 +1,27 @@
+import Assembly
+import Bytes
 import CCrypt
 import Glibc
 
 /// Hashes of passwords, in the form of crypt(5). New ones are made by yescrypt, the default of Debian's login.
 enum PasswordHash {
+  /// The longest password, as crypt(3) permits.
+  private static let longestPassword = 511
+
   /// Returns the hash of a password with a random salt. Returns `nil` if it contains NUL, or the system has no randomness.
   /// Takes some tens of milliseconds.
   static func made(of password: [UInt8]) -> String? {
     var setting = [CChar](repeating: 0, count: Int(CRYPT_GENSALT_OUTPUT_SIZE))
     guard unsafe crypt_gensalt_rn("$y$", 0, nil, 0, &setting, Int32(setting.count)) != nil else { return nil }
     return hash(password, text(setting))
+  }
+
+  /// Returns the hash of a password. Throws a refusal if it is too short or too long.
+  static func checked(_ password: [UInt8]) throws -> String {
+    guard let hash = made(of: try permitted(password)) else {
+      throw Refusal(.failure, "cannot hash the password: \(describe(errno))")
+    }
+    return hash
   }
 
   /// Returns whether a hash is one of a method that the library considers safe.
@@ -35,5 +48,41 @@ enum PasswordHash {
 
   private static func text(_ characters: [CChar]) -> String {
     String(decoding: characters.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  /// Reads a password from the terminal, twice and without showing it, or the first line of standard input.
+  static func entered(for name: String) throws -> [UInt8] {
+    guard isatty(STDIN_FILENO) == 1 else {
+      return try permitted(Array(PrivateFile.text(at: "-", option: "standard input", isLine: true).utf8))
+    }
+    func ask(_ prompt: String) throws -> [UInt8] {
+      var old = termios()
+      guard unsafe tcgetattr(STDIN_FILENO, &old) == 0 else { throw Refusal(.failure, "terminal: \(describe(errno))") }
+      var silent = old
+      silent.c_lflag &= ~tcflag_t(ECHO)
+      tell(prompt)
+      _ = unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent)
+      defer {
+        _ = unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &old)
+        tell("\n")
+      }
+      return Array((readLine() ?? "").utf8)
+    }
+    let password = try permitted(ask("Password of \(name): "))
+    guard try ask("Again: ") == password else { throw Refusal(.usage, "the passwords differ") }
+    return password
+  }
+
+  /// Writes to the terminal even if the output is redirected.
+  private static func tell(_ text: String) {
+    let bytes = Array(text.utf8)
+    _ = unsafe Glibc.write(STDERR_FILENO, bytes, bytes.count)
+  }
+
+  private static func permitted(_ password: [UInt8]) throws -> [UInt8] {
+    guard (8...longestPassword).contains(password.count), !password.contains(0) else {
+      throw Refusal(.usage, "the password has less than 8 or more than \(longestPassword) bytes")
+    }
+    return password
   }
 }

@@ -7,6 +7,7 @@ import Text
 ///
 ///     anna $y$j9T$… write:/
 ///     scanner sha256:5e88… drop:/inbox until=2027-01-01
+///     share-4f0c… sha256:9a1d… read:/photos root=/photos by=anna opens=5 until=2026-12-01T10:00:00Z
 struct UserFile {
   /// The lines as they are, with comments.
   private(set) var lines: [Substring]
@@ -60,10 +61,23 @@ struct UserFile {
     }
     var grants: [Grant] = []
     var until: Int64?
+    var root: [FileName] = []
+    var maker: String?
+    var most: Int?
     for word in words.dropFirst(2) {
       if word.hasPrefix("until=") {
         until = HTTPDate.end(word.dropFirst("until=".count))
         guard until != nil else { throw Failure(reason: "\(word): expected until=2027-01-31 or a time in UTC") }
+      } else if word.hasPrefix("root=") {
+        guard let path = TreePath(encoded: word.dropFirst("root=".count)) else {
+          throw Failure(reason: "\(word): expected root= and a path")
+        }
+        root = path.names
+      } else if word.hasPrefix("by=") {
+        maker = word == "by=-" ? "" : String(word.dropFirst("by=".count))
+      } else if word.hasPrefix("opens=") {
+        most = Int(word.dropFirst("opens=".count))
+        guard let number = most, number > 0 else { throw Failure(reason: "\(word): expected a number") }
       } else {
         guard let grant = grant(word) else {
           throw Failure(reason: "\(word): expected read:, drop: or write: and a path")
@@ -71,7 +85,10 @@ struct UserFile {
         grants.append(grant)
       }
     }
-    return Account(String(words[0]), credential, grants, until: until)
+    // Paths of grants are relative to the tree, but clients cannot reach those outside the root.
+    return Account(
+      String(words[0]), credential, grants, root: root, until: until,
+      share: maker.map { Account.Share(maker: $0, most: most) })
   }
 
   private static func credential(_ word: Substring) -> Account.Credential? {
@@ -101,6 +118,15 @@ struct UserFile {
       [name, secret] + grants.map { "\($0.rights.text):\(TreePath(names: $0.path).encoded)" }
       + (until.map { ["until=\($0)"] } ?? [])
     return words.joined(separator: " ")
+  }
+
+  /// Returns the line of a link.
+  static func line(_ link: Account) -> String {
+    let until = link.until.map { HTTPDate.iso(Timestamp(seconds: $0, nanoseconds: 0)).prefix(19) + "Z" }
+    let maker = link.share?.maker ?? ""
+    return line(link.name, link.credential, link.grants, until: until.map { String($0) })
+      + " root=\(TreePath(names: link.root).encoded) by=\(maker.isEmpty ? "-" : maker)"
+      + (link.share?.most.map { " opens=\($0)" } ?? "")
   }
 
   /// Replaces the account of a name, or adds it. Removes it if `line` is `nil`. Returns whether it existed.
