@@ -551,7 +551,10 @@ class Search {
     this.isAsking = true;
     try {
       const answer = await ask("search", this.path, this.signal, `&from=${from}&limit=${limit}&q=${encode(this.words)}`);
-      Object.assign(this, { next: answer.next, count: answer.count, percent: answer.percent, similarWord: answer.similarWord });
+      Object.assign(this, {
+        next: answer.next, count: answer.count, percent: answer.percent, similarWord: answer.similarWord,
+        locked: answer.lockedFiles ?? 0, unread: answer.unreadDocuments ?? 0,
+      });
       return answer.results.map(found);
     } catch (error) {
       if (error.status === 422) throw new Failure("This search is not understood", error.detail, 422);
@@ -608,6 +611,14 @@ class Search {
     const all = this.next === undefined ? count : this.count;
     const parts = [all === undefined ? `${count.toLocaleString()} results and more` : plural(all, "result")];
     if (this.percent < 100) parts.push(`${this.percent} % of the files searched so far`);
+    return [...parts, ...this.gaps()];
+  }
+
+  /** Returns what may be missing. */
+  gaps() {
+    const parts = [];
+    if (this.unread) parts.push(`${plural(this.unread, "more")} may match and cannot be read`.replace("mores", "more"));
+    if (this.locked) parts.push(`${plural(this.locked, "file")} locked: found by name only`);
     return parts;
   }
 
@@ -617,7 +628,7 @@ class Search {
       return showState("search", "Nothing found yet", `${this.percent} % of the files have been searched. Results appear here.`);
     }
     const similar = this.similarWord;
-    const detail = "No file, page or message below this folder matches.";
+    const detail = ["No file, page or message below this folder matches", ...this.gaps()].join(". ") + ".";
     if (!similar) return showState("search", "Nothing found", detail);
     // The server replaces a word by one with the same first letter.
     const wrong = this.words.split(/[\s"()]+/).find((word) => word.length > 3 && word[0].toLowerCase() === similar[0].toLowerCase());
