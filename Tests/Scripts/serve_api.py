@@ -8,6 +8,7 @@ import json
 import os
 import random
 import re
+import socket
 import subprocess
 import sys
 import tarfile
@@ -18,7 +19,7 @@ import xml.etree.ElementTree as ElementTree
 import zipfile
 
 import json_schema
-from serving import Server
+from serving import Server, answer
 
 program, folder = sys.argv[1:]
 source = os.path.join(folder, "shown")
@@ -194,7 +195,9 @@ def views(server):
     same("a file's bytes", server.ask("/api/file?path=/Folder/deep/needle in hay.txt".replace(" ", "%20"), "Accept-Encoding: gzip").header("content-encoding"), "")
     described = json.loads(server.ask("/api/openapi.json").body)
     for path in described["paths"]:
-        same(path, server.ask(path + "?path=/&q=a").status in (200, 400), True)
+        # The events have no end.
+        method = "HEAD" if path.endswith("/events") else "GET"
+        same(path, server.ask(path + "?path=/&q=a", method=method).status in (200, 400, 501), True)
 
 
 def searched(server, **parameters):
@@ -488,10 +491,84 @@ def crowd(server):
         connection.close()
 
 
+def limited(server):
+    """The beginning of a listing is that of the whole."""
+    whole = server.call("list", path="/")
+    for limit in (0, 1, 3, len(whole["items"]) - 1):
+        got = server.call("list", path="/", limit=limit)
+        same(f"the first {limit}", (got["items"], got["count"]), (whole["items"][:limit], len(whole["items"])))
+    for limit in (len(whole["items"]), 1 << 40, "x"):
+        same(f"a limit of {limit}", server.call("list", path="/", limit=limit), whole)
+
+
+def other_pages():
+    """Scripts of pages that --cors names may ask and read, with a token; others may not."""
+    with Server(program, source, "--token", "long-enough", "--cors", "https://app.example", "--index", "-o", "rw") as server:
+        own, other, token = "Origin: https://app.example", "Origin: https://evil.example", "Authorization: Bearer long-enough"
+        asked = ("Access-Control-Request-Method: PUT", "Access-Control-Request-Headers: authorization, depth", "Sec-Fetch-Site: cross-site")
+        got = server.ask("/dav/x", own, *asked, method="OPTIONS")
+        same("permission", (got.status, got.header("access-control-allow-origin"), got.header("vary"), "PUT" in got.header("access-control-allow-methods"), "Depth" in got.header("access-control-allow-headers")),
+             (204, "https://app.example", "Origin", True, True))
+        same("not of others", (server.ask("/dav/x", other, *asked, method="OPTIONS").header("access-control-allow-origin"), server.ask("/api/list", other, token, "Sec-Fetch-Site: cross-site").status), ("", 403))
+        for target, method, status in [("/api/list", "GET", 200), ("/dav/plain.txt", "GET", 200), ("/dav/cross", "PUT", 201), ("/dav/cross", "DELETE", 204), ("/api/none", "GET", 404)]:
+            got = server.ask(target, own, token, "Sec-Fetch-Site: cross-site", method=method, body=b"x" if method == "PUT" else b"")
+            same(f"{method} {target}", (got.status, got.header("access-control-allow-origin"), "ETag" in got.header("access-control-expose-headers"), got.header("access-control-allow-credentials")), (status, "https://app.example", True, ""))
+        same("no token", server.ask("/api/list", own).status, 401)
+        same("the page itself", server.ask("/", token).header("access-control-allow-origin"), "")
+        # A folder's page.
+        with open(os.path.join(source, "Folder", "index.html"), "wb") as file:
+            file.write(b"<h1>index</h1>")
+        got = server.ask("/dav/Folder/", token)
+        same("an index", (got.status, got.body, "sandbox" in got.header("content-security-policy")), (200, b"<h1>index</h1>", True))
+        same("none", b"<h1>index</h1>" not in server.ask("/dav/", token).body, True)
+        os.remove(os.path.join(source, "Folder", "index.html"))
+    for words in (("--cors", "*"), ("--cors", "app.example"), ("--cors", "https://a/b"), ("--host", "unix:"), ("--host", "unix:" + "a" * 108), ("--host", "unix:/none/x")):
+        got = subprocess.run([program, source, "--no-bonjour", *words], capture_output=True, text=True, timeout=20)
+        same(f"{words}", (got.returncode != 0, "expected" in got.stderr or "choose another path" in got.stderr), (True, True))
+
+
+def by_socket():
+    """A socket for a proxy on this machine, which reports its clients."""
+    path = os.path.join(folder, "socket")
+    words = [program, source, "--host", "unix:" + path, "--token", "long-enough"]
+
+    def begin():
+        process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+        for line in process.stdout:
+            if "Stop" in line:
+                return process
+        raise SystemExit("it ended")
+
+    def ask(target, *headers):
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(10)
+            connection.connect(path)
+            connection.sendall("\r\n".join([f"GET {target} HTTP/1.1", "Host: localhost", "Connection: close", *headers, "", ""]).encode())
+            return answer(connection)
+
+    server = begin()
+    token = "Authorization: Bearer long-enough"
+    same("by the socket", (ask("/api/list", token).status, ask("/api/list").status, os.stat(path).st_mode & 0o777), (200, 401, 0o660))
+    forwarded = "X-Forwarded-For: 203.0.113.9"
+    same("guesses", [ask("/api/list?token=wrong%d" % number, forwarded).status for number in range(11)], [401] * 10 + [429])
+    same("of another client", ask("/api/list?token=wrong", "X-Forwarded-For: 203.0.113.10").status, 401)
+    same("by TLS", "Secure" in ask("/?token=long-enough", "X-Forwarded-Proto: https").header("set-cookie"), True)
+    second = subprocess.run(words, capture_output=True, text=True, timeout=20)
+    same("a second server", (second.returncode != 0, "another server" in second.stderr, ask("/api/list", token).status), (True, True, 200))
+    server.kill()
+    server.wait()
+    server = begin()
+    same("after a kill", ask("/api/list", token).status, 200)
+    server.terminate()
+    same("its end", (server.wait(10), os.path.exists(path)), (0, False))
+
+
 make()
 with Server(program, source) as server:
-    for part in (listing, files, views, search, packed, packing, one_after_the_other, dav, contract, crowd):
+    for part in (listing, files, views, search, packed, packing, one_after_the_other, dav, contract, limited, crowd):
         part(server)
 with Server(program, os.path.join(source, "a.zip")) as server:
     same("one file", [item["name"] for item in server.call("list", path="/")["items"]], ["x", "stored.txt"])
+other_pages()
+by_socket()
 print("done")

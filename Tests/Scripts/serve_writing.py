@@ -435,6 +435,81 @@ def refusals():
         same("and goes on", server.ask("/api/stat", token).status, 200)
 
 
+
+class Events:
+    """A client that hears of changes."""
+
+    def __init__(self, server, target, *headers):
+        self.connection = server.connect(15)
+        lines = [f"GET {target} HTTP/1.1", f"Host: 127.0.0.1:{server.port}", *headers, "", ""]
+        self.connection.sendall("\r\n".join(lines).encode())
+        self.data = b""
+        self.read(b"\r\n\r\n")
+
+    def read(self, word, within=10):
+        """Whether a word comes; what follows it is kept."""
+        until = time.time() + within
+        while word not in self.data:
+            self.connection.settimeout(max(.01, until - time.time()))
+            try:
+                part = self.connection.recv(1 << 16)
+            except TimeoutError:
+                return False
+            if not part:
+                return False
+            self.data += part
+        self.head, _, self.data = self.data.partition(word)
+        return True
+
+
+def events():
+    """A change of a folder is told at once, and nothing else."""
+    tree = os.path.join(folder, "live")
+    os.makedirs(os.path.join(tree, "a", "deep"))
+    os.makedirs(os.path.join(tree, "b"))
+    with zipfile.ZipFile(os.path.join(tree, "a", "x.zip"), "w") as archive:
+        archive.writestr("y", "z")
+    place = lambda *names: os.path.join(tree, *names)
+    with Server(program, tree, "--no-bonjour", "-o", "rw") as server:
+        own = Events(server, "/api/events?path=/a&path=/a/x.zip.contents")
+        same("its head", (b" 200 " in own.head, b"text/event-stream" in own.head, b"no-store" in own.head), (True, True, True))
+        same("what is watched", [own.read(b'event: watching\ndata: {"path": "/a%s"}' % path) for path in (b"", b"/x.zip.contents")], [True, True])
+        same("nothing yet", own.read(b"event:", .5), False)
+        steps = [("made", lambda: open(place("a", "new"), "w").close()), ("written", lambda: os.truncate(place("a", "new"), 5)), ("renamed", lambda: os.rename(place("a", "new"), place("a", "other"))),
+                 ("by a client", lambda: server.ask("/dav/a/put", method="PUT", body=b"x")), ("removed", lambda: os.unlink(place("a", "put")))]  # fmt: skip
+        for what, step in steps:
+            server.call("list", path="/a")
+            step()
+            same(what, own.read(b'{"path": "/a"}'), True)
+            names = [item["name"] for item in server.call("list", path="/a")["items"]]
+            same(f"{what}: in the next answer", sorted(name for name in names if name in ("new", "other", "put")), sorted(name for name in os.listdir(place("a")) if name in ("new", "other", "put")))
+        same("its views", own.read(b'{"path": "/a/x.zip.contents"}') or b"x.zip.contents" in own.head, True)
+        time.sleep(.5)
+        own.read(b"never", .2)
+        own.data = b""
+        open(place("b", "elsewhere"), "w").close()
+        open(place("a", "deep", "below"), "w").close()
+        with open(place("a", ".ffmount-1.part"), "w"):
+            same("elsewhere", own.read(b"event:", 1), False)
+        for path, wanted in [("/none", 404), ("/a/x.zip", 404), ("/../x", 400)]:
+            same(path, server.ask(f"/api/events?path={path}").status in (wanted, 400), True)
+        both = Events(server, "/api/events?path=/none&path=/b")
+        same("one that is gone beside another", (b" 200 " in both.head, both.read(b'watching\ndata: {"path": "/b"}')), (True, True))
+        both.connection.close()
+        same("no path", [server.ask("/api/events" + query).status for query in ("", "?path=/" + "&path=/" * 256)], [400, 400])
+        same("HEAD", server.ask("/api/events?path=/a", method="HEAD").status, 200)
+        for number in range(200):
+            Events(server, "/api/events?path=/a").connection.close()
+        others = [Events(server, "/api/events?path=/b") for _ in range(50)]
+        open(place("b", "new"), "w").close()
+        same("many clients", [other.read(b"event: change") for other in others], [True] * 50)
+        os.rename(place("b"), place("c"))
+        same("a folder that goes", others[0].read(b"event: change"), True)
+        server.process.terminate()
+        same("the end", others[1].read(b"0\r\n\r\n"), True)
+        same("how it ends", server.process.wait(10), 0)
+
+
 def readonly():
     with Server(program, source, "--no-bonjour") as server:
         for method in ["PUT", "MKCOL", "DELETE", "MOVE", "COPY", "PROPPATCH", "LOCK", "UNLOCK"]:
@@ -455,5 +530,6 @@ trash()
 killed()
 foreign()
 refusals()
+events()
 readonly()
 print("done")

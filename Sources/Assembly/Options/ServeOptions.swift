@@ -9,8 +9,18 @@ package struct ServeOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The port to listen on; 0 for any free port.", valueName: "port"))
   package var port = 4200
 
-  @Option(help: ArgumentHelp("The address to listen on, such as 0.0.0.0 or :: for all.", valueName: "host"))
+  @Option(
+    help: ArgumentHelp(
+      "The address to listen on, such as 0.0.0.0 or :: for all; unix:PATH is a socket for a proxy.", valueName: "host"))
   package var host = "127.0.0.1"
+
+  @Option(
+    help: ArgumentHelp(
+      "The origin of other pages whose scripts may send requests, such as https://app.example.", valueName: "origin"))
+  package var cors: [String] = []
+
+  @Flag(help: "Show the index.html of a folder below /dav/ instead of a list.")
+  package var index = false
 
   @Option(help: ArgumentHelp("An additional host name of the server.", valueName: "name"))
   package var name: [String] = []
@@ -76,6 +86,12 @@ package struct ServeOptions: ParsableArguments {
     guard !host.isEmpty else {
       throw ValidationError("--host: expected an address, such as 127.0.0.1, or 0.0.0.0 for all")
     }
+    if let path = socketPath, !(1...Self.longestSocketPath).contains(path.utf8.count) {
+      throw ValidationError("--host unix:\(path): expected a path of 1 to \(Self.longestSocketPath) bytes")
+    }
+    if let bad = cors.first(where: { !Self.isOrigin($0) }) {
+      throw ValidationError("--cors \(bad): expected a scheme and a host, such as https://app.example")
+    }
     guard tls.isEmpty || tls.count == 2 else {
       throw ValidationError("--tls: expected two files, a certificate chain and its key")
     }
@@ -88,6 +104,21 @@ package struct ServeOptions: ParsableArguments {
       throw ValidationError("--proxy \(bad): expected an IP address, or a network such as 10.0.0.0/8")
     }
     guard (0...86400).contains(drain) else { throw ValidationError("--drain \(drain): expected 0 to 86400 seconds") }
+  }
+
+  /// The path of the Unix socket to listen on. `nil` for an address.
+  package var socketPath: String? { host.hasPrefix("unix:") ? String(host.dropFirst("unix:".count)) : nil }
+
+  /// The maximum length of a socket's path, in bytes (unix(7)).
+  private static let longestSocketPath = 107
+
+  /// Returns whether a text is an origin as browsers send it (RFC 6454).
+  private static func isOrigin(_ text: String) -> Bool {
+    ["http://", "https://"].contains { scheme in
+      let host = text.dropFirst(scheme.count)
+      return text.hasPrefix(scheme) && !host.isEmpty
+        && host.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && !"/?#@*".utf8.contains($0) }
+    }
   }
 
   /// Returns a path without a trailing slash. Throws if it is not one.

@@ -1,7 +1,7 @@
-internal import Bytes
+package import Bytes
 internal import Glibc
 public import SystemPackage
-internal import Tree
+package import Tree
 
 extension FileTree {
   /// A change in a watched directory.
@@ -43,19 +43,35 @@ extension FileTree {
     try await run(path) { [self] () throws(Fault) in
       let place = try place(path)
       let queue = ChangeQueue(path, place.names.last)
-      try tree.withFolder(place.node) { (folder) throws(Fault) in try queue.watch(folder) }
-      if let name = place.names.last {
-        // If a process has the removed directory open, only the removal of its name causes an event.
-        let (above, _) = try parent(of: place.names)
-        try tree.withFolder(above.node) { (folder) throws(Fault) in try queue.watchName(folder) }
-        // The directory was removed before its name was watched.
-        guard try unlessDelayed({ () throws(Fault) in try above.child(name, .blocking) })?.node == place.node else {
-          throw Fault(.system(ENOENT))
-        }
-      }
-      try watches.add(queue)
+      try begin(queue, place)
       return Changes(queue, self)
     }
+  }
+
+  /// Watches a real directory as `watch(_:)` does, until the result is released. Blocks.
+  ///
+  /// - Parameter announce: Called after changes, on the thread that receives notifications. Items with temporary names
+  ///   are left out.
+  package func watch(
+    _ place: ResolvedPath, announce: @escaping @Sendable () -> Void
+  ) throws(Fault) -> any AnyObject & Sendable {
+    let queue = ChangeQueue(FilePath(place.names), place.names.last, announce: announce)
+    try begin(queue, place)
+    return queue
+  }
+
+  private func begin(_ queue: ChangeQueue, _ place: ResolvedPath) throws(Fault) {
+    try tree.withFolder(place.node) { (folder) throws(Fault) in try queue.watch(folder) }
+    if let name = place.names.last {
+      // If a process has the removed directory open, only the removal of its name causes an event.
+      let (above, _) = try parent(of: place.names)
+      try tree.withFolder(above.node) { (folder) throws(Fault) in try queue.watchName(folder) }
+      // The directory was removed before its name was watched.
+      guard try unlessDelayed({ () throws(Fault) in try above.child(name, .blocking) })?.node == place.node else {
+        throw Fault(.system(ENOENT))
+      }
+    }
+    try watches.add(queue)
   }
 
   /// The changes in a watched directory, in order.

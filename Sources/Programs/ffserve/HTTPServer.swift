@@ -61,21 +61,23 @@ struct HTTPServer {
     let isOpen = options.users == nil && (options.noToken || isLoopback && options.proxy.isEmpty)
     let token = given ?? (isOpen || options.users != nil ? nil : Secret.random())
     let visits = options.users.map { Visits(beside: $0) }
-    let access = Access(hosts: HostNames(given: options.name + [options.host]), visits)
+    let access = Access(hosts: HostNames(given: options.name + [options.host]), visits, origins: options.cors)
     let users = options.users.map { path in
       AccountStore(at: path, visits ?? Visits(beside: path)) { access.set(users: $0) }
     }
     if token != nil || isOpen { access.set(owner: .owner(token: token)) }
-    let proxies = Proxies(options.proxies)
+    let proxies = Proxies(options.proxies, hasSocket: options.socketPath != nil)
     let bench = BlockingExecutor(atMost: Self.workers.usual, evenHeldUp: Self.workers.most)
     let longBench = BlockingExecutor(atMost: Self.searchers.usual, evenHeldUp: Self.searchers.most)
     let log: @Sendable (String) -> Void = { [logger] line in logger.notice("\(line)") }
     let certificates = Certificates(options.tls)
     let settings = try FileSettings(fileSettings(access, users, certificates))
     let site = Site(
-      tree, root, of: source, access, users, behind: proxies, at: options.prefix, bench, long: longBench,
+      tree, root, of: source, access, users, EventStreams(on: group.next()), behind: proxies, at: options.prefix, bench,
+      long: longBench,
       connections: connections,
-      hasTrash: !options.noTrash, changeLog: options.log.map { ChangeLog($0) }, log: log)
+      hasTrash: !options.noTrash, showsIndex: options.index, changeLog: options.log.map { ChangeLog($0) }, log: log)
+    site.streams.begin(site)
     let listening = try listen(group, site, certificates)
     group.next().scheduleRepeatedTask(initialDelay: Self.tidyTime, delay: Self.tidyTime) { _ in
       site.tidy()
@@ -101,6 +103,7 @@ struct HTTPServer {
     announcer?.end()
     // The server accepts no more connections, so that load balancers use another one.
     try? listening.channel.close().wait()
+    if let path = options.socketPath { _ = unsafe unlink(path) }
     drain(site.connections, signal, signals)
     Self.exit(after: Self.blocking)
     tree.stop()
@@ -195,17 +198,32 @@ struct HTTPServer {
           try pipeline.addHTTP(Connection(site, isTLS: isTLS, deadlines))
         }
       }
-      .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
       .childChannelOption(.maxMessagesPerRead, value: 1)
       .childChannelOption(
         .recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: Connection.requestBuffer)
       )
       .childChannelOption(.writeBufferWaterMark, value: .init(low: 64 << 10, high: 256 << 10))
+    if let path = options.socketPath { return try listen(at: path, bootstrap) }
     do {
-      let channel = try bootstrap.bind(host: options.host, port: options.port).wait()
+      let channel = try bootstrap.childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+        .bind(host: options.host, port: options.port).wait()
       return Listening(channel: channel, port: channel.localAddress?.port ?? options.port)
     } catch {
       throw Refusal(.failure, "cannot listen on \(options.host), port \(options.port): \(Self.reason(error))")
+    }
+  }
+
+  /// Listens on a Unix socket, which replaces that of a server that has ended. Members of its group can connect.
+  private func listen(at path: String, _ bootstrap: ServerBootstrap) throws -> Listening {
+    func failure(_ reason: String) -> Refusal { Refusal(.failure, "cannot listen on unix:\(path): \(reason)") }
+    if UnixSocket.isServed(path) { throw failure("another server listens there (choose another path with --host)") }
+    do {
+      let channel = try bootstrap.bind(unixDomainSocketPath: path, cleanupExistingSocketFile: true).wait()
+      _ = unsafe chmod(path, 0o660)
+      return Listening(channel: channel, port: 0)
+    } catch {
+      let reason = (error as? IOError).map { describe($0.errnoCode) } ?? "\(error)"
+      throw failure("\(reason) (choose another path with --host)")
     }
   }
 

@@ -36,6 +36,8 @@ final class Site: Sendable {
   let activeUploads = ActiveUploads()
   /// Whether removed files can be restored.
   let hasTrash: Bool
+  /// Whether a directory's `index.html` is shown instead of a list.
+  let showsIndex: Bool
   /// Held while a change is made that depends on the current state of a file.
   let conditionalChanges = CancellableLock()
   private let root: RealRoot
@@ -48,25 +50,28 @@ final class Site: Sendable {
   private let changeLog: ChangeLog?
   /// The file of users. Nil if there is none.
   let users: AccountStore?
+  let streams: EventStreams
   private let clock = UnfairLock((second: Int64.min, text: ""))
   private let ending = Atomic<Bool>(false)
   private let note: @Sendable (String) -> Void
 
   init(
     _ tree: Tree, _ root: RealRoot, of source: ShownSource, _ access: Access, _ users: AccountStore?,
-    behind proxies: Proxies,
+    _ streams: EventStreams, behind proxies: Proxies,
     at prefix: String,
     _ bench: BlockingExecutor,
-    long longBench: BlockingExecutor, connections: Int, hasTrash: Bool,
+    long longBench: BlockingExecutor, connections: Int, hasTrash: Bool, showsIndex: Bool,
     changeLog: ChangeLog?, log: @escaping @Sendable (String) -> Void
   ) {
     self.tree = tree
     self.hasTrash = hasTrash
+    self.showsIndex = showsIndex
     self.root = root
     library = source.library(tree)
     self.source = source
     self.access = access
     self.users = users
+    self.streams = streams
     self.proxies = proxies
     self.prefix = prefix
     self.changeLog = changeLog
@@ -78,11 +83,31 @@ final class Site: Sendable {
 
   /// Answers a request, or returns the work to do. Does not block.
   func answer(_ request: HTTPRequest) -> Answer {
+    if request.method == .OPTIONS, request.headers.contains(name: "access-control-request-method"),
+      access.origin(of: request) != nil
+    {
+      return .now(Self.permission)
+    }
     if request.path == "/healthz", request.method == .GET || request.method == .HEAD { return health.answer(self) }
     // Relative addresses of the page need the slash.
     if request.path.isEmpty, !request.base.isEmpty { return .now(.redirection(to: "\(request.base)/")) }
     return answer(request, access.check(request))
   }
+
+  /// The response to a browser that asks whether a script of another page may send a request (WHATWG Fetch).
+  private static let permission = Response(
+    .noContent,
+    headers: [
+      (
+        "Access-Control-Allow-Methods",
+        WebDAV.reading + ", PUT, DELETE, MKCOL, COPY, MOVE, PROPPATCH, LOCK, UNLOCK, POST, PATCH"
+      ),
+      (
+        "Access-Control-Allow-Headers",
+        "Authorization, Content-Type, Depth, Destination, If, If-Match, If-Modified-Since, If-None-Match, If-Range, "
+          + "If-Unmodified-Since, Lock-Token, Overwrite, Range, Timeout, Tus-Resumable, Upload-Length, Upload-Offset"
+      ), ("Access-Control-Max-Age", "600"),
+    ])
 
   private func answer(_ request: HTTPRequest, _ verdict: Access.Verdict) -> Answer {
     let account: Account
@@ -289,7 +314,10 @@ final class Site: Sendable {
 
   var isEnding: Bool { ending.load(ordering: .relaxed) }
 
-  func end() { ending.store(true, ordering: .relaxed) }
+  func end() {
+    ending.store(true, ordering: .relaxed)
+    streams.end()
+  }
 
   func log(_ line: String) { note(line) }
 }

@@ -14,6 +14,13 @@ struct StartupMessage {
   let token: String?
 
   func show() {
+    if host.hasPrefix("unix:") {
+      print("\(Terminal.shown(source)) is at\n  \(Terminal.shown(host))\(path)/")
+      if let token { print("token: \(token)") }
+      print("Stop with Ctrl-C.")
+      fflush(nil)
+      return
+    }
     let addresses = addresses
     print("\(Terminal.shown(source)) is at")
     for address in addresses { print("  \(url(address))") }

@@ -1,4 +1,4 @@
-"""ffserve over a folder, and a way to it that can be slow or fail, and can take the page's three files from the sources."""
+"""ffserve over a folder, and a way to it that can be slow or fail, and can take the files of the page from the sources."""
 
 import http.client
 import http.server
@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 PAGE = Path(__file__).resolve().parent.parent.parent.parent / "Sources/Programs/ffserve/Page"
-FILES = {"/": "page.html", "/page.css": "page.css", "/page.js": "page.js"}
+FILES = {"/": "page.html", "/page.css": "page.css", "/page.js": "page.js", "/write.js": "write.js"}
 
 
 class Site:
@@ -65,7 +65,7 @@ class Between:
                     body = (PAGE / own).read_bytes() if own else None
                     self.send_response(answer.status)
                     for name, value in answer.getheaders():
-                        if name.lower() not in ("content-length", "transfer-encoding", "connection"):
+                        if name.lower() not in ("content-length", "transfer-encoding", "connection", *(["content-encoding"] if own else [])):
                             self.send_header(name, value)
                     length = len(body) if own else answer.getheader("Content-Length")
                     if length is not None:

@@ -23,13 +23,16 @@ final class ChangeQueue: Sendable {
   private let path: FilePath
   /// The directory's name in its parent directory.
   private let name: FileName?
+  private let announce: (@Sendable () -> Void)?
 
   /// The maximum number of unread changes.
   private static let most = 16384
 
-  init(_ path: FilePath, _ name: FileName?) {
+  /// - Parameter announce: Called after changes, which are then not recorded.
+  init(_ path: FilePath, _ name: FileName?, announce: (@Sendable () -> Void)? = nil) {
     self.path = path
     self.name = name
+    self.announce = announce
   }
 
   deinit {
@@ -53,6 +56,14 @@ final class ChangeQueue: Sendable {
   // MARK: Recording notifications
 
   func take(_ notices: [FolderNotice]) {
+    if let announce {
+      let isSeen = notices.contains { notice in
+        notice.isLost || notice.number == state.withLock({ $0.own }) && !TemporaryName.isOne(notice.name.bytes)
+          || notice.number == state.withLock({ $0.above }) && notice.name == name
+      }
+      if isSeen { announce() }
+      return
+    }
     var resumed: [(CheckedContinuation<Outcome, Never>, Outcome)] = []
     state.withLock { state in
       guard state.end == nil else { return }

@@ -25,7 +25,8 @@ extension API {
       }
       guard text.size <= Self.longestList else { throw Fault(.limit, "the folder's list is longer than 128 MiB") }
     }
-    return tagged(.json(text.finished()), request)
+    let most = request.query.text("limit").flatMap { Int($0) }.map { max(0, $0) }
+    return tagged(.json(text.finished(atMost: most ?? .max)), request)
   }
 
   /// Adds a link with its target's attributes and path.
@@ -34,8 +35,12 @@ extension API {
     text.add(row, attributes, link: linkText(of: try? visitor.place(path, followsLast: false), in: folder))
   }
 
-  /// Handles `/api/stat`.
-  func stat(_ path: TreePath) throws(Fault) -> Response {
+  /// The maximum size of a file whose bytes are sent with its attributes.
+  private static let mostContent: Int64 = 16 << 10
+
+  /// Handles `/api/stat`. With the parameter `bytes`, the answer contains those of a file of at most that size, so that
+  /// clients need one request for a small file.
+  func stat(_ path: TreePath, _ request: HTTPRequest) throws(Fault) -> Response {
     let own = try visitor.place(path, followsLast: false)
     var place = own
     var link: LinkText?
@@ -73,7 +78,27 @@ extension API {
     answer.add("encodedLink", link?.encoded)
     answer.add("linkModified", link?.modified)
     answer.add("special", Self.special(own.attributes.kind))
+    let most = request.query.text("bytes").flatMap { Int64($0) } ?? -1
+    if kind == .file, link == nil, !attributes.isPreliminary, attributes.size <= min(most, Self.mostContent) {
+      let content = try unlessDelayed { () throws(Fault) in try smallFile(at: place) } ?? nil
+      answer.add("tag", content?.tag)
+      answer.add("content", content.map { Base64.text($0.bytes) })
+    }
     return .json(answer)
+  }
+}
+
+extension API {
+  /// Returns the bytes of a small file, with the entity tag of an answer of `/api/file`.
+  private func smallFile(at place: ResolvedPath) throws(Fault) -> (tag: String, bytes: [UInt8])? {
+    let file = try place.open(.blocking)
+    let attributes = if let known = file.attributes { known } else { try place.attributes(.blocking) }
+    let tag = try place.entityTag(attributes)
+    return try file.reading(.blocking) { (source) throws(Fault) -> (tag: String, bytes: [UInt8])? in
+      guard source.hasKnownSize, source.size <= Self.mostContent else { return nil }
+      let bytes = try source.bytes(at: 0, count: Int(source.size))
+      return Int64(bytes.count) == source.size ? (tag, bytes) : nil
+    }
   }
 }
 

@@ -51,13 +51,14 @@ struct API: Sendable {
 
   private static let calls: [String: Call] = [
     "list": { (api, path, request) throws(Fault) in try api.list(path, request) },
-    "stat": { (api, path, _) throws(Fault) in try api.stat(path) },
+    "stat": { (api, path, request) throws(Fault) in try api.stat(path, request) },
     "file": { (api, path, request) throws(Fault) in
       try FileAnswer(api.visitor, request).response(path, isDownload: request.query.flag("download"))
     },
     "view": { (api, path, _) throws(Fault) in try api.view(path) },
     "views": { (api, path, _) throws(Fault) in try api.views(path) },
     "search": { (api, path, request) throws(Fault) in try api.search(path, request) },
+    "events": { (api, _, request) throws(Fault) in try FolderEvents.response(api.visitor, request) },
     "zip": { (api, path, request) throws(Fault) in try api.zip(path, request) },
   ]
 

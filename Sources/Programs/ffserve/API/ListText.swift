@@ -163,15 +163,19 @@ struct ListText {
     return false
   }
 
-  /// Returns the whole response, sorted. O(n log n).
-  func finished() -> ByteBuffer {
+  /// Returns the response, sorted. O(n log n).
+  ///
+  /// - Parameter most: the maximum number of entries. If there are more, the response has their number, too.
+  func finished(atMost most: Int = .max) -> ByteBuffer {
     var rows = rows
+    let all = rows.count
     let names = names.span
     rows.sort { one, other in
       one.start == other.start
         ? Self.precedes(names.extracting(one.name), names.extracting(other.name)) : one.start < other.start
     }
-    let count = head.count + text.readableBytes + rows.count + 2
+    if all > most { rows.removeSubrange(most...) }
+    let count = head.count + rows.reduce(0) { $0 + $1.text.count + 1 } + 40
     var answer = ByteBufferAllocator().buffer(capacity: count)
     _ = unsafe text.withUnsafeReadableBytes { text in
       unsafe answer.writeWithUnsafeMutableBytes(minimumWritableBytes: count) { room in
@@ -183,7 +187,12 @@ struct ListText {
           isFirst = false
           unsafe output.add(UnsafeRawBufferPointer(rebasing: text[row.text]))
         }
-        output.add("]}")
+        output.add("]")
+        if all > most {
+          output.add(",\"count\":")
+          output.add(Int64(all))
+        }
+        output.add("}")
         return output.count
       }
     }

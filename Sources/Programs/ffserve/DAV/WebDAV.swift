@@ -125,6 +125,13 @@ struct WebDAV: Sendable {
       let query = request.query.sent.isEmpty ? "" : "?" + request.query.sent
       return .redirection(to: Self.href(path, isFolder: true, for: visitor) + query)
     }
+    if site.showsIndex {
+      let own = TreePath(names: path.names + ["index.html"])
+      let index = try unlessDelayed { () throws(Fault) in try visitor.place(own) }
+      if let index, index.attributes.kind == .file {
+        return try FileAnswer(visitor, request).response(index, own, isDownload: nil)
+      }
+    }
     var page = FolderPage(path, below: visitor.base)
     try eachEntry(of: place, path) { (own, attributes) throws(Fault) in
       if let name = own.names.last { page.add(name, attributes) }

@@ -9,6 +9,11 @@ extension Connection {
   /// The size of the pieces of a file, in bytes. A client that does not read is detected between them.
   private static let fileStep: Int64 = 4 << 20
 
+  /// The headers that scripts of other pages may read.
+  private static let exposed =
+    "Accept-Ranges, Content-Disposition, Content-Range, DAV, ETag, Location, Lock-Token, Tus-Extension, Tus-Resumable, "
+    + "Tus-Version, Upload-Length, Upload-Offset"
+
   /// Returns the time limit for a client to receive a number of bytes: a minute, plus the time at 16 KiB per second.
   private static func sendTime(_ count: Int) -> TimeAmount { .seconds(60 + Int64(count >> 14)) }
 
@@ -32,6 +37,10 @@ extension Connection {
     buffer.writeBytes(head.bytes)
     buffer.writeStaticString("Date: ")
     buffer.writeString(site.date)
+    if let origin {
+      buffer.writeString("\r\nAccess-Control-Allow-Origin: \(origin)\r\nVary: Origin")
+      buffer.writeString("\r\nAccess-Control-Expose-Headers: \(Self.exposed)")
+    }
     if isChunked { buffer.writeStaticString("\r\nTransfer-Encoding: chunked") }
     buffer.writeStaticString(keepsAlive ? "\r\n\r\n" : "\r\nConnection: close\r\n\r\n")
     if isBare { return finish(buffer, held: held, context) }

@@ -39,6 +39,8 @@ final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
   var mayStillSend = false
   /// The number of bytes discarded since the last response. Nil before that.
   private var discarded: Int?
+  /// The origin whose scripts may read the response in progress. Nil for the server's own.
+  var origin: String?
   /// Whether another request can follow.
   var keepsAlive = false
   /// Whether the client supports chunked transfer coding (RFC 9112, section 7.1), which marks the end of a body of
@@ -196,6 +198,7 @@ final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
     let request = HTTPRequest(head, body: [], isTLS: isTLS, peer: peer, behind: site.proxies, prefix: site.prefix)
     guard let start = site.reception(of: request) else { return nil }
     if counted == nil { network = Network(request.peer) }
+    origin = site.access.origin(of: request)
     keepsAlive = head.isKeepAlive && !site.isEnding
     takesChunks = true
     return start
@@ -204,6 +207,7 @@ final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
   private func answer(_ context: ChannelHandlerContext) {
     guard let head = head.take() else { return }
     isBusy = true
+    origin = nil
     keepsAlive = head.isKeepAlive && !site.isEnding
     takesChunks = head.version == .http1_1
     if isTooLarge {
@@ -220,6 +224,7 @@ final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
     }
     let request = HTTPRequest(head, body: body, isTLS: isTLS, peer: peer, behind: site.proxies, prefix: site.prefix)
     if counted == nil { network = Network(request.peer) }
+    origin = site.access.origin(of: request)
     body = []
     waitForever()
     switch site.answer(request) {

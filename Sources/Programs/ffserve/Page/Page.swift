@@ -75,7 +75,8 @@ enum Page {
     let title = link != nil ? "Shared files" : hasNames ? "Sign in" : "Locked"
     let wrong =
       isWrong
-      ? "<p role=\"alert\">The \(asksName ? "name or password is wrong" : hasPassword ? "password is wrong" : ended).</p>" : ""
+      ? "<p role=\"alert\">The \(asksName ? "name or password is wrong" : hasPassword ? "password is wrong" : ended).</p>"
+      : ""
     let hidden = link.map { "<input type=\"hidden\" name=\"name\" value=\"\($0)\">" } ?? ""
     let name = """
       <label>Name<input name="name" autocomplete="username" autocapitalize="off" spellcheck="false" autofocus></label>

@@ -679,6 +679,36 @@ function route(event) {
   }
 }
 
+/** Shows changes of the visible folder as the server reports them. */
+const live = {
+  source: null, path: null, isDue: false, isBusy: false,
+  /** Follows the folder that is shown now, if the page is visible: browsers have few connections for each server. */
+  follow() {
+    const path = document.hidden || listing.isSearch ? null : listing.path;
+    if (path === this.path && this.source?.readyState !== 2) return;
+    this.source?.close();
+    [this.path, this.source] = [path, null];
+    if (path === null || !window.EventSource) return;
+    this.source = new EventSource(call("events", path));
+    // Changes before the connection, or while it was lost, are not reported.
+    for (const name of ["open", "change"]) this.source.addEventListener(name, () => this.update());
+  },
+  /** Asks for the folder again, not more often than the answer takes. */
+  async update() {
+    this.isDue = true;
+    if (this.isBusy) return;
+    this.isBusy = true;
+    while (this.isDue) {
+      this.isDue = false;
+      const began = performance.now();
+      await refresh().catch(() => {});
+      await new Promise((resolve) => setTimeout(resolve, Math.min(5000, 2 * (performance.now() - began))));
+    }
+    this.isBusy = false;
+  },
+};
+document.addEventListener("visibilitychange", () => live.follow());
+
 /** Shows a folder, or the result of a search in it. Does not reload the list behind the viewer. */
 async function openFolder(path, words, hash) {
   const isOnTheWay = loading && !loading.signal.aborted && $("main").getAttribute("aria-busy") === "true";
@@ -716,12 +746,16 @@ async function openFolder(path, words, hash) {
   }, 6000);
   try {
     let items;
+    let isCut = false;
     let absolute = "";
     let rights = [];
     const search = words ? new Search(path, words, control.signal) : null;
     if (search) items = await search.first();
     else {
-      const answer = await ask("list", path, control.signal);
+      // The beginning of a large folder is shown at once, if nothing depends on the rest.
+      const isStart = !listing.places.has(hash) && settings.get("sort") === "name";
+      const answer = await ask("list", path, control.signal, isStart ? "&limit=500" : "");
+      isCut = answer.count > answer.items.length;
       items = answer.items.map((item) => entry(item, path));
       absolute = answer.absolutePath;
       rights = answer.rights;
@@ -754,6 +788,8 @@ async function openFolder(path, words, hash) {
     }
     showViewerNeighbours();
     search?.follow();
+    if (isCut) await refresh();
+    live.follow();
   } catch (error) {
     if (error.name === "AbortError") return;
     clearTimeout(waiting);

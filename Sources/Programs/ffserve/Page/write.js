@@ -38,11 +38,14 @@ async function refresh() {
   const answer = await ask("list", path);
   listing.rights = answer.rights;
   if (listing.path !== path || listing.isSearch || isSearching()) return;
+  const items = answer.items.map((item) => entry(item, path));
+  const state = (item) => [item.path, item.type, item.size, item.estimate, item.modified].join();
+  if (items.length === listing.all.length && items.every((item, place) => state(item) === state(listing.all[place]))) return;
   const top = scroller.scrollTop;
   const hadFocus = list.contains(document.activeElement);
   const names = new Set(answer.items.map((item) => item.name));
   for (const [own, item] of writing.selected) if (!names.has(item.name)) writing.selected.delete(own);
-  listing.set(answer.items.map((item) => entry(item, path)), listing.currentItem?.path);
+  listing.set(items, listing.currentItem?.path);
   scroller.scrollTop = top;
   listing.draw();
   if (hadFocus) listing.rows.get(listing.current)?.firstChild.focus({ preventScroll: true });
@@ -154,7 +157,7 @@ const durations = [["3600", "An hour"], ["86400", "A day"], ["604800", "A week"]
 function linkText(link) {
   const until = link.until ? "until " + new Date(link.until).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" }) : "without an end";
   const rights = { read: "view", "read drop": "view and add", drop: "add only" }[link.rights.join(" ")] || "change";
-  return [rights, until, link.hasPassword && "password", `opened ${plural(link.opened, "time")}` + (link.opens ? ` of ${link.opens}` : "")]
+  return [rights, until, link.hasPassword && "password", (link.opened ? `opened ${plural(link.opened, "time")}` : "not opened yet") + (link.opens ? ` of ${link.opens}` : "")]
     .filter(Boolean).join(" · ");
 }
 
@@ -174,7 +177,7 @@ async function linksOf(path) {
       }));
     return row;
   });
-  return [make("h3", {}, path === undefined ? "Links" : "Links to it"), make("ul.links", {}, ...rows)];
+  return [path === undefined ? "" : make("h3", {}, "Links to it"), make("ul.links", {}, ...rows)];
 }
 
 /** Makes a link to an entry for others, which shows them nothing else. */
@@ -183,10 +186,10 @@ writing.share = (item) => {
   const until = make("select.field", { name: "until" }, ...durations.map(([value, label]) => make("option", { value, selected: value === "86400" }, label)));
   const rights = make("select.field", { name: "rights" },
     ...[["read", "View"], ["read+drop", "View and add files"], ["drop", "Add files only"]].map(([value, label]) => make("option", { value }, label)));
-  const password = make("input.field", { type: "password", name: "password", autocomplete: "new-password", minlength: "8", placeholder: "None" });
+  const password = make("input.field", { type: "text", name: "secret", autocomplete: "off", autocapitalize: "off", spellcheck: "false", minlength: "8", placeholder: "None" });
   const known = make("section", {});
   const fill = () => linksOf(item.path).then((parts) => known.replaceChildren(...parts), () => {});
-  const result = make("div", { role: "status" });
+  const result = make("div.result", { role: "status" });
   const labelled = (text, field) => make("label.labelled", {}, make("span", {}, text), field);
   const mayAdd = item.type === "directory" && !item.view && writing.canAdd;
   const form = make("form.body", { submit: async (event) => {
@@ -196,7 +199,7 @@ writing.share = (item) => {
       const answer = await answerOf(call("shares", item.path, more), undefined, { method: "POST", body: new URLSearchParams({ password: password.value }) });
       const url = new URL((await answer.json()).address, document.baseURI).href;
       const show = navigator.share && make("button.button", { type: "button", click: () => navigator.share({ title: item.name, url }).catch(() => {}) }, icon("share"), "Send");
-      result.replaceChildren(make("p.path", {}, make("code", {}, url), tool("copy", "Copy the link", "", () => copy(url))),
+      result.replaceChildren(make("p.path", {}, make("code", {}, url)),
         make("div.buttons", {}, make("button.button.main", { type: "button", click: () => copy(url) }, icon("copy"), "Copy"), ...(show ? [show] : [])));
       fill();
     } catch (error) { toast(error.detail || error.title); }

@@ -20,10 +20,13 @@ final class Access: Sendable {
     var owner: Account?
     var users: [Account] = []
     var accounts = Accounts([])
+    var changes = 0
   }
 
   private let state = UnfairLock(State())
   private let hosts: HostNames
+  /// The origins of other pages whose scripts may send requests.
+  private let origins: Set<String>
   private let guesses = GuessLimit()
   private let wrong = Atomic<Int>(0)
   /// The counts of links. Nil if there are no users.
@@ -39,7 +42,8 @@ final class Access: Sendable {
   /// The number of wrong credentials received.
   var wrongTokens: Int { wrong.load(ordering: .relaxed) }
 
-  init(hosts: HostNames, _ visits: Visits? = nil) {
+  init(hosts: HostNames, _ visits: Visits? = nil, origins: [String] = []) {
+    self.origins = Set(origins)
     self.hosts = hosts
     self.visits = visits
   }
@@ -55,9 +59,13 @@ final class Access: Sendable {
     visits?.keep(Set(users.filter { $0.share != nil }.map(\.name)))
   }
 
+  /// The number of times that the accounts have been replaced.
+  var changes: Int { state.withLock { $0.changes } }
+
   private func set(_ body: (inout State) -> Void) {
     state.withLock { state in
       body(&state)
+      state.changes += 1
       state.accounts = Accounts((state.owner.map { [$0] } ?? []) + state.users)
     }
   }
@@ -67,6 +75,11 @@ final class Access: Sendable {
 
   /// Returns whether a host, with or without a port, is this server.
   func isOwn(host: String) -> Bool { hosts.contains(host) }
+
+  /// Returns the origin of a request by a script of another page, if such requests are permitted.
+  func origin(of request: HTTPRequest) -> String? {
+    origins.isEmpty ? nil : request.header("origin").flatMap { origins.contains($0) ? $0 : nil }
+  }
 
   /// Checks a request. Does not block.
   func check(_ request: HTTPRequest) -> Verdict {
@@ -78,6 +91,7 @@ final class Access: Sendable {
       return .refused(
         .problem(.misdirectedRequest, "the server refuses this name (give it with --name, or use its address)"))
     }
+    if origin(of: request) != nil { return identify(request, state.withLock { $0.accounts }) }
     if isCrossSite(request) { return .refused(.problem(.forbidden, "requests from other sites' pages are refused")) }
     if isForeign(request) { return .refused(.problem(.forbidden, "changes by other sites' pages are refused")) }
     if isEmbedded(request) { return .refused(.problem(.forbidden, "this cannot be embedded in a page")) }
