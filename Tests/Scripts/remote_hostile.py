@@ -144,7 +144,9 @@ def root():
 
 
 def answer(path, query, headers):
-    name = urllib.parse.unquote(query.removeprefix("path=")).strip("/")
+    name = urllib.parse.unquote(query.partition("&")[0].removeprefix("path=")).strip("/")
+    if path == "/api/events":
+        return head(200) + b'data: {"path":"/inner"}\ndata: [{\n\xff\n' + b"x" * 200_000 + b'\ndata: {"path":"/"}\n\n'
     if path == "/api/list" and not name:
         body = json.dumps({"items": root()}).encode()
         return head(200, TAG, length=len(body)) + body

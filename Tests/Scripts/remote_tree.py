@@ -102,5 +102,39 @@ with Server(ffserve, source) as server:
         expect("what is new in it", whole(there.path("empty")), b"not any more")
         expect("the new file", whole(there.path("new.txt")), b"new")
         expect("the gone file", failure(os.stat, there.path("just"))[0], errno.ENOENT)
+    # A small file that is read by its name costs one request, with its folder one more in all.
+    os.mkdir(os.path.join(source, "small"))
+    for number in range(30):
+        with open(os.path.join(source, "small", str(number)), "wb") as file:
+            file.write(b"%d" % number * (number * 40))
+    with Mount(ffmount, f"http://127.0.0.1:{server.port}", os.path.join(folder, "there")) as there:
+        answers = lambda: sum(int(line.split()[1]) for line in server.ask("/metrics").body.splitlines() if line.startswith(b"ffserve_answers_total"))
+        os.stat(there.path("small"))
+        before = answers()
+        read = [whole(there.path(f"small/{number}")) for number in range(30)]
+        expect("small files", read, [b"%d" % number * (number * 40) for number in range(30)])
+        count = answers() - before
+        # The folder itself is asked for again while time passes.
+        expect(f"requests for 30 small files: {count}", count <= 50, True)
+        time.sleep(1.05)
+        with open(os.path.join(source, "small", "7"), "wb") as file:
+            file.write(b"other")
+        time.sleep(1.05)
+        # A folder whose changes the server reports is not asked for again, and shows them.
+        def quiet():
+            """Whether five looks at the folder, each after what is known has expired, ask for nothing."""
+            before = answers()
+            for _ in range(5):
+                time.sleep(.6)
+                os.listdir(there.path("small"))
+                os.stat(there.path("small/3"))
+            return answers() - before - 1 <= 1
+        os.listdir(there.path("small"))
+        expect("a folder that does not change", any(quiet() for _ in range(4)), True)
+        for step in (lambda: open(os.path.join(source, "small", "late"), "w").close(), lambda: os.remove(os.path.join(source, "small", "late"))):
+            step()
+            time.sleep(1.05)
+            expect("its change", os.listdir(there.path("small")).count("late"), int(os.path.exists(os.path.join(source, "small", "late"))))
+        expect("a changed small file", whole(there.path("small/7")), b"other")
     expect("the log of the mount", [line for line in there.said.splitlines() if "broken" not in line], [])
 print("done")

@@ -1,4 +1,5 @@
 package import Bytes
+internal import Text
 
 /// Parsers of a server's JSON responses. Malformed responses are `damaged` faults.
 package enum ServerAnswer {
@@ -33,6 +34,23 @@ package enum ServerAnswer {
     try reader.end()
     item.name = name
     return item
+  }
+
+  /// Returns the path in the data of an event of `/api/events`. Returns `nil` if it is malformed.
+  package static func path(ofEvent bytes: [UInt8]) -> [UInt8]? {
+    var path: [UInt8]?
+    var encoded: [UInt8]?
+    var reader = JSONReader(bytes)
+    do throws(Fault) {
+      try reader.object { (reader, key) throws(Fault) in
+        switch key {
+        case "path": path = try reader.text()
+        case "encodedPath": encoded = try reader.text()
+        default: try reader.skip()
+        }
+      }
+    } catch { return nil }
+    return encoded.flatMap { Percent.decoded($0) } ?? path
   }
 
   /// Returns the description of an error in the format of RFC 9457. Returns `nil` if it is missing.

@@ -28,6 +28,13 @@ package struct ServerItem: Sendable, Equatable {
   /// The target of a link.
   package var target: [UInt8]?
   package var provenance: ServerProvenance?
+  /// The bytes of a small file, and their strong entity tag. Nil for most items.
+  package var content: Content?
+
+  package struct Content: Sendable, Equatable {
+    package let tag: String
+    package let bytes: [UInt8]
+  }
 
   package init() {}
 
@@ -86,6 +93,12 @@ package struct ServerItem: Sendable, Equatable {
       default: item.kind = .socket
       }
     }
+    if let text = raw.content, let tag = raw.tag.flatMap({ EntityTag.strong($0) }),
+      let bytes = Base64.bytes(of: String(decoding: text, as: UTF8.self)), item.kind == .file,
+      item.size == .exact(Int64(bytes.count))
+    {
+      item.content = Content(tag: tag, bytes: bytes)
+    }
     if let source = raw.source {
       item.provenance = ServerProvenance(
         source: source, view: raw.view ?? "", state: raw.state ?? "exact", error: raw.error, remark: raw.remark,
@@ -124,6 +137,8 @@ private struct Members {
   var error: String?
   var remark: String?
   var also: String?
+  var tag: String?
+  var content: [UInt8]?
 
   /// The bytes of the name. If the name is not UTF-8, they are only in the path.
   var ownName: [UInt8]? {
@@ -149,6 +164,8 @@ private struct Members {
     case "error": error = try reader.string(atMost: 4096)
     case "remark": remark = try reader.string(atMost: 4096)
     case "also": also = try reader.string(atMost: 32 << 10)
+    case "tag": tag = try reader.string(atMost: 256)
+    case "content": content = try reader.text()
     default: try reader.skip()
     }
   }

@@ -29,6 +29,8 @@ import Threads
   /// The silence after which the server is probed, in nanoseconds.
   private static let quietTime: UInt64 = 5_000_000_000
   private static let round: UInt64 = 1_000_000_000
+  /// The maximum time between two pieces of a response that does not end, in nanoseconds.
+  private static let longestPause: UInt64 = 45_000_000_000
   private static let mostConnections = 64
   private static let mostKept = 16
   /// The time for which a redirection is remembered, in nanoseconds. Signed URLs expire.
@@ -213,6 +215,10 @@ import Threads
     let heard = lastHeard.load(ordering: .relaxed)
     var isQuiet = false
     for transfer in unsafe Array(transfers.values) where !transfer.isPaused {
+      if transfer.exchange.isEndless {
+        if now - min(now, transfer.heardAt) > Self.longestPause { finish(transfer, .lost("no more events")) }
+        continue
+      }
       if transfer.drips(at: now) {
         finish(transfer, .lost("the answer is too slow"))
         continue

@@ -10,6 +10,9 @@ struct HTTPExchange: Sendable {
   /// The time limit of the whole request, in milliseconds. Nil if it is not limited while the server responds.
   var limit: Int?
 
+  /// Whether the response does not end, and its bytes may be few.
+  var isEndless = false
+
   /// The URL to which the server has redirected the request. Nil if it has not.
   var redirected: Redirected?
 

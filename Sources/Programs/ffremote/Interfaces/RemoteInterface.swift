@@ -67,7 +67,12 @@ struct ServerInterface: RemoteInterface {
     "/api/\(call)?path=" + Percent.encoded(path, keepingSlash: true)
   }
 
-  func item(at path: [UInt8]) -> HTTPExchange { HTTPExchange(Self.target("stat", path)) }
+  /// The size of files whose bytes arrive with their attributes, so that opening them needs no request.
+  private static let smallFile = 16 << 10
+
+  func item(at path: [UInt8]) -> HTTPExchange {
+    HTTPExchange(Self.target("stat", path) + "&bytes=\(Self.smallFile)")
+  }
 
   func item(_ answer: RepeatedRequest.Answer, at path: [UInt8]) throws(Fault) -> ServerItem? {
     try ServerAnswer.item(answer.body, named: "")

@@ -1,6 +1,7 @@
 import Bytes
 import Glibc
 import Locks
+import ServerAnswers
 import Threads
 import Tree
 
@@ -23,6 +24,13 @@ final class OpenedFile: Sendable {
     (tag, version, modified, hasParts) = (answer.tag, answer.version, answer.modified, answer.status == 206)
     self.size = size
     self.head = head
+  }
+
+  /// Creates the version whose bytes have arrived with the file's attributes.
+  init(_ content: ServerItem.Content, modified: Int64) {
+    (tag, version, self.modified, hasParts) = (content.tag, EntityTag.opaque(content.tag), modified, false)
+    size = Int64(content.bytes.count)
+    head = content.bytes
   }
 
   /// Returns whether a response is about this version.
@@ -93,6 +101,18 @@ final class FileRecord: Sendable {
       if state.opened == nil { state.opened = opened }
       if state.opened === opened { state.confirmedAt = now }
     }
+  }
+
+  /// Records a version that has arrived without being opened. Keeps an equal one, which readers may have.
+  func keep(_ opened: OpenedFile) {
+    let now = HTTPClient.now
+    let isNew = state.withLock { state in
+      let isNew = state.opened?.tag != opened.tag
+      if isNew { state.opened = opened }
+      (state.confirmedAt, state.failure) = (now, nil)
+      return isNew
+    }
+    if isNew { server.files.insert(self, for: path, cost: 512 + path.count + opened.head.count) }
   }
 
   var failure: String? { state.withLock { $0.failure } }

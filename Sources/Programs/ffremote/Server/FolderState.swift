@@ -23,6 +23,8 @@ final class FolderState: Sendable {
   private struct Known: Sendable {
     var result: Result<ServerItem?, Fault>
     var until: UInt64
+    /// The time of the request, in nanoseconds. 0 for an item of a view, whose size changes when it has been made.
+    var begun: UInt64
   }
 
   private let state = UnfairLock(State())
@@ -38,12 +40,14 @@ final class FolderState: Sendable {
 
   func path(of name: FileName) -> [UInt8] { (path.count == 1 ? [] : path) + [UInt8(ascii: "/")] + name.bytes }
 
+  private func isValid(_ snapshot: Snapshot) -> Bool { snapshot.isFresh || snapshot.isCurrent(path, server.live) }
+
   /// Returns the current entries.
   func snapshot(_ blocking: BlockingMode) throws(Fault) -> Snapshot {
     let known = server.listings[path]
     let (fresh, fetch): (Snapshot?, SharedFetch<Snapshot>?) = state.withLock { state in
       let known = known ?? state.snapshot
-      if let known, known.isFresh { return (known, nil) }
+      if let known, isValid(known) { return (known, nil) }
       if let listing = state.listing, listing.isUsable { return (nil, listing) }
       state.waited = 0
       let fetch = server.listing(of: path, known: known)
@@ -52,6 +56,7 @@ final class FolderState: Sendable {
     }
     if let fresh { return fresh }
     guard let fetch else { throw .later }
+    server.live?.want(path, server)
     let snapshot = try fetch.value(blocking)
     state.withLock { state in
       state.snapshot = snapshot
@@ -69,7 +74,7 @@ final class FolderState: Sendable {
     }
     let snapshot = server.listings[path] ?? state.withLock { $0.snapshot }
     if let snapshot, let item = snapshot[name] {
-      if snapshot.isFresh { return item }
+      if isValid(snapshot) { return item }
       // Once single requests have taken as long as a listing, more of them are likely to follow.
       if state.withLock({ $0.waited > snapshot.took }), let item = try self.snapshot(blocking)[name] { return item }
     }
@@ -80,7 +85,7 @@ final class FolderState: Sendable {
   func single(_ name: FileName, _ blocking: BlockingMode) throws(Fault) -> ServerItem? {
     let now = HTTPClient.now
     let (known, fetch): (Known?, SharedFetch<ServerItem?>?) = state.withLock { state in
-      if let known = state.items[name], known.until > now { return (known, nil) }
+      if let known = state.items[name], known.until > now || isCurrent(known) { return (known, nil) }
       if let fetch = state.asked[name], fetch.isUsable { return (nil, fetch) }
       if state.asked.count >= Self.mostItems { state.asked = state.asked.filter { $0.value.isUsable } }
       let fetch = server.item(at: path(of: name), named: name)
@@ -89,21 +94,26 @@ final class FolderState: Sendable {
     }
     if let known { return try known.result.get() }
     guard let fetch else { throw .later }
+    server.live?.want(path, server)
     let result = Result { () throws(Fault) in try fetch.value(blocking) }
     if case .failure(let fault) = result, fault.isDelay { throw fault }
     let took = fetch.took
     state.withLock { $0.waited &+= took }
-    keep(result, for: name, until: fetch.end ?? now)
+    keep(result, for: name, of: fetch)
     return try result.get()
   }
 
-  private func keep(_ result: Result<ServerItem?, Fault>, for name: FileName, until: UInt64) {
+  private func isCurrent(_ known: Known) -> Bool { server.live?.isCurrent(path, since: known.begun) ?? false }
+
+  private func keep(_ result: Result<ServerItem?, Fault>, for name: FileName, of fetch: SharedFetch<ServerItem?>) {
     let now = HTTPClient.now
+    let isLasting = if case .success(let item) = result { item?.view == nil } else { false }
+    let until = fetch.end ?? now
     state.withLock { state in
       state.asked[name] = nil
       if state.items.count >= Self.mostItems { state.items = state.items.filter { $0.value.until > now } }
       if state.items.count < Self.mostItems {
-        state.items[name] = Known(result: result, until: until)
+        state.items[name] = Known(result: result, until: until, begun: isLasting ? fetch.begun : 0)
       }
     }
   }

@@ -21,6 +21,8 @@ final class RemoteServer: Sendable {
   /// The file records by path.
   let files: LRUCache<[UInt8], FileRecord>
   let streams = StreamLimit()
+  /// The folders whose changes the server reports. Nil for servers that report none.
+  let live: LiveFolders?
   /// The threads that parse large responses and read local files.
   private let helpers = ThreadPool(atMost: 2)
   private let tokenFile: Passwords?
@@ -38,6 +40,7 @@ final class RemoteServer: Sendable {
   /// The maximum size of a listing, in bytes.
   private static let largestListing = 64 << 20
   private static let largestItem = 64 << 10
+  private static let rootPath = [UInt8(ascii: "/")]
   /// The maximum number of entries in one directory.
   private static let mostItems = 2_000_000
   /// The time limit for the root's attributes, in milliseconds.
@@ -67,6 +70,7 @@ final class RemoteServer: Sendable {
     availability = Availability(address.text, wait: options.server.wait, advice: interface.advice)
     tokenFile = options.server.token
     held = UnfairLock(try Self.token(of: options.server.token))
+    live = interface is ServerInterface ? LiveFolders() : nil
     listings = LRUCache(capacity: Int(min(options.memory, 1 << 30)) / 2)
     files = LRUCache(capacity: Self.filesCapacity)
   }
@@ -122,6 +126,10 @@ final class RemoteServer: Sendable {
           guard answer.isSuccess else { throw fault(answer) }
           var item = try interface.item(answer, at: path)
           item?.name = name
+          if let content = item?.content, let modified = item?.modified {
+            FileRecord.of(path, self).keep(OpenedFile(content, modified: modified.seconds))
+            item?.content = nil
+          }
           return item
         })
     }
@@ -148,7 +156,9 @@ final class RemoteServer: Sendable {
     let (item, fetch): (ServerItem?, SharedFetch<ServerItem?>?) = roots.withLock { roots in
       if let fetch = roots.fetch, let end = fetch.end {
         if let item = try? fetch.value(.immediate) { roots.item = item }
-        if HTTPClient.now < end { return (roots.item ?? known, nil) }
+        if HTTPClient.now < end || live?.isCurrent(Self.rootPath, since: fetch.begun) ?? false {
+          return (roots.item ?? known, nil)
+        }
         roots.fetch = nil
       }
       let fetch =
@@ -159,6 +169,7 @@ final class RemoteServer: Sendable {
     }
     if let item { return item }
     guard let fetch else { throw .later }
+    live?.want(Self.rootPath, self)
     throw Fault(.pending(fetch.pending))
   }
 

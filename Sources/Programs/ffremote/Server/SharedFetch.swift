@@ -75,6 +75,9 @@ final class SharedFetch<Value: Sendable>: Sendable {
     }
   }
 
+  /// The time at which the request began, in nanoseconds.
+  var begun: UInt64 { beganAt }
+
   /// The duration of the request, in nanoseconds. 0 if it has not ended.
   var took: UInt64 { state.withLock { $0.doneAt > beganAt ? $0.doneAt - beganAt : 0 } }
 

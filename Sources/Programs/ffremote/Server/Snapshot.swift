@@ -12,6 +12,8 @@ final class Snapshot: Sendable {
   private let until: Atomic<UInt64>
   /// The duration of the last request, in nanoseconds.
   private let latest: Atomic<UInt64>
+  /// The time at which the last request began, in nanoseconds. 0 if the listing is outdated.
+  private let begun = Atomic<UInt64>(0)
 
   /// The minimum validity, in nanoseconds.
   private let lifetime: UInt64
@@ -43,6 +45,7 @@ final class Snapshot: Sendable {
   /// Extends the validity of this listing, which the server has just confirmed. Returns it.
   func confirmed(after took: UInt64) -> Snapshot {
     latest.store(took, ordering: .relaxed)
+    begun.store(HTTPClient.now - took, ordering: .relaxed)
     until.store(HTTPClient.now + max(lifetime, min(took, longest)), ordering: .relaxed)
     return self
   }
@@ -50,9 +53,17 @@ final class Snapshot: Sendable {
   /// The duration of the last request, in nanoseconds.
   var took: UInt64 { latest.load(ordering: .relaxed) }
 
-  func expire() { until.store(0, ordering: .relaxed) }
+  func expire() {
+    until.store(0, ordering: .relaxed)
+    begun.store(0, ordering: .relaxed)
+  }
 
   var isFresh: Bool { HTTPClient.now < until.load(ordering: .relaxed) }
+
+  /// Returns whether the listing is that of a folder that has not changed since, as far as the server reports.
+  func isCurrent(_ path: [UInt8], _ folders: LiveFolders?) -> Bool {
+    folders?.isCurrent(path, since: begun.load(ordering: .relaxed)) ?? false
+  }
 
   /// The item of a name. O(1).
   subscript(name: FileName) -> ServerItem? { places[name].map { items[Int($0)] } }

@@ -151,7 +151,8 @@ final class FolderEvents: BodySource {
       }
       if state.isDue {
         state.isDue = false
-        return ": \n\n"
+        // The time after which browsers connect again, in milliseconds.
+        return ": \nretry: 500\n\n"
       }
       let operation = state.waiter ?? SharedOperation {}
       state.waiter = operation
