@@ -90,7 +90,7 @@ final class FolderEvents: BodySource {
     }
     let recent = visitor.site
     let watch = try visitor.site.library.watch(place) { [weak self, weak recent] in
-      // Responses of a moment ago no longer hold.
+      // Cached responses may be outdated.
       recent?.forgetAnswers()
       self?.note(index)
     }
@@ -102,7 +102,7 @@ final class FolderEvents: BodySource {
       state.watches.append(watch)
       if !isDistant { state.watched.append(index) }
     }
-    // What a client asks for from now on is not older than the watch.
+    // Later responses must not be older than the watch.
     recent.forgetAnswers()
   }
 
