@@ -67,7 +67,7 @@ def sessions(inputs: Inputs, ours: list[Contestant], binary: Path | None, scratc
         "Python, new": client("texts", archive, WORD, "modern"),
     }
     def some(root: Path, _: Path) -> Stages:
-        script = 'ls "$0" | head -n 4000 | sed "s|.*|$0/&/message.eml|" | xargs cat'
+        script = 'ls "$0" | head -n 4000 | sed "s|.*|$0/&/message.eml|" | xargs -d "\\n" cat'
         return [["sh", "-c", script, f"{root}/{VIEW}"], ["cat"]]
 
     million = inputs.million()

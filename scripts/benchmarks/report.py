@@ -2,6 +2,7 @@
 
 import os
 import platform
+import time
 from dataclasses import asdict
 
 from .measure import Sample
@@ -68,7 +69,8 @@ def table(results: Results, us: str, small: bool) -> str:
     return text + "".join(f"– {note}\n" for note in notes)
 
 
-def document(results: Results, us: str, benchmark: str, rounds: int, small: bool, versions: dict) -> dict:
+def document(results: Results, us: str, benchmark: str, rounds: int, small: bool, versions: dict, load: float) -> dict:
+    """The results for `scripts/make/figures`. `load` is that of the machine before the run."""
     rows = []
     for row in results.rows.values():
         ours = results.median(row.name, us)
@@ -88,7 +90,8 @@ def document(results: Results, us: str, benchmark: str, rounds: int, small: bool
         "rounds": rounds,
         "small": small,
         "units": "seconds and bytes",
-        "machine": {"cpus": os.cpu_count(), "kernel": platform.release(), "architecture": platform.machine()},
+        "date": time.strftime("%Y-%m-%d"),
+        "machine": {"load": load, "cpus": os.cpu_count(), "kernel": platform.release(), "architecture": platform.machine()},
         "versions": versions,
         "rows": rows,
     }
