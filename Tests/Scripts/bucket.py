@@ -100,7 +100,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if query.get("list-type") != "2":
             return self.fail(400, "InvalidArgument", "list-type")
         prefix, delimiter = query.get("prefix", "").encode("latin-1"), query.get("delimiter", "").encode()
-        after = bytes.fromhex(query.get("continuation-token", ""))
+        after = bytes.fromhex(query.get("continuation-token", "")) or query.get("start-after", "").encode("latin-1")
         encoded = query.get("encoding-type") == "url"
         entries, more = [], None
         for key in sorted(objects):

@@ -14,6 +14,7 @@ import threading
 import time
 import zipfile
 
+from elsewhere import File, Web
 from remote import Mount, complain, expect, failure, whole
 
 ffmount, folder = sys.argv[1:]
@@ -73,6 +74,33 @@ with open(os.path.join(source, "index.html"), "w") as file:
 ended = subprocess.run([ffmount, f"http://127.0.0.1:{python.server_port}/source/", mnt], capture_output=True, text=True)
 expect("a page", (ended.returncode, "does not list the folder" in ended.stderr), (66, True))
 os.remove(os.path.join(source, "index.html"))
+
+# Each file's attributes are a request. Those that a listing will ask for next are on their way already.
+under_way, most = set(), 0
+
+
+def slowly(handler, file):
+    global most
+    with web.lock:
+        under_way.add(handler)
+        most = max(most, len(under_way))
+    time.sleep(0.05)
+    with web.lock:
+        under_way.discard(handler)
+    return False
+
+
+many = {f"/many/{number:02}.txt": File(b"%d" % number * 10, answer=slowly) for number in range(40)}
+page = b"<title>Index of /many/</title><h1>Index of /many/</h1><a href='../'>../</a>" + b"".join(
+    b"<a href='%b'>x</a>" % name.split("/")[-1].encode() for name in many)
+web = Web({**many, "/many/": File(page, answer=lambda handler, file: handler.say(200, file.body, {"Content-Type": "text/html"}) or True)})
+with Mount(ffmount, web.url + "/many/", mnt, "-o", "views=none") as mount:
+    shown = [(entry.name, entry.stat().st_size) for entry in os.scandir(mnt)]
+    expect("sizes of many files", shown, [(name.split("/")[-1], len(file.body)) for name, file in many.items()])
+    asked = [path for _, path, *_ in web.asked if path in many]
+    expect("each file once", (len(asked), sorted(set(asked))), (len(many), sorted(many)))
+    expect("requests at a time", 4 < most <= 9, True)
+web.stop()
 
 nginx = shutil.which("nginx") or ("/usr/sbin/nginx" if os.path.exists("/usr/sbin/nginx") else None)
 if nginx:

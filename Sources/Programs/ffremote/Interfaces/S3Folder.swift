@@ -13,6 +13,7 @@ struct S3Folder: RemoteInterface {
   var longestValidity: UInt64 { WebServer.longestValidity }
   var advice: String { WebServer.advice }
   var takesStartOfItems: Bool { true }
+  var listsDeeply: Bool { true }
 
   func known(at path: [UInt8]) -> ServerItem? { path.count == 1 ? WebServer.folder : nil }
 
@@ -42,9 +43,29 @@ struct S3Folder: RemoteInterface {
   func listing(
     _ answer: RepeatedRequest.Answer, of path: [UInt8]
   ) throws(Fault) -> (items: [ServerItem], next: String?) {
-    guard !answer.head.isEncoded else { throw Fault(.system(EIO), "the server's listing is compressed") }
-    let page = try BucketListing(answer.body)
+    let page = try page(answer)
     return (page.entries(of: prefix(of: path)), page.next)
+  }
+
+  private func page(_ answer: RepeatedRequest.Answer) throws(Fault) -> BucketListing {
+    guard !answer.head.isEncoded else { throw Fault(.system(EIO), "the server's listing is compressed") }
+    return try BucketListing(answer.body)
+  }
+
+  func walk(_ page: FolderWalk.Page) -> HTTPExchange? {
+    // In the order of the signature.
+    var words = ["encoding-type=url", "list-type=2", "prefix=" + Percent.encoded(prefix)]
+    if let mark = page.mark { words.insert("continuation-token=" + Percent.encoded(mark.utf8), at: 0) }
+    words.append("start-after=" + Percent.encoded(prefix + page.start))
+    return HTTPExchange("/?" + words.joined(separator: "&"))
+  }
+
+  func walk(_ answer: RepeatedRequest.Answer) throws(Fault) -> (
+    files: [(key: [UInt8], item: ServerItem)], next: String?
+  ) {
+    let page = try page(answer)
+    let files = page.objects.filter { $0.key.starts(with: prefix) }
+    return (files.map { (Array($0.key.dropFirst(prefix.count)), $0.item) }, page.next)
   }
 
   /// Returns whether any key begins with the prefix.

@@ -18,6 +18,15 @@ final class FolderState: Sendable {
     var asked: [FileName: SharedFetch<ServerItem?>] = [:]
     /// The total duration of requests for single entries since the last listing, in nanoseconds.
     var waited: UInt64 = 0
+    /// The position in the listing of the entry that was requested last by itself.
+    var place = -1
+    /// The number of such requests in the order of the listing.
+    var run = 0
+
+    /// Forgets requests whose results are no longer valid, if there are many.
+    mutating func makeRoom() {
+      if asked.count >= FolderState.mostItems { asked = asked.filter { $0.value.isUsable } }
+    }
   }
 
   private struct Known: Sendable {
@@ -30,6 +39,9 @@ final class FolderState: Sendable {
   private let state = UnfairLock(State())
 
   private static let mostItems = 512
+
+  /// The number of entries that are requested before a reader of the listing gets to them.
+  private static let ahead = 8
 
   /// - Parameter path: `/` for the root, otherwise without a trailing slash.
   init(_ path: [UInt8], _ server: RemoteServer) {
@@ -69,8 +81,12 @@ final class FolderState: Sendable {
   /// Returns the current entry of this name. Returns `nil` if there is none.
   func item(_ name: FileName, _ blocking: BlockingMode) throws(Fault) -> ServerItem? {
     if server.interface.listsAll {
-      guard let item = try snapshot(blocking)[name] else { return nil }
-      return server.interface.listsAttributes || item.kind != .file ? item : try single(name, blocking)
+      let snapshot = try snapshot(blocking)
+      guard let place = snapshot.place(of: name) else { return nil }
+      let item = snapshot.items[place]
+      if server.interface.listsAttributes || item.kind != .file { return item }
+      requestFollowing(place, of: snapshot)
+      return try single(name, blocking)
     }
     let snapshot = server.listings[path] ?? state.withLock { $0.snapshot }
     if let snapshot, let item = snapshot[name] {
@@ -81,13 +97,31 @@ final class FolderState: Sendable {
     return try single(name, blocking)
   }
 
+  /// Requests the files after one of a listing, if the last ones were requested in its order, as `ls -l` does: else each
+  /// would wait for the one before it.
+  private func requestFollowing(_ place: Int, of snapshot: Snapshot) {
+    let now = HTTPClient.now
+    state.withLock { state in
+      guard place != state.place else { return }
+      state.run = place > state.place && place - state.place <= Self.ahead ? state.run + 1 : 0
+      state.place = place
+      guard state.run > 1 else { return }
+      state.makeRoom()
+      for item in snapshot.items[(place + 1)...].prefix(Self.ahead) where item.kind == .file {
+        let isKnown = state.items[item.name].map { $0.until > now } ?? false
+        if isKnown || state.asked[item.name]?.isUsable ?? false { continue }
+        state.asked[item.name] = server.item(at: path(of: item.name), named: item.name)
+      }
+    }
+  }
+
   /// Returns the entry of this name from a request of its own, with information that listings lack.
   func single(_ name: FileName, _ blocking: BlockingMode) throws(Fault) -> ServerItem? {
     let now = HTTPClient.now
     let (known, fetch): (Known?, SharedFetch<ServerItem?>?) = state.withLock { state in
       if let known = state.items[name], known.until > now || isCurrent(known) { return (known, nil) }
       if let fetch = state.asked[name], fetch.isUsable { return (nil, fetch) }
-      if state.asked.count >= Self.mostItems { state.asked = state.asked.filter { $0.value.isUsable } }
+      state.makeRoom()
       let fetch = server.item(at: path(of: name), named: name)
       state.asked[name] = fetch
       return (nil, fetch)

@@ -28,6 +28,7 @@ final class RemoteServer: Sendable {
   private let tokenFile: Passwords?
   private let held: UnfairLock<String?>
   private let roots = UnfairLock(Roots())
+  private let walk = FolderWalk()
 
   private struct Roots: Sendable {
     var item: ServerItem?
@@ -176,8 +177,47 @@ final class RemoteServer: Sendable {
   /// Requests a directory's entries, unless they are those of `known`.
   func listing(of path: [UInt8], known: Snapshot?) -> SharedFetch<Snapshot> {
     let fetch = SharedFetch<Snapshot>(lifetime: interface.lifetime)
-    page(of: path, known: known, Pages(), after: nil, since: HTTPClient.now, fetch)
+    let now = HTTPClient.now
+    if interface.listsDeeply, let page = walk.page(for: path), let exchange = interface.walk(page) {
+      walk(to: path, exchange, since: now, fetch)
+    } else {
+      page(of: path, known: known, Pages(), after: nil, since: now, fetch)
+    }
     return fetch
+  }
+
+  /// Requests a page of files at any depth, which has the entries of a directory and of those after it.
+  private func walk(
+    to path: [UInt8], _ exchange: HTTPExchange, since began: UInt64, _ fetch: SharedFetch<Snapshot>
+  ) {
+    let call = RepeatedRequest(self, exchange, limit: Self.largestListing) { [self] result in
+      helpers.submit { [self] in
+        do throws(Fault) {
+          let answer = try result.get()
+          guard answer.isSuccess else { throw fault(answer) }
+          let page = try interface.walk(answer)
+          let step = try walk.add(page.files, next: page.next, for: path)
+          var listing: Snapshot?
+          for folder in step.folders {
+            let snapshot = keep(folder.items, of: folder.path, tag: nil, took: HTTPClient.now - began)
+            if folder.path == path { listing = snapshot }
+          }
+          if let listing { return fetch.finish(.success(listing)) }
+          if let next = step.next, let exchange = interface.walk(next) {
+            return walk(to: path, exchange, since: began, fetch)
+          }
+        } catch {
+          // Some servers do not sort keys.
+          walk.stop(forGood: error.kind == .damaged)
+        }
+        self.page(of: path, known: nil, Pages(), after: nil, since: began, fetch)
+      }
+    }
+    fetch.whenAbandoned { [walk] in
+      call.cancel()
+      walk.stop()
+    }
+    call.start()
   }
 
   /// Records the entries of a directory. Returns their listing.

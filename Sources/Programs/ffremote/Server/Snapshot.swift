@@ -65,8 +65,11 @@ final class Snapshot: Sendable {
     folders?.isCurrent(path, since: begun.load(ordering: .relaxed)) ?? false
   }
 
+  /// Returns the position of a name. O(1).
+  func place(of name: FileName) -> Int? { places[name].map(Int.init) }
+
   /// The item of a name. O(1).
-  subscript(name: FileName) -> ServerItem? { places[name].map { items[Int($0)] } }
+  subscript(name: FileName) -> ServerItem? { place(of: name).map { items[$0] } }
 
   /// The approximate size, in bytes.
   var cost: Int { 1024 + items.reduce(0) { $0 + 200 + $1.name.count } }
