@@ -58,7 +58,7 @@ struct WatchingTests {
       kinds.append(change.kind)
       break
     }
-    #expect(kinds == [.renamed])
+    #expect(kinds == [.created])
   }
 
   @Test func removalOfDirectoryEndsWatching() async throws {

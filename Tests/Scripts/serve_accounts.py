@@ -112,6 +112,19 @@ def shares():
         _, single = make("/shared/" + name)
         _, third = enter(single["address"])
         same("a link to a file", (names(third), single["address"].endswith("#/" + urllib.parse.quote(name)), json.loads(server.ask("/api/session", third).body)["root"]), ([name], True, name))
+        # Of the folder around it, nothing is told.
+        with server.connect() as connection:
+            connection.sendall(f"GET /api/events?path=/ HTTP/1.1\r\nHost: localhost\r\n{third}\r\n\r\n".encode())
+            connection.settimeout(1.5)
+            told = b""
+            try:
+                while part := connection.recv(1 << 16):
+                    told += part
+                    write("shared/unseen.txt", b"x")
+            except TimeoutError:
+                pass
+        os.unlink(os.path.join(source, "shared", "unseen.txt"))
+        same("what a link to a file hears", (b"event: change" in told, b"event: watching" in told), (False, False))
         # A password.
         status, locked = make("/shared", body=b"password=correct+horse")
         name = urllib.parse.parse_qs(locked["address"].partition("?")[2])["name"][0]

@@ -88,14 +88,16 @@ final class FolderEvents: BodySource {
     while try place.provenance(.blocking) != nil {
       place = try visitor.site.place(Array(place.names.dropLast()))
     }
-    let recent = visitor.site
-    let watch = try visitor.site.library.watch(place) { [weak self, weak recent] in
+    // An account with only a file must not learn when others change.
+    guard visitor.account.rights(at: place.names).contains(.read) else { return }
+    let site = visitor.site
+    let watch = try site.library.watch(place) { [weak self, weak site] in
       // Cached responses may be outdated.
-      recent?.forgetAnswers()
+      site?.forgetAnswers()
       self?.note(index)
     }
     // Other machines' changes are not reported.
-    let isDistant = try visitor.site.tree.withFolder(place.node) { (raw) throws(Fault) in
+    let isDistant = try site.tree.withFolder(place.node) { (raw) throws(Fault) in
       try FileStatus(of: raw).isDistant(raw)
     }
     state.withLock { state in
@@ -103,7 +105,7 @@ final class FolderEvents: BodySource {
       if !isDistant { state.watched.append(index) }
     }
     // Later responses must not be older than the watch.
-    recent.forgetAnswers()
+    site.forgetAnswers()
   }
 
   private func note(_ index: Int) {
