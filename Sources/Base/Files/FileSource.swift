@@ -25,7 +25,7 @@ public final class FileSource: ByteSource {
     self.device = device ?? opened.device
     self.isPinned = isPinned
     isSettled = isPinned && opened.isSettled(at: .now)
-    removal = isPinned ? try? descriptor.withDescriptor { RemovalNotices.shared.watch($0) } : nil
+    removal = isPinned ? RemovalNotices.shared.watch(descriptor, opened: opened) : nil
   }
 
   /// The identity of the file. Nil for a file that was written just before it was opened: a change within the same tick

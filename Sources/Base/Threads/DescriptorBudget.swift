@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Locks
+internal import Synchronization
 
 /// Keeps a process below its limit of open descriptors.
 ///
@@ -22,6 +23,8 @@ public final class DescriptorBudget: Sendable {
   private let holders = UnfairLock<[Holder]>([])
   /// The maximum number of open descriptors that the kernel currently permits.
   private let limit: @Sendable () -> Int
+  /// The limit when it was read last, which costs a system call. A lower one shows by a failure to open.
+  private let lastLimit = Atomic<Int>(0)
 
   /// The maximum number of attempts to open a file.
   private static let attempts = 8
@@ -43,7 +46,11 @@ public final class DescriptorBudget: Sendable {
     for attempt in 1... {
       let raw = body()
       if raw >= 0 {
-        if Int(raw) >= limit() / 5 * 4 { _ = relieve() }
+        if isNearLimit(raw, lastLimit.load(ordering: .relaxed)) {
+          let now = limit()
+          lastLimit.store(now, ordering: .relaxed)
+          if isNearLimit(raw, now) { _ = relieve() }
+        }
         return raw
       }
       let code = errno
@@ -54,6 +61,8 @@ public final class DescriptorBudget: Sendable {
     }
     return -1
   }
+
+  private func isNearLimit(_ descriptor: Int32, _ limit: Int) -> Bool { Int(descriptor) >= limit / 5 * 4 }
 
   /// Closes a quarter of the idle descriptors of the cache that has the most. Returns whether a descriptor was closed.
   public func relieve() -> Bool {
