@@ -18,6 +18,7 @@
   once FILE WORD… what the rest says, the first time: then there is FILE, and it does what echo does
   last            takes no more jobs, does what echo does, and ends
   gate FILE SIZE  makes the rest of the input, the first half of it before there is FILE; `known` for SIZE: measures it
+  series N LIST   of a series, makes N files "PLACE of INPUT"; LIST is what it says of their sizes, with commas
   state           writes what it is started with: the input's flags, and its arguments
   variables       writes the names of its environment
 """
@@ -69,6 +70,14 @@ while True:
                 time.sleep(0.01)
             os.pwrite(files[1], made[half:], half)
             answer(number, 0, len(made))
+        for file in files:
+            os.close(file)
+        continue
+    if word == b"series" and recipe.startswith("series "):
+        parts = [b"%d of %s" % (place, data) for place in range(min(int(value), int(recipe.split()[1])))]
+        os.pwrite(files[1], b"".join(parts), 0)
+        sizes = b",".join(b"%d" % len(part) for part in parts)
+        answer(number, 0, sum(map(len, parts)), (words[2] if words[2:] else sizes).replace(b",", b" "))
         for file in files:
             os.close(file)
         continue

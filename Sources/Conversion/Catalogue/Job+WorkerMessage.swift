@@ -18,6 +18,7 @@ extension Job {
       case .findPasswords(let isBundle, let verb): (isBundle ? Self.several : Self.one) + verb
       case .make(let recipe): recipe.description
       case .measure(let recipe): Self.measure + recipe.description
+      case .series(let recipe, let count): "\(Self.series)\(count) \(recipe)"
       case .part(let recipe, let range): "\(Self.part)\(range.lowerBound) \(range.count) \(recipe)"
       }
     let bytes = WorkerMessage.bytes(
@@ -31,6 +32,7 @@ extension Job {
   private static let count = "count "
   private static let measure = "measure "
   private static let part = "part "
+  private static let series = "series "
   private static let one = "passwords for "
   private static let several = "passwords of several for "
 
@@ -63,6 +65,11 @@ extension Job {
     }
     if text.hasPrefix(count) { return .count(verb: String(text.dropFirst(count.count))) }
     if text.hasPrefix(measure) { return .measure(Recipe(unchecked: String(text.dropFirst(measure.count)))) }
+    if text.hasPrefix(series) {
+      let words = text.dropFirst(series.count).split(separator: " ", maxSplits: 1)
+      guard words.count == 2, let count = Int(words[0]), (1...longestSeries).contains(count) else { return nil }
+      return .series(Recipe(unchecked: String(words[1])), count: count)
+    }
     guard text.hasPrefix(part) else { return .make(Recipe(unchecked: text)) }
     let words = text.dropFirst(part.count).split(separator: " ", maxSplits: 2)
     guard words.count == 3, let start = Int64(words[0]), let count = Int64(words[1]), Bounds.holds(start),

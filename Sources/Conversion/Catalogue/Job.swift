@@ -13,6 +13,9 @@ public struct Job: Hashable, Sendable {
     case make(Recipe)
     /// Writes this range of the file's bytes to the output.
     case part(Recipe, Range<Int64>)
+    /// Writes the file and up to `count` - 1 of those after it in its view to the output, one after the other, as long
+    /// as they are small and quickly made. The remark of the answer lists their sizes, separated by spaces.
+    case series(Recipe, count: Int)
     /// Returns the size of the file, in bytes, or `JobAnswer.unmeasured`.
     case measure(Recipe)
   }
@@ -40,6 +43,11 @@ public struct Job: Hashable, Sendable {
   /// The maximum size of any output, in bytes.
   public static let largestOutput: Int64 = 64 << 30
 
+  /// The maximum number of files of a series.
+  public static let longestSeries = 16
+  /// The maximum size of all files of a series, in bytes.
+  public static let largestSeries: Int64 = 1 << 20
+
   public init(
     number: UInt64, work: Work, start: Int64, size: Int64, document: UInt64 = 0, outputLimit: Int64
   ) {
@@ -58,14 +66,14 @@ extension Job.Work {
     switch self {
     case .count(let verb): verb
     case .findPasswords(_, let verb): verb
-    case .make(let recipe), .part(let recipe, _), .measure(let recipe): recipe.verb
+    case .make(let recipe), .part(let recipe, _), .series(let recipe, _), .measure(let recipe): recipe.verb
     }
   }
 
-  /// The recipe of the file that the job is about.
+  /// The recipe of the file that the job is about, the first of a series.
   public var recipe: Recipe? {
     switch self {
-    case .make(let recipe), .part(let recipe, _), .measure(let recipe): recipe
+    case .make(let recipe), .part(let recipe, _), .series(let recipe, _), .measure(let recipe): recipe
     case .count, .findPasswords: nil
     }
   }

@@ -27,7 +27,7 @@ extension Job.Work {
   /// A user-visible name.
   var name: String {
     switch self {
-    case .make(let recipe), .part(let recipe, _), .measure(let recipe):
+    case .make(let recipe), .part(let recipe, _), .series(let recipe, _), .measure(let recipe):
       [recipe.verb, recipe.arguments ?? ""].filter { !$0.isEmpty }.joined(separator: " ")
     case .count(let verb): verb
     case .findPasswords: "passwords"

@@ -7,7 +7,7 @@ internal import Glibc
 public final class ConversionResult: ByteSource {
   private enum Storage {
     case file(TemporaryFile)
-    /// Used for parts of results, which are numerous: each file needs a descriptor.
+    /// Used for parts of results and for series, which are numerous: each file needs a descriptor.
     case memory([UInt8])
   }
 
@@ -24,11 +24,16 @@ public final class ConversionResult: ByteSource {
     self.kept = kept
   }
 
-  /// Creates a part of a result.
-  init(part bytes: [UInt8]) {
+  /// Creates a part of a result, or with an identity a small result.
+  init(part bytes: [UInt8], identity: ByteIdentity? = nil) {
     storage = .memory(bytes)
     size = Int64(bytes.count)
-    (identity, kept) = (nil, nil)
+    self.identity = identity
+    kept = nil
+  }
+
+  var isInMemory: Bool {
+    if case .memory = storage { true } else { false }
   }
 
   /// Creates a result that only this mount can access.

@@ -72,6 +72,39 @@ extension ConversionService {
   }
 }
 
+extension ConversionService {
+  /// Makes the first results of a series, as many as the worker makes quickly. Returns none after a failure, whose reason
+  /// is found when the result is made by itself.
+  func makeSeries(
+    _ recipes: [Recipe], of bytes: any ByteSource, inState revision: UInt64, _ task: ConversionTask, _ worker: Worker
+  ) -> [ConversionResult] {
+    let subject = JobSource(bytes: bytes, revision: revision, passwords: passwords.found(for: revision))
+    guard let output = try? TemporaryFile.inMemory(),
+      let answer = try? output.withDescriptor(
+        failing: Failed.init,
+        { (raw) throws(Failed) in
+          try perform(
+            .series(recipes[0], count: recipes.count), subject, task, worker, output: raw, limit: Job.largestSeries)
+        }),
+      case .done(let total, let list) = answer
+    else { return [] }
+    let sizes = list.split(separator: " ").map { Int64($0) ?? -1 }
+    var all = [UInt8](repeating: 0, count: Int(min(total, Job.largestSeries)))
+    guard (1...recipes.count).contains(sizes.count), sizes.allSatisfy({ (0...Job.largestSeries).contains($0) }),
+      sizes.reduce(0, +) == total, total == all.count, (try? output.read(&all)) != nil
+    else {
+      worker.end()
+      return []
+    }
+    var start = 0
+    return zip(recipes, sizes).map { recipe, size in
+      defer { start += Int(size) }
+      return ConversionResult(
+        part: Array(all[start..<start + Int(size)]), identity: bytes.identity?.converted(by: recipe))
+    }
+  }
+}
+
 extension TemporaryFile {
   /// Fills `bytes` from the start of the file.
   fileprivate func read(_ bytes: inout [UInt8]) throws(Fault) {

@@ -22,8 +22,16 @@ extension ConversionService {
     /// The failures for reports, by path regardless of the file's state.
     var failed = FailedConversions()
     var madeCount = 0
+    /// The sources whose results are large or take long, so that they are made one by one.
+    private(set) var single: Set<UInt64> = []
 
     private static let failuresAtMost = 16384
+    private static let singleAtMost = 1024
+
+    mutating func notInSeries(_ revision: UInt64) {
+      if single.count >= Self.singleAtMost { single = [] }
+      single.insert(revision)
+    }
 
     mutating func note(_ failure: Failure, _ key: Key) {
       if failures.count >= Self.failuresAtMost { (failures, failedParts) = ([:], [:]) }

@@ -91,7 +91,6 @@ extension ConversionService {
     PartedRendition(of: bytes, size: size, identity: bytes.identity?.converted(by: recipe)) {
       [self] (range, _) throws(Fault) in
       let key = Key(revision: subject.revision, work: .part(recipe, range))
-      if let part = parts[key] { return part }
       if let part = try known(key) { return part }
       throw beginPart(key, recipe, range, bytes, subject)
     } prepare: { [self] range in

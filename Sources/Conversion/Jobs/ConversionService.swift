@@ -61,7 +61,7 @@ public final class ConversionService: Sendable {
   private static let unkeptLeast = 256 << 20
   /// Results that have not been requested yet.
   private let ahead = LRUCache<Key, ConversionResult>(capacity: 4, DescriptorBudget.process)
-  /// Parts of results, for subsequent reads.
+  /// Parts of results, and results of series, for subsequent reads.
   let parts: LRUCache<Key, ConversionResult>
   private let documents = LRUCache<UInt64, UInt64>(capacity: 4096)
   private let lastDocument = Atomic<UInt64>(0)
@@ -148,6 +148,52 @@ public final class ConversionService: Sendable {
     }
   }
 
+  /// Starts to make results that will probably be requested next, by one job. `recipes` are those of successive files in
+  /// a view. Does not block.
+  public func prepareSeries(_ recipes: [Recipe], of subject: Subject) {
+    let (recipes, keys) = state.withLock { state -> ([Recipe], [Key]) in
+      let keys = recipes.map { Key(revision: subject.revision, work: .make($0)) }
+      let begun = keys.prefix { state.jobs[$0] != nil }.count
+      let missing = keys[begun...].prefix { state.jobs[$0] == nil }
+      return (Array(recipes[begun..<begun + missing.count]), Array(missing))
+    }
+    guard !recipes.isEmpty, let bytes = try? subject.open(.immediate), bytes.identity != nil else { return }
+    let isLasting = isOpen(subject.revision)
+    let finishAll: @Sendable (ConversionTask, [ConversionResult]) -> Void = { [self] task, made in
+      for (index, key) in keys.enumerated() {
+        let outcome: Outcome =
+          if index < made.count { .made(made[index].size, made[index], remark: "", isKept: true) } else { .dropped }
+        finish(key, subject, task, outcome, isLasting: isLasting)
+      }
+    }
+    let task = ConversionTask(
+      document: document(subject.revision), owner: subject.owner, isAhead: true
+    ) { [self] task, worker in
+      let made = makeSeries(recipes, of: bytes, inState: subject.revision, task, worker)
+      if made.count <= recipes.count / 2 { state.withLock { $0.notInSeries(subject.revision) } }
+      finishAll(task, made)
+    } dropped: { task in
+      finishAll(task, [])
+    }
+    let isNew = state.withLock { state in
+      guard keys.allSatisfy({ state.jobs[$0] == nil }) else { return false }
+      for key in keys {
+        // The other results may still be requested when this one's readers have gone.
+        let pending = SharedOperation(abandoned: {})
+        state.jobs[key] = Making(task: task, pending: pending, subject: subject, stream: nil)
+      }
+      return true
+    }
+    if isNew, !pool.submit(task) { task.drop() }
+  }
+
+  /// Returns whether successive results are to be made by `prepareSeries`: if the conversion has series, and those of the
+  /// source were not too large or slow.
+  public func comesInSeries(_ recipe: Recipe, of subject: Subject) -> Bool {
+    guard pool.conversion(recipe)?.comesInSeries ?? false else { return false }
+    return state.withLock { !$0.single.contains(subject.revision) }
+  }
+
   /// Starts to make a result that will probably be requested next, unless it was made before. Does not block.
   public func prepare(_ recipe: Recipe, of subject: Subject) {
     let key = Key(revision: subject.revision, work: .make(recipe))
@@ -190,6 +236,7 @@ public final class ConversionService: Sendable {
       (state.made[key]?.rendition, state.jobs[key]?.pending, state.failures[key])
     }
     if let rendition, rendition.isWhole { return rendition }
+    if let part = parts[key] { return part }
     if let pending { throw Fault(.pending(pending)) }
     if let failure, failure.isValid { throw failure.fault }
     return nil
@@ -267,14 +314,15 @@ public final class ConversionService: Sendable {
     var product: ConversionResult?
     if case .made(let value, let rendition, let remark, let isKept) = outcome {
       product = rendition
+      if let rendition, rendition.isInMemory {
+        parts.insert(rendition, for: key, cost: Int(rendition.size))
+      } else if let rendition {
+        if !isKept { unkept.insert(rendition, for: key, cost: max(Self.unkeptLeast, Int(rendition.size))) }
+        if task.isAhead { ahead.insert(rendition, for: key, cost: 1) }
+      }
       if case .part = key.work {
-        if let rendition { parts.insert(rendition, for: key, cost: Int(rendition.size)) }
         noteRemark(remark, ofPart: key)
       } else {
-        if let rendition, !isKept {
-          unkept.insert(rendition, for: key, cost: max(Self.unkeptLeast, Int(rendition.size)))
-        }
-        if let rendition, task.isAhead { ahead.insert(rendition, for: key, cost: 1) }
         notes.note(value, remark: remark, of: key.work, inState: key.revision, isLasting: isLasting)
       }
     }

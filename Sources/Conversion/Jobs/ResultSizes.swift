@@ -152,6 +152,7 @@ extension Job.Work {
     case .make(let recipe): recipe.description
     case .measure(let recipe): "measure \(recipe)"
     case .part(let recipe, let range): "part \(range) \(recipe)"
+    case .series(let recipe, let count): "series \(count) \(recipe)"
     case .count(let verb): "count \(verb)"
     case .findPasswords: ""
     }

@@ -1,5 +1,6 @@
 internal import CQpdf
 internal import Catalogue
+internal import Glibc
 internal import WorkerKit
 
 /// An open PDF whose pages can be counted and copied. All operations share the cost of opening it.
@@ -53,6 +54,32 @@ final class PagedDocument {
     }
     try write(pages, to: output)
   }
+
+  /// Writes documents of single pages, one after the other: of page `first` and of up to `count` - 1 pages after it.
+  /// Stops before a page that cannot be read or is large, and after one that takes long. Returns the documents' sizes.
+  /// Throws if the first document cannot be written.
+  func writeSeries(from first: Int, count: Int, to output: JobOutput) throws(JobFailure) -> [Int] {
+    let start = (used: clock(), time: ContinuousClock.now)
+    var (sizes, left) = ([Int](), Int(Job.largestSeries))
+    for page in first..<first + count {
+      let sink = MemorySink(limit: left, JobFailure(.limit, "has large pages"))
+      do throws(JobFailure) { try write(PageSelection(page: page), to: sink) } catch {
+        if sizes.isEmpty { throw error }
+        break
+      }
+      try unsafe output.write(sink.bytes.span.bytes)
+      sizes.append(sink.bytes.count)
+      left -= sink.bytes.count
+      let hasTakenLong =
+        clock() - start.used > Self.seriesTime.used || ContinuousClock.now - start.time > Self.seriesTime.byClock
+      if hasTakenLong { break }
+    }
+    return sizes
+  }
+
+  /// The processor time in microseconds, and the time, after which a series ends. Its reader may wait for any of its
+  /// pages.
+  private static let seriesTime = (used: clock_t(10_000), byClock: Duration.milliseconds(100))
 
   /// Writes a document of all pages that can be read.
   func writeAll(to output: any DocumentSink) throws(JobFailure) {

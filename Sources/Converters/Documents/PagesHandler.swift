@@ -11,8 +11,13 @@ public struct PagesHandler: JobHandler {
 
   public mutating func perform(_ recipe: Recipe, _ order: JobOrder, to output: JobOutput) throws(JobFailure) -> String {
     guard let selection = recipe.arguments.flatMap({ PageSelection($0[...]) }) else { throw .unknown }
-    try document(of: order).write(selection, to: output)
-    return ""
+    guard let count = order.series else {
+      try document(of: order).write(selection, to: output)
+      return ""
+    }
+    guard let first = selection.page else { throw .unknown }
+    let sizes = try document(of: order).writeSeries(from: first, count: count, to: output)
+    return sizes.map(String.init).joined(separator: " ")
   }
 
   public mutating func answer(_ order: JobOrder) throws(JobFailure) -> JobAnswer.Outcome {

@@ -24,6 +24,11 @@ public final class JobOrder {
     if case .part(_, let range) = job.work { range } else { nil }
   }
 
+  /// The maximum number of files to write. `nil` if the job is not a series.
+  public var series: Int? {
+    if case .series(_, let count) = job.work { count } else { nil }
+  }
+
   deinit { close(source) }
 
   public func input() throws(JobFailure) -> JobInput {

@@ -40,7 +40,7 @@ struct DiskHandler: JobHandler {
       return .done(try archive(order).size(of: Self.run(recipe).lowerBound))
     // The size is in the listing.
     case .measure: return .done(JobAnswer.unmeasured)
-    case .count, .make, .part: throw .unknown
+    case .count, .make, .part, .series: throw .unknown
     }
   }
 

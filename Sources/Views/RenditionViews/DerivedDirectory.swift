@@ -57,6 +57,9 @@ struct DerivedFiles: Sendable {
   /// Returns the index of the listed file with a name, if the next files are to be converted ahead of a sequential
   /// reader.
   var number: @Sendable (FileName) -> Int? = { _ in nil }
+
+  /// Returns the recipes of listed files.
+  fileprivate func recipes(_ range: Range<Int>) -> [Recipe] { range.compactMap { recipe(name($0)) } }
 }
 
 /// A directory of files that are derived from another file: its pages, sheets, tracks, pieces, or segments for players.
@@ -67,6 +70,8 @@ final class DerivedDirectory: DerivedItem {
   private let known = UnfairLock<DerivedFiles?>(nil)
   /// The index of the file that was opened last.
   private let lastOpened = Atomic<Int>(-1)
+  /// The index of the first file that no series of the sequential reader contains.
+  private let endOfSeries = Atomic<Int>(0)
 
   let inode: UInt64
   let identity: UInt64
@@ -114,11 +119,18 @@ final class DerivedDirectory: DerivedItem {
 
   /// Begins the conversion of the next files if files are opened in sequence.
   private func prepare(after number: Int, among files: DerivedFiles) {
-    guard lastOpened.exchange(number, ordering: .relaxed) == number - 1 else { return }
-    for next in number + 1..<max(number + 1, min(files.count, number + 1 + Self.ahead)) {
-      guard let recipe = files.recipe(files.name(next)) else { continue }
-      conversions.renditions.prepare(recipe, of: file.subject)
+    guard lastOpened.exchange(number, ordering: .relaxed) == number - 1 else {
+      return endOfSeries.store(0, ordering: .relaxed)
     }
+    let start = max(number + 1, endOfSeries.load(ordering: .relaxed))
+    // Another series begins when the reader is in the middle of one.
+    if start - number > Job.longestSeries / 2 { return }
+    let series = files.recipes(start..<max(start, min(files.count, start + Job.longestSeries)))
+    if let first = series.first, conversions.renditions.comesInSeries(first, of: file.subject) {
+      endOfSeries.store(start + series.count, ordering: .relaxed)
+      return conversions.renditions.prepareSeries(series, of: file.subject)
+    }
+    for recipe in series.prefix(Self.ahead) { conversions.renditions.prepare(recipe, of: file.subject) }
   }
 
   func listing(_ blocking: BlockingMode) throws(Fault) -> any DirectoryCursor {

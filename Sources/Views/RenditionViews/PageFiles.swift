@@ -55,9 +55,6 @@ struct PageFiles: DirectoryContents {
 }
 
 extension PageSelection {
-  /// The page if the selection is a single page.
-  var page: Int? { runs.count == 1 && runs[0].first == runs[0].last ? runs[0].first : nil }
-
   /// Returns whether a document with `total` pages has all of them.
   fileprivate func isThere(in total: Int) -> Bool {
     runs.allSatisfy { $0.first <= total && ($0.last ?? total) <= total }

@@ -34,6 +34,9 @@ public struct PageSelection: Arguments {
     self.runs = runs
   }
 
+  /// The page if the selection is a single page.
+  public var page: Int? { runs.count == 1 && runs[0].first == runs[0].last ? runs[0].first : nil }
+
   /// Parses a page number of up to a billion.
   private static func number(_ text: Substring) -> Int? {
     guard (1...12).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),

@@ -4,11 +4,14 @@ extension Conversion {
 
   /// Some of a PDF's pages. The result can be larger than expected: one page may contain most of the document, and its
   /// objects are no longer compressed together.
-  public static let pages = Conversion(
-    "pages", from: [.pdf], to: .pdf, as: .inView, arguments: PageSelection.self, listed: [.pdf], size: .guess(2),
-    programs: ["ffpages", "ffconvert"],
-    meaning: ("any PDF", "a PDF for each page; by name also `2-5.pdf`, `1,3,9-.pdf`")
-  ).reducible(for: [.pdf])
+  public static let pages = {
+    var conversion = Conversion(
+      "pages", from: [.pdf], to: .pdf, as: .inView, arguments: PageSelection.self, listed: [.pdf], size: .guess(2),
+      programs: ["ffpages", "ffconvert"],
+      meaning: ("any PDF", "a PDF for each page; by name also `2-5.pdf`, `1,3,9-.pdf`"))
+    conversion.comesInSeries = true
+    return conversion.reducible(for: [.pdf])
+  }()
 
   /// The document with smaller images.
   public static let compressed = {

@@ -82,6 +82,8 @@ public struct Conversion: Sendable {
   public var outputLimit = Job.usualOutput
   /// The maximum multiple of the usual time limit. Text recognition takes seconds per page.
   public var slowness = 1
+  /// Whether a job can make several files at a time, which are the next ones in the view. See `Job.Work.series`.
+  public var comesInSeries = false
   /// The verb of the conversion that reads a single page for this one. Each page is a job of its own, and its result is
   /// kept. The input is a `Bundle` of the file and these results. `nil` if the file alone is the input.
   public var pageVerb: String?

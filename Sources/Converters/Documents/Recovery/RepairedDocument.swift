@@ -3,22 +3,8 @@ public import WorkerKit
 
 /// An in-memory copy of all pages of a damaged document, for readers that find fewer in the original.
 @safe public final class RepairedDocument {
-  private final class Memory: DocumentSink {
-    var bytes: [UInt8] = []
-
-    func write(_ more: RawSpan) throws(JobFailure) {
-      guard bytes.count + more.byteCount <= RepairedDocument.largest else {
-        throw JobFailure(.limit, "is damaged, and too large to be repaired")
-      }
-      unsafe more.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
-    }
-
-    func truncate(to size: Int) { bytes.removeLast(bytes.count - size) }
-    func reasonForFailure() {}
-  }
-
   /// The maximum size of the copy, in bytes.
-  fileprivate static let largest = 1 << 30
+  private static let largest = 1 << 30
 
   /// The copy. Valid as long as this object.
   public let bytes: UnsafeRawBufferPointer
@@ -27,7 +13,8 @@ public import WorkerKit
   ///
   /// - Parameter passwords: candidates for opening the document.
   public init(of input: JobInput, _ passwords: [[UInt8]]) throws(JobFailure) {
-    let memory = Memory()
+    let tooLarge = JobFailure(.limit, "is damaged, and too large to be repaired")
+    let memory = MemorySink(limit: Self.largest, tooLarge)
     try PagedDocument(input, passwords).writeAll(to: memory)
     let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: memory.bytes.count, alignment: 1)
     unsafe copy.copyBytes(from: memory.bytes)
