@@ -112,6 +112,11 @@ public final class ChangeWatch: Sendable {
     /// Any file may have changed.
     case unknown
 
+    /// Whether no file has changed.
+    public var isEmpty: Bool {
+      if case .named(let names) = self { names.isEmpty } else { false }
+    }
+
     public func contains(_ name: FileName) -> Bool {
       switch self {
       case .named(let names): names.contains(name)

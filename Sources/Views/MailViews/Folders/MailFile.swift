@@ -75,7 +75,7 @@ struct MailFile: Sendable {
   }
 
   /// Returns whether a message precedes another one: by number, then by name.
-  static func isBefore(_ one: MailFile, _ other: MailFile) -> Bool {
+  static func isBefore(_ one: borrowing MailFile, _ other: borrowing MailFile) -> Bool {
     if one.number != other.number { return one.number < other.number }
     let (name, rival) = (
       MessageState.parts(ofMaildirName: one.name.bytes).base, MessageState.parts(ofMaildirName: other.name.bytes).base
@@ -97,7 +97,7 @@ struct MailFile: Sendable {
 extension NumberBook.Key {
   /// The key of a message file. Names in a Maildir, and of Apple Mail's files, are not reused. Other files may be
   /// renamed. In an archive, all files get new inode numbers with each change.
-  init(_ file: MailFile, isInMaildir: Bool, isInArchive: Bool) {
+  init(_ file: borrowing MailFile, isInMaildir: Bool, isInArchive: Bool) {
     let identity = file.identity
     if isInArchive {
       exact =

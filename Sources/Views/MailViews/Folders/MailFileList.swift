@@ -1,5 +1,6 @@
 internal import Bytes
 internal import Files
+internal import Glibc
 internal import Mail
 internal import Tree
 
@@ -122,8 +123,11 @@ struct MailFileList: Sendable {
     let isTrusted: Bool
     /// Whether each file is unchanged.
     var isKept: [Bool]
-    private(set) lazy var byInode = Dictionary(
+    private lazy var byInode = Dictionary(
       list.files.enumerated().map { ($0.element.identity.inode, $0.offset) }, uniquingKeysWith: { first, _ in first })
+    /// The number of files that were searched for without `byInode`, which takes longer to create than a few searches.
+    private var searches = 0
+    private static let mostSearches = 8
 
     init(_ list: MailFileList, isTrusted: Bool) {
       self.list = list
@@ -135,18 +139,33 @@ struct MailFileList: Sendable {
     mutating func keep(all place: Int) -> [FileName] {
       var changed: [FileName] = []
       let changes = list.places[place].changes
-      for (index, file) in list.files.enumerated() where Int(file.folder) == place {
-        isKept[index] = !changes.contains(file.name)
-        if !isKept[index] { changed.append(file.name) }
+      let isUnchanged = changes.isEmpty
+      let listed = list.files
+      let files = listed.span
+      for index in files.indices where Int(files[index].folder) == place {
+        isKept[index] = isUnchanged || !changes.contains(files[index].name)
+        if !isKept[index] { changed.append(files[index].name) }
       }
       return changed
     }
 
+    /// The unchanged files.
+    var kept: [MailFile] {
+      isKept.contains(false) ? list.files.indices.filter { isKept[$0] }.map { list.files[$0] } : list.files
+    }
+
     /// Returns the index of the file with this name and inode in a directory.
     mutating func index(of name: ArraySlice<UInt8>, _ inode: UInt64, in place: Int) -> Int? {
-      guard let index = byInode[inode], Int(list.files[index].folder) == place, list.files[index].name.bytes == name
+      guard let index = index(of: inode), Int(list.files[index].folder) == place, list.files[index].name.bytes == name
       else { return nil }
       return index
+    }
+
+    private mutating func index(of inode: UInt64) -> Int? {
+      searches += 1
+      if searches > Self.mostSearches { return byInode[inode] }
+      let files = list.files.span
+      return files.indices.first { files[$0].identity.inode == inode }
     }
   }
 
@@ -189,7 +208,7 @@ struct MailFileList: Sendable {
       for name in numbers { try add(name, in: 0, &known) }
     }
     if let known, known.isKept.contains(true) {
-      files = zip(known.list.files, known.isKept).compactMap { $1 ? $0 : nil } + files
+      files = known.kept + files
     }
     return isMaildir || !files.isEmpty
   }
@@ -227,7 +246,14 @@ struct MailFileList: Sendable {
     }
     guard files.count < Self.most else { throw Fault(.limit, "it has more than \(Self.most) messages") }
     let share = try shares.number(attributes) { () throws(Fault) in
-      try folder.child(named: name, .blocking)?.item.accessList()
+      guard let real = folder as? RealFolder else {
+        return try folder.child(named: name, .blocking)?.item.accessList()
+      }
+      // A file that is removed or replaced meanwhile changes the directory's times.
+      do throws(Fault) { return try real.accessList(of: name) } catch {
+        guard error.kind == .system(ENOENT) else { throw error }
+        return nil
+      }
     }
     files.append(MailFile(name, attributes, in: place, isInMaildir: isMaildir, rights: share))
   }
@@ -248,19 +274,27 @@ struct MailFileList: Sendable {
     }
   }
 
+  /// Returns whether `isInOrder` holds for each file and the next one. Copies none of them.
+  private func areSuccessive(_ isInOrder: (borrowing MailFile, borrowing MailFile) -> Bool) -> Bool {
+    let all = files.span
+    return all.indices.dropFirst().allSatisfy { isInOrder(all[$0 - 1], all[$0]) }
+  }
+
   /// Sorts the files by name, removes duplicates, and computes the rights and the hash of the ctimes.
   private mutating func finish() {
-    // The files of the earlier list are already sorted, which speeds up the sort.
-    files.sort(by: MailFile.isBefore)
-    if zip(files, files.dropFirst()).contains(where: { $0.hash == $1.hash && $0.identity == $1.identity }) {
+    // The files of the earlier list are already sorted, and most new ones follow them.
+    if !areSuccessive(MailFile.isBefore) { files.sort(by: MailFile.isBefore) }
+    if !areSuccessive({ $0.hash != $1.hash || $0.identity != $1.identity }) {
       var single: [MailFile] = []
       for file in files where single.last?.identity != file.identity { single.append(file) }
       files = single
     }
     var isUsed = [Bool](repeating: false, count: shares.all.count)
-    for file in files {
-      changes ^= file.changes
-      isUsed[Int(file.rights)] = true
+    let listed = files
+    let all = listed.span
+    for index in all.indices {
+      changes ^= all[index].changes
+      isUsed[Int(all[index].rights)] = true
     }
     for (share, isUsed) in zip(shares.all, isUsed) where isUsed { rights.narrow(to: share) }
   }

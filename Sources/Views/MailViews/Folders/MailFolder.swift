@@ -64,12 +64,13 @@ final class MailFolder: NumberedSource {
     }
     let numbers = stored?.numbers ?? MessageNumbers(of: files.files)
     var book = NumberBook(numberStore(mailboxes.index))
-    book.add(
-      files.files.map { key(of: $0) })
+    let all = files.files
+    let list = all.span
+    book.add(list.indices.map { key(of: list[$0]) })
     book.finish()
     var hashes = (StableHash(), StableHash(seed: 1))
-    for (number, file) in zip(numbers.numbers, files.files) {
-      let word = UInt64(number) << 8 | UInt64(file.state.rawValue)
+    for index in list.indices {
+      let word = UInt64(numbers.numbers[index]) << 8 | UInt64(list[index].state.rawValue)
       hashes.0.combine(word)
       hashes.1.combine(word)
     }
@@ -87,13 +88,17 @@ final class MailFolder: NumberedSource {
     return index.map { NumberStore(of: identity, isTree: false, $0) }
   }
 
-  private func key(of file: MailFile) -> NumberBook.Key {
-    NumberBook.Key(file, isInMaildir: files.list.isMaildir, isInArchive: files.identity == nil)
+  private func key(of file: borrowing MailFile) -> NumberBook.Key {
+    NumberBook.Key(file, isInMaildir: files.list.isMaildir, isInArchive: files.isInArchive)
   }
 
   func serial(at position: Int, _ blocking: BlockingMode) throws(Fault) -> Int {
-    let serials = try serials(blocking)
-    return position < serials.count ? serials[position] : position + 1
+    func serial(_ serials: borrowing SerialNumbers) -> Int {
+      position < serials.count ? serials[position] : position + 1
+    }
+    // Read in place, because a listing requests each of them.
+    if let serial = known.withLock({ known in known.map { serial($0.serials) } }) { return serial }
+    return serial(try serials(blocking))
   }
 
   func position(ofSerial number: Int, _ blocking: BlockingMode) throws(Fault) -> Int? {
@@ -164,10 +169,12 @@ final class MailFolder: NumberedSource {
     // The files have to be read.
     if blocking == .immediate { throw .later }
     let known = try numbering()
+    let all = files.files
+    let list = all.span
     var blocks: [Int: [MessageRow]] = [:]
     var rows: [MessageRow] = []
     rows.reserveCapacity(size)
-    for position in first..<min(files.files.count, first + size) {
+    for position in first..<min(list.count, first + size) {
       let (block, index) = Int(known.numbers.numbers[position]).quotientAndRemainder(dividingBy: size)
       let numbered: [MessageRow]
       if let found = blocks[block] {
@@ -176,14 +183,14 @@ final class MailFolder: NumberedSource {
         numbered = try self.rows(ofNumbers: block, known)
         blocks[block] = numbered
       }
-      rows.append(shown(numbered[index], files.files[position]))
+      rows.append(shown(numbered[index], list[position]))
     }
     mailboxes?.blocks.insert(rows, for: place, cost: Mailboxes.blockCost)
     return rows
   }
 
   /// Returns a row with the state from the file's name.
-  private func shown(_ row: MessageRow, _ file: MailFile) -> MessageRow {
+  private func shown(_ row: MessageRow, _ file: borrowing MailFile) -> MessageRow {
     var row = row
     row.note(file.state)
     // Identifies the bytes: an open part of a message stays valid as long as its file.

@@ -12,6 +12,8 @@ final class MessageFiles: Item, ScannedDirectory {
   let shown: Attributes
   /// A hash of everything that is shown of the files.
   let state: UInt64
+  /// Whether the directory is in an archive or another view.
+  let isInArchive: Bool
   private let folders: DirectoryScanCache<MessageFiles>
   var inode: UInt64 { folder.inode }
   var kind: Kind { .folder }
@@ -24,13 +26,15 @@ final class MessageFiles: Item, ScannedDirectory {
     folder = found.item
     self.list = list
     self.folders = folders
+    isInArchive = !(found.item is RealFolder)
     let rights = list.rights.applied(to: found.attributes)
     var state = StableHash(seed: found.item.inode)
     var size: Int64 = 0
-    for file in list.files {
-      state.combine(file.hash)
-      state.combine(UInt64(file.folder) << 8 | UInt64(file.state.rawValue))
-      size = Bounds.sum(size, file.identity.size)
+    let files = list.files.span
+    for index in files.indices {
+      state.combine(files[index].hash)
+      state.combine(UInt64(files[index].folder) << 8 | UInt64(files[index].state.rawValue))
+      size = Bounds.sum(size, files[index].identity.size)
     }
     state.combine(list.changes)
     for word in [UInt64(rights.owner), UInt64(rights.group), UInt64(rights.permissions)] { state.combine(word) }

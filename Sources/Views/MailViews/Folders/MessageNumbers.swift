@@ -46,23 +46,36 @@ struct MessageNumbers: Sendable {
     positions = Array(repeating: Self.none, count: stored.count)
     numbers = []
     numbers.reserveCapacity(files.count)
-    var known: [UInt64: UInt32] = Dictionary(minimumCapacity: stored.count)
-    for (number, identity) in stored.enumerated() {
+    let list = files.span
+    // Most messages follow each other as before.
+    var next = 0
+    var others: [Int] = []
+    for position in list.indices {
+      if let number = stored[next...].prefix(Self.mostSkipped).firstIndex(of: list[position].identity) {
+        numbers.append(UInt32(number))
+        positions[number] = UInt32(position)
+        next = number + 1
+      } else {
+        numbers.append(Self.none)
+        others.append(position)
+      }
+    }
+    var known: [UInt64: UInt32] = [:]
+    for (number, identity) in stored.enumerated() where !others.isEmpty && positions[number] == Self.none {
       if let identity { known[identity.hash] = UInt32(number) }
     }
-    for (position, file) in files.enumerated() {
-      if let number = known[file.identity.hash], identities[Int(number)] == file.identity,
-        positions[Int(number)] == Self.none
-      {
-        numbers.append(number)
+    for position in others {
+      let identity = list[position].identity
+      if let number = known[identity.hash], stored[Int(number)] == identity, positions[Int(number)] == Self.none {
+        numbers[position] = number
         positions[Int(number)] = UInt32(position)
         continue
       }
       let number = identities.count
       guard number < Int(Int32.max) else { return nil }
-      numbers.append(UInt32(number))
+      numbers[position] = UInt32(number)
       positions.append(UInt32(position))
-      identities.append(file.identity)
+      identities.append(identity)
       changed.insert(number / BlockIndex.blockSize)
     }
     for number in stored.indices where positions[number] == Self.none && stored[number] != nil {
@@ -73,6 +86,8 @@ struct MessageNumbers: Sendable {
     if identities.count > 2 * files.count + Self.mostGone { return nil }
   }
 
+  /// The number of stored numbers after the last message's among which the next message's is searched for first.
+  private static let mostSkipped = 4
   /// The number of removed messages whose numbers are always kept.
   private static let mostGone = 4096
 
