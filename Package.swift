@@ -177,7 +177,7 @@ let package = Package(
       "AllViews", in: "Views",
       [
         "Bytes", "Threads", "Files", "Zip", "Tables", "Index", "Catalogue", "Jobs", "Tree", "ArchiveViews", "FindViews",
-        "MailViews", "TableViews", "RenditionViews", "Unpacking",
+        "MailViews", "TableViews", "RenditionViews", "Unpacking", "EncryptedFiles",
       ], optimised),
     module(
       "ArchiveViews", in: "Views",
@@ -219,6 +219,9 @@ let package = Package(
     module("Cue", in: "Parsers", ["Text"]),
     module("PersonalFolders", in: "Parsers", ["Bytes", "Locks"]),
     module("XML", in: "Parsers", ["Bytes"], optimised),
+    module(
+      "EncryptedFiles", in: "Parsers", ["Bytes", "Locks", "Codecs", "Entries", "Text", "XML", "Zip", "COpenSSL"],
+      optimised),
     module("ServerAnswers", in: "Parsers", ["Bytes", "Text", "XML"], optimised),
 
     // What other packages use of them: small and stable.
@@ -325,7 +328,7 @@ let package = Package(
       name: "Fuzzing",
       dependencies: [
         "Bytes", "Files", "Codecs", "Entries", "Zip", "Tar", "HTML", "Mail", "Tables", "Cards", "Cue",
-        "PersonalFolders",
+        "PersonalFolders", "EncryptedFiles",
         "Index",
         "Catalogue", "Jobs",
         "Tree", "AllViews",
@@ -370,6 +373,7 @@ let package = Package(
     tests("PixelsTests", ["Pixels", "Fuzzing"]),
     tests("ScanningTests", ["Catalogue", "WorkerKit", "Pixels", "Scanning"]),
     tests("TablesTests", ["Bytes", "Tables"]),
+    tests("EncryptedFilesTests", ["Bytes", "Codecs", "EncryptedFiles", "Fuzzing"]),
     tests("OfficeTests", ["Catalogue", "WorkerKit", "Office", "Fuzzing"]),
     tests("CueTests", ["Cue", "Fuzzing"]),
     tests("PersonalFoldersTests", ["Bytes", "PersonalFolders", "Fuzzing"]),
@@ -390,7 +394,7 @@ if let choice = Context.environment["FFMOUNT_PROGRAMS"] {
     "libraryleaks", "largest-attachments", "pdf-thumbnails", "MailReading", "ZipReading", "ContentReading",
   ]
   if choice == "local" {
-    omitted.formUnion(["ffserve", "ffremote", "ServerAnswers", "XML", "CAvahi", "CCrypt", "CQRCode", "CCurl"])
+    omitted.formUnion(["ffserve", "ffremote", "ServerAnswers", "CAvahi", "CCrypt", "CQRCode", "CCurl"])
     package.dependencies.removeAll { dependency in
       guard case .sourceControl(_, let location, _) = dependency.kind else { return false }
       return location.hasSuffix("swift-nio") || location.hasSuffix("swift-nio-ssl")

@@ -209,6 +209,7 @@ extension Tree {
   ) throws(Fault) -> LookupResult? {
     var described = Source(item: source.item, attributes: source.attributes, name: name, folder: folder)
     described.isCheckedAlways = isShared || writing != nil
+    described.decryption = views.decryption
     guard caller != nil else { return try view.item(of: described, request, blocking) }
     var secrecy = source.secrecy
     if secrecy != .concealed {

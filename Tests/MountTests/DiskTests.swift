@@ -402,8 +402,8 @@ struct DiskTests {
           7-Zip's library is not installed: disk images and encrypted 7z archives are not shown \
           (install the package p7zip-full)
           do      install the package p7zip-full
-          do      install the package p7zip-full for 7z archives; unpack RAR archives with a program that decrypts, \
-          unar or unrar
+          do      install the package p7zip-full for 7z archives; give RAR archives their password with \
+          ffmount unlock, or unpack them with unar or unrar
 
           """, "\(said.errors)")
     }

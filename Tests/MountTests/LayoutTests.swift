@@ -75,7 +75,7 @@ import Testing
             none.docx: is not a document that LibreOffice can read 
             Before and after
             cat: locked.docx.as-pdf: Permission denied
-            locked.docx: is encrypted with a password, which ffmount supports only for DOC and XLS
+            locked.docx: is encrypted with a password in a way that is not supported
             ls: cannot access 'letter.docx.as-docx': No such file or directory
 
             """)

@@ -138,7 +138,7 @@ import Testing
             none.docx: is not a readable office document (expected an end of central directory record in the last 46 bytes, \
             found none)
             cat: locked.docx.as-txt: Permission denied
-            locked.docx: is encrypted with a password, and ffmount does not open encrypted office documents
+            locked.docx: is encrypted with a password in a way that is not supported
 
             """)
       }

@@ -65,7 +65,7 @@ import Testing
   @Test func unsupportedDocumentsReportReason() throws {
     let compound: [UInt8] = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1] + Array(repeating: 0, count: 504)
     func entry(_ name: String) -> [UInt8] { (name + "\0").utf16.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] } }
-    let encrypted = "is encrypted with a password, and ffmount does not open encrypted office documents"
+    let encrypted = "is encrypted with a password in a way that is not supported"
     for name in ["EncryptedPackage", "ENCRYPTEDPACKAGE"] {
       #expect(try MadeOffice.text(of: compound + entry(name)) == .failed(.locked, encrypted))
     }

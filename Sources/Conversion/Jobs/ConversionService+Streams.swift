@@ -17,7 +17,7 @@ extension ConversionService {
     let key = Key(revision: subject.revision, work: .make(recipe))
     if making != .whole {
       if let known = try knownOrGrowing(key, isPatient: isPatient) { return known }
-      let bytes = try FileSource.settled(blocking, subject.open)
+      let bytes = try bytes(of: subject, for: key, blocking)
       if let rendition = try keptBefore(key, recipe, bytes, blocking) { return rendition }
       let size = try measure(recipe, of: subject, blocking)
       let isInOrder = notes.remark(of: .measure(recipe), inState: key.revision) == JobAnswer.inOrder
@@ -34,7 +34,8 @@ extension ConversionService {
     _ recipe: Recipe, of subject: Subject, size: Int64, _ blocking: BlockingMode
   ) throws(Fault) -> any ByteSource {
     try heedPasswords(blocking)
-    return parted(recipe, try FileSource.settled(blocking, subject.open), subject, size: size)
+    let bytes = try bytes(of: subject, for: Key(revision: subject.revision, work: .make(recipe)), blocking)
+    return parted(recipe, bytes, subject, size: size)
   }
 
   private func knownOrGrowing(_ key: Key, isPatient: () -> Bool) throws(Fault) -> (any ByteSource)? {
@@ -77,7 +78,7 @@ extension ConversionService {
     }
     let key = Key(revision: subject.revision, work: work)
     _ = try known(key)
-    let bytes = try FileSource.settled(blocking, subject.open)
+    let bytes = try bytes(of: subject, for: key, blocking)
     throw begin(key, bytes, subject) { [self] task, worker in
       measure(recipe, of: bytes, inState: key.revision, task, worker)
     }

@@ -94,9 +94,22 @@ public final class ConversionService: Sendable {
     let key = Key(revision: subject.revision, work: .make(recipe))
     defer { ahead.removeValue(for: key) }
     if let known = try known(key) { return known }
-    let bytes = try FileSource.settled(blocking, subject.open)
+    let bytes = try bytes(of: subject, for: key, blocking)
     if let rendition = try keptBefore(key, recipe, bytes, blocking) { return rendition }
     throw begin(recipe, of: try gathered(bytes, for: key, blocking), subject, wants: .whole)
+  }
+
+  /// Opens the bytes of a job's source. A missing password is recorded as the failure of the job.
+  func bytes(of subject: Subject, for key: Key, _ blocking: BlockingMode) throws(Fault) -> any ByteSource {
+    do throws(Fault) { return try FileSource.settled(blocking, subject.open) } catch {
+      guard error.kind == .locked else { throw error }
+      let path = subject.path()
+      state.withLock { state in
+        state.note(Failure(fault: error, isLasting: true, pending: nil), key)
+        state.failed.add(path, recipe: key.work.name, reason: error.description)
+      }
+      throw error
+    }
   }
 
   /// Returns a cached result, if any, and records its use.
@@ -215,7 +228,7 @@ public final class ConversionService: Sendable {
     }
     let key = Key(revision: subject.revision, work: work)
     _ = try known(key)
-    let bytes = try FileSource.settled(blocking, subject.open)
+    let bytes = try bytes(of: subject, for: key, blocking)
     throw begin(key, bytes, subject) { [self] task, worker in
       count(verb, in: bytes, inState: key.revision, task, worker)
     }

@@ -55,18 +55,14 @@ public final class OfficeDocument {
   private static func refuseIfEncrypted(_ package: OfficePackage) throws(JobFailure) {
     guard let reader = try package.reader("META-INF/manifest.xml") else { return }
     while let event = try reader.next() {
-      if case .start(let element) = event, element.name == "manifest:encryption-data" { throw encrypted }
+      if case .start(let element) = event, element.name == "manifest:encryption-data" { throw OfficeKind.locked }
     }
-  }
-
-  private static var encrypted: JobFailure {
-    JobFailure(.locked, "is encrypted with a password, and ffmount does not open encrypted office documents")
   }
 
   /// Returns the reason why a compound file is not read. It is an encrypted document, or one from before 2007.
   private static func refusal(ofCompound input: JobInput) -> JobFailure {
     OfficeKind.hasEntry("EncryptedPackage", in: input)
-      ? encrypted
+      ? OfficeKind.locked
       : JobFailure(.unsupported, "is in the format of Office before 2007, whose text is not read")
   }
 

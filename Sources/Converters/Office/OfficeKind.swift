@@ -17,9 +17,9 @@ public enum OfficeKind {
     return folders.first(where: { !package.names(in: $0.name).isEmpty })?.ending ?? ""
   }
 
-  /// A failure due to the lack of a program that opens the document.
+  /// A failure due to an encryption that nothing here decrypts.
   public static var locked: JobFailure {
-    JobFailure(.locked, "is encrypted with a password, which ffmount supports only for DOC and XLS")
+    JobFailure(.locked, "is encrypted with a password in a way that is not supported")
   }
 
   /// Returns whether LibreOffice opens documents of this kind with a password in a sandbox. Other kinds need services

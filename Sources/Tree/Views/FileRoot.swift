@@ -6,6 +6,7 @@ public final class FileRoot: Item {
   private let folder: RealFolder
   private let name: FileName
   private let view: any View
+  private let decryption: (any Decryption)?
   public let inode: UInt64
   public let listsViews: Bool
   public var kind: Kind { .folder }
@@ -18,7 +19,9 @@ public final class FileRoot: Item {
   {
     folder = try RealFolder(root: root)
     self.name = name
-    let source = try Source(name, in: folder)
+    decryption = views.decryption
+    var source = try Source(name, in: folder)
+    source.decryption = views.decryption
     var chosen: (view: any View, item: any Item)?
     for view in views.all where preferred == nil || view.name == preferred {
       guard let found = try view.item(of: source, ViewRequest(source: name), .blocking), found.item.kind == .folder
@@ -42,7 +45,13 @@ public final class FileRoot: Item {
   fileprivate var names: (file: FileName, view: FileName) { (name, view.listedName(beside: name)) }
 
   /// The source file.
-  var source: Source { get throws(Fault) { try Source(name, in: folder) } }
+  var source: Source {
+    get throws(Fault) {
+      var source = try Source(name, in: folder)
+      source.decryption = decryption
+      return source
+    }
+  }
 
   private func current(_ blocking: BlockingMode) throws(Fault) -> LookupResult {
     guard let found = try view.item(of: source, ViewRequest(source: name), blocking) else {

@@ -18,6 +18,7 @@ extension Source {
   fileprivate func entry(_ found: LookupResult, named name: FileName, in folder: Node) -> Source {
     var source = Source(item: found.item, attributes: found.attributes, name: name, folder: folder)
     source.isCheckedAlways = isCheckedAlways
+    source.decryption = decryption
     return source
   }
 }
@@ -44,6 +45,7 @@ extension Tree {
     guard let attributes = try? nodes.root.item.attributes(.blocking) else { return nil }
     var source = Source(item: nodes.root.item, attributes: attributes, name: "", folder: nodes.root)
     source.isCheckedAlways = isShared || writing != nil
+    source.decryption = views.decryption
     return source
   }
 

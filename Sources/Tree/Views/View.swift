@@ -149,6 +149,8 @@ public struct Source: Sendable {
   /// Whether each reply depends on the file's current permissions and bytes. True if several users see the mount or it
   /// is writable.
   var isCheckedAlways = false
+  /// Decrypts the file's bytes. Nil if nothing does.
+  package var decryption: (any Decryption)?
   /// The file's own owner and permissions, even if `attributes` are those of a derived item.
   private(set) var face: AccessAttributes
 
@@ -172,6 +174,7 @@ public struct Source: Sendable {
     if attributes.kind == .folder { shown.permissions &= ~0o444 | shown.permissions << 2 }
     var source = Source(item: item, attributes: shown, name: name, folder: folder, isConcealed: true)
     source.isCheckedAlways = isCheckedAlways
+    source.decryption = decryption
     source.face = face
     return source
   }
@@ -212,15 +215,33 @@ public struct Source: Sendable {
   package func head(_ blocking: BlockingMode) throws(Fault) -> ArraySlice<UInt8> {
     if isConcealed { throw Fault(.system(EACCES)) }
     if let head = item.knownHead { return head[...] }
-    return try item.open(pinned: false, blocking).head(SniffedViewCache.headSize, blocking)
+    let stored = try item.open(pinned: false, blocking)
+    var bytes = stored
+    do throws(Fault) { bytes = try plain(stored, blocking) } catch { if error.kind != .locked { throw error } }
+    return try bytes.head(SniffedViewCache.headSize, blocking)
   }
 
   /// Opens the file's bytes and determines their size. Reads throw if the file changes afterwards.
   public func open(_ blocking: BlockingMode) throws(Fault) -> any ByteSource {
     // The bytes come from the directory's files, and the caller may not read all of them.
     if isConcealed, attributes.kind == .folder { throw Fault(.system(EACCES)) }
-    return try item.content(blocking)
+    return try plain(item.content(blocking), blocking)
   }
+
+  /// Returns the decrypted bytes of an encrypted file. Returns those of any other file unchanged.
+  private func plain(_ bytes: any ByteSource, _ blocking: BlockingMode) throws(Fault) -> any ByteSource {
+    // Results of conversions are not encrypted.
+    guard let decryption, item.knownHead == nil else { return bytes }
+    return try decryption.plain(bytes, of: revision, blocking)
+  }
+}
+
+/// The decryption of files before any view reads them.
+public protocol Decryption: Sendable {
+  /// Returns the decrypted bytes of an encrypted file, and `bytes` of any other. Throws `locked` if no password fits.
+  ///
+  /// - Parameter revision: Identifies the state of the file.
+  func plain(_ bytes: any ByteSource, of revision: UInt64, _ blocking: BlockingMode) throws(Fault) -> any ByteSource
 }
 
 extension Item {
@@ -265,12 +286,17 @@ public struct Views: Sendable {
   let listedBesideFolders: [any View]
   /// The maximum nesting depth in archives at which a listing shows views.
   public let depth: Int
+  /// The decryption of the files that the views are made of. Nil if there is none.
+  let decryption: (any Decryption)?
   private let listed: ExtensionTable<any View>
   private let named: ExtensionTable<any View>
 
   /// Creates the views, in lookup order.
-  package init(_ all: [any View], listing: ViewListing = ViewListing(), depth: Int) {
+  package init(
+    _ all: [any View], listing: ViewListing = ViewListing(), depth: Int, decryption: (any Decryption)? = nil
+  ) {
     self.all = all
+    self.decryption = decryption
     self.listing = listing
     self.depth = depth
     listedBesideFolders = all.filter { !$0.markers.isEmpty || !$0.folderExtensions.isEmpty }

@@ -1,6 +1,7 @@
 internal import ArchiveViews
 public import Bytes
 internal import Catalogue
+internal import EncryptedFiles
 internal import Files
 public import FindViews
 public import Index
@@ -35,7 +36,9 @@ extension Views {
     let services = ViewServices(
       listing: listing, unpacking: unpacking, index: index, zip: zip, conversions: conversions, searches: searches,
       memory: memory)
-    self.init(Self.families.flatMap { $0(services) }, listing: listing, depth: depth)
+    self.init(
+      Self.families.flatMap { $0(services) }, listing: listing, depth: depth,
+      decryption: FileDecryption(zip.passwords, unpacking.decoded))
   }
 
   /// The families of views, in the order in which they are consulted, with one line each.
@@ -136,6 +139,8 @@ extension Views {
   /// The descriptions of the views, in the order in which they are consulted.
   public static var descriptions: [ViewDescription] { known.all.flatMap(\.descriptions) }
 }
+
+extension FileDecryption: Decryption {}
 
 /// The dependencies of views.
 private struct ViewServices: Sendable {

@@ -99,6 +99,8 @@ final class Archive: Sendable {
     var tree: ArchiveTree?
     /// The size of the tree, in bytes.
     var size = 0
+    /// The edition of the passwords with which the tree was read. Nil if it is unknown.
+    var edition: UInt64?
     var fault: Fault?
     /// The time at which the fault expires, on the monotonic clock in nanoseconds. Nil if it lasts until the file
     /// changes.
@@ -139,6 +141,7 @@ final class Archive: Sendable {
     defer { turn.unlock() }
     if let known = try known() { return known }
     guard let archives else { throw .ending }
+    let edition = blocking == .blocking ? passwordEdition : nil
     let memory = MemoryShare(in: archives.memory)
     do throws(Fault) {
       let tree = try ArchiveTree(
@@ -147,7 +150,7 @@ final class Archive: Sendable {
       try bytes.verify()
       state.withLock { state in
         state.tree = tree
-        state.size = memory.size
+        (state.size, state.edition) = (memory.size, edition)
         state.cut = bytes.earlyEnd?.fault
       }
       lacksParts.store(tree.archive.lacksParts, ordering: .relaxed)
@@ -179,6 +182,9 @@ final class Archive: Sendable {
     if let fault { throw fault }
     return nil
   }
+
+  /// The edition of the passwords. May block.
+  private var passwordEdition: UInt64? { archives?.options.passwords.now.number }
 
   /// The tree if it is in memory.
   var tree: ArchiveTree? {
@@ -216,6 +222,14 @@ final class Archive: Sendable {
     return dropped.1
   }
 
+  /// Returns whether the content is an archive or compressed, regardless of the name, or cannot be decrypted.
+  func mayBeArchive(_ blocking: BlockingMode) throws(Fault) -> Bool {
+    do throws(Fault) { return try isArchive(blocking) } catch {
+      if error.kind == .locked { return true }
+      throw error
+    }
+  }
+
   /// Returns whether the content is an archive or compressed, regardless of the name.
   func isArchive(_ blocking: BlockingMode) throws(Fault) -> Bool {
     if let known = state.withLock({ $0.isArchive }) { return known }
@@ -240,7 +254,17 @@ final class Archive: Sendable {
     let isSequence = before.0 != ArchiveTree.root && tree.entries.sibling(after: before.0) == node
     if let bytes = before.1 { return (bytes, true) }
     let archive = tree.archive
-    return (early ? try archive.openEarly(node, blocking) : try archive.open(node, blocking), isSequence)
+    do throws(Fault) {
+      return (early ? try archive.openEarly(node, blocking) : try archive.open(node, blocking), isSequence)
+    } catch {
+      // With other passwords, the list may be made of the decrypted archive.
+      guard error.kind == .locked, archive is ListedArchive else { throw error }
+      if blocking == .immediate { throw .later }
+      guard passwordEdition != state.withLock({ $0.edition }) else { throw error }
+      _ = dropTree()
+      let archive = try self.tree(blocking).archive
+      return (early ? try archive.openEarly(node, blocking) : try archive.open(node, blocking), false)
+    }
   }
 
   /// Returns the entry after `node` if it is worth decoding ahead.

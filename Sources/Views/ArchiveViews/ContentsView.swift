@@ -92,7 +92,7 @@ package struct ContentsView: FolderView {
     let archive = archives.archive(of: whole)
     // A view that is listed exists without a check. Otherwise, the content of this part decides, because the process
     // may not be permitted to read the other parts.
-    if !source.isConcealed, !isListed(beside: source.name), try !archives.archive(of: source).isArchive(blocking) {
+    if !source.isConcealed, !isListed(beside: source.name), try !archives.archive(of: source).mayBeArchive(blocking) {
       return nil
     }
     let root = ArchiveItem(archive)

@@ -128,7 +128,8 @@ extension EntryRecord {
   /// The message about entries that do not match their checksum.
   public static let wrongSum = "does not match its recorded checksum"
   /// The message about encrypted entries.
-  public static let encryption = "is encrypted, and archives of this kind are not decrypted here, whatever the password"
+  public static let encryption =
+    "is encrypted, and no known password fits, or archives of this kind are not decrypted (-o password_file=FILE)"
 
   /// Returns the maximum plausible content of an archive of this size, in bytes.
   public static func largestContent(ofArchiveOf size: Int64) -> Int64 {

@@ -7,6 +7,12 @@ enum Advice {
   /// The advice for each phrase of an error, with `PATH` for the file. The first match is used.
   private static let table: [(word: String, advice: String)] = [
     (
+      "archives of this kind are not decrypted",
+      (Converter.packages(lackingFor: Converter.disk).isEmpty
+        ? "" : "\(Converter.remedy([Converter.disk])) for 7z archives; ")
+        + "give RAR archives their password with ffmount unlock, or unpack them with unar or unrar"
+    ),
+    (
       "password_file",
       "type: ffmount unlock PATH; or write the password into a file that only you can read (one per line, chmod 600 FILE), and mount with -o password_file=FILE"
     ),
@@ -25,12 +31,6 @@ enum Advice {
     ("was killed", "open it again: the file was not the cause"),
     ("No space", "make room on the disk, or type: ffmount cache clear"),
     ("no room for the result", "make room on the disk, or type: ffmount cache clear"),
-    (
-      "whatever the password",
-      (Converter.packages(lackingFor: Converter.disk).isEmpty
-        ? "" : "\(Converter.remedy([Converter.disk])) for 7z archives; ")
-        + "unpack RAR archives with a program that decrypts, unar or unrar"
-    ),
     (
       "is encrypted with a password",
       "open it with its password in another program, such as LibreOffice, and save a copy without one"

@@ -32,6 +32,8 @@ struct LockedFiles {
   private static let patience = Duration.seconds(2)
   /// The views of a real file whose files can be locked.
   private static let views = ["contents", "pages"]
+  /// The extensions of documents that only LibreOffice decrypts. Its result shows whether they are locked.
+  private static let oldDocuments: Set<Substring> = ["doc", "xls"]
 
   /// Searches the path itself and, if it is a view or has one, the first files in it. Blocks.
   var search: Search {
@@ -43,6 +45,10 @@ struct LockedFiles {
     if view == nil {
       for inside in Self.views.map({ "\(path).\($0)" }) where unsafe access(inside, F_OK) == 0 {
         if let found = first(in: inside, OwnAttributes(of: inside).view, &left) { return .found(found) }
+      }
+      if let ending = path.lowercased().split(separator: ".").last, Self.oldDocuments.contains(ending) {
+        let pages = "\(path).as-pdf"
+        if unsafe access(pages, F_OK) == 0, isLocked(pages) { return .found(pages) }
       }
     }
     return left > 0 ? .none : .unknown

@@ -1,0 +1,42 @@
+internal import Bytes
+internal import COpenSSL
+
+enum KeyDerivation {
+  /// Derives a key by PBKDF2.
+  static func key(
+    _ password: [UInt8], salt: [UInt8], _ function: HashFunction = .sha1, rounds: Int, size: Int
+  ) throws(Fault) -> [UInt8] {
+    var key = [UInt8](repeating: 0, count: size)
+    let text = password.map { CChar(bitPattern: $0) }
+    let result = unsafe PKCS5_PBKDF2_HMAC(
+      text, Int32(text.count), salt, Int32(salt.count), Int32(clamping: rounds),
+      function == .sha256 ? EVP_sha256() : EVP_sha1(), Int32(size), &key)
+    guard result == 1 else { throw Fault(.unsupported, "libcrypto has no PBKDF2") }
+    return key
+  }
+}
+
+extension ByteSource {
+  /// Returns whether encrypted bytes match the tag of AES-GCM. Reads all of them.
+  func isAuthentic(key: [UInt8], nonce: [UInt8], tag: [UInt8]) throws(Fault) -> Bool {
+    guard let context = unsafe EVP_CIPHER_CTX_new() else { throw Fault(.limit, "no memory for a decoder") }
+    defer { unsafe EVP_CIPHER_CTX_free(context) }
+    let cipher = unsafe key.count == 16 ? EVP_aes_128_gcm() : key.count == 24 ? EVP_aes_192_gcm() : EVP_aes_256_gcm()
+    guard unsafe EVP_DecryptInit_ex2(context, cipher, key, nonce, nil) == 1 else {
+      throw Fault(.unsupported, "libcrypto has no AES-GCM")
+    }
+    let step = 256 << 10
+    var offset: Int64 = 0
+    var output = [UInt8](repeating: 0, count: step)
+    while offset < size {
+      let input = try bytes(at: offset, count: Int(min(Int64(step), size - offset)))
+      var count: Int32 = 0
+      guard unsafe EVP_DecryptUpdate(context, &output, &count, input, Int32(input.count)) == 1 else { return false }
+      offset += Int64(input.count)
+    }
+    var tag = tag
+    var count: Int32 = 0
+    guard unsafe EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, Int32(tag.count), &tag) == 1 else { return false }
+    return unsafe EVP_DecryptFinal_ex(context, &output, &count) == 1
+  }
+}

@@ -1,0 +1,70 @@
+internal import Bytes
+internal import Codecs
+
+/// A file that consists of parts of another one, some of them decrypted, and of other bytes.
+struct RewrittenFile: Sendable {
+  private enum Part: Sendable {
+    case bytes([UInt8])
+    case stored(start: Int64, count: Int64)
+    case decrypted(start: Int64, count: Int64, Cipher, size: Int64)
+  }
+
+  private var parts: [Part] = []
+  /// The size of the parts in memory.
+  private var memory = 0
+
+  /// The maximum size of the parts in memory, in bytes.
+  private static let mostMemory = 64 << 20
+  private static let partCost = 128
+
+  private mutating func count(_ size: Int) throws(Fault) {
+    memory += size + Self.partCost
+    guard memory <= Self.mostMemory else {
+      throw Fault(.limit, "the headers of its encrypted files take too much memory")
+    }
+  }
+
+  mutating func append(_ bytes: [UInt8]) throws(Fault) {
+    try count(bytes.count)
+    if case .bytes(let before) = parts.last {
+      parts[parts.count - 1] = .bytes(before + bytes)
+    } else {
+      parts.append(.bytes(bytes))
+    }
+  }
+
+  /// Appends bytes of the other file.
+  mutating func append(from start: Int64, count: Int64) throws(Fault) {
+    guard count > 0 else { return }
+    try self.count(0)
+    parts.append(.stored(start: start, count: count))
+  }
+
+  /// Appends the first `size` decrypted bytes of a part of the other file.
+  mutating func append(from start: Int64, count: Int64, by cipher: Cipher, size: Int64) throws(Fault) {
+    guard size > 0 else { return }
+    try self.count(0)
+    parts.append(.decrypted(start: start, count: count, cipher, size: size))
+  }
+
+  func source(of file: any ByteSource) throws(Fault) -> any ByteSource {
+    try JoinedSource(
+      parts.map { part in
+        switch part {
+        case .bytes(let bytes): ("", ByteArraySource(bytes))
+        case .stored(let start, let count): ("", ByteRange(of: file, start: start, size: count))
+        case .decrypted(let start, let count, let cipher, let size):
+          ("", DecryptedSource(of: ByteRange(of: file, start: start, size: count), cipher, size: size))
+        }
+      })
+  }
+}
+
+extension [UInt8] {
+  /// The CRC-32.
+  var checksum: UInt32 {
+    var sum = CRC32()
+    unsafe withUnsafeBytes { unsafe sum.update($0) }
+    return sum.value
+  }
+}
