@@ -39,7 +39,7 @@ struct EncryptedOldRar: EncryptedDocument {
     var reader = OldRarReader(bytes)
     reader.keys = OldRarKeys(text)
     var isFirst = true
-    var (checked, fitting) = (0, 0)
+    var (checked, fitting, isSure) = (0, 0, false)
     do throws(Fault) {
       while let header = try reader.next() {
         try CancellationToken.check()
@@ -50,8 +50,10 @@ struct EncryptedOldRar: EncryptedDocument {
           var isRight = true
           if isListed, header.isEncrypted, checked < Self.mostChecked {
             checked += 1
-            isRight = try mayBeRight(header, of: bytes, &reader.keys)
+            let evidence = try evidence(header, of: bytes, &reader.keys)
+            isRight = evidence != .against
             if isRight { fitting += 1 }
+            if evidence == .strong { isSure = true }
           }
           try append(header, isRight, to: &made, &reader.keys)
         case OldRarHeader.end: try made.append(header.bytes)
@@ -65,7 +67,7 @@ struct EncryptedOldRar: EncryptedDocument {
       if error.kind == .damaged, !isListed, isFirst { return nil }
       throw error
     }
-    if checked > 0, fitting == 0 { return nil }
+    if fitting < checked, !isSure { return nil }
     let rewritten = made
     return { (bytes) throws(Fault) in try rewritten.source(of: bytes) }
   }
@@ -75,25 +77,34 @@ struct EncryptedOldRar: EncryptedDocument {
   /// The maximum size of a stored file whose checksum is compared, in bytes.
   private static let longestChecked: Int64 = 1 << 20
 
-  /// Returns whether the start of a file's decrypted data can be right: the lengths of the codes of a first block, or the
-  /// flags of one that another method compressed.
-  private func mayBeRight(
+  /// The meaning of a file's decrypted data for the password.
+  private enum Evidence {
+    case against
+    /// One wrong password in eight or more has it.
+    case weak
+    case strong
+  }
+
+  /// Examines a file's decrypted data: the checksum of a short stored file, the lengths of the codes of a first block, or
+  /// the flags of one that PPMd compressed.
+  private func evidence(
     _ header: OldRarHeader, of bytes: any ByteSource, _ keys: inout OldRarKeys
-  ) throws(Fault) -> Bool {
-    guard let salt = header.salt else { return true }
+  ) throws(Fault) -> Evidence {
+    guard let salt = header.salt else { return .weak }
     let stored = ByteRange(of: bytes, start: header.dataStart, size: header.dataSize)
     let data = DecryptedSource(of: stored, try keys.cipher(salt: salt), size: header.dataSize)
     if header.isStored {
       let size = min(header.unpackedSize, data.size)
-      if size > Self.longestChecked { return true }
-      return try data.bytes(at: 0, count: Int(size)).checksum == header.sum
+      if size > Self.longestChecked { return .weak }
+      return try data.bytes(at: 0, count: Int(size)).checksum == header.sum ? .strong : .against
     }
-    if header.continues { return true }
+    if header.continues { return .weak }
     let start = try data.bytes(at: 0, atMost: 32)
-    guard start.count == 32 || Int64(start.count) == data.size, let flags = start.first else { return true }
-    // PPMd starts with its memory.
-    if flags & 0x80 != 0 { return flags & 0x20 != 0 }
-    guard flags & 0x40 == 0 else { return false }
+    guard start.count >= Cipher.aesBlock else { return .weak }
+    let flags = start[0]
+    // PPMd starts with its order and its memory in MiB.
+    if flags & 0x80 != 0 { return flags & 0x20 != 0 && flags & 0x1f != 0 && start[1] < 128 ? .weak : .against }
+    guard flags & 0x40 == 0 else { return .against }
     let digits = start.flatMap { [$0 >> 4, $0 & 15] }
     // After two bits, 20 lengths of four bits each. 15 is followed by a number of zeros.
     var bits = digits.flatMap { digit in (0..<4).map { digit >> (3 - $0) & 1 } }.dropFirst(2)
@@ -104,17 +115,18 @@ struct EncryptedOldRar: EncryptedDocument {
     }
     var lengths: [Int] = []
     while lengths.count < 20 {
-      guard let length = digit() else { return true }
+      guard let length = digit() else { return .weak }
       if length < 15 {
         lengths.append(length)
       } else {
-        guard let zeros = digit() else { return true }
+        guard let zeros = digit() else { return .weak }
         lengths += zeros == 0 ? [15] : [Int](repeating: 0, count: zeros + 2)
       }
     }
     // A code is complete, unless it has one word.
     let used = lengths.prefix(20).filter { $0 > 0 }
-    return used.count == 1 || used.reduce(0) { $0 + 1 << (15 - $1) } == 1 << 15
+    if used.count == 1 { return .weak }
+    return used.reduce(0) { $0 + 1 << (15 - $1) } == 1 << 15 ? .strong : .against
   }
 
   private func append(
