@@ -3,6 +3,7 @@
 It asks nothing that the description does not have, and everything that it is answered has to be as described. Makes its files below
 FOLDER, and prints what is not as it should be, and at the end "done".
 """
+import base64
 import http.client
 import io
 import json
@@ -253,9 +254,21 @@ def refusals(phone, port):
 program, folder = sys.argv[1:]
 source = os.path.join(folder, "shown")
 files = make(source)
-with Server(program, source, "--token", TOKEN) as server:
+users = os.path.join(folder, "users")
+with open(os.open(users, os.O_CREAT | os.O_WRONLY, 0o600), "w"):
+    pass
+with Server(program, source, "--token", TOKEN, "--users", users) as server:
     phone = Phone(server.port)
-    same("the session", json.loads(phone.ask("session").body), {"name": "", "root": "shown", "canSignOut": True})
+    same("the session", json.loads(phone.ask("session").body), {"name": "", "root": "shown", "canSignOut": True, "canShare": True})
+    link = phone.ask("shares", "/data", method="POST", seconds=60, opens=2)
+    same("a link", (link.status, json.loads(link.body)["path"]), (201, "/data"))
+    same("its list", [one["opens"] for one in json.loads(phone.ask("shares").body)["links"]], [2])
+    same("without it", (phone.ask("shares", method="DELETE", name=json.loads(link.body)["name"]).status, json.loads(phone.ask("shares").body)["links"]), (204, []))
+    got = json.loads(phone.ask("stat", "/data/100%25.txt", bytes=1000).body)
+    same("a small file", (base64.b64decode(got["content"]), got["tag"]), (files["data/100%.txt"], phone.ask("file", "/data/100%25.txt").headers["ETag"]))
+    same("the beginning of a list", (len(json.loads(phone.ask("list", "/", limit=2).body)["items"])), 2)
+    # The answer of events has no end.
+    same("events of nothing", phone.ask("events").status, 400)
     found = browse(phone, files)
     look(phone, found)
     open_as(phone)

@@ -4,7 +4,7 @@ import Assembly
 /// `ffmount serve share`: the links of a server, by the program ffserve.
 struct ServeShareCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "serve share", abstract: "Adds, removes and lists links to parts of the tree of ffmount serve.",
+    commandName: "serve share", abstract: "Adds, removes and lists links to parts of the tree.",
     usage: """
       ffmount serve share add PATH --users FILE [--file] [--rights RIGHTS] [--valid TIME] [--opens NUMBER] [--password] \
       [--url URL]
