@@ -240,7 +240,7 @@ let package = Package(
     module("WorkerKit", in: "Converters", ["Locks", "Catalogue", "Sandbox", "CPosix"]),
     module(
       "SandboxTrial", in: "Converters", ["Bytes", "Files", "Catalogue", "WorkerKit", "Sandbox", "CPosix"]),
-    module("Pixels", in: "Converters", ["CJpeg", "CDeflate"], optimised),
+    module("Pixels", in: "Converters", ["Bytes", "CJpeg", "CDeflate"], optimised),
     module(
       "Documents", in: "Converters", ["Bytes", "Catalogue", "WorkerKit", "Pixels", "CQpdf", "CQpdfKey", "COpenSSL"]),
     module(
@@ -254,7 +254,7 @@ let package = Package(
     module("Archives", in: "Converters", ["Bytes", "Codecs", "Catalogue", "WorkerKit", "CArchive"]),
     module("Disks", in: "Converters", ["Bytes", "Catalogue", "WorkerKit", "CSevenZip"]),
 
-    module("Media", in: "Converters", ["Bytes", "Catalogue", "WorkerKit", "CFFmpeg", "CAmr", "CGExiv2"]),
+    module("Media", in: "Converters", ["Bytes", "Catalogue", "WorkerKit", "Pixels", "CFFmpeg", "CAmr", "CGExiv2"]),
     module(
       "Recognition", in: "Converters",
       ["Text", "Files", "Catalogue", "WorkerKit", "Pixels", "CLeptonica", "CTesseract", "CRecognition"]),

@@ -94,6 +94,22 @@ struct LabelledText: CustomTestStringConvertible, Sendable {
     }
   }
 
+  /// The mark of one text is not applied to another.
+  @Test(arguments: ["utf-16", "utf-32", "unicode"]) func byteOrderIsThatOfEachText(_ label: String) {
+    func bytes(_ text: String, isBig: Bool) -> [UInt8] {
+      text.unicodeScalars.flatMap { scalar in
+        let little = (0..<(label == "utf-32" ? 4 : 2)).map { UInt8(truncatingIfNeeded: scalar.value >> (8 * $0)) }
+        return isBig ? little.reversed() : little
+      }
+    }
+    for isBig in [true, false, false, true, true] {
+      for text in ["\u{feff}東京", "\u{feff}a", "ab東"] {
+        let decoded = Charset.text(bytes(text, isBig: isBig)[...], named: Array(label.utf8)[...])
+        #expect(decoded == text.replacing("\u{feff}", with: ""), "\(text) \(isBig)")
+      }
+    }
+  }
+
   @Test func declaredCharsetOverridesUTF8Detection() {
     // 模 and 拢.
     #expect(Charset.text([0xc4, 0xa3], named: Array("gb2312".utf8)[...]) == "模")

@@ -249,6 +249,9 @@ import Testing
         $q -f lavfi -i testsrc=d=16:s=64x64:r=5 -i t.srt -metadata:s:s:0 language=ger -metadata title='Sea Cows' film.mkv
         mv t.srt ../; $q -i film.mkv -sn -map_metadata -1 plain.mp4; cp ../t.srt plain.en.srt
         $q -f lavfi -i testsrc=d=1:s=64x64:r=1 -frames:v 1 photo.jpg
+        $q -f lavfi -i testsrc=d=1:s=64x64:r=1 -frames:v 1 drawing.png
+        exiftool -q -overwrite_original -PNG:Title='Quokka Drawing' -PNG:Comment='numbat für alle' \
+          -PNG:Source=bilby drawing.png
         exiftool -q -overwrite_original -IPTC:Caption-Abstract='a gnu in the pan' -XMP:City=Okaukuejo -XMP:Subject=savanna \\
           -EXIF:Model='Camera 3000' -EXIF:DateTimeOriginal='2019:05:03 12:34:56' -EXIF:UserComment='wildebeest réserve' photo.jpg
         qpdf --empty p.pdf
@@ -269,6 +272,7 @@ import Testing
         ("manatee", ["film.mkv.1s-2s.as.mp4", "plain.mp4.1s-2s.as.mp4"]),
         ("dugong lang:de", ["film.mkv.14s-15s.as.mp4"]), ("dugong lang:en", ["plain.mp4.14s-15s.as.mp4"]),
         ("cows", ["film.mkv"]), ("gnu okaukuejo", ["photo.jpg"]), ("savanna date:2019-05-03", ["photo.jpg"]),
+        ("title:quokka", ["drawing.png"]), ("numbat fur bilby kind:image", ["drawing.png"]),
         ("\"camera 3000\"", ["photo.jpg"]), ("wildebeest reserve", ["photo.jpg"]), ("aardvark", ["p.pdf"]),
         ("orla kind:document", ["p.pdf"]),
       ] {
@@ -277,7 +281,7 @@ import Testing
       try await withMount(scratch, environment: environment) { mount in
         let said = try await shell(
           """
-          cd "$1"; cat .search/okapi/*June.csv; cat photo.jpg.tags.txt; head -2 song.mp3.tags.txt; cat p.pdf.tags.txt
+          cd "$1"; cat .search/okapi/*June.csv; cat photo.jpg.tags.txt drawing.png.tags.txt; head -2 song.mp3.tags.txt; cat p.pdf.tags.txt
           ffprobe -v error -show_entries format=duration -of csv=p=0 .search/dugong\\ lang:de/001*.mp4 | cut -c1
           grep -c '\\[manatee\\]' .search/manatee/RESULTS.txt; sed -n 3,4p .search/dugong\\ lang:de/RESULTS.txt | tail -1
           """, mount.mountpoint)
@@ -286,7 +290,8 @@ import Testing
         #expect(
           [
             "place: Okaukuejo", "keywords: savanna", "camera: Camera 3000", "date: 2019-05-03 12:34:56",
-            "title: Walrus Song", "artist: The Tusks", "title: Aardvark Report", "author: Orla Ant",
+            "title: Quokka Drawing", "description: numbat für alle", "source: bilby", "title: Walrus Song",
+            "artist: The Tusks", "title: Aardvark Report", "author: Orla Ant",
           ].allSatisfy { lines.contains($0) }, "\(said.text)\(said.errors)")
         #expect(Array(lines.suffix(3).prefix(2)) == ["1", "2"], "\(said.text)\(said.errors)")
         #expect(lines.last?.hasSuffix("film.mkv at 0:14") ?? false, "\(said.text)")
@@ -411,7 +416,7 @@ import Testing
           $nobody cat ../docs.search/private/*own.txt; echo; $daemon ls ../docs.search/private | names
           # A right that is withdrawn ends at once.
           chmod 600 "$3/docs/group.txt"; $daemon ls ../docs.search/zebra | names
-          $daemon grep -c group ../docs.search/zebra/RESULTS.txt
+          $daemon grep -c '  group.txt' ../docs.search/zebra/RESULTS.txt
           # A folder that cannot be listed has no searches.
           $nobody ls secret.search/zebra 2>&1 | grep -c denied; $nobody ls saved.ffsearch.results | names
           # Locked files that a user may not read are not counted.
@@ -423,8 +428,10 @@ import Testing
         let expected = [
           all, "Anna - Numbers note.txt own.txt saved.ffsearch x.txt ",
           "Anna - Numbers group.txt note.txt saved.ffsearch x.txt ", all, "9 results", "1", "9", "5 results", "0", "5",
-          "5 results", "0", "5", "Did you mean hippopotamus?", "0 results", "0 results", "Did you mean rhinozeros?",
-          "zebra ", "zebra ", "private zebra of one user, hippopotamus", "",
+          "5 results", "0", "5", "Did you mean hippopotamus?", "0 results", "1 file is locked: found by name only",
+          "0 results",
+          "1 file is locked: found by name only", "Did you mean rhinozeros?", "zebra ", "zebra ",
+          "private zebra of one user, hippopotamus", "",
           "Anna - Numbers note.txt saved.ffsearch x.txt ", "0", "1",
           "Anna - Numbers note.txt own.txt saved.ffsearch x.txt ",
           "    all.zip.contents/group.txt    secret/own.zip.contents/plan.txt2 files are locked: found by name only",

@@ -123,7 +123,7 @@ import Testing
         let shown = try await shell(lines, mount.mountpoint, queries[0], queries[1], queries[2], queries[3])
         #expect(found.sorted() == shown.lines.sorted(), "\(shown.errors)")
       }
-      let indexed = try await ffmount("index", "--search", scratch.source)
+      let indexed = try await ffmount("index", "--search", "--mail", scratch.source)
       #expect(
         indexed.status == 0 && indexed.text.contains("4 messages") && indexed.text.contains("text of \(store)"),
         "\(indexed.text)\(indexed.errors)")

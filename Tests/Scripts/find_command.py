@@ -34,7 +34,7 @@ class Command:
         if not isinstance(hits, list):
             self.failures.append(f"`{query}`: status {done.returncode}, {done.stdout.strip()[:300]}")
             return []
-        return [(hit["path"], hit["kind"], hit["date"], hit["size"], hit["title"]) for hit in hits]
+        return [(hit["path"], hit["kind"], hit["date"], hit.get("size"), hit["title"]) for hit in hits]
 
     def answers(self, cache, queries):
         return {query: self.ask(cache, query) for query in queries}

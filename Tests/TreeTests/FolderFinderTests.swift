@@ -111,7 +111,8 @@ import Testing
       #expect(try paths("invoice kind:mail").count == 1 && paths("subject:zebra").count == 1)
       #expect(try paths("name:y ext:bin") == ["outer.zip.contents/inner.zip.contents/y.bin"])
       #expect(try paths("kind:folder") == ["sub/"] && paths("in:sub okapi") == ["sub/page.html"])
-      #expect(try Set(paths("kind:archive")) == ["outer.zip", "outer.zip.contents/inner.zip"])
+      #expect(
+        try Set(paths("kind:archive")) == ["old.TAR.gz", "outer.zip", "outer.zip.contents/inner.zip"])
       #expect(try paths("zebra -quick -subject:zebra") == ["outer.zip.contents/inner.zip.contents/deep/x.txt"])
       #expect(try paths("near(2 quick zebra)") == ["note.txt"] && paths("\"zebra quick\"") == [])
       #expect(try paths("/qu[i]ck +zebra/") == ["note.txt"] && paths("zebra /absent/") == [])
@@ -367,6 +368,9 @@ import Testing
       #expect(Set(numbers) == [1, 5])
       #expect(try FolderSearch(documents).results(FindQuery("alpha -beta")).numbers.sorted() == [2, 8])
       #expect(try FolderSearch(documents).results(FindQuery("whole gamma")).numbers == [7])
+      // A file whose parts have a word has it, too.
+      #expect(try FolderSearch(documents).results(FindQuery("whole -beta")).numbers == [7])
+      #expect(try FolderSearch(documents).results(FindQuery("-beta")).numbers.sorted() == [2, 7, 8, 9])
     }
   }
 
@@ -486,6 +490,22 @@ import Testing
       try folder.write("d.eml", "From: a@b\nSubject: s\nContent-Language: pt-BR\n\nwort\n")
       let finder = try folder.finder()
       try folder.update(finder)
+      // Texts declare it in their first lines, or by their names.
+      for (name, text) in [
+        ("n.sv.txt", "ord"), ("n.pl.txt", "ord"), ("what.is.it.txt", "ord"), ("front.md", "---\nlang: 'fi'\n---\nord"),
+        ("app.po", "msgid \"\"\n\"Language: nl\\n\"\n\"ord\""), ("a.org", "#+LANGUAGE: it\nord"),
+        ("a.adoc", ":lang: es\nord"), ("a.xml", "<?xml version='1.0'?><a xml:lang='da'>ord</a>"),
+        ("prose.txt", "Language: German\nord"), ("ci.yml", "language: python\nord"), ("own.nb.md", "lang: cs\nord"),
+      ] {
+        try folder.write("texts/\(name)", text)
+      }
+      try folder.update(finder)
+      for (language, names) in [
+        ("sv", ["n.sv.txt"]), ("fi", ["front.md"]), ("nl", ["app.po"]), ("it", ["a.org"]), ("es", ["a.adoc"]),
+        ("da", ["a.xml"]), ("cs", ["own.nb.md"]), ("nb", []), ("pl", []), ("german", []), ("python", []),
+      ] {
+        #expect(try folder.paths("ord lang:\(language)", finder) == names.map { "texts/\($0)" }, "\(language)")
+      }
       #expect(try folder.paths("wort lang:de", finder) == ["a.html"] && folder.paths("lang:deu", finder) == ["a.html"])
       #expect(try folder.paths("lang:de-AT", finder) == ["a.html"] && folder.paths("lang:dsb", finder) == [])
       #expect(try folder.paths("lang:fr", finder) == ["b.html"] && folder.paths("lang:pt", finder) == ["d.eml"])
@@ -527,6 +547,79 @@ import Testing
   }
 
   /// Subtitles beside a film lead to that part of the film.
+  /// UTF-16 with and without a byte order mark, and data that are not text.
+  @Test func textsOfWideCharactersAreFound() throws {
+    try withFolder { folder in
+      let text = String(repeating: "Das Zebra läuft über die Straße.\r\n", count: 300)
+      func units(_ text: String, _ isBig: Bool) -> [UInt8] {
+        text.utf16.flatMap { isBig ? [UInt8($0 >> 8), UInt8($0 & 255)] : [UInt8($0 & 255), UInt8($0 >> 8)] }
+      }
+      for isBig in [false, true] {
+        try folder.write("plain-\(isBig).txt", units(text, isBig))
+        try folder.write("marked-\(isBig).txt", units("\u{feff}" + text, isBig))
+        try folder.write("short-\(isBig).log", units("Zebra", isBig))
+        try folder.write("data-\(isBig).bin", units("Zebra\u{1}\u{2}\u{3}" + text, isBig))
+      }
+      try folder.write("zeros.txt", Array("Zebra".utf8) + [UInt8](repeating: 0, count: 5000))
+      let finder = try folder.finder()
+      try folder.update(finder)
+      let names = ["plain", "marked", "short"].flatMap { name in
+        [false, true].map { "\(name)-\($0).\(name == "short" ? "log" : "txt")" }
+      }
+      #expect(try Set(folder.paths("zebra", finder)) == Set(names))
+      #expect(try folder.paths("\"strasse das zebra\"", finder).count == 4)
+    }
+  }
+
+  /// Results whose texts cannot be compared any more are told, and those that were removed are not.
+  @Test func unreadDocumentsAreTold() throws {
+    try withFolder { folder in
+      let entry = ZipFixtureEntry("in/x.txt", "the brown fox of the archive")
+      try folder.write("a.zip", ZipFixture(entry).bytes())
+      try folder.write("b.txt", "the brown fox")
+      try folder.write("c.txt", "the brown fox, too")
+      let finder = try folder.finder()
+      try folder.update(finder)
+      try FileManager.default.removeItem(atPath: folder.scratch + "/source/b.txt")
+      try folder.write("a.zip", Array("PK\u{3}\u{4}damaged".utf8))
+      func found(_ text: String) throws -> (paths: [String], unread: UnreadDocuments) {
+        let (query, unread) = (try FindQuery(text), UnreadDocuments())
+        let paths = try finder.results(query, unread).numbers.compactMap { number in
+          try finder.hit(number, query, unread).map { String(decoding: $0.path, as: UTF8.self) }
+        }
+        return (paths, unread)
+      }
+      for query in ["\"brown fox\"", "/brown +fox/", "\"brown fox\" OR absent", "fox -\"fox brown\""] {
+        let (paths, unread) = try found(query)
+        #expect(paths.contains("c.txt") && unread.count == 1, "\(query) \(paths)")
+        let reason = unread.fault?.reason ?? ""
+        #expect(reason.hasPrefix("a.zip.contents/in/x.txt may match and cannot be read: "), "\(query) \(reason)")
+      }
+      // Words alone need no text.
+      #expect(try found("fox").unread.count == 0)
+    }
+  }
+
+  /// A phrase is found in whichever of the stored parts of a document it is.
+  @Test func phrasesAreFoundInLateParts() throws {
+    try withFolder { folder in
+      var subtitles = ""
+      for number in 0..<600 {
+        let second = number * 20
+        let time = { (second: Int) in
+          String(format: "%02d:%02d:%02d,000", second / 3600, second / 60 % 60, second % 60)
+        }
+        let words = number == 3 ? "early walrus" : number == 580 ? "late brown fox" : "nothing"
+        subtitles += "\(number)\n\(time(second)) --> \(time(second + 2))\n\(words)\n\n"
+      }
+      try folder.write("f.mkv", "not really")
+      try folder.write("f.srt", subtitles)
+      let finder = try folder.finder()
+      try folder.update(finder)
+      #expect(try folder.paths("walrus \"brown fox\"", finder) == ["f.srt"])
+    }
+  }
+
   @Test func subtitlesLeadToTheirFilm() throws {
     let lines = """
       1

@@ -92,6 +92,7 @@ import Testing
     ("after:soon", "date"), ("after:2024-13-01", "date"), ("before:2023-02-29", "date"), ("after:2024-1-1-1", "date"),
     ("larger:big", "size"), ("larger:M", "size"), ("larger:99999999999", "size"), ("!!!", "no word"), ("*", "no word"),
     ("from:@", "no word"), (String(repeating: "a ", count: 300), "more than"),
+    ("\"" + String(repeating: "word ", count: 5000) + "\"", "more than 4096 bytes"),
     ("list:a", "'list:' is not a prefix (use one of after: bcc: before:"), ("ID:<a@b>", "'id:' is not a prefix"),
     ("*a", "at the end of a word"), ("a*b", "at the end of a word"), ("~a-b", "one whole word"),
     ("~a*", "one whole word"),

@@ -457,6 +457,19 @@ final class DocumentFile: ReplaceableFile {
     }
   }
 
+  /// Returns the stored texts of a document's parts. Returns `nil` if they are not stored with it.
+  func partTexts(of id: UInt32) throws -> [[UInt8]]? {
+    try reader.inDatabase { database in
+      let rows = try database.rows(
+        "SELECT packed, parts FROM text JOIN document ON document.id = text.id WHERE text.id = ? AND parts > 0",
+        [.integer(Int64(id))])
+      guard try rows.next() else { return nil }
+      let parts = Int(clamping: try rows.integer(1))
+      return try PackedText.text(try rows.bytes(0)).split(separator: 0x0c, omittingEmptySubsequences: false)
+        .prefix(parts).map { Array($0) }
+    }
+  }
+
   /// Returns words of the index with the number of their documents.
   func words(
     isOfHeads: Bool, from first: String, through last: String, atMost limit: Int

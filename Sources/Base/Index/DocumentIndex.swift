@@ -293,6 +293,11 @@ public final class DocumentIndex: Sendable {
   /// Returns the stored text of a document. Returns `nil` if there is none.
   public func text(of number: UInt32) -> [UInt8]? { file.attempt { file in try file.text(of: number) } ?? nil }
 
+  /// Returns the stored texts of a document's parts. Returns `nil` if they are not stored with it.
+  public func partTexts(of number: UInt32) -> [[UInt8]]? {
+    file.attempt { file in try file.partTexts(of: number) } ?? nil
+  }
+
   /// Returns words of the index between two, with the number of documents of each, at most `limit`.
   public func words(
     of words: Words, from first: String, through last: String, atMost limit: Int

@@ -99,6 +99,11 @@ public final class DocumentParts: Sendable {
     part(of: number)?.index.text(of: UInt32(truncatingIfNeeded: number))
   }
 
+  /// Returns the stored texts of a document's parts. Returns `nil` if they are not stored with it.
+  public func partTexts(of number: UInt64) -> [[UInt8]]? {
+    part(of: number)?.index.partTexts(of: UInt32(truncatingIfNeeded: number))
+  }
+
   /// Returns whether one of a document and its `count` parts matches an FTS5 expression in its title, name or people.
   public func matches(_ expression: String, oneOf number: UInt64, andParts count: Int) -> Bool {
     let first = UInt32(truncatingIfNeeded: number)

@@ -110,6 +110,16 @@ extension CharsetConverter {
   /// The smallest unit that can be skipped, in bytes.
   private var unitWidth: Int { CharsetConverter.unitWidth(name) }
 
+  /// Returns the name of UTF-16 or UTF-32 with the byte order at the start of a text, and other names unchanged. Only the
+  /// first block of a text has the mark, and iconv applies that of the first text to all that follow.
+  public static func ordered(_ name: String, startingWith head: some Sequence<UInt8>) -> String {
+    let width = unitWidth(name)
+    let first = Array(head.prefix(2))
+    guard width > 1, !name.hasSuffix("LE"), !name.hasSuffix("BE"), first.count == 2 else { return name }
+    let isLittle = first == [0xff, 0xfe] || first[0] != 0 && first[1] == 0
+    return (width == 2 ? "UTF-16" : "UTF-32") + (isLittle ? "LE" : "BE")
+  }
+
   /// Returns the size of a code unit in bytes: 4 for UTF-32, 2 for UTF-16, otherwise 1. Only if it is 1, the byte 10 is
   /// a line end.
   public static func unitWidth(_ name: String) -> Int {

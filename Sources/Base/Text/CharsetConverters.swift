@@ -10,9 +10,16 @@ package final class CharsetConverters: Sendable {
 
   package var count: Int { opened.withLock { $0.count } }
 
-  /// Converts bytes to UTF-8. Returns `nil` for a name that iconv does not know and, unless `isRepaired`, for bytes
-  /// that are mostly invalid.
+  /// Converts bytes to UTF-8, without a byte order mark. Returns `nil` for a name that iconv does not know and, unless
+  /// `isRepaired`, for bytes that are mostly invalid.
   package func utf8(_ bytes: ArraySlice<UInt8>, from name: String, isRepaired: Bool = false) -> String? {
+    let ordered = CharsetConverter.ordered(name, startingWith: bytes)
+    let text = converted(bytes, from: ordered, isRepaired: isRepaired)
+    guard ordered != name, let text, text.unicodeScalars.first == "\u{feff}" else { return text }
+    return String(text.unicodeScalars.dropFirst())
+  }
+
+  private func converted(_ bytes: ArraySlice<UInt8>, from name: String, isRepaired: Bool) -> String? {
     opened.withLock { opened in
       if opened[name] == nil {
         if opened.count >= Self.limit { opened.removeAll() }

@@ -2,6 +2,7 @@ internal import CVips
 internal import Catalogue
 internal import Glibc
 internal import Pictures
+internal import Pixels
 internal import WorkerKit
 
 /// An image as stored in a file, before any change.

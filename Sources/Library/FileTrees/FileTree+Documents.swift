@@ -89,7 +89,7 @@ extension FileTree {
   ///   - snippets: Whether results have snippets, for which their texts are read.
   ///   - progress: Called with the progress of indexing on any thread, several times a second.
   /// - Throws: While it is iterated: `unsupported` for an invalid query, with the reason, and for a directory in a view;
-  ///   `notADirectory`, `notFound`.
+  ///   `notADirectory`, `notFound`. After the last document, if some may match and cannot be read any more: the reason.
   public func documents(
     matching query: String, in path: FilePath = "", snippets: Bool = true,
     progress: @escaping @Sendable (IndexingProgress) -> Void = { _ in }
@@ -270,6 +270,8 @@ private struct DocumentRows: Producer {
     let query: FindQuery
     let numbers: [UInt64]
     let names: [FileName]
+    /// The documents that may match and cannot be read.
+    let unread: UnreadDocuments
     /// The number of replacements of the index that the numbers are of.
     let replacements: Int
   }
@@ -293,7 +295,8 @@ private struct DocumentRows: Producer {
     var hits: [FileTree.Document] = []
     while place < state.numbers.count, hits.count < Self.atATime {
       try CancellationToken.check()
-      if let hit = try state.finder.hit(state.numbers[place], state.query, withSnippet: snippets) {
+      let hit = try state.finder.hit(state.numbers[place], state.query, withSnippet: snippets, state.unread)
+      if let hit {
         rank += 1
         hits.append(FileTree.Document(hit, rank: rank, in: FilePath(state.names)))
       }
@@ -307,6 +310,7 @@ private struct DocumentRows: Producer {
       (self.state, place, rank) = (nil, 0, 0)
       return try next()
     }
+    if hits.isEmpty, let fault = state.unread.fault { throw fault }
     return hits.isEmpty ? nil : hits
   }
 
@@ -319,10 +323,12 @@ private struct DocumentRows: Producer {
       attempts += 1
       do throws(Fault) {
         _ = try tree.update(finder, isWaiting: true, isQuick: true, progress)
-        let numbers = try finder.results(query).numbers
+        let unread = UnreadDocuments()
+        let numbers = try finder.results(query, unread).numbers
         // An update that finds the index damaged continues with an empty one.
         if finder.replacements == before || attempts >= Self.attemptsAtMost {
-          return Search(finder: finder, query: query, numbers: numbers, names: path.names, replacements: before)
+          return Search(
+            finder: finder, query: query, numbers: numbers, names: path.names, unread: unread, replacements: before)
         }
       } catch {
         guard finder.replacements != before, attempts < Self.attemptsAtMost else { throw error }

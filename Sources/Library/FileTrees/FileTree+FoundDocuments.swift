@@ -19,6 +19,8 @@ extension FileTree {
     public let isComplete: Bool
     /// The number of files, which match or not, whose content needs a password. They are found by their names only.
     public let lockedFiles: Int
+    /// The number of documents that may match and cannot be read any more, as far as they are known from this part.
+    public let unreadDocuments: Int
     /// A word that the index has, similar to one of the query that it does not have. `nil` if there is none.
     public let similarWord: String?
   }
@@ -65,10 +67,12 @@ extension FileTree {
     }
     var documents = (found?.hits ?? []).enumerated().map { Document($1, rank: start + $0 + 1, in: "") }
     let (percent, locked) = (found?.percent ?? 100, found?.locked.count ?? 0)
+    let unread = found?.unread.count ?? 0
     guard start == 0, found?.next == nil, documents.isEmpty else {
       return FoundDocuments(
         documents: documents, count: found?.count, next: found?.next, percent: percent,
-        isComplete: percent == 100 && found?.next == nil, lockedFiles: locked, similarWord: found?.suggestion)
+        isComplete: percent == 100 && found?.next == nil && unread == 0, lockedFiles: locked, unreadDocuments: unread,
+        similarWord: found?.suggestion)
     }
     var names = FoundNames(self, FilePath(place.names), query, within: Self.readingTime)
     var hasMore = false
@@ -79,8 +83,8 @@ extension FileTree {
     }
     return FoundDocuments(
       documents: documents, count: documents.count, next: nil, percent: percent,
-      isComplete: percent == 100 && names.isComplete && !hasMore, lockedFiles: locked,
-      similarWord: found?.suggestion)
+      isComplete: percent == 100 && names.isComplete && !hasMore && unread == 0, lockedFiles: locked,
+      unreadDocuments: unread, similarWord: found?.suggestion)
   }
 
   /// Returns a part of the documents in the index. Returns `nil` if the tree has no index.
@@ -105,7 +109,8 @@ extension FileTree {
     return FoundDocuments(
       documents: messages.enumerated().map { Document($1, rank: start + $0 + 1) }, count: rows.count,
       next: rows.number < rows.count ? rows.number : nil, percent: rows.isComplete ? 100 : 99,
-      isComplete: rows.isComplete && rows.number >= rows.count, lockedFiles: 0, similarWord: nil)
+      isComplete: rows.isComplete && rows.number >= rows.count, lockedFiles: 0, unreadDocuments: 0,
+      similarWord: nil)
   }
 }
 

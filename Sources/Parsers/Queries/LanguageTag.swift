@@ -20,6 +20,16 @@ package struct LanguageTag: Sendable, Equatable {
     text = parts.joined(separator: "-")
   }
 
+  /// Parses a tag of a language that ISO 639-1 lists. Returns `nil` if it is not one, as most words are not.
+  package init?(listed declared: some StringProtocol) {
+    guard let tag = LanguageTag(declared), Self.listed.contains(String(tag.text.prefix { $0 != "-" })) else {
+      return nil
+    }
+    self = tag
+  }
+
+  private static let listed = Set(shortCodes.values)
+
   private static func isAllowed(_ byte: UInt8) -> Bool { (0x61...0x7a).contains(byte) || (0x30...0x39).contains(byte) }
 
   /// The codes of no language, of several and of an unknown one.

@@ -21,6 +21,9 @@ struct QueryTokens {
   let hasExpressions: Bool
 
   func tokens(of text: String) throws(SearchQuery.ParseError) -> [QueryToken] {
+    guard text.utf8.count <= SearchQuery.longest else {
+      throw SearchQuery.ParseError(reason: "more than \(SearchQuery.longest) bytes")
+    }
     var tokens: [QueryToken] = []
     var rest = text[...]
     while let first = rest.first {

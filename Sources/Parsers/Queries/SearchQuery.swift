@@ -73,6 +73,9 @@ package indirect enum SearchQuery: Equatable, Sendable {
   /// The maximum number of terms, against generated queries.
   package static let termsAtMost = 200
 
+  /// The maximum size of a query, in bytes: phrases may have many words.
+  package static let longest = 4096
+
   /// Parses a query. Throws the mistake in an invalid one.
   package init(_ text: String, _ language: Language = .mail) throws(ParseError) {
     var reader = try QueryReader(text, language)

@@ -3,6 +3,7 @@ internal import Catalogue
 internal import HTML
 internal import Index
 internal import Mail
+internal import Queries
 internal import Tree
 
 /// Reads the documents in a file of a tree: its text, its pages, its messages, its entries.
@@ -141,6 +142,8 @@ struct DocumentReader {
         let head = PageHead(of: text)
         document.name(head.title)
         document.declare(head.language)
+      } else if document.kind != DocumentKind.code.rawValue, let tag = DeclaredLanguage.inText(text) {
+        document.language = Array(tag.text.utf8)
       }
       if document.kind == DocumentKind.other.rawValue { document.kind = DocumentKind.text.rawValue }
       if Self.subtitles.contains(fileExtension),
@@ -216,6 +219,7 @@ struct DocumentReader {
       size: file.attributes.isPreliminary ? nil : max(0, file.attributes.size),
       words: [[], WordText.indexed(Array(name.bytes).spaced), [], []])
     document.fileExtension = Array(fileExtension.utf8)
+    if let tag = DeclaredLanguage.inName(name) { document.language = Array(tag.text.utf8) }
     document.content = file.content ?? 0
     return document
   }

@@ -11,15 +11,33 @@ enum DocumentText {
   /// Returns whether a file that starts with `head` is text. A few control characters, such as the one that ends the
   /// texts of DOS, do not make it binary data, which has zeros or many of them.
   static func isText(startingWith head: [UInt8]) -> Bool {
-    if TextEncoding(startingWith: head[...]) != nil { return true }
+    if TextEncoding(startingWith: head[...]) != nil || wideCharset(head) != nil { return true }
     let controls = head.lazy.filter { $0 < 0x20 && !(0x08...0x0d).contains($0) && $0 != 0x1b || $0 == 0x7f }
     return !head.isEmpty && !head.contains(0) && controls.count <= max(1, head.count / 64)
+  }
+
+  /// Returns the character set of a text that starts with `head`, if it does not contain ASCII. UTF-16 without a byte
+  /// order mark has zeros in one byte of most of its units, and characters of texts in the other.
+  private static func wideCharset(_ head: some Sequence<UInt8>) -> String? {
+    let head = Array(head)
+    if let encoding = TextEncoding(startingWith: head[...]) { return encoding.wideCharset }
+    let units = head.count / 2
+    if units < 2 { return nil }
+    for (zero, name) in [(1, "utf-16le"), (0, "utf-16be")] {
+      let zeros = (0..<units).count { head[2 * $0 + zero] == 0 }
+      let others = (0..<units).count { unit in
+        let other = head[2 * unit + 1 - zero]
+        return other < 0x20 && !(0x09...0x0d).contains(other) && head[2 * unit + zero] == 0
+      }
+      if zeros * 10 >= units * 7, others == 0 { return name }
+    }
+    return nil
   }
 
   /// Returns the bytes of a text file in UTF-8, without the tags of a web page.
   static func text(of bytes: [UInt8], isPage: Bool) -> [UInt8] {
     var text = bytes
-    if let wide = TextEncoding(startingWith: bytes.prefix(4096))?.wideCharset {
+    if let wide = wideCharset(bytes.prefix(4096)) {
       text = Array(Charset.text(bytes[...], named: Array(wide.utf8)[...]).utf8)
     } else if !bytes.span.isUTF8 {
       // A file of which only the start was read may end within a character.

@@ -118,9 +118,12 @@ package final class FolderFinder: Sendable {
   /// Returns the documents that match a query and that a process may read now, without reading any. Throws if the index
   /// is damaged, which empties it. Blocks.
   ///
-  /// - Parameter place: the path of a directory, below which the documents are. Empty for all.
+  /// - Parameters:
+  ///   - place: the path of a directory, below which the documents are. Empty for all.
+  ///   - unread: receives the documents that could not be compared with a phrase.
   package func results(
-    _ query: FindQuery, for reader: FindReader = .process, below place: [UInt8] = []
+    _ query: FindQuery, for reader: FindReader = .process, below place: [UInt8] = [],
+    _ unread: UnreadDocuments = UnreadDocuments()
   ) throws(Fault) -> FolderSearch.Results {
     let before = index.replacements
     let search = FolderSearch(
@@ -129,8 +132,9 @@ package final class FolderFinder: Sendable {
     let start = place.isEmpty ? [] : file.map { Array($0.view.bytes) + [UInt8(ascii: "/")] } ?? []
     let found = try search.results(query, below: start + place) { [self] (number, term) throws(Fault) in
       guard let document = index.document(number) else { return false }
-      return try text(of: document, DocumentKind(rawValue: document.kind) ?? .other)
-        .map { TextWords($0).contain(term) } ?? false
+      let found = try readText(of: document)
+      if let fault = found.fault, let path = shown(document.wholePath) { unread.note(path, fault) }
+      return found.text.map { TextWords($0).contain(term) } ?? false
     }
     if index.replacements != before { throw .noDocumentIndex }
     return found
@@ -181,28 +185,39 @@ package final class FolderFinder: Sendable {
   /// Returns a document found, with its snippet. Returns `nil` if it has been removed, or if it lacks a regular
   /// expression of the query. Blocks.
   ///
-  /// - Parameter withSnippet: whether the text is read for that alone.
-  package func hit(_ number: UInt64, _ query: FindQuery, withSnippet: Bool = true) throws(Fault) -> Hit? {
+  /// - Parameters:
+  ///   - withSnippet: whether the text is read for that alone.
+  ///   - unread: receives the document if it could not be compared with the query.
+  package func hit(
+    _ number: UInt64, _ query: FindQuery, withSnippet: Bool = true, _ unread: UnreadDocuments = UnreadDocuments()
+  ) throws(Fault) -> Hit? {
     guard let document = index.document(number) else { return nil }
     let kind = DocumentKind(rawValue: document.kind) ?? .other
     let isRead = withSnippet || query.isCompared
     let hasText = isRead && ![.folder, .archive, .mailbox].contains(kind)
-    let own = hasText ? try text(of: document, kind) : nil
+    var (own, fault) = hasText ? try readText(of: document) : (nil, nil)
     var snippet: Snippet?
     if let own { snippet = Snippet(of: own, query, isLast: document.parts == 0) }
     var texts = own.map { [$0] } ?? []
-    var part: UInt64 = 1
     // A document whose parts match together has its words in several of them.
-    while isRead, part <= UInt64(clamping: min(document.parts, Self.partsAtMost)), snippet == nil || query.isCompared {
-      let next = number.addingReportingOverflow(part)
-      if !next.overflow, let text = try partText(next.partialValue) {
+    let stored = isRead && document.parts > 0 ? index.partTexts(of: number) : nil
+    let count = stored?.count ?? min(document.parts, Self.partsAtMost)
+    if query.isCompared, count < document.parts { fault = fault ?? Fault(.limit, "not all of its parts are compared") }
+    var part = 0
+    while isRead, part < count, snippet == nil || query.isCompared {
+      let (text, failure) = try stored == nil ? partText(number &+ UInt64(part) &+ 1) : (stored?[part], nil)
+      fault = fault ?? failure
+      if let text {
         snippet = snippet ?? Snippet(of: text, query, isLast: false)
         if query.isCompared { texts.append(text) }
       }
       part += 1
     }
-    guard try matches(document, texts, query) else { return nil }
     guard let path = shown(document.wholePath) else { return nil }
+    guard try matches(document, texts, query) else {
+      if let fault { unread.note(path, fault) }
+      return nil
+    }
     let name = path.split(separator: UInt8(ascii: "/")).last.map { String(decoding: $0, as: UTF8.self) } ?? ""
     return Hit(
       number: number, path: path, source: document.source, kind: kind, date: document.date, day: document.day,
@@ -218,11 +233,11 @@ package final class FolderFinder: Sendable {
     return path.starts(with: start) ? Array(path.dropFirst(start.count)) : nil
   }
 
-  /// Returns the text of a document's part.
-  private func partText(_ number: UInt64) throws(Fault) -> [UInt8]? {
-    if let text = index.text(of: number) { return text }
-    guard let part = index.document(number) else { return nil }
-    return try text(of: part, DocumentKind(rawValue: part.kind) ?? .other)
+  /// Returns the text of a document's part, as `readText` does.
+  private func partText(_ number: UInt64) throws(Fault) -> (text: [UInt8]?, fault: Fault?) {
+    if let text = index.text(of: number) { return (text, nil) }
+    guard let part = index.document(number) else { return (nil, nil) }
+    return try readText(of: part)
   }
 
   /// Returns whether the texts of a document have the phrases and regular expressions of a query.
@@ -256,35 +271,41 @@ package final class FolderFinder: Sendable {
     return name
   }
 
-  /// The maximum number of parts in which the words of a document are looked for.
+  /// The maximum number of parts in which the words of a document are looked for, unless their texts are stored.
   private static let partsAtMost = 200
 
   // MARK: Text
 
-  /// Returns the text of a document in UTF-8: the stored one, or that of its file. Returns `nil` if it has none, or if
-  /// it cannot be read any more.
-  private func text(of document: FoundDocument, _ kind: DocumentKind) throws(Fault) -> [UInt8]? {
-    if let text = index.text(of: document.id) { return text }
-    return try unlessDelayed { () throws(Fault) in
-      var names = document.wholePath.split(separator: UInt8(ascii: "/")).map { FileName($0) }
-      let isPage = DocumentReader.isPage(names.last?.fileExtension?.text ?? "")
-      let isTagged = [.image, .sound, .film].contains(kind) && !isPage
-      if isTagged || kind == .document && document.parts > 0, let last = names.popLast() {
-        // Its other texts are stored.
-        return try place(names + [last.appending(".tags.txt")]).bytes(upTo: DocumentText.most)
-      }
-      if kind == .mail {
-        if let last = names.last, !document.isDirectory {
-          names[names.count - 1] = last.appending(".message")
-        }
-        return try place(names + ["body.txt"]).bytes(upTo: DocumentText.most)
-      }
-      let file = try place(names)
-      guard file.attributes.kind == .file else { return [] }
-      let bytes = try file.bytes(upTo: DocumentText.most)
-      guard DocumentText.isText(startingWith: Array(bytes.prefix(4096))) else { return [] }
-      return DocumentText.text(of: bytes, isPage: isPage)
+  /// Returns the text of a document in UTF-8: the stored one, or that of its file. Returns no text if it has none, and a
+  /// fault if it had one that cannot be read any more. A file that was removed has none.
+  private func readText(of document: FoundDocument) throws(Fault) -> (text: [UInt8]?, fault: Fault?) {
+    if let text = index.text(of: document.id) { return (text, nil) }
+    do throws(Fault) { return (try fileText(of: document), nil) } catch {
+      if error.isDelay { throw error }
+      return (nil, document.length > 0 && error.kind != Fault.notFound.kind ? error : nil)
     }
+  }
+
+  private func fileText(of document: FoundDocument) throws(Fault) -> [UInt8] {
+    let kind = DocumentKind(rawValue: document.kind) ?? .other
+    var names = document.wholePath.split(separator: UInt8(ascii: "/")).map { FileName($0) }
+    let isPage = DocumentReader.isPage(names.last?.fileExtension?.text ?? "")
+    let isTagged = [.image, .sound, .film].contains(kind) && !isPage
+    if isTagged || kind == .document && document.parts > 0, let last = names.popLast() {
+      // Its other texts are stored.
+      return try place(names + [last.appending(".tags.txt")]).bytes(upTo: DocumentText.most)
+    }
+    if kind == .mail {
+      if let last = names.last, !document.isDirectory {
+        names[names.count - 1] = last.appending(".message")
+      }
+      return try place(names + ["body.txt"]).bytes(upTo: DocumentText.most)
+    }
+    let file = try place(names)
+    guard file.attributes.kind == .file else { return [] }
+    let bytes = try file.bytes(upTo: DocumentText.most)
+    guard DocumentText.isText(startingWith: Array(bytes.prefix(4096))) else { return [] }
+    return DocumentText.text(of: bytes, isPage: isPage)
   }
 
   private func place(_ names: [FileName]) throws(Fault) -> ResolvedPath {

@@ -60,6 +60,7 @@ final class ResultList: SearchItem {
       for path in results.locked.paths { text += "    \(line(String(decoding: path, as: UTF8.self)))\n" }
       if results.locked.count > results.locked.paths.count { text += "    …\n" }
     }
+    if let fault = results.fault { text += "Incomplete: \(line(fault.reason))\n" }
     for (index, hit) in results.hits.enumerated() {
       text += "\n\(index + 1)  \(hit.shownPath)\n"
       let origin = hit.sender.isEmpty ? hit.kind.name : line(hit.sender)

@@ -97,6 +97,9 @@ final class ResultsFolder: SearchItem {
     return IndexedCursor(entries)
   }
 
+  /// The maximum size of a query in a message, in bytes.
+  private static let shownAtMost = 200
+
   // MARK: Extended attributes
 
   private static let resultsName: FileName = "user.ffmount.results"
@@ -123,13 +126,13 @@ final class ResultsFolder: SearchItem {
   func provenance(_ blocking: BlockingMode) throws(Fault) -> Provenance? {
     var provenance = file.provenance(view: "search", nil)
     do throws(Fault) {
-      if try searched.search().results(query, for: searched.reader, isNew: false, blocking).percent != nil {
-        provenance.state = .estimate
-      }
+      let results = try searched.search().results(query, for: searched.reader, isNew: false, blocking)
+      if results.percent != nil || results.fault != nil { provenance.state = .estimate }
+      provenance.error = results.fault?.reason
     } catch {
       guard error.concernsContent else { throw error }
       provenance.state = .failed
-      provenance.error = "'\(String(decoding: query, as: UTF8.self))': \(error.reason)"
+      provenance.error = "'\(String(decoding: query.prefix(Self.shownAtMost), as: UTF8.self))': \(error.reason)"
     }
     return provenance
   }

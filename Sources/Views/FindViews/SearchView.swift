@@ -53,8 +53,8 @@ package struct SavedSearchView: FolderView {
 
   package static let suffix: StaticString = ".results"
   private static let fileExtension: FileExtension = "ffsearch"
-  /// The maximum size of the file, in bytes.
-  private static let most = 4096
+  /// The maximum size of the file, in bytes. That of a query is smaller.
+  private static let most = 64 << 10
 
   package var descriptions: [ViewDescription] {
     [
@@ -89,6 +89,8 @@ package struct SavedSearchView: FolderView {
     let text = try bytes.bytes(at: 0, count: Int(min(bytes.size, Int64(most))), blocking)
     let mark: [UInt8] = [0xef, 0xbb, 0xbf]
     let decoded = DocumentText.text(of: text, isPage: false)
+    // It is refused rather than cut.
+    if bytes.size > Int64(most) { return decoded }
     let lines = decoded.dropFirst(decoded.starts(with: mark) ? mark.count : 0)
       .split { $0 == 0x0a || $0 == 0x0d }.filter { $0.first != UInt8(ascii: "#") }
     return Array(lines.joined(separator: [0x20]))

@@ -2,6 +2,7 @@ internal import Bytes
 internal import CVips
 internal import Catalogue
 internal import Pictures
+internal import Pixels
 internal import WorkerKit
 
 /// The composed frames of an animated PNG (PNG, third edition, 11.3.6).

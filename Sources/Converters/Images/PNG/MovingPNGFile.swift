@@ -1,6 +1,7 @@
 internal import Bytes
 internal import CVips
 internal import Catalogue
+internal import Pixels
 internal import WorkerKit
 
 /// An animated PNG (PNG, third edition, 11.3.6) with complete frames, or a PNG of a single picture.

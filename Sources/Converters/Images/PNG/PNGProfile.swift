@@ -10,9 +10,7 @@ struct PNGProfile {
   /// The orientation in data after the pixels, which libvips does not read.
   private(set) var orientation: Int?
 
-  private static let keyword = Array("Raw profile type exif".utf8)
-  /// The maximum size of a text chunk, and of its decompressed content, in bytes.
-  private static let largest = 1 << 20
+  private static let keyword = "Raw profile type exif"
 
   /// Returns `nil` if the file is not a PNG. Reads the header of each chunk.
   init?(_ input: JobInput) {
@@ -23,7 +21,7 @@ struct PNGProfile {
     var isLate = false
     PNGChunks.places(size: input.count, read) { name, place in
       if name == "IDAT" { isLate = true }
-      guard ["eXIf", "tEXt", "zTXt", "iTXt"].contains(name), place.count <= Self.largest, !chunk else { return }
+      guard ["eXIf", "tEXt", "zTXt", "iTXt"].contains(name), place.count <= PNGText.largest, !chunk else { return }
       let content = read(place.lowerBound + 8, place.count - 12)
       guard content.count == place.count - 12 else { return }
       chunk = name == "eXIf"
@@ -44,20 +42,8 @@ struct PNGProfile {
 
   /// Returns the data of a chunk, starting with the byte order. Returns `nil` if it is another text.
   private static func exif(_ name: String, _ content: [UInt8]) -> [UInt8]? {
-    guard content.starts(with: keyword), content.dropFirst(keyword.count).first == 0 else { return nil }
-    var text = content[(keyword.count + 1)...]
-    var isPacked = name == "zTXt"
-    if name == "iTXt" {
-      isPacked = text.first == 1
-      text = text.dropFirst()
-      // The text follows the method, a language and a translated keyword.
-      let ends = text.indices.dropFirst().filter { text[$0] == 0 }
-      guard ends.count >= 2 else { return nil }
-      text = [0] + text[(ends[1] + 1)...]
-    }
-    if name != "tEXt" { text = text.dropFirst() }
-    let plain = isPacked ? Deflate.expand(Array(text), atMost: largest) : Array(text)
-    let lines = plain?.split(separator: 0x0A) ?? []
+    guard let text = PNGText(name, content), text.keyword == keyword else { return nil }
+    let lines = text.bytes.split(separator: 0x0A)
     guard lines.count > 2, let count = Int(String(decoding: lines[1].filter { $0 != 0x20 }, as: UTF8.self)) else {
       return nil
     }

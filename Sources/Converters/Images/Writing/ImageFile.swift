@@ -1,6 +1,7 @@
 internal import CVips
 internal import Catalogue
 internal import Glibc
+internal import Pixels
 internal import WorkerKit
 
 /// A file of a format that libvips writes.

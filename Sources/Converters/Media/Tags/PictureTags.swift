@@ -1,8 +1,9 @@
 internal import CGExiv2
 internal import Catalogue
+internal import Pixels
 internal import WorkerKit
 
-/// Reads the tags of a picture by gexiv2: EXIF, XMP and IPTC.
+/// Reads the tags of a picture: EXIF, XMP and IPTC by gexiv2, and the texts of a PNG.
 enum PictureTags {
   /// Loads the library. Call once, before the sandbox is closed.
   static func start() -> Bool {
@@ -58,12 +59,38 @@ enum PictureTags {
   /// Returns the tags. None if the format of the picture has none.
   static func tags(of input: JobInput) throws(JobFailure) -> TagList {
     var list = TagList()
+    try addMetadata(of: input, to: &list)
+    addTexts(of: input, to: &list)
+    return list
+  }
+
+  /// The names in lists of texts in a PNG (ISO/IEC 15948, 11.3.4.2). Others have their own, in lower case.
+  private static let textNames: [String: String] = ["Comment": "description", "Creation Time": "date"]
+
+  /// Adds the texts of a PNG, which programs write without EXIF.
+  private static func addTexts(of input: JobInput, to list: inout TagList) {
+    guard input.starts(with: PNGChunks.signature) else { return }
+    func read(_ place: Int, _ count: Int) -> [UInt8] { input.read(count, at: place) }
+    PNGChunks.places(size: input.count, read) { name, place in
+      guard ["tEXt", "zTXt", "iTXt"].contains(name), place.count <= PNGText.largest,
+        let found = PNGText(name, read(place.lowerBound + 8, place.count - 12)), !isData(found.keyword)
+      else { return }
+      list.add(textNames[found.keyword] ?? found.keyword.lowercased(), text(found.bytes))
+    }
+  }
+
+  /// Returns whether a text is data for programs: profiles, XMP, and the properties that ImageMagick adds.
+  private static func isData(_ keyword: String) -> Bool {
+    keyword.contains(":") || keyword.hasPrefix("Raw profile type ")
+  }
+
+  private static func addMetadata(of input: JobInput, to list: inout TagList) throws(JobFailure) {
     guard let metadata = unsafe gexiv2_metadata_new() else { throw .noMemory() }
     defer { unsafe g_object_unref(metadata) }
     let opened = unsafe input.bytes.withMemoryRebound(to: UInt8.self) { bytes in
       unsafe gexiv2_metadata_open_buf(metadata, bytes.baseAddress, bytes.count, nil)
     }
-    guard opened != 0 else { return list }
+    guard opened != 0 else { return }
     for (name, tags) in names {
       for tag in tags { for value in unsafe values(tag, of: metadata) { list.add(name, value) } }
     }
@@ -81,7 +108,6 @@ enum PictureTags {
       list.add("description", unsafe text(comment))
       unsafe g_free(comment)
     }
-    return list
   }
 
   private static let userComment = "Exif.Photo.UserComment"
@@ -133,9 +159,11 @@ enum PictureTags {
 
   /// Returns bytes in UTF-8, or else in Latin-1. EXIF does not record which.
   private static func text(_ bytes: UnsafePointer<CChar>) -> String {
-    if let text = unsafe String(validatingCString: bytes) { return text }
-    let units = unsafe UnsafeBufferPointer(start: bytes, count: strnlen(bytes, 1 << 16))
-    return unsafe String(String.UnicodeScalarView(units.map { Unicode.Scalar(UInt8(bitPattern: $0)) }))
+    unsafe text(UnsafeRawBufferPointer(start: bytes, count: strnlen(bytes, 1 << 16)))
+  }
+
+  private static func text(_ bytes: some Collection<UInt8>) -> String {
+    String(validating: bytes, as: UTF8.self) ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
   }
 
   /// Returns a date as `2019-05-03 12:34:56`, without fractions and zones.

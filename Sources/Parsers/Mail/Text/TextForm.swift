@@ -34,8 +34,9 @@ struct TextForm: Sendable {
   func converter(for source: any ByteSource) throws(Fault) -> CharsetConverter? {
     if let charset, let name = CharsetLabel.converterName(of: Array(charset.utf8)[...]) {
       if name == CharsetLabel.utf8 { return nil }
-      if DeclaredText.isUTF8(try Self.head(source), declaredAs: name) { return nil }
-      if let converter = CharsetConverter(try Self.byteOrder(name, source)) { return converter }
+      let head = try Self.head(source)
+      if DeclaredText.isUTF8(head, declaredAs: name) { return nil }
+      if let converter = CharsetConverter(CharsetConverter.ordered(name, startingWith: head)) { return converter }
     }
     var from: Int64 = 0
     var isUTF8 = true
@@ -52,16 +53,6 @@ struct TextForm: Sendable {
   /// Returns the start of a text, enough to detect its character set.
   private static func head(_ source: any ByteSource) throws(Fault) -> ArraySlice<UInt8> {
     try source.bytes(at: 0, count: Int(min(source.size, 32 << 10)))[...]
-  }
-
-  /// Returns the name of UTF-16 or UTF-32 with the byte order at the start of the text, because only the first block
-  /// has the mark.
-  private static func byteOrder(_ name: String, _ source: any ByteSource) throws(Fault) -> String {
-    let width = CharsetConverter.unitWidth(name)
-    guard width > 1, !name.hasSuffix("E"), source.size >= Int64(width) else { return name }
-    let first = try source.bytes(at: 0, count: 2)
-    let isLittle = first == [0xff, 0xfe] || first[0] != 0 && first[1] == 0
-    return (width == 2 ? "UTF-16" : "UTF-32") + (isLittle ? "LE" : "BE")
   }
 
   /// Returns the character set that HTML declares in a `<meta>`.

@@ -47,6 +47,15 @@ struct CommandTree {
     path = isAlone ? "" : FilePath(root: nil, full.components.suffix(1))
   }
 
+  /// Returns whether searches of a path are of mail alone: of a mailbox, or of a Maildir.
+  static func isOfMail(_ path: String) -> Bool {
+    func isFolder(_ path: String) -> Bool {
+      var status = stat()
+      return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+    return !isFolder(path) || ["cur", "new", "tmp"].allSatisfy { isFolder("\(path)/\($0)") }
+  }
+
   /// Throws a refusal if this user cannot read the file, or list the directory.
   func expectReadable(_ given: String) throws {
     guard unsafe access(given, isFolder ? R_OK | X_OK : R_OK) != 0 else { return }

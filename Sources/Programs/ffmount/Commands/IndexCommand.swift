@@ -10,20 +10,23 @@ import Locks
 import MailViews
 import Tree
 
-/// `ffmount index PATH…`: indexes the messages of mailboxes ahead of time.
+/// `ffmount index PATH…`: indexes the messages of mailboxes, and the documents in folders, ahead of time.
 struct IndexCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "index",
     abstract: "Indexes mailboxes, or converts files, ahead of time.",
     usage:
-      "ffmount index [--search [--attachment-text | --ocr] [--part K/N]] [--conversions] [--jobs N] [-o OPTIONS] PATH…",
+      "ffmount index [--search [--mail] [--attachment-text | --ocr] [--part K/N]] [--conversions] [--jobs N] [-o OPTIONS] PATH…",
     discussion: "The first access is then as fast as later ones.")
 
   @Argument(help: "Mailboxes, or folders that are searched for mailboxes.", completion: .file())
   var paths: [String]
 
-  @Flag(help: "Also index the text of the messages, for searches.")
+  @Flag(help: "Also index the text of the messages in a mailbox, or of all files in a folder, for searches.")
   var search = false
+
+  @Flag(help: "With --search: of a folder only the mail, for searches of its mailboxes.")
+  var mail = false
 
   @Flag(help: "With --search: also the text of attached PDFs, tables and text files.")
   var attachmentText = false
@@ -57,8 +60,9 @@ struct IndexCommand: ParsableCommand {
 
   func run() throws {
     try RunningMount.expectAnswers(onTheWayTo: paths, toDo: "index")
-    if attachmentText || ocr, !search {
-      throw Refusal(.usage, "\(ocr ? "--ocr" : "--attachment-text") is only for text indexes (add --search)")
+    let kinds = [(ocr, "--ocr"), (attachmentText, "--attachment-text"), (mail, "--mail")]
+    if let (_, name) = kinds.first(where: \.0), !search {
+      throw Refusal(.usage, "\(name) is only for text indexes (add --search)")
     }
     if let jobs, !(1...256).contains(jobs) { throw Refusal(.usage, "--jobs \(jobs): expected 1 to 256") }
     let division = try division()
@@ -77,7 +81,9 @@ struct IndexCommand: ParsableCommand {
         let count =
           try (division == nil ? look(through: path, at: place, index) : 0)
           + (conversions ? convert(path, at: place, index) : 0)
-        if search { try indexDocuments(path, at: place, division, shared) }
+        if search, division != nil || !mail && !CommandTree.isOfMail(place) {
+          try indexDocuments(path, at: place, division, shared)
+        }
         if count > 0 { failures.append(.failure) }
       } catch let refusal as Refusal {
         Terminal.logError(refusal.sentence)
@@ -141,7 +147,9 @@ struct IndexCommand: ParsableCommand {
   /// - Parameter local: the path on this machine, if `path` is an address.
   private func look(through path: String, at local: String, _ index: Index) throws -> Int {
     let place = try RealPlace(local)
-    let reader = try attachmentReader(place, index)
+    // The index of a folder's documents has the words of its mail, too.
+    let withText = search && (mail || attachmentText || CommandTree.isOfMail(local))
+    let reader = withText ? try attachmentReader(place, index) : nil
     let workers = try Converter.mailWorkers(index)
     let indexing = Indexing(index: index, attached: reader?.texts, stores: workers.map { MailStores($0) })
     defer {
@@ -154,16 +162,16 @@ struct IndexCommand: ParsableCommand {
         guard let search = try indexing.search(name, in: place.root) else {
           throw Refusal(.sourceUnsuitable, "cannot index \(path): not a mailbox (give a mailbox, or a folder)")
         }
-        return follow(path, search, indexing, reader) ? 0 : 1
+        return follow(path, search, indexing, reader, withText: withText) ? 0 : 1
       }
       var failures = 0
       if let own = try indexing.search(folder: place.root, named: place.ownName) {
-        failures += follow(path, own, indexing, reader) ? 0 : 1
+        failures += follow(path, own, indexing, reader, withText: withText) ? 0 : 1
       }
       try indexing.searchAll(below: place.root, named: place.ownName) { inner, found in
         let inner = path.hasSuffix("/") ? path + inner : path + "/" + inner
         switch found {
-        case .success(let search): failures += follow(inner, search, indexing, reader) ? 0 : 1
+        case .success(let search): failures += follow(inner, search, indexing, reader, withText: withText) ? 0 : 1
         case .failure(let fault):
           Terminal.logError("cannot index \(inner): \(describe(fault))")
           failures += 1
@@ -175,10 +183,10 @@ struct IndexCommand: ParsableCommand {
 
   /// Follows the indexing of a mailbox and, if requested, of its words. Returns whether all of it completed.
   private func follow(
-    _ path: String, _ found: Indexing.Search, _ indexing: Indexing, _ reader: AttachmentReader?
+    _ path: String, _ found: Indexing.Search, _ indexing: Indexing, _ reader: AttachmentReader?, withText: Bool
   ) -> Bool {
     guard complete(path, found, indexing) else { return false }
-    guard search else { return true }
+    guard withText else { return true }
     do throws(Fault) {
       if let reader { try read(path, found, indexing, reader) }
       return complete("text of \(path)", try indexing.words(of: found), indexing)

@@ -135,11 +135,14 @@ extension API {
         "query": .string(query), "path": .string(path.text), "results": .array(found.documents.compactMap { hit($0) }),
         "isComplete": .bool(found.isComplete), "percent": JSON(found.percent),
       ]
-      answer.add("count", found.count.map { JSON($0) })
       answer.add("next", found.next.map { JSON($0) })
-      // It may be a word of any document.
-      if visitor.seesEverything { answer.add("similarWord", found.similarWord) }
-      answer.add("lockedFiles", found.lockedFiles > 0 ? JSON(found.lockedFiles) : nil)
+      // These are of all documents.
+      if visitor.seesEverything {
+        answer.add("count", found.count.map { JSON($0) })
+        answer.add("similarWord", found.similarWord)
+        answer.add("lockedFiles", found.lockedFiles > 0 ? JSON(found.lockedFiles) : nil)
+        answer.add("unreadDocuments", found.unreadDocuments > 0 ? JSON(found.unreadDocuments) : nil)
+      }
       return .json(answer)
     } catch {
       guard error.kind == .system(ENOTDIR) else { throw error }

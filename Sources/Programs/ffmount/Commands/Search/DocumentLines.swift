@@ -5,7 +5,7 @@ import SystemPackage
 import Text
 
 /// Writes documents found to standard output.
-struct DocumentLines {
+struct DocumentLines: ResultLines {
   /// The form of the output.
   enum Style: Equatable {
     /// Two lines for each document, with colours and links, for a terminal.
@@ -23,7 +23,7 @@ struct DocumentLines {
   private let folder: FilePath
   private var output = ResultOutput()
   /// The number of documents.
-  private(set) var count = 0
+  private var count = 0
   /// The errno of a failed write, after which nothing more is written.
   var error: Int32? { output.error }
   init(_ given: String, _ folder: FilePath, _ style: Style) {

@@ -3,15 +3,17 @@ import FileTrees
 import SystemPackage
 
 /// Writes messages found to standard output, on a terminal as elsewhere.
-struct HitLines {
+struct HitLines: ResultLines {
   private let style: DocumentLines.Style
   private var output = ResultOutput()
   /// The number of hits.
-  private(set) var count = 0
+  private var count = 0
   /// The errno of a failed write, after which nothing more is written.
   var error: Int32? { output.error }
 
   init(_ style: DocumentLines.Style) { self.style = style }
+
+  func path(of hit: FileTree.Message) -> String { hit.path.string }
 
   /// Writes a hit. Returns whether more can be written.
   mutating func add(_ hit: FileTree.Message) -> Bool {

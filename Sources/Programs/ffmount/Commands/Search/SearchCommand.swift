@@ -68,26 +68,32 @@ struct SearchCommand: ParsableCommand {
     let elsewhere = try SourceElsewhere.of(archive, options, toDo: "search")
     let place = try CommandTree(elsewhere?.path ?? archive, shared: SharedCache(options))
     try place.expectReadable(elsewhere?.path ?? archive)
-    let isOfDocuments = place.isFolder && !mail && !isMaildir
+    let isOfDocuments = !mail && !CommandTree.isOfMail(elsewhere?.path ?? archive)
     if let objection = FileTree.objection(to: query, ofMail: !isOfDocuments) {
       let advice = objection.hasSuffix(")") ? "" : " (see: ffmount help search)"
       throw Refusal(.usage, "cannot search \(archive): \(objection)\(advice)")
     }
     if isOfDocuments { return try findDocuments(place) }
-    let lines = UnfairLock(HitLines(style))
-    let (most, opened) = (open ?? limit ?? .max, open)
-    let chosen = UnfairLock<(count: Int, path: String?)>((0, nil))
+    try findMessages(place)
+  }
+
+  /// The query without the `--` that ends the options.
+  private var terms: ArraySlice<String> { query.first == "--" ? query.dropFirst() : query[...] }
+
+  /// Whether standard output is piped to another program, which may draw on the same terminal.
+  private static var isPiped: Bool {
+    var status = stat()
+    return unsafe fstat(STDOUT_FILENO, &status) == 0 && [S_IFIFO, S_IFSOCK].contains(status.st_mode & S_IFMT)
+  }
+
+  private func findMessages(_ place: CommandTree) throws {
+    let query = terms.joined(separator: " ")
+    let writer = UnfairLock(ResultWriter(HitLines(style), atMost: limit ?? .max, opening: open))
     var progress = ProgressLine(archive, size: 0, output: STDERR_FILENO, isShown: !json && !Self.isPiped)
     do throws(FileTreeError) {
       try place.finish { (tree, path) throws(FileTreeError) in
         for try await message in tree.messages(matching: query, in: path) {
-          let count = chosen.withLock { chosen in
-            chosen.count += 1
-            if chosen.count == opened { chosen.path = message.path.string }
-            return chosen.count
-          }
-          if opened == nil, !lines.withLock({ $0.add(message) }) { break }
-          if count == most { break }
+          if !writer.withLock({ $0.take(message) }) { break }
         }
       } watch: {
         if let work = place.tree.activities.first(where: { $0.work != .converting }), let bytes = work.bytes {
@@ -103,48 +109,16 @@ struct SearchCommand: ParsableCommand {
       throw Refusal(.searchFailure, "cannot search \(archive): \(error.sentence)")
     }
     progress.clear()
-    let count = chosen.withLock { $0.count }
-    if let path = chosen.withLock({ $0.path }) { return try show(path) }
-    if let open, count > 0 {
-      throw Refusal(.usage, "--open \(open): only \(count) results match \(query)")
-    }
-    lines.withLock { $0.finish() }
-    if let error = lines.withLock({ $0.error }) {
-      throw Refusal(.searchFailure, "cannot search \(archive): its messages cannot be printed: \(describe(error))")
-    }
-    if count == 0 {
-      Terminal.logError("no message in \(archive) matches \(query)")
-      throw ExitCode(ExitStatus.failure.rawValue)
-    }
+    try finish(writer, "messages", none: "no message in \(archive) matches \(query)")
   }
-
-  /// Whether the folder has the subfolders of a Maildir.
-  private var isMaildir: Bool {
-    ["cur", "new", "tmp"].allSatisfy { name in
-      var status = stat()
-      return unsafe stat("\(archive)/\(name)", &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
-    }
-  }
-
-  /// The query without the `--` that ends the options.
-  private var terms: ArraySlice<String> { query.first == "--" ? query.dropFirst() : query[...] }
-
-  /// Whether standard output is piped to another program, which may draw on the same terminal.
-  private static var isPiped: Bool {
-    var status = stat()
-    return unsafe fstat(STDOUT_FILENO, &status) == 0 && [S_IFIFO, S_IFSOCK].contains(status.st_mode & S_IFMT)
-  }
-
-  // MARK: Documents
 
   private func findDocuments(_ place: CommandTree) throws {
     let query = terms.joined(separator: " ")
     let style = style
-    let most = open ?? limit ?? (style == .shown ? Self.usualLimit : .max)
-    let lines = UnfairLock(DocumentLines(archive, place.path, style))
-    let opened = open
-    let count = UnfairLock(0)
-    let chosen = UnfairLock<String?>(nil)
+    let writer = UnfairLock(
+      ResultWriter(
+        DocumentLines(archive, place.path, style), atMost: limit ?? (style == .shown ? Self.usualLimit : .max),
+        opening: open))
     let similar = UnfairLock<String?>(nil)
     let locked = UnfairLock(0)
     let reach = UnfairLock<FileTree.IndexingProgress?>(nil)
@@ -155,22 +129,13 @@ struct SearchCommand: ParsableCommand {
           reach.withLock { $0 = now }
         }
         for try await document in found {
-          let number = count.withLock { count in
-            count += 1
-            return count
-          }
-          if let opened {
-            if number == opened { chosen.withLock { $0 = lines.withLock { $0.path(of: document) } } }
-          } else if !lines.withLock({ $0.add(document) }) {
-            break
-          }
-          if number == most { break }
+          if !writer.withLock({ $0.take(document) }) { break }
         }
         if !json {
           let files = try await tree.lockedFiles(in: path)
           locked.withLock { $0 = files }
         }
-        if count.withLock({ $0 }) == 0 {
+        if writer.withLock({ $0.count }) == 0 {
           let word = try await tree.similarWord(for: query, in: path)
           similar.withLock { $0 = word }
         }
@@ -179,6 +144,8 @@ struct SearchCommand: ParsableCommand {
       }
     } catch {
       progress.clear()
+      // Some results may have been written.
+      if writer.withLock({ $0.count }) > 0 { writer.withLock { $0.finish() } }
       throw Refusal(.searchFailure, "cannot search \(archive): \(error.sentence)")
     }
     progress.clear()
@@ -192,17 +159,30 @@ struct SearchCommand: ParsableCommand {
         Terminal.logError("\(files == 1 ? "1 file is" : "\(files) files are") locked: found by name only")
       }
     }
-    if let path = chosen.withLock({ $0 }) { return try show(path) }
-    if let open, count.withLock({ $0 }) > 0 {
-      throw Refusal(.usage, "--open \(open): only \(count.withLock { $0 }) results match \(query)")
+    let hint = similar.withLock { $0 }.map { " (did you mean \($0)?)" } ?? ""
+    try finish(writer, "results", none: "nothing in \(archive) matches \(query)\(hint)")
+  }
+
+  /// Shows the result to open, or ends the lines. Throws if there is none.
+  ///
+  /// - Parameter none: the sentence that says so.
+  private func finish<Lines: ResultLines>(
+    _ writer: borrowing UnfairLock<ResultWriter<Lines>>, _ things: String, none: String
+  ) throws {
+    let written = writer.withLock { writer in
+      if open == nil { writer.finish() }
+      return writer
     }
-    lines.withLock { $0.finish() }
-    if let error = lines.withLock({ $0.error }) {
-      throw Refusal(.searchFailure, "cannot search \(archive): its results cannot be printed: \(describe(error))")
+    if let path = written.chosen { return try show(path) }
+    if let open, written.count > 0 {
+      throw Refusal(
+        .usage, "--open \(open): only \(written.count) results match \(terms.joined(separator: " "))")
     }
-    if count.withLock({ $0 }) == 0 {
-      let hint = similar.withLock { $0 }.map { " (did you mean \($0)?)" } ?? ""
-      Terminal.logError("nothing in \(archive) matches \(query)\(hint)")
+    if let error = written.lines.error {
+      throw Refusal(.searchFailure, "cannot search \(archive): its \(things) cannot be printed: \(describe(error))")
+    }
+    if written.count == 0 {
+      Terminal.logError(none)
       throw ExitCode(ExitStatus.failure.rawValue)
     }
   }
