@@ -116,6 +116,63 @@ import Testing
     }
   }
 
+  @Test func removalByAnotherProcessIsNoted() throws {
+    try withIndex { folder, index in
+      let documents = try #require(index.documents(below: Self.folder, version: 1, options: 0))
+      func add(_ name: String) -> Bool {
+        let path = Self.path(name)
+        return documents.apply([.begin(path: path, Self.state), .add(path: path, [Self.document(name)])])
+      }
+      #expect(add("one") && documents.replacements == 0)
+      #expect(index.forgetDocuments(below: Self.folder) == 1)
+      #expect(add("two") && documents.replacements == 1)
+      let other = try #require(Index(folder: folder).documents(below: Self.folder, version: 1, options: 0))
+      #expect(other.numbers(matching: "\"two\"", in: .bodies) == [1] && other.numbers(.all) == [1])
+      // However often that happens.
+      for count in 2..<6 {
+        #expect(index.forgetDocuments(below: Self.folder) == 1)
+        #expect(add("three") && documents.replacements == count)
+      }
+    }
+  }
+
+  /// A change to a file that is removed meanwhile is made in the file that other processes find.
+  @Test func changeOfARemovedFileIsRepeated() throws {
+    let files = Files()
+    let file = ReopenedFile(files.open()) { files.open() }
+    #expect(file.change { $0.changes += 1 } && file.replacements == 0)
+    #expect(
+      file.change { file in
+        if files.latest === file, file.changes == 1 { file.isInPlace = false }
+        file.changes += 1
+      })
+    #expect(file.replacements == 1 && files.latest?.changes == 1)
+    // A reader has its result already.
+    let found = file.attempt { file in
+      file.isInPlace = false
+      return file.changes
+    }
+    #expect(found == 1 && file.replacements == 1)
+    #expect(file.attempt { $0.changes } == 0 && file.replacements == 2)
+  }
+
+  private final class Files: @unchecked Sendable {
+    var latest: File?
+
+    func open() -> File {
+      let file = File()
+      latest = file
+      return file
+    }
+  }
+
+  private final class File: ReplaceableFile, @unchecked Sendable {
+    var isInPlace = true
+    var changes = 0
+    var isTemporary: Bool { false }
+    func condemn() {}
+  }
+
   @Test(arguments: [0, 100, 8192, 20_000]) func damagedDocumentIndexIsReplaced(_ offset: Int) throws {
     try withIndex { folder, index in
       let path = Self.path("a.txt")

@@ -5,6 +5,7 @@ import Foundation
 import Queries
 import TestSupport
 import Testing
+import Threads
 
 @testable import FindViews
 @testable import Index
@@ -236,6 +237,31 @@ import Testing
     }
   }
 
+  /// Another process clears the cache while this one brings the index up to date.
+  @Test(arguments: [1, 3, 8]) func indexRemovedDuringACrawlIsMadeAgain(_ moment: Int) throws {
+    try withFolder { folder in
+      for number in 0..<40 { try folder.write("\(number).txt", "needle word\(number)") }
+      let finder = try folder.finder()
+      try folder.update(finder)
+      for number in 40..<50 { try folder.write("\(number).txt", "needle word\(number)") }
+      let (calls, index) = (Monitor(0), folder.index)
+      let (crawl, lock) = try #require(
+        finder.crawl {
+          let call = calls.change { calls in
+            calls += 1
+            return calls
+          }
+          if call == moment { #expect(index.forgetDocuments() == 1) }
+          return true
+        })
+      crawl.run(atATime: 2)
+      withExtendedLifetime(lock) {}
+      #expect(crawl.reach.isDone && crawl.reach.fault == nil)
+      let other = try folder.finder(Index(folder: folder.scratch + "/cache"))
+      #expect(try other.results(FindQuery("needle")).numbers.count == 50)
+    }
+  }
+
   @Test func emptyMatchesOfExpressionsAreNotMarked() throws {
     try withFolder { folder in
       try folder.write("a.txt", "needle")
@@ -391,6 +417,19 @@ import Testing
         #expect(documents.apply([.begin(path: path, state), .add(path: path, [document])]))
       }
       #expect(try FolderSearch(documents).results(FindQuery("alpha")).numbers == [2, 4, 1, 3])
+      #expect(try FolderSearch(documents).results(FindQuery("alpha sort:date")).numbers == [2, 4, 1, 3])
+      // Many are ordered in another way.
+      let many = (0..<600).map { _ in IndexedDocument(path: [], kind: 3, date: 5, size: 1, words: [[], [], [], []]) }
+        .map { document in
+          var document = document
+          document.body = Array("alpha".utf8)
+          return document
+        }
+      let path = Array("many".utf8)
+      #expect(documents.apply([.begin(path: path, state), .add(path: path, many)]))
+      let all = try FolderSearch(documents).results(FindQuery("alpha sort:date")).numbers
+      #expect(all.prefix(4) == [2, 4, 1, 5] && all.last == 3)
+      #expect(try FolderSearch(documents).results(FindQuery("alpha")).numbers.prefix(3) == [2, 4, 1])
     }
   }
 

@@ -59,8 +59,8 @@ public final class DocumentIndex: Sendable {
   /// Copies the file to a directory. Returns whether the copy is there.
   func publish(to folder: String) -> Bool { file.attempt { file in try file.publish(to: folder) } ?? false }
 
-  /// The number of times that the file was replaced since it was opened, because it was damaged or by another process.
-  /// The new file is empty.
+  /// The number of times that the file was replaced or removed since it was opened, because it was damaged or by another
+  /// process. The new file has other documents, or none.
   public var replacements: Int { file.replacements }
 
   /// Returns an exclusive lock for changes, held until it is released. Returns `nil` while another process, or for an
@@ -75,7 +75,7 @@ public final class DocumentIndex: Sendable {
   public var size: Int64 { path.map { TextFile.size($0) } ?? 0 }
 
   /// Applies changes, all or none. Returns whether they are stored.
-  public func apply(_ changes: [Change]) -> Bool { file.attempt { file in try file.apply(changes) } != nil }
+  public func apply(_ changes: [Change]) -> Bool { file.change { file in try file.apply(changes) } }
 
   /// Calls `body` with all sources, or those that are folders or contain other documents, in no order. Returns false if
   /// they could not be read.

@@ -16,20 +16,23 @@ final class ReopenedFile<File: ReplaceableFile>: Sendable {
   private struct State {
     var file: File?
     var replacements = 0
+    /// The number of calls that failed because the file was damaged or replaced.
+    var failures = 0
   }
 
   private let state: UnfairLock<State>
   /// Opens or creates the file again.
   private let open: @Sendable () throws -> File
 
-  private static var replacementsAtMost: Int { 2 }
+  private static var failuresAtMost: Int { 2 }
 
   init(_ file: File, open: @escaping @Sendable () throws -> File) {
     state = UnfairLock(State(file: file))
     self.open = open
   }
 
-  /// The number of times that the file was replaced since it was opened, because it was damaged or by another process.
+  /// The number of times that the file was replaced or removed since it was opened, because it was damaged or by another
+  /// process.
   var replacements: Int { state.withLock { $0.replacements } }
 
   /// Returns the result of `body`. Returns `nil` if it fails. A file that another process has replaced is tried again.
@@ -42,7 +45,9 @@ final class ReopenedFile<File: ReplaceableFile>: Sendable {
         state.withLock { state in
           guard state.file === file else { return }
           state.file = nil
-          state.replacements += isDamaged || isReplaced ? 1 : 0
+          guard isDamaged || isReplaced else { return }
+          state.replacements += 1
+          state.failures += 1
         }
         if isDamaged { file.condemn() }
         // The new file may work.
@@ -50,6 +55,15 @@ final class ReopenedFile<File: ReplaceableFile>: Sendable {
       }
     }
     return nil
+  }
+
+  /// Changes the file by `body`. Returns whether the change is in the file that other processes find. A file that another
+  /// process has removed in the meantime is tried again.
+  func change(_ body: (File) throws -> Void) -> Bool {
+    attempt { (file) -> Void in
+      try body(file)
+      guard file.isInPlace else { throw IndexFailure.passing }
+    } != nil
   }
 
   /// Removes the file. It is opened again by the next call.
@@ -60,9 +74,12 @@ final class ReopenedFile<File: ReplaceableFile>: Sendable {
 
   private func opened() -> File? {
     state.withLock { state in
-      if let file = state.file, file.isInPlace { return file }
-      state.file = nil
-      guard state.replacements < Self.replacementsAtMost else { return nil }
+      if let file = state.file {
+        if file.isInPlace { return file }
+        state.file = nil
+        state.replacements += 1
+      }
+      guard state.failures < Self.failuresAtMost else { return nil }
       state.file = try? open()
       return state.file
     }

@@ -79,7 +79,7 @@ public final class TextIndex: Sendable {
 
   /// Appends texts, all or none, to the `present` indexed ones. Returns whether they are indexed now.
   public func add(_ texts: [IndexedText], behind present: Int, isLast: Bool) -> Bool {
-    file.attempt { file in try file.add(texts, behind: present, isLast: isLast) } != nil
+    file.change { file in try file.add(texts, behind: present, isLast: isLast) }
   }
 
   /// Returns the numbers of the texts that match an FTS5 expression, in ascending order. Returns `nil` if the query

@@ -18,6 +18,8 @@ package final class FolderCrawl: Sendable {
   let batch: Int
   private let progress = Monitor(Progress())
   private let isStopped = Atomic<Bool>(false)
+  /// Whether an attempt has failed, whose other threads then end.
+  private let hasFailed = Atomic<Bool>(false)
   /// Returns whether the work may continue now. `nil` if it always may.
   private let isPermitted: (@Sendable () -> Bool)?
 
@@ -79,10 +81,12 @@ package final class FolderCrawl: Sendable {
 
   func check() throws(Fault) {
     while true {
-      if isStopped.load(ordering: .relaxed) { throw .interrupted }
+      if isStopped.load(ordering: .relaxed) || hasFailed.load(ordering: .relaxed) { throw .interrupted }
       try CancellationToken.check()
       guard let isPermitted, !isPermitted() else { return }
-      _ = progress.take(within: Self.pause) { [self] _ in isStopped.load(ordering: .relaxed) ? () : nil }
+      _ = progress.take(within: Self.pause) { [self] _ in
+        isStopped.load(ordering: .relaxed) || hasFailed.load(ordering: .relaxed) ? () : nil
+      }
     }
   }
 
@@ -98,16 +102,25 @@ package final class FolderCrawl: Sendable {
   ///   - isQuick: whether a large complete index counts as up to date if no folder and no file that contains other
   ///     documents has changed.
   package func run(atATime width: Int, niceness: Int32? = nil, isQuick: Bool = false) {
-    do throws(Fault) {
-      try update(atATime: width, niceness, isQuick: isQuick)
-      progress.update { $0.isDone = true }
-    } catch {
-      progress.update { progress in
-        progress.fault = error
-        progress.isDone = true
-      }
+    var fault: Fault?
+    for _ in 0..<Self.attempts {
+      let before = index.replacements
+      fault = nil
+      do throws(Fault) { try update(atATime: width, niceness, isQuick: isQuick) } catch { fault = error }
+      guard index.replacements != before, fault == nil || fault == .noDocumentIndex else { break }
+      // The documents that were written before are lost with the file.
+      fault = .noDocumentIndex
+      hasFailed.store(false, ordering: .relaxed)
+      progress.update { $0 = Progress() }
+    }
+    progress.update { [fault] progress in
+      progress.fault = fault
+      progress.isDone = true
     }
   }
+
+  /// The maximum number of attempts, of which each but the last finds that the index was removed or damaged.
+  private static let attempts = 3
 
   private func update(atATime width: Int, _ niceness: Int32?, isQuick: Bool) throws(Fault) {
     for part in index.parts {
@@ -166,7 +179,8 @@ package final class FolderCrawl: Sendable {
         }
       }
       if let fault = try running.wait({ $0.count < 2 * width || $0.fault != nil ? .some($0.fault) : nil }) {
-        stop()
+        hasFailed.store(true, ordering: .relaxed)
+        progress.update { _ in }
         try running.wait { $0.count == 0 ? () : nil }
         throw fault
       }
