@@ -371,6 +371,7 @@ let package = Package(
     tests("MailTests", ["Bytes", "HTML", "Mail", "Text", "Fuzzing"]),
     tests("ParserProductTests", ["MailReading", "ZipReading"]),
     tests("PixelsTests", ["Pixels", "Fuzzing"]),
+    tests("ConvertersTests", ["WorkerKit", "Documents", "Rendering", "Media", "Disks"]),
     tests("ScanningTests", ["Catalogue", "WorkerKit", "Pixels", "Scanning"]),
     tests("TablesTests", ["Bytes", "Tables"]),
     tests("EncryptedFilesTests", ["Bytes", "Codecs", "EncryptedFiles", "Fuzzing"]),
@@ -381,6 +382,15 @@ let package = Package(
     tests("IndexTests", ["Bytes", "Index"]),
     tests("AnswerTests", ["Bytes", "Files", "Tree", "AllViews", "FuseLink", "Mount", "CFuse3", logging]),
     tests("AssemblyTests", ["Assembly", "Bytes", "Files", "Text"]),
+    tests("RemoteTests", ["ffremote", "Assembly"]),
+    tests(
+      "ServerTests",
+      [
+        "ffserve", "Assembly", "Bytes", "Files", "Threads", "Tree", "AllViews",
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOEmbedded", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ]),
     tests("FileTreesTests", ["FileTrees", "largest-attachments", "pdf-thumbnails", system]),
     tests("MountTests", []),
   ]

@@ -1,8 +1,10 @@
 import Bytes
+import Catalogue
 import Glibc
-import Jobs
 import TestSupport
 import Testing
+
+@testable import Jobs
 
 extension ConversionTests {
   @Suite(.serialized, .timeLimit(.minutes(1))) struct CacheTests {
@@ -54,6 +56,40 @@ extension ConversionTests {
         _ = try workshop.make(text(3, size: 20_000), 3)
         #expect(try cache.clear() >= 3 && cache.contents.count == 0)
         #expect(try Workshop.parts(held).text.hasSuffix("xxx"))
+      }
+    }
+
+    /// A result is found for the same bytes, recipe and passwords only.
+    @Test func nameOfAResultDependsOnEverythingItIsMadeOf() async throws {
+      @Sendable func file(_ device: UInt64, _ inode: UInt64, _ size: Int64, _ modified: Int64, _ changed: Int32)
+        -> ByteIdentity
+      {
+        ByteIdentity(
+          device: device, inode: inode, size: size, modified: Timestamp(seconds: modified, nanoseconds: 4),
+          changed: Timestamp(seconds: 5, nanoseconds: changed))
+      }
+      let (one, png) = (file(1, 2, 3, 4, 5), Recipe(verb: "png"))
+      try await onThread { scratch in
+        let folder = scratch.path + "/names"
+        let cache = RenditionCache(folder: folder, maximumSize: 1000)
+        func seal(_ passwords: String...) throws -> [UInt8] {
+          try #require(cache.seal(passwords.map { Array($0.utf8) }))
+        }
+        let names = try [
+          RenditionName(one, png), RenditionName(one, Recipe(verb: "jpeg")), RenditionName(file(9, 2, 3, 4, 5), png),
+          RenditionName(file(1, 9, 3, 4, 5), png), RenditionName(file(1, 2, 9, 4, 5), png),
+          RenditionName(file(1, 2, 3, 9, 5), png), RenditionName(file(1, 2, 3, 4, 9), png),
+          RenditionName(one.adding(.range, 0, 1), png), RenditionName(one.adding(.range, 1, 0), png),
+          RenditionName(one.adding(.inflate, 0, 1), png), RenditionName(one.converted(by: png), png),
+          RenditionName(one, png, seal: seal()), RenditionName(one, png, seal: seal("a")),
+          RenditionName(one, png, seal: seal("a", "b")), RenditionName(one, png, seal: seal("b", "a")),
+          RenditionName(one, png, seal: seal("ab")), RenditionName(one, png, seal: seal("a", "")),
+        ]
+        #expect(Set(names).count == names.count && Set(names.map { $0.fileName.bytes }).count == names.count)
+        #expect(try RenditionName(one, png, seal: seal("a")) == names[12])
+        // Without the key, nobody can try passwords.
+        let other = RenditionCache(folder: scratch.path + "/other", maximumSize: 1000)
+        #expect(try other.seal([Array("a".utf8)]) != seal("a"))
       }
     }
 

@@ -114,6 +114,18 @@ struct ChangingTests {
     #expect(try sample.names(in: "self").isEmpty)
   }
 
+  /// A copy belongs to another user, perhaps, than the program that its bits give rights to.
+  @Test(
+    arguments: [(0o6755, 0o755), (0o4711, 0o711), (0o2070, 0o270), (0o1644, 0o644), (0o400, 0o600)]
+      as [(UInt16, UInt16)])
+  func copiesHaveNoSpecialBits(_ permissions: UInt16, _ copied: UInt16) async throws {
+    let sample = try Sample()
+    try sample.make(by: "open('file', 'w').write('x')\nos.chmod('file', \(permissions))")
+    try await sample.tree.copy("file", to: "copy")
+    #expect(try await sample.tree.attributes(of: "copy").permissions.rawValue == copied)
+    #expect(try await sample.tree.attributes(of: "file").permissions.rawValue == permissions)
+  }
+
   @Test func copiesOfSparseFilesAreSparse() async throws {
     let sample = try Sample("letters.zip")
     let tree = sample.tree

@@ -128,6 +128,23 @@ struct SavingTests {
     #expect(try sample.bytes(of: "file") == Array("old".utf8))
   }
 
+  /// Users that may not read the old file cannot read the new one before it has the old one's permissions.
+  @Test(arguments: [true, false]) func unfinishedFileIsAsPrivateAsTheOldOne(isThere: Bool) async throws {
+    let sample = try Sample()
+    if isThere { try sample.make(by: "open('file', 'w').close()\nos.chmod('file', 0o640)") }
+    let (chunks, continuation) = AsyncStream<[UInt8]>.makeStream()
+    let task = Task { try await sample.tree.save(chunks, to: "file") }
+    continuation.yield([1])
+    while try sample.names().filter({ $0.hasSuffix(".part") }).isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+    let modes = try run("stat -c %a .file*.part; umask", in: sample).split(separator: "\n")
+      .compactMap { UInt16($0, radix: 8) }
+    try #require(modes.count == 2)
+    #expect(modes[0] == (isThere ? 0o600 : 0o666 & ~modes[1]))
+    continuation.finish()
+    try await task.value
+    #expect(try await sample.tree.attributes(of: "file").permissions.rawValue == (isThere ? 0o640 : modes[0]))
+  }
+
   @Test func saveWithoutReplacingKeepsExistingFile() async throws {
     let sample = try Sample("letters.zip")
     let tree = sample.tree

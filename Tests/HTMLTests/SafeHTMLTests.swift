@@ -60,6 +60,7 @@ struct SafeHTMLFixture: CustomTestStringConvertible, Sendable {
     SafeHTMLFixture("<!--[if mso]>a<![endif]--><![if !mso]>b<![endif]>", "b"),
     SafeHTMLFixture("a<!--b", "a"),
     SafeHTMLFixture("<!DOCTYPE html>\n<p>a<!DOCTYPE x>", "<!DOCTYPE html>\n<p>a"),
+    SafeHTMLFixture("<!DOCTYPE a<script b\u{1}\u{e9}\n\"><p>c", "<!DOCTYPE ascript b\"><p>c"),
     // Malformed tags.
     SafeHTMLFixture("<img/src=cid:x/onerror=y>", "<img src=\"about:invalid\">"),
     SafeHTMLFixture("<p title=a\"b class='c\"d'>", "<p title=\"a&quot;b\" class=\"c&quot;d\">"),
@@ -82,6 +83,10 @@ struct SafeHTMLFixture: CustomTestStringConvertible, Sendable {
     SafeHTMLFixture("<p style='a:\"b'>", "<p style=\"a:&quot;b&quot;\">"),
     SafeHTMLFixture("<p style='font:\\5b8b\\4f53;a:expression(x)'>", "<p style=\"font:\\5b8b\\4f53;a:invalid(x)\">"),
     SafeHTMLFixture("<style>a", "<style>a</style>"),
+    // A comment does not join what it separates.
+    SafeHTMLFixture(
+      "<style>a{b:ur/**/l(//x);c:exp/* * */ression(y)}/*</style>",
+      "<style>a{b:ur/**/l(//x);c:exp/**/ression(y)}/**/</style>"),
   ]
 }
 

@@ -23,4 +23,26 @@ import Testing
     // Without a file nothing happens.
     DatabaseFile.condemn(path, sound)
   }
+
+  /// Two versions of the program that replace each other's file notice that by this.
+  @Test func replacementOfADatabaseIsTold() throws {
+    let scratch = try IndexScratch()
+    let path = scratch.file
+    func open(_ failure: IndexFailure? = nil) throws -> (calls: Int, wasRemade: Bool, wasMade: Bool) {
+      var (calls, wasMade) = (0, false)
+      let (_, wasRemade) = try DatabaseFile.open(path) { _ in
+        calls += 1
+        if let failure, calls == 1 { throw failure }
+      } orMake: {
+        wasMade = true
+        try Data([1]).write(to: URL(fileURLWithPath: path))
+      }
+      return (calls, wasRemade, wasMade)
+    }
+    #expect(try open() == (1, false, true) && open() == (1, false, false))
+    #expect(try open(.damage) == (2, true, true) && open() == (1, false, false))
+    #expect(throws: IndexFailure.passing) { try open(.passing) }
+    #expect(unsafe chmod(path, 0o666) == 0)
+    #expect(try open() == (1, true, true) && scratch.read() == [1])
+  }
 }

@@ -227,6 +227,18 @@ struct MessageTests {
     #expect(try body("utf-16be", [0, 0x61, 0, 0x0d, 0, 0x0a, 0, 0xe4]) == "a\nä")
   }
 
+  @Test(arguments: [
+    "charset=iso-8859-2", "charset='iso-8859-2'", "charset=\"iso-8859-2\"", "CHARSET=ISO-8859-2",
+    "http-equiv=Content-Type content='text/html; charset=iso-8859-2'",
+    "http-equiv=Content-Type content=\"text/html; charset=iso-8859-2\"",
+  ])
+  func charsetInsideAPageIsUsed(_ words: String) throws {
+    let page = Array("<html><meta \(words)><p>".utf8) + [0x78, 0xb3]
+    #expect(try OpenMail(Array("Content-Type: text/html\n\n".utf8) + page).body == "xł\n")
+    // The message knows better.
+    #expect(try OpenMail(Array("Content-Type: text/html; charset=koi8-r\n\n".utf8) + page).body == "xЁ\n")
+  }
+
   @Test func originalHTMLStartsWithByteOrderMark() throws {
     let html = "<meta charset=latin1>\u{e4}"
     #expect(try OpenMail("Content-Type: text/html; charset=utf-8\n\n\(html)").originalHTML == "\u{feff}\(html)")

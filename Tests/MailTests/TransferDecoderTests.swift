@@ -115,6 +115,12 @@ struct TransferDecoderTests {
     #expect(try source.bytes(at: 0, count: fixture.decoded.count) == fixture.decoded)
   }
 
+  /// What a source lacks is not taken for the end.
+  @Test(arguments: [0, 1, 50, 99]) func truncatedSourceIsAFault(_ count: Int) {
+    let source = ByteArraySource([UInt8](repeating: 65, count: count))
+    #expect(throws: Fault.self) { try DecodedSource(decoding: 0..<100, of: source, with: Base64Decoder()) }
+  }
+
   /// Block boundaries make no difference, whatever the bytes are.
   @Test(arguments: EncodedFixture.all) func decodingIsIndependentOfBlocks(_ fixture: EncodedFixture) {
     for seed in 0..<20 { #expect(fixture.decode(fixture.encoded, UInt64(seed)) == fixture.decoded) }

@@ -183,10 +183,12 @@ import Testing
       let event = "BEGIN:VEVENT\nSUMMARY:Whole\nEND:VEVENT\n"
       try scratch.write("a.ics", "BEGIN:VCALENDAR\n\(event)BEGIN:VEVENT\nSUMMARY:Cu")
       try scratch.write("b.vcf", "BEGIN:VCARD\nFN:Whole\nEND:VCARD\nBEGIN:VCARD\nFN:Cut\n")
+      // Between two entries.
+      try scratch.write("c.ics", "BEGIN:VCALENDAR\n\(event)")
       try await withMount(scratch) { mount in
         let lines = """
           export LC_ALL=C.UTF-8; cd "$1"
-          { for d in a.ics b.vcf; do ls $d.contents; getfattr --only-values -n user.ffmount.error $d.contents; echo
+          { for d in a.ics b.vcf c.ics; do ls $d.contents; getfattr --only-values -n user.ffmount.error $d.contents; echo
           cat $d.as-txt; done; cat b.vcf.as-csv | tail -n 1; } 2>&1
           """
         let said = try await shell(lines, mount.mountpoint, limit: 60)
@@ -200,6 +202,10 @@ import Testing
             b.vcf: expected END:VCARD, found the end of the file (at byte 50)
             Whole
             cat: b.vcf.as-txt: Input/output error
+            Whole.ics
+            c.ics: expected END:VCALENDAR, found the end of the file (at byte 54)
+            Whole
+            cat: c.ics.as-txt: Input/output error
             cat: b.vcf.as-csv: Input/output error
             Whole,,,,,,,,,,,\r
 

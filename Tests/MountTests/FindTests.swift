@@ -212,6 +212,15 @@ import Testing
       ).wait(atMost: 100)
       #expect(found.lines.count == 2400, "\(found.errors)")
       #expect(Set(found.lines).count == 2400)
+      // A part that cannot be read is told.
+      try scratch.write("odd.zip", ZipFixture(ZipFixtureEntry("a.txt", "needle").with { $0.claimedCRC = 1 }))
+      for says in ["1 file could not be read completely", ""] {
+        let said = try await MountChild(
+          [MountProcess.binary, "index", "--search", scratch.source], environment: environment
+        ).wait(atMost: 100)
+        #expect(said.status == 0 && said.errors.contains("could not be read") == !says.isEmpty, "\(said.errors)")
+        #expect(says.isEmpty || said.errors.contains(says), "\(said.errors)")
+      }
     }
   }
 
@@ -256,6 +265,8 @@ import Testing
           -EXIF:Model='Camera 3000' -EXIF:DateTimeOriginal='2019:05:03 12:34:56' -EXIF:UserComment='wildebeest réserve' photo.jpg
         qpdf --empty p.pdf
         exiftool -q -overwrite_original -Title='Aardvark Report' -Author='Orla Ant' p.pdf
+        printf '%%PDF-1.4\\n1 0 obj<</Type/Catalog/Pages 2 0 R/Lang(de-CH)>>endobj 2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
+        3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>endobj trailer<</Root 1 0 R>>' > lang.pdf
         """, scratch.source)
       #expect(made.errors == "", "\(made.errors)")
       func paths(_ query: String) async throws -> [String] {
@@ -281,7 +292,8 @@ import Testing
       try await withMount(scratch, environment: environment) { mount in
         let said = try await shell(
           """
-          cd "$1"; cat .search/okapi/*June.csv; cat photo.jpg.tags.txt drawing.png.tags.txt; head -2 song.mp3.tags.txt; cat p.pdf.tags.txt
+          cd "$1"; cat .search/okapi/*June.csv; cat photo.jpg.tags.txt drawing.png.tags.txt; head -2 song.mp3.tags.txt
+          cat {p,lang}.pdf.tags.txt
           ffprobe -v error -show_entries format=duration -of csv=p=0 .search/dugong\\ lang:de/001*.mp4 | cut -c1
           grep -c '\\[manatee\\]' .search/manatee/RESULTS.txt; sed -n 3,4p .search/dugong\\ lang:de/RESULTS.txt | tail -1
           """, mount.mountpoint)
@@ -291,7 +303,7 @@ import Testing
           [
             "place: Okaukuejo", "keywords: savanna", "camera: Camera 3000", "date: 2019-05-03 12:34:56",
             "title: Quokka Drawing", "description: numbat für alle", "source: bilby", "title: Walrus Song",
-            "artist: The Tusks", "title: Aardvark Report", "author: Orla Ant",
+            "artist: The Tusks", "title: Aardvark Report", "author: Orla Ant", "language: de-CH",
           ].allSatisfy { lines.contains($0) }, "\(said.text)\(said.errors)")
         #expect(Array(lines.suffix(3).prefix(2)) == ["1", "2"], "\(said.text)\(said.errors)")
         #expect(lines.last?.hasSuffix("film.mkv at 0:14") ?? false, "\(said.text)")

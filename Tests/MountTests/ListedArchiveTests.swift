@@ -149,6 +149,7 @@ import Testing
           for a in old.rar new.part1.rar one.rar setup.exe rar.elf device.bin a.tar.001 ppmd.zip deflate64.zip aes.zip pipe.7z; do
             cmp $a.contents/numbers "$2/numbers" && echo $a
           done
+          getfattr --only-values -n user.ffmount.state secret.rar.contents/numbers; echo
           cat old.lz4.contents/old; echo; find list.mtree.contents -type f
           for f in bad.7z.contents/numbers wrong.rar.contents/numbers alone.part1.rar.contents/numbers; do
             cat $f 2>> $O/errors | wc -c; getfattr --only-values -n user.ffmount.error $f; echo
@@ -169,6 +170,7 @@ import Testing
             deflate64.zip
             aes.zip
             pipe.7z
+            failed
             hello
             list.mtree.contents/dir/file
             0

@@ -120,6 +120,27 @@ extension MountCommandTests {
     }
   }
 
+  /// Other users could show their own files in the place of the mount.
+  @Test func openCommandUsesOnlyAFolderOfItsUser() async throws {
+    try await withScratch { scratch in
+      try scratch.write("a.zip", ZipFixture(ZipFixtureEntry("in.txt", "inside")))
+      let environment = ["XDG_CACHE_HOME": scratch.path + "/cache", "XDG_RUNTIME_DIR": scratch.path + "/run"]
+      let places =
+        ["ln -s ../other ffmount", "touch ffmount"]
+        + ["770", "702", "1777"].map { "mkdir ffmount; chmod \($0) ffmount" }
+        + (MountScratch.isRoot ? ["mkdir -m 700 ffmount; chown 12345 ffmount"] : [])
+      for lines in places {
+        _ = try await shell("cd \"$1\"; rm -rf run other; mkdir -m 700 run other; cd run; \(lines)", scratch.path)
+        let said = try await MountChild(
+          [MountProcess.binary, "open", "--print", scratch.source + "/a.zip"], environment: environment
+        ).wait(atMost: 20)
+        #expect(said.status == 73 && said.text == "", "\(lines): \(said.text)")
+        #expect(said.errors.hasPrefix("ffmount: cannot use \(scratch.path)/run/ffmount: "), "\(lines): \(said.errors)")
+        #expect(!MountProcess.isMounted(scratch.path + "/run/ffmount/a.zip"), "\(lines)")
+      }
+    }
+  }
+
   /// What cannot be forgotten is not said to be forgotten; the reason is what is there.
   @Test func failedCacheClearIsReported() async throws {
     try await withScratch { scratch in

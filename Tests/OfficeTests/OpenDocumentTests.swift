@@ -96,6 +96,16 @@ import Testing
     "<a:p><a:pPr lvl=\"\(level)\"/><a:r><a:t>\(text)</a:t></a:r></a:p>"
   }
 
+  @Test func notesWithoutMarksAreNumbered() throws {
+    let notes = ["one", "two", "three"].map { text in
+      "<text:note>\(text == "two" ? "<text:note-citation>*</text:note-citation>" : "")"
+        + "<text:note-body><text:p>\(text)</text:p></text:note-body></text:note>"
+    }
+    let content = "<office:text><text:p>a\(notes[0])b\(notes[1])c\(notes[2])</text:p></office:text>"
+    let text = "a[1]b[*]c[2]\n\n[1] one\n[*] two\n[2] three\n"
+    #expect(try MadeOffice.text(of: MadeOffice.openDocument("text", content)) == .text(text))
+  }
+
   @Test func slidesAreReadInOrderWithNotes() throws {
     let first =
       Self.shape("title", Self.line("First")) + Self.shape("body", Self.line("a") + Self.line("b", 1))

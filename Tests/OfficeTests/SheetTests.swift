@@ -59,6 +59,15 @@ import Testing
     let document = MadeOffice.openDocument("spreadsheet", table)
     let line = ",\"1,5 €\",\"1,5 €\",\"1,5 €\"\n"
     #expect(try MadeOffice.sheet(0, of: document) == .text(line + line + "not shown,2,,\n"))
+    // A sheet ends after its last possible column.
+    let wide =
+      "<table:table-row><table:table-cell table:number-columns-repeated=\"16383\"><text:p>a</text:p></table:table-cell>"
+      + "<table:table-cell table:number-columns-repeated=\"5\"><text:p>b</text:p></table:table-cell>"
+      + "<table:table-cell><text:p>c</text:p></table:table-cell></table:table-row>"
+    let sheet = "<office:spreadsheet><table:table table:name=\"T\">\(wide)</table:table></office:spreadsheet>"
+    #expect(
+      try MadeOffice.sheet(0, of: MadeOffice.openDocument("spreadsheet", sheet))
+        == .text(String(repeating: "a,", count: 16383) + "b\n"))
     let bomb = table.replacing(
       "<table:table-cell/><table:table-cell table:number-columns-repeated=\"3\">",
       with: "<table:table-cell table:number-columns-repeated=\"16384\">"

@@ -147,6 +147,19 @@ import Testing
     #expect(try MadeOffice.text(of: document) == .text("I. one\n  \(label) deep\n"))
   }
 
+  /// The list and the level of a style, in either order.
+  @Test func listsOfStylesAreNumbered() throws {
+    let (list, level) = ("<w:numId w:val=\"1\"/>", "<w:ilvl w:val=\"1\"/>")
+    let styles = [("A", list), ("B", list + level), ("C", level + list)].map { id, number in
+      "<w:style w:type=\"paragraph\" w:styleId=\"\(id)\"><w:pPr><w:numPr>\(number)</w:numPr></w:pPr></w:style>"
+    }
+    let body = ["A", "B", "C"].map { Self.paragraph($0, "<w:pStyle w:val=\"\($0)\"/>") }.joined()
+    let document = MadeOffice.word(
+      body, links: [("n", "numbering", "numbering.xml"), ("s", "styles", "styles.xml")],
+      [("word/numbering.xml", Self.numbering), ("word/styles.xml", "<w:styles SPACES>\(styles.joined())</w:styles>")])
+    #expect(try MadeOffice.text(of: document) == .text("1. A\n  1.a) B\n  1.b) C\n"))
+  }
+
   /// Paragraphs that were deleted, or moved elsewhere, are at neither place.
   @Test func deletedAndMovedParagraphsAreOmitted() throws {
     let body = ["del", "moveFrom", "ins", "moveTo"].map { "<w:\($0)>\(Self.paragraph($0))</w:\($0)>" }.joined()

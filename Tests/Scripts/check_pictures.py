@@ -426,6 +426,17 @@ def check_moving_pngs() -> None:
         expect(image.info.get("loop") in (3, 2), f"{kind}: {image.info.get('loop')} times")
     same(on_white(opened(made(source, "png frame3")).convert("RGBA")), on_white(shows[2]), "the third of a moving PNG")
     expect(opened(made(source, "jpeg ")).getpixel((7, 4))[0] > 250, "the first of a moving PNG")
+    # Translucent colours over translucent ones.
+    below, above = (200, 40, 0, 100), (0, 120, 250, 60)
+    mixed = source[:33] + chunk(b"acTL", struct.pack(">II", 2, 0)) + frame(0, (0, 0, 20, 10), below, 0, 0)
+    mixed += frame(1, (5, 2, 4, 4), above, 0, 1) + chunk(b"IEND", b"")
+    image = Image.open(io.BytesIO(made(mixed, "apng ")))
+    image.seek(1)
+    wanted = Image.new("RGBA", (20, 10), below)
+    wanted.alpha_composite(Image.new("RGBA", (4, 4), above), (5, 2))
+    for place in ((0, 0), (5, 2), (8, 5), (9, 6)):
+        got, want = image.convert("RGBA").getpixel(place), wanted.getpixel(place)
+        expect(all(abs(one - other) <= 2 for one, other in zip(got, want)), f"blended at {place}: {got} instead of {want}")
     again = Image.open(io.BytesIO(made(made(source, "apng "), "apng crop=10x10+0+0")))
     expect(again.size == (10, 10) and again.n_frames == 4, f"cut: {again.size}, {again.n_frames} frames")
     for cut in (len(source) - 30, 150, 90):

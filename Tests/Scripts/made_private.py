@@ -165,4 +165,17 @@ for number, delay in enumerate((0, 0.1, 1)):
     time.sleep(delay)
     if b"SECRET" in (said := listed(f"{mount}/{folder}.messages")):
         print(f"a message that became private: {said.decode()} after {delay} s")
+# Mailboxes in a folder that becomes private, and which are the same otherwise.
+for number, delay in enumerate((0, 0.1, 1)):
+    folder = f"T{number}"
+    os.makedirs(f"{source}/{folder}/inner")
+    put(f"{source}/{folder}/inner/m.mbox", MAIL.replace(b"PUBLIC", b"SECRET"), 0o644)
+    for path in (f"{source}/{folder}", f"{source}/{folder}/inner"):
+        os.chmod(path, 0o755)
+    if b"SECRET" not in (said := listed(f"{mount}/{folder}.messages")):
+        print(f"a mailbox in a folder that all may read: {said.decode()}")
+    os.chmod(f"{source}/{folder}/inner", 0o700)
+    time.sleep(delay)
+    if b"SECRET" in (said := listed(f"{mount}/{folder}.messages")):
+        print(f"a mailbox in a folder that became private: {said.decode()} after {delay} s")
 print("done")

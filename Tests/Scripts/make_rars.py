@@ -1,7 +1,8 @@
 """make_rars.py FOLDER FILE: RAR archives of a file that is stored in them, as no free program makes them.
 
 old.rar with old.r00 and old.r01 (version 4), new.part1.rar to new.part3.rar (version 5), one.rar and wrong.rar, of which the
-checksum is not that of the bytes, and behind it a file that is right; alone.part1.rar, of which the rest is missing.
+checksum is not that of the bytes, and behind it a file that is right; alone.part1.rar, of which the rest is missing; secret.rar,
+which says that it is encrypted.
 """
 import os
 import struct
@@ -72,3 +73,4 @@ write("one.rar", archive4([file4(NAME, content, 0, len(content), whole)]))
 write(
     "wrong.rar",
     archive4([file4(NAME, content, 0, len(content), whole ^ 1), file4(b"right", b"right\n", 0, 6, zlib.crc32(b"right\n"))]))
+write("secret.rar", archive4([file4(NAME, content, 4, len(content), whole)]))

@@ -8,6 +8,7 @@ import ssl
 import subprocess
 import sys
 import time
+import warnings
 
 from serving import Server
 
@@ -41,6 +42,22 @@ def certify(name):
     return ssl.PEM_cert_to_DER_cert(chain.read_text())
 
 
+def refuses_old_versions(server):
+    """TLS 1.1 is refused, though this end would speak it."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    context.set_ciphers("ALL:@SECLEVEL=0")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        context.minimum_version, context.maximum_version = ssl.TLSVersion.TLSv1, ssl.TLSVersion.TLSv1_1
+    with socket.create_connection(("127.0.0.1", server.port), 10) as raw:
+        try:
+            with context.wrap_socket(raw) as secure:
+                raise SystemExit(f"the server speaks {secure.version()}")
+        except (ssl.SSLError, ConnectionResetError):
+            pass
+
+
 def check_certificates():
     first = certify("first")
     with Server(PROGRAM, SOURCE, "--no-bonjour", "--tls", SCRATCH / "chain.pem", SCRATCH / "key.pem") as server:
@@ -51,6 +68,7 @@ def check_certificates():
             with socket.create_connection(("127.0.0.1", server.port)) as raw, context.wrap_socket(raw) as secure:
                 return secure.getpeercert(True)
         expect("the first certificate", shown(), first)
+        refuses_old_versions(server)
         second = certify("second")
         until("the second certificate", second, shown)
         # Neither a file that is no certificate nor a missing one ends the server, or takes the certificate away.

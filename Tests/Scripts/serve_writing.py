@@ -192,6 +192,18 @@ def locks(server):
     while status("PUT", "/dav/brief", body=b"x") == 423 and time.time() < until:
         time.sleep(.1)
     same("after it", (content("brief"), token != ""), (b"x", True))
+    # What is moved takes no lock along, and leaves none.
+    token = server.ask("/dav/moving", method="LOCK", body=LOCK % b"exclusive").header("lock-token")
+    same("moved", status("MOVE", "/dav/moving", f"If: ({token})", "Destination: /dav/moved"), 201)
+    same("after a move", [status("PUT", path, body=b"x") for path in ("/dav/moving", "/dav/moved")], [201, 204])
+    token = server.ask("/dav/moved", method="LOCK", body=LOCK % b"exclusive").header("lock-token")
+    same("removed", status("DELETE", "/dav/moved", f"If: ({token})"), 204)
+    same("after a removal", status("PUT", "/dav/moved", body=b"x"), 201)
+    # A file that cannot be made is not locked.
+    os.symlink("nothing", os.path.join(source, "broken"))
+    tries = {status("LOCK", "/dav/broken", body=LOCK % b"exclusive") for _ in range(3)}
+    same("a broken link", (len(tries), tries & {200, 201, 423}), (1, set()))
+    os.unlink(os.path.join(source, "broken"))
     shared = [status("LOCK", "/dav/shared", body=LOCK % b"shared") for _ in range(102)]
     same("not any number of shared ones", shared, [201] + [200] * 99 + [423] * 2)
 

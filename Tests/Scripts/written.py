@@ -257,7 +257,17 @@ def opened(source, mount):
             on("another file", lambda: (Path(on.at("p")).read_bytes(), os.stat(on.at("p")).st_mode & 0o777))
             os.close(place)
 
-    return both(source, mount, steps)
+    problems = both(source, mount, steps)
+    # The kernel does not know the size that a file of the source has just got.
+    file = os.open(os.path.join(mount, "log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    for _ in range(3):
+        os.write(file, b"mount\n")
+        write(os.path.join(source, "log"), b"source\n", os.O_WRONLY | os.O_APPEND)
+    os.close(file)
+    appended = Path(source, "log").read_bytes()
+    if appended != b"mount\nsource\n" * 3:
+        problems.append(f"appended through the mount and in the source: {appended!r}")
+    return problems
 
 
 def links(source, mount):

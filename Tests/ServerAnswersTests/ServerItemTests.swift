@@ -9,6 +9,19 @@ import Testing
     return try ServerAnswer.item(Array(text.utf8), named: "a")
   }
 
+  @Test func bytesAreToldApartByTheirTag() {
+    var item = ServerItem()
+    item.modified = Timestamp(seconds: 7)
+    #expect(item.changed == item.modified)
+    var changes: [Timestamp] = []
+    for tag in ["5-6", "5-7", "5-6"] {
+      item.tag = tag
+      changes.append(item.changed)
+    }
+    #expect(changes[0] != changes[1] && changes[0] == changes[2])
+    #expect(changes.allSatisfy { $0.seconds == 7 && (1..<1_000_000_000).contains($0.nanoseconds) })
+  }
+
   @Test func bytesOfASmallFileArriveWithItsAttributes() throws {
     let content = try item("\"size\":3,\"tag\":\"\\\"t1\\\"\",\"content\":\"YWJj\"").content
     #expect(content?.bytes == Array("abc".utf8))

@@ -79,6 +79,29 @@ import Threads
     }
   }
 
+  /// Whatever bytes a stored list has, its numbers are bounded.
+  @Test func changedListIsBounded() throws {
+    let entries = ["a=x", "d/b>a", "c@a", "d/long=\(String(repeating: "y", count: 300))"]
+    let image = try #require(try Self.archive(entries).image(part: 0))
+    let numbers: [[UInt8]] = [
+      [0], [1], [0x7f], [0xff, 0x01], Array(repeating: 0xff, count: 9) + [1], Array(repeating: 0xff, count: 4) + [0x0f],
+      Array(repeating: 0xff, count: 8) + [0x7f], Array(repeating: 0x80, count: 30), [],
+    ]
+    for place in image.indices {
+      for number in numbers {
+        let changed = Array(image[..<place]) + number + Array(image[(place + 1)...])
+        let memory = MemoryShare(in: MemoryBudget())
+        guard let archive = try? TarArchive(ByteArraySource([]), memory: memory, part: { $0 == 0 ? changed : nil })
+        else {
+          continue
+        }
+        for node in archive.entries.nodes {
+          #expect((0..<1_000_000_000).contains(node.modified.nanoseconds) && Bounds.holds(node.size), "\(place)")
+        }
+      }
+    }
+  }
+
   @Test func linkCountIsTheNumberOfNames() throws {
     let archive = try Self.archive(["a=x", "b>a", "a>a", "c>b", "b>c"])
     #expect(archive.entries.linkCount(of: archive.find("a")) == 3)

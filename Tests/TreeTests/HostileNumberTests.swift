@@ -121,6 +121,18 @@ import Unpacking
       #expect(BlockIndex(packed: odd.packed[...]) == nil)
       #expect(BlockIndex.Hash(packed: BlockIndex.Hash(size: end, value: 1).packed) == nil)
     }
+    // Blocks are in order and below the end, and all but the last are full.
+    for blocks in [[5, 7], [0, 99], [5, 5], [7, 5], [-1, 5], [5, 100], [5, .max], [5, .min]] as [[Int64]] {
+      for count in [
+        BlockIndex.blockSize, BlockIndex.blockSize + 1, 2 * BlockIndex.blockSize, 2 * BlockIndex.blockSize + 1,
+      ] {
+        var odd = directory
+        (odd.blocks, odd.count) = (blocks, count)
+        let isValid = blocks[0] >= 0 && blocks[0] < blocks[1] && blocks[1] < 100
+        let isFull = count > BlockIndex.blockSize && count <= 2 * BlockIndex.blockSize
+        #expect(BlockIndex(packed: odd.packed[...]) == (isValid && isFull ? odd : nil), "\(blocks), \(count)")
+      }
+    }
   }
 
   /// The sizes of views are bounded, whatever the file's is.

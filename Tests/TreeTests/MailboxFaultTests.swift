@@ -56,7 +56,9 @@ import Testing
     let mailboxes = Mailboxes(index: nil)
     let mailbox = mailboxes.mailbox(of: source)
     let folder = MailboxFolder(mailbox, mailboxes.messages)
+    let numberer = OrderedNumberer(nil)
     for _ in 0..<2 {
+      #expect(throws: Self.refused) { try numberer.find(.blocking, { _ in nil }, in: mailbox) }
       #expect((200..<1000).contains(try Self.names(folder).count))
       #expect(mailbox.fault == Self.refused)
     }
@@ -66,6 +68,7 @@ import Testing
     #expect(names.last == "002000 2018-01-01 a@example.com - x")
     for position in [0, 400, 511, 512, 1999] { #expect(try mailbox.row(at: position, .blocking)?.subject == "x") }
     #expect(try mailbox.row(at: 2000, .blocking) == nil)
+    #expect(try numberer.find(.blocking, { $0.count == 2000 ? 1999 : nil }, in: mailbox) == 1999)
     mailboxes.stop()
   }
 }

@@ -42,6 +42,47 @@ import Testing
     LookupResult(item, try item.attributes(.immediate))
   }
 
+  /// The next process finds of each node what was recorded of it.
+  @Test func recordsHaveEverythingThatIsWritten() throws {
+    let path = NSTemporaryDirectory() + "records.\(UUID().uuidString)"
+    let file = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    try #require(unsafe file >= 0 && unlink(path) == 0)
+    defer { close(file) }
+    func table() throws -> PersistentNodeTable {
+      try PersistentNodeTable(Descriptor(owning: fcntl(file, F_DUPFD_CLOEXEC, 3)), at: 0)
+    }
+    let written = try table()
+    var nodes: [(node: Node, parent: UInt32, lookups: UInt64, isNameless: Bool)] = []
+    for number in UInt32(2)..<50 {
+      let item = Thing(number.isMultiple(of: 3) ? .folder : .file, UInt64(number) << 40 | 7)
+      let attributes = try item.attributes(.immediate)
+      let node = Node(
+        id: number, generation: written.nextGeneration(), parent: nil,
+        name: FileName(Array(repeating: UInt8(number), count: Int(number))), item: item, depth: 0,
+        face: AccessAttributes(attributes, isConcealed: number.isMultiple(of: 5)))
+      let (parent, lookups, isNameless) = (number / 2, UInt64(number) * 1000, number.isMultiple(of: 7))
+      written.add(node, in: parent)
+      written.setLookups(lookups, of: number)
+      written.setNameless(number, isNameless)
+      nodes.append((node, parent, lookups, isNameless))
+    }
+    written.remove(10)
+    written.move(11, to: 4, "moved")
+    written.setNameless(14, false)
+    let read = try table()
+    #expect(read.end == 50 && read.ids == (2..<50).filter { $0 != 10 } && read[10] == nil && read[50] == nil)
+    #expect(read[0] == nil && read[1] == nil && read[.max] == nil)
+    for (node, parent, lookups, isNameless) in nodes where node.id != 10 {
+      let record = try #require(read[node.id])
+      #expect(record.name == (node.id == 11 ? "moved" : node.name) && record.parent == (node.id == 11 ? 4 : parent))
+      #expect(record.generation == node.generation && record.lookups == lookups)
+      #expect(
+        record.inode == node.inode && record.content == node.item.content && record.identity.kind == node.item.kind)
+      #expect(record.isConcealed == node.id.isMultiple(of: 5), "\(node.id)")
+      #expect(record.isNameless == (isNameless && node.id != 14), "\(node.id)")
+    }
+  }
+
   /// The kernel forgets a folder after its entries, but one thread may read the first and be late.
   @Test func directoriesCanBeForgottenBeforeTheirEntries() throws {
     let table = NodeTable(root: Thing(.folder, 1))

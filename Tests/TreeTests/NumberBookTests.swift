@@ -103,6 +103,22 @@ import Testing
     #expect(Self.numbers(5..<20, Index(folder: "/proc/none")) == Array(1...15))
   }
 
+  /// A mailbox that is emptied and filled again has its numbers again. Of one that only changes, the oldest are forgotten.
+  @Test func numbersOfRemovedMessagesAreKeptInProportion() throws {
+    try withIndex { index in
+      #expect(Self.numbers(0..<30_000, index, block: 10_000).last == 30_000)
+      // Four times as many as there were at most, and some more.
+      #expect(Self.numbers(30_000..<100_000, index, block: 10_000).last == 100_000)
+      #expect(Self.numbers([5], index) == [6] && Self.numbers([7, 8], index) == [8, 9])
+      #expect(Self.numbers([0, 99_999, 200_000], index) == [1, 100_000, 100_001])
+    }
+    try withIndex { index in
+      // A thousand messages, all of which are replaced each time.
+      for round in 0..<72 { _ = Self.numbers(1000 * round..<1000 * round + 1000, index, block: 1000) }
+      #expect(Self.numbers([71_999, 0], index) == [72_000, 72_001])
+    }
+  }
+
   @Test func lostMessageNumbersRestart() throws {
     try withIndex { index in
       _ = Self.numbers(0..<10, index)

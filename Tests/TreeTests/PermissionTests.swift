@@ -24,13 +24,14 @@ import Threads
   }
 
   private static func shared(
-    _ source: SourceFolder, isWritable: Bool = false, keepsHandles: Bool = false
+    _ source: SourceFolder, isWritable: Bool = false, keepsHandles: Bool = false, overrides: Overrides = Overrides()
   ) throws -> Tree {
     let root = try RealRoot(
       Descriptor.open(path: source.path, for: .place), pool: DescriptorPool(capacity: 64), path: source.path)
     let views = Views(listing: ViewListing(), depth: 4, conversions: nil, memory: MemoryBudget())
     return try Tree(
-      mirroring: root, views: views, isShared: true, keepsHandles: keepsHandles, isWritable: isWritable)
+      mirroring: root, views: views, overrides: overrides, isShared: true, keepsHandles: keepsHandles,
+      isWritable: isWritable)
   }
 
   private static func archive(_ text: String) -> ZipFixture {
@@ -107,6 +108,46 @@ import Threads
     for (question, ask) in questions {
       #expect([EACCES, ESTALE].contains(Self.code { try ask(Self.stranger) }), "\(question)")
       #expect(Self.code { try ask(root) } == 0, "\(question)")
+    }
+  }
+
+  /// What a user that may not read it has found of an archive or a mailbox does not keep others from it.
+  @Test func privateViewsAreOpenToTheirOwnerAfterOthers() throws {
+    let source = try Self.source()
+    try source.write("a.zip", Self.archive("secret").bytes(), mode: 0o600)
+    let mail = "From a@b Fri May  3 10:00:00 2024\nSubject: secret\nDate: Fri, 3 May 2024 10:00:00 +0000\n\nx\n"
+    try source.write("m.mbox", Array(mail.utf8), mode: 0o600)
+    let tree = try Self.shared(source)
+    for name in ["a.zip.contents", "m.mbox.messages"] as [FileName] {
+      for _ in 0..<2 {
+        if let found = try? tree.lookUp(name, in: Tree.root, for: Self.stranger, .blocking) {
+          #expect(Self.code { _ = try tree.openFolder(found.node, for: Self.stranger, .blocking) } != 0)
+        }
+        let own = try tree.lookUp(name, in: Tree.root, for: Self.root, .blocking)
+        let folder = try tree.openFolder(own.node, for: Self.root, .blocking)
+        var names: [String] = []
+        try folder.readAttributes(after: 2, .blocking) { (row, _) throws(Fault) in
+          names.append(row.name.fileName.text)
+          return true
+        }
+        #expect(!names.isEmpty, "\(name.text)")
+      }
+    }
+  }
+
+  /// To read all messages of a Maildir, a user lists and searches all of its folders.
+  @Test func messagesNeedTheRightsToTheirFolders() throws {
+    let source = try Self.source()
+    for folder in ["M", "M/cur", "M/new", "M/tmp"] { try source.makeFolder(FileName(folder), mode: 0o755) }
+    try source.write("M/cur/1:2,S", Array("Subject: x\n\nx\n".utf8), mode: 0o644)
+    for (path, mode, isOpen) in [
+      ("M", 0o755, true), ("M", 0o754, false), ("M", 0o751, false), ("M", 0o755, true), ("M/cur", 0o754, false),
+      ("M/cur", 0o751, false), ("M/cur", 0o755, true), ("M/cur/1:2,S", 0o640, false), ("M/cur/1:2,S", 0o604, true),
+    ] as [(String, mode_t, Bool)] {
+      #expect(unsafe chmod("\(source.path)/\(path)", mode) == 0)
+      let tree = try Self.shared(source)
+      let found = try tree.lookUp("M.messages", in: Tree.root, for: Self.root, .blocking)
+      #expect((found.attributes.permissions & 0o005 == 0o005) == isOpen, "\(path) \(String(mode, radix: 8))")
     }
   }
 
@@ -263,6 +304,25 @@ import Threads
       }
     }
     #expect(try tree.attributes(node, .blocking).0.size == 3)
+  }
+
+  /// The owner and the permissions that a mount shows are those that count.
+  @Test func shownPermissionsAreThoseOfWriting() throws {
+    let source = try Self.source()
+    try source.write("a", [1], mode: 0o662)
+    var (owned, masked) = (Overrides(), Overrides())
+    (owned.owner, masked.fileMask) = (Self.stranger.user, 0o022)
+    for (overrides, result) in [(Overrides(), 0), (owned, 0), (masked, EACCES)] as [(Overrides, Int32)] {
+      let tree = try Self.shared(source, isWritable: true, overrides: overrides)
+      let node = try tree.lookUp("a", in: Tree.root, for: Self.stranger, .blocking).node
+      #expect(Self.code { _ = try tree.open(node, flags: O_WRONLY, for: Self.stranger) } == result)
+    }
+    #expect(unsafe chmod(source.path + "/a", 0o600) == 0)
+    for (overrides, result) in [(Overrides(), EACCES), (owned, 0), (masked, EACCES)] as [(Overrides, Int32)] {
+      let tree = try Self.shared(source, isWritable: true, overrides: overrides)
+      let node = try tree.lookUp("a", in: Tree.root, for: Self.stranger, .blocking).node
+      #expect(Self.code { _ = try tree.open(node, flags: O_RDWR, for: Self.stranger) } == result)
+    }
   }
 
   @Test func changingDirectoryRequiresWritePermission() throws {

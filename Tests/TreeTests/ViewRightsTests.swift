@@ -128,6 +128,23 @@ import Testing
     }
   }
 
+  @Test func noticeOfASearchIsForItsUserAlone() throws {
+    let list = try AccessList([2, 0, 0, 0, 1, 0, 7, 0, 255, 255, 255, 255, 2, 0, 7, 0, 9, 0, 0, 0])
+    let file = SourceState(try Self.source(Thing(.folder, 0o755, list: list), "d"))
+    func notice(_ owner: (user: UInt32, group: UInt32)?) -> SearchNotice {
+      SearchNotice(
+        SearchNotice.Subject(things: "messages", argument: "d"), percent: 5, of: file, view: "search", inode: 9,
+        owner: owner)
+    }
+    let own = try notice((7, 8)).attributes(.immediate)
+    #expect(own.permissions == 0o400 && own.owner == 7 && own.group == 8)
+    #expect(try notice((7, 8)).accessList() == nil)
+    let common = try notice(nil).attributes(.immediate)
+    #expect(common.permissions == 0o644 && common.owner == 1 && common.group == 1)
+    #expect(try notice(nil).accessList() != nil)
+    #expect(Set([notice(nil), notice((7, 8)), notice((7, 9)), notice((8, 8))].map(\.identity)).count == 4)
+  }
+
   /// The permissions of a source, and those of a file and of a folder made from it. Group bits that are only `x` can be
   /// the mask of an access list, which the kernel ignores once they are 0.
   private static let modes: [(source: UInt16, file: UInt16, folder: UInt16)] = [

@@ -9,7 +9,6 @@ package struct HTMLText {
   /// Line breaks pending before the next text.
   private var breaks = 0
   private var isSpaced = false
-  private var isRowStarted = false
   private var preDepth = 0
   /// The next indices of `"`, `'`, `>` and `<`, cached so that each byte is searched once.
   private var nextPlaces = [-1, -1, -1, -1]
@@ -135,16 +134,14 @@ package struct HTMLText {
       for byte in "----".utf8 { write(byte) }
       startLine(1)
     case "td", "th":
-      if !isEnd, isRowStarted, breaks == 0 {
+      if !isEnd, breaks == 0, !output.isEmpty {
         isSpaced = false
         output.append(0x09)
       }
-      if !isEnd { isRowStarted = true }
     case "pre":
       startLine(2)
       preDepth = max(0, preDepth + (isEnd ? -1 : 1))
     default:
-      if name == "tr" { isRowStarted = false }
       if Self.paragraphs.contains(name) { startLine(2) } else if Self.lines.contains(name) { startLine(1) }
       if name == "li", !isEnd {
         write(0x2d)

@@ -57,8 +57,6 @@ struct HTTPServer {
       mountOptions, index, conversions, reserve: ShownSource.reserve(mountOptions, conversions) + connections)
 
     let group = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
-    // Behind a proxy, clients are not limited to users of this machine.
-    let isOpen = options.users == nil && (options.noToken || isLoopback && options.proxy.isEmpty)
     let token = given ?? (isOpen || options.users != nil ? nil : Secret.random())
     let visits = options.users.map { Visits(beside: $0) }
     let access = Access(hosts: HostNames(given: options.name + [options.host]), visits, origins: options.cors)
@@ -165,6 +163,9 @@ struct HTTPServer {
     var limit = Timestamp(seconds: Int64(options.drain), nanoseconds: 0).timespec
     _ = unsafe sigtimedwait(&signals, nil, &limit)
   }
+
+  /// Whether all clients have access. Behind a proxy, they are not limited to users of this machine.
+  var isOpen: Bool { options.users == nil && (options.noToken || isLoopback && options.proxy.isEmpty) }
 
   private var isLoopback: Bool {
     options.host == "localhost" || options.host == "::1" || options.host.hasPrefix("127.")

@@ -22,7 +22,7 @@ final class Metrics: Sendable {
   /// Returns the metrics in the text format, version 0.0.4.
   func response(_ site: Site) -> Response {
     let work = site.tree.work
-    let converting = work.activities.count { $0.kind == .converting }
+    let converting = Self.conversions(among: work.activities)
     var text = MetricsText()
     text.add(
       "ffserve_answers_total", .counter, "Answers by status.",
@@ -44,6 +44,11 @@ final class Metrics: Sendable {
     return Response(
       .ok, headers: [("Content-Type", "text/plain; version=0.0.4; charset=utf-8"), ("Cache-Control", "no-store")],
       .bytes(text.bytes))
+  }
+
+  /// Returns the number of conversions in progress.
+  static func conversions(among activities: [WorkReport.Activity]) -> Int {
+    activities.count { $0.kind == .converting }
   }
 
   private static var process: (seconds: Double, memory: Int) {

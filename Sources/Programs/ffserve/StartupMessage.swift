@@ -48,7 +48,7 @@ struct StartupMessage {
 
   /// Returns a QR code with two rows of modules per line, dark on light with a margin, as scanners expect. Returns
   /// `nil` if it cannot be made.
-  private static func code(_ text: String) -> String? {
+  static func code(_ text: String) -> String? {
     guard let made = unsafe QRcode_encodeString(text, 0, QR_ECLEVEL_L, QR_MODE_8, 1) else { return nil }
     defer { unsafe QRcode_free(made) }
     let width = Int(unsafe made.pointee.width)

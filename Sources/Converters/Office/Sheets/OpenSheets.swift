@@ -60,7 +60,7 @@ struct OpenSheets: Spreadsheet {
         let times = min(max(1, element.number("table:number-rows-repeated") ?? 1), mostRows - row)
         let cells = try readCells(reader, &left)
         if !cells.isEmpty {
-          left -= (times - 1) * cells.count
+          left -= max(0, times - 1) * cells.count
           guard left >= 0 else { throw tooMany }
           for repetition in 0..<times { try taker.add(row: row + repetition, cells) }
         }
@@ -73,22 +73,22 @@ struct OpenSheets: Spreadsheet {
 
   private static var tooMany: JobFailure { JobFailure(.limit, "repeats more than \(mostRepeated) cells") }
 
+  /// Returns the cells of a row with text. Subtracts the number of those that repeat others from `left`, perhaps below 0.
   private static func readCells(_ reader: MarkupReader, _ left: inout Int) throws(JobFailure) -> [SheetCell] {
     var cells: [SheetCell] = []
     var column = 0
-    var room = left
+    var repeated = 0
     try reader.forEachElement { (element) throws(JobFailure) in
       guard element.name == "table:table-cell" || element.name == "table:covered-table-cell" else { return }
       let times = min(max(1, element.number("table:number-columns-repeated") ?? 1), mostColumns - column)
       let text = try readText(reader) ?? value(of: element)
       if !text.isEmpty {
-        room -= times - 1
-        guard room >= 0 else { throw tooMany }
+        repeated += max(0, times - 1)
         for repetition in 0..<times { cells.append(SheetCell(column: column + repetition, text: text)) }
       }
       column += times
     }
-    left = room
+    left -= repeated
     return cells
   }
 

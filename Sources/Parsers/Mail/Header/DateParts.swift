@@ -80,7 +80,6 @@ struct DateParts {
   /// Reads `20240506T100000` after the day (ISO 8601's basic format).
   private mutating func readBasic(_ text: Span<UInt8>, _ count: Int, _ value: Int) -> Bool {
     (year, month, day) = (value / 10_000, value / 100 % 100, value % 100)
-    guard (1...12).contains(value / 100 % 100) else { return false }
     guard index + 1 < count, text[index] == 0x54, text[index + 1].isAsciiDigit else { return true }
     index += 1
     let time = digits(text, count)

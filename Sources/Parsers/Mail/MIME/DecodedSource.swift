@@ -94,7 +94,8 @@ public final class DecodedSource<Decoder: TransferDecoder>: ByteSource {
   }
 
   /// Decodes from `place` on, block by block, and advances it. `take` receives each block with the state at its start.
-  /// It returns the size of the next block, in bytes of the source, or 0 to stop.
+  /// It returns the size of the next block, in bytes of the source, or 0 to stop. A block of 2 KiB or more advances every
+  /// decoder.
   private static func decode(
     _ source: any ByteSource, _ range: Range<Int64>, from place: inout Checkpoint, _ blocking: BlockingMode,
     _ take: (Checkpoint, UnsafeRawBufferPointer) -> Int
@@ -123,8 +124,6 @@ public final class DecodedSource<Decoder: TransferDecoder>: ByteSource {
       place.input += Int64(used)
       place.output += Int64(made)
       if isLast { break }
-      // A decoder that consumed nothing needs more input.
-      if used == 0 { size = max(size, min(2 * wanted, capacity)) }
     }
   }
 }

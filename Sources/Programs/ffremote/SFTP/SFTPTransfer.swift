@@ -287,7 +287,8 @@ final class SFTPTransfer {
         }
       }
       pieces.removeFirst()
-      if pieces.isEmpty, requested == range.upperBound { return finish(.complete) }
+      // The next groups are requested before the last one of these is delivered.
+      if pieces.isEmpty { return finish(.complete) }
       request()
     }
   }

@@ -20,7 +20,8 @@ struct UserFile {
   struct Failure: Error { let reason: String }
 
   init(_ text: String) throws(Failure) {
-    lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    // CR LF is one character.
+    lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
     if lines.last?.isEmpty ?? false { lines.removeLast() }
     var names: Set<String> = []
     for (number, line) in lines.enumerated() {

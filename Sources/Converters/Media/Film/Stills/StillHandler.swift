@@ -38,12 +38,15 @@ public struct StillHandler: JobHandler {
     return ""
   }
 
+  /// Returns the number of stills of a film with a length in seconds: one for each second that begins.
+  static func count(in length: Double) -> Int64 { Int64(max(1, min(length.rounded(.up), 1_000_000))) }
+
   /// Returns the length of a video in seconds. A picture of each second is available.
   public mutating func answer(_ order: JobOrder) throws(JobFailure) -> JobAnswer.Outcome {
     guard case .count = order.job.work else { throw .unknown }
     let input = try MediaInput(order.input())
     guard input.streams.contains(where: { $0.kind == .film }), let length = input.duration else { return .done(0) }
-    return .done(Int64(max(1, min(length.rounded(.up), 1_000_000))))
+    return .done(Self.count(in: length))
   }
 
   private func writeCover(
