@@ -56,7 +56,7 @@ import Tree
       root: Thing(.folder, 1, names),
       views: Views(listing: ViewListing(), depth: 4, conversions: nil, memory: MemoryBudget()))
     var found: [String] = []
-    try FolderRows(ResolvedPath.find([], in: tree, .blocking)).each { (row, _) throws(Fault) in
+    try FolderRows(ResolvedPath.find([], in: tree, .blocking), nil).each { (row, _) throws(Fault) in
       found.append(row.name.text)
     }
     return found

@@ -14,11 +14,12 @@ struct FolderRows {
   }
 
   private let place: ResolvedPath
-  private let library: FileTree
+  /// The tree that removes items which are not complete. Nil if they stay.
+  private let library: FileTree?
   /// The maximum number of entries. A larger listing would take too much memory and is of no use to a user.
   static let most = 200_000
 
-  init(_ place: ResolvedPath, _ library: FileTree) {
+  init(_ place: ResolvedPath, _ library: FileTree?) {
     self.place = place
     self.library = library
   }
@@ -33,7 +34,7 @@ struct FolderRows {
     var unseen: Fault?
     var fault: Fault?
     var temporary: [FileName] = []
-    defer { for name in temporary { library.removeLeftover(name, in: place) } }
+    defer { for name in temporary { library?.removeLeftover(name, in: place) } }
     while true {
       let before = cookie
       try reader.readAttributes(after: cookie, .blocking) { (row, attributes) throws(Fault) in
