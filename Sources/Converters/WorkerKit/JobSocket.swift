@@ -27,7 +27,7 @@ struct JobSocket {
     guard count > 0, let job = Job(message: Array(message[..<count])) else { return nil }
     switch (job.work, came) {
     case (.count, 1), (.findPasswords, 1), (.measure, 1): return JobOrder(job, input: descriptors[0], output: nil)
-    case (.make, 2), (.part, 2): return JobOrder(job, input: descriptors[0], output: descriptors[1])
+    case (.make, 2), (.part, 2), (.series, 2): return JobOrder(job, input: descriptors[0], output: descriptors[1])
     default: return nil
     }
   }

@@ -119,9 +119,9 @@ final class DerivedDirectory: DerivedItem {
 
   /// Begins the conversion of the next files if files are opened in sequence.
   private func prepare(after number: Int, among files: DerivedFiles) {
-    guard lastOpened.exchange(number, ordering: .relaxed) == number - 1 else {
-      return endOfSeries.store(0, ordering: .relaxed)
-    }
+    let last = lastOpened.exchange(number, ordering: .relaxed)
+    if last == number { return }
+    guard last == number - 1 else { return endOfSeries.store(0, ordering: .relaxed) }
     let start = max(number + 1, endOfSeries.load(ordering: .relaxed))
     // Another series begins when the reader is in the middle of one.
     if start - number > Job.longestSeries / 2 { return }
