@@ -51,7 +51,7 @@ internal import WorkerKit
     unsafe made.pointee.pb = unsafe bytes.pointer
     unsafe made.pointee.flags |= AVFMT_FLAG_CUSTOM_IO | AVFMT_FLAG_BITEXACT
     // `tell` flushes what can be read. A write for each packet would cost more than the copy of it.
-    unsafe made.pointee.flags &= ~AVFMT_FLAG_FLUSH_PACKETS
+    unsafe made.pointee.flush_packets = 0
     unsafe ffmedia_open_nothing(made)
     unsafe context = made
   }
