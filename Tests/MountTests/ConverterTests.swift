@@ -52,6 +52,19 @@ import Testing
     }
   }
 
+  /// Small pages that are read in order are made by few jobs. Results of series are not in the cache.
+  @Test func pagesReadInOrderAreMadeInSeries() async throws {
+    try await withScratch { scratch in
+      try await script("make_documents.py", scratch.source)
+      try await withConverter(scratch) { mount in
+        let pages = try await mount.shell("cat report.pdf.pages/0*.pdf >$O/all && ls report.pdf.pages | wc -l", scratch)
+        #expect((Int(pages.trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0) > 8)
+      }
+      let kept = try await shell("find \"$1\"/cache -type f | grep -E '/[0-9a-f]{64}$' | wc -l", scratch.path)
+      #expect((Int(kept.text.trimmingCharacters(in: .whitespacesAndNewlines)) ?? .max) < 4)
+    }
+  }
+
   @Test func listingManyFilesStartsNoWorker() async throws {
     try await withScratch { scratch in
       try await script("make_documents.py", scratch.source)
