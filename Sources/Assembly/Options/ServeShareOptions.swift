@@ -2,14 +2,8 @@ package import ArgumentParser
 
 /// The command line of `ffmount serve share`, which its program also parses.
 package struct ServeShareOptions: ParsableArguments {
-  package enum Action: String, ExpressibleByArgument, CaseIterable {
-    case add
-    case remove
-    case list
-  }
-
   @Argument(help: "add, remove or list.")
-  package var action: Action
+  package var action: AccountAction
 
   @Argument(
     help: ArgumentHelp("The folder to share, such as /photos, or the name of a link to remove.", valueName: "path"))

@@ -2,14 +2,8 @@ package import ArgumentParser
 
 /// The command line of `ffmount serve users`, which its program also parses.
 package struct ServeUsersOptions: ParsableArguments {
-  package enum Action: String, ExpressibleByArgument, CaseIterable {
-    case add
-    case remove
-    case list
-  }
-
   @Argument(help: "add, remove or list.")
-  package var action: Action
+  package var action: AccountAction
 
   @Argument(help: ArgumentHelp("The user to add, replace or remove.", valueName: "name"))
   package var name: String?

@@ -2,7 +2,7 @@ import Assembly
 import Bytes
 
 /// `ffmount serve users`: changes and prints the file of `--users`.
-struct UserList {
+struct UserList: AccountCommand {
   private let options: ServeUsersOptions
   private let store: AccountStore
 
@@ -11,28 +11,15 @@ struct UserList {
     store = AccountStore(at: options.users, Visits(beside: options.users))
   }
 
-  /// Blocks, also for the password.
-  func run() throws {
-    try Refusal.reporting(asJSON: options.json) {
-      switch options.action {
-      case .list: try list()
-      case .add: try add(options.name ?? "")
-      case .remove: try remove(options.name ?? "")
-      }
-    }
-  }
+  var action: AccountAction { options.action }
+  var subject: String? { options.name }
+  var isJSON: Bool { options.json }
 
-  private func list() throws {
+  func list() throws {
     let accounts = try store.accounts().filter { $0.share == nil }
     if options.json { return print(JSON.array(accounts.map(Self.json)).document) }
     if accounts.isEmpty { print("No user is in \(Terminal.shown(options.users)).") }
-    for account in accounts {
-      print(Terminal.painted(account.name, .bold) + (account.isProgram ? " (token)" : ""))
-      for grant in account.grants {
-        print("  \(grant.rights.text) \(Terminal.shown(TreePath(names: grant.path).text))")
-      }
-      if let until = account.untilText { print("  \(until)") }
-    }
+    for account in accounts { account.show(account.isProgram ? " (token)" : "") }
   }
 
   private static func json(_ account: Account) -> JSON {
@@ -47,7 +34,7 @@ struct UserList {
     return object
   }
 
-  private func add(_ name: String) throws {
+  func add(_ name: String) throws {
     guard UserFile.isName(name[...]) else {
       throw Refusal(.usage, "\(name): expected a name of letters, digits, dots, -, _ and @")
     }
@@ -77,7 +64,7 @@ struct UserList {
     if let token { print("token: \(token)") }
   }
 
-  private func remove(_ name: String) throws {
+  func remove(_ name: String) throws {
     guard try store.change(creating: false, { (file) throws(UserFile.Failure) in try file.set(name, nil) }) else {
       throw Refusal(.failure, "cannot remove \(name): not a user (run: ffmount serve users list)")
     }

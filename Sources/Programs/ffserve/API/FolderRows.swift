@@ -25,8 +25,7 @@ struct FolderRows {
   }
 
   /// Calls `body` for each entry except `.`, `..` and items that are not complete. Blocks. Removes those that another
-  /// process has left. Skips entries that have been removed in the meantime, and
-  /// unreadable ones unless all are.
+  /// process has left. Skips entries that have been removed in the meantime, and unreadable ones unless all are.
   func each(_ body: (Row, Attributes) throws(Fault) -> Void) throws(Fault) {
     let reader = try place.tree.openFolder(place.node, .blocking)
     var cookie: UInt64 = 0
@@ -62,7 +61,8 @@ struct FolderRows {
     if let unseen, count == 0 { throw unseen }
   }
 
-  /// Calls `body` for each entry except `.`, `..` and items that are not complete, without reading its attributes, until it returns `false`. Blocks.
+  /// Calls `body` for each entry except `.`, `..` and items that are not complete, without reading its attributes, until
+  /// it returns `false`. Blocks.
   func eachName(_ body: (Row) -> Bool) throws(Fault) {
     let reader = try place.tree.openFolder(place.node, .blocking)
     var cookie: UInt64 = 0

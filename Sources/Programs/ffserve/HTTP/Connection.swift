@@ -269,6 +269,7 @@ final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
     if !isBusy, complaint != nil { return complain(context) }
     readMore(context)
   }
+
   // MARK: The end
 
   /// Ends the connection so that the client can read the response although it still sends a request. Closing at once

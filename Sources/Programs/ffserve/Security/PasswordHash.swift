@@ -55,28 +55,9 @@ enum PasswordHash {
     guard isatty(STDIN_FILENO) == 1 else {
       return try permitted(Array(PrivateFile.text(at: "-", option: "standard input", isLine: true).utf8))
     }
-    func ask(_ prompt: String) throws -> [UInt8] {
-      var old = termios()
-      guard unsafe tcgetattr(STDIN_FILENO, &old) == 0 else { throw Refusal(.failure, "terminal: \(describe(errno))") }
-      var silent = old
-      silent.c_lflag &= ~tcflag_t(ECHO)
-      tell(prompt)
-      _ = unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent)
-      defer {
-        _ = unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &old)
-        tell("\n")
-      }
-      return Array((readLine() ?? "").utf8)
-    }
-    let password = try permitted(ask("Password of \(name): "))
-    guard try ask("Again: ") == password else { throw Refusal(.usage, "the passwords differ") }
+    let password = try permitted(PasswordPrompt.ask("Password of \(name)") ?? [])
+    guard try PasswordPrompt.ask("Again") ?? [] == password else { throw Refusal(.usage, "the passwords differ") }
     return password
-  }
-
-  /// Writes to the terminal even if the output is redirected.
-  private static func tell(_ text: String) {
-    let bytes = Array(text.utf8)
-    _ = unsafe Glibc.write(STDERR_FILENO, bytes, bytes.count)
   }
 
   private static func permitted(_ password: [UInt8]) throws -> [UInt8] {

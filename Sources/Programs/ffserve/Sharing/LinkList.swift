@@ -2,7 +2,7 @@ import Assembly
 import Bytes
 
 /// `ffmount serve share`: changes and prints the links in the file of `--users`.
-struct LinkList {
+struct LinkList: AccountCommand {
   private let options: ServeShareOptions
   private let store: AccountStore
 
@@ -11,18 +11,11 @@ struct LinkList {
     store = AccountStore(at: options.users, Visits(beside: options.users))
   }
 
-  /// Blocks, also for the password.
-  func run() throws {
-    try Refusal.reporting(asJSON: options.json) {
-      switch options.action {
-      case .list: try list()
-      case .add: try add(options.subject ?? "")
-      case .remove: try remove(options.subject ?? "")
-      }
-    }
-  }
+  var action: AccountAction { options.action }
+  var subject: String? { options.subject }
+  var isJSON: Bool { options.json }
 
-  private func list() throws {
+  func list() throws {
     let links = try store.accounts().filter { $0.share != nil }
     func json(_ link: Account) -> JSON {
       link.json(path: TreePath(names: link.grants.first?.path ?? []), store.visits.count(of: link.name))
@@ -30,17 +23,13 @@ struct LinkList {
     if options.json { return print(JSON.array(links.map(json)).document) }
     if links.isEmpty { print("No link is in \(Terminal.shown(options.users)).") }
     for link in links {
-      print(Terminal.painted(link.name, .bold) + (link.isProgram ? "" : " (password)"))
-      for grant in link.grants {
-        print("  \(grant.rights.text) \(Terminal.shown(TreePath(names: grant.path).text))")
-      }
-      if let until = link.untilText { print("  \(until)") }
+      link.show(link.isProgram ? "" : " (password)")
       let most = link.share?.most.map { " of \($0)" } ?? ""
       print("  opened \(store.visits.count(of: link.name).count)\(most) times")
     }
   }
 
-  private func add(_ path: String) throws {
+  func add(_ path: String) throws {
     guard let names = TreePath(Array(path.utf8))?.names, !names.isEmpty || !options.file else {
       throw Refusal(.usage, "\(path): a path cannot contain . or ..")
     }
@@ -64,7 +53,7 @@ struct LinkList {
     print(address)
   }
 
-  private func remove(_ name: String) throws {
+  func remove(_ name: String) throws {
     let isKnown = try store.change(creating: false) { (file) throws(UserFile.Failure) in
       Account.Share.isName(name) ? try file.set(name, nil) : false
     }
