@@ -8,6 +8,13 @@ public struct CRC32: Sendable {
   /// Continues from the checksum of the preceding bytes.
   public init(continuing value: UInt32 = 0) { self.value = value }
 
+  /// Returns the checksum of bytes in memory. O(n).
+  public static func of(_ bytes: ArraySlice<UInt8>) -> UInt32 {
+    var sum = CRC32()
+    unsafe bytes.withUnsafeBytes { unsafe sum.update($0) }
+    return sum.value
+  }
+
   public mutating func update(_ bytes: UnsafeRawBufferPointer) {
     guard let base = bytes.baseAddress else { return }
     value = unsafe crc32_gzip_refl(value, base.assumingMemoryBound(to: UInt8.self), UInt64(bytes.count))

@@ -23,8 +23,6 @@ struct DecryptedPackage: Sendable {
 
   /// The maximum size of the archive in bytes, and that of all its files together.
   private static let largestSize: Int64 = 0xffff_0000
-  /// The maximum number of rounds to derive the keys of all files, which take about a minute.
-  private static let mostRounds = 200_000_000
 
   static var tooLarge: Fault { Fault(.limit, "it claims to be larger than a decrypted document can be") }
 
@@ -40,7 +38,7 @@ struct DecryptedPackage: Sendable {
     let described = Dictionary(manifest.files.map { ($0.path, $0) }) { first, _ in first }
     var members: [Member] = []
     var total: Int64 = 0
-    var rounds = 0
+    var budget = RoundBudget()
     for (path, node) in Self.files(of: archive) {
       try CancellationToken.check()
       let text = String(decoding: path, as: UTF8.self)
@@ -49,10 +47,7 @@ struct DecryptedPackage: Sendable {
       let stored = try archive.open(node, .blocking)
       var member: Member?
       if let file, let encryption = file.encryption {
-        rounds += encryption.rounds
-        guard rounds <= Self.mostRounds else {
-          throw Fault(.limit, "deriving the keys of its files takes more than \(Self.mostRounds) rounds")
-        }
+        try budget.spend(encryption.rounds)
         if let key = try encryption.key(password, for: stored), Self.isPossible(file.size, compressed: key.size) {
           let plain = InflatedSource(of: key.source(of: stored), size: file.size, crc: nil, cache: cache)
           member = Member(

@@ -33,7 +33,7 @@ struct EncryptedOldRar: EncryptedDocument {
   }
 
   func decryptor(_ password: [UInt8], _ bytes: any ByteSource) throws(Fault) -> Decryptor? {
-    guard let text = String(validating: password, as: UTF8.self) else { return nil }
+    guard let text = password.utf16 else { return nil }
     var made = RewrittenFile()
     try made.append(Self.signature)
     var reader = OldRarReader(bytes)
@@ -96,7 +96,7 @@ struct EncryptedOldRar: EncryptedDocument {
     if header.isStored {
       let size = min(header.unpackedSize, data.size)
       if size > Self.longestChecked { return .weak }
-      return try data.bytes(at: 0, count: Int(size)).checksum == header.sum ? .strong : .against
+      return try CRC32.of(data.bytes(at: 0, count: Int(size))[...]) == header.sum ? .strong : .against
     }
     if header.continues { return .weak }
     let start = try data.bytes(at: 0, atMost: 32)
@@ -226,7 +226,9 @@ private struct OldRarHeader {
     return made
   }
 
-  static func checksum(_ bytes: [UInt8]) -> UInt16 { UInt16(truncatingIfNeeded: Array(bytes.dropFirst(2)).checksum) }
+  static func checksum(_ bytes: [UInt8]) -> UInt16 {
+    UInt16(truncatingIfNeeded: CRC32.of(bytes.dropFirst(2)))
+  }
 }
 
 /// The keys that a password yields, by salts.
@@ -237,7 +239,8 @@ private struct OldRarKeys {
   /// The maximum number of salts, each of which takes about 20 ms. Programs use one for many files.
   private static let most = 4096
 
-  init(_ password: String) { self.password = password.utf16.flatMap { [UInt8](littleEndian: $0) } }
+  /// - Parameter password: in UTF-16.
+  init(_ password: [UInt8] = []) { self.password = password }
 
   mutating func cipher(salt: [UInt8]) throws(Fault) -> Cipher {
     if let known = ciphers[salt] { return known }
@@ -257,7 +260,7 @@ private struct OldRarReader {
   private let bytes: any ByteSource
   private var place = Int64(EncryptedOldRar.signature.count)
   private var areHidden = false
-  var keys = OldRarKeys("")
+  var keys = OldRarKeys()
 
   init(_ bytes: any ByteSource) { self.bytes = bytes }
 

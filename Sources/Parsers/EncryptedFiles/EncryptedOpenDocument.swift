@@ -23,9 +23,7 @@ struct EncryptedOpenDocument: EncryptedDocument {
   /// Returns the encrypted document in a package. Returns `nil` if nothing in it is encrypted.
   static func document(in bytes: any ByteSource, _ cache: BlockCache) throws(Fault) -> (any EncryptedDocument)? {
     let archive = try archive(bytes, cache)
-    guard let node = archive.entries.node(at: Array(OpenDocumentManifest.path.utf8)[...]),
-      archive.node(node).kind == .file
-    else { return nil }
+    guard let node = node(OpenDocumentManifest.path, in: archive) else { return nil }
     let source = try archive.open(node, .blocking)
     guard source.size <= largestManifest else { return nil }
     let text = try source.bytes(at: 0, count: Int(source.size))
@@ -41,7 +39,7 @@ struct EncryptedOpenDocument: EncryptedDocument {
   func decryptor(_ password: [UInt8], _ bytes: any ByteSource) throws(Fault) -> Decryptor? {
     let archive = try Self.archive(bytes, cache)
     let encrypted = manifest.files.compactMap { file in
-      file.encryption.flatMap { encryption in node(file.path, in: archive).map { (file, encryption, $0) } }
+      file.encryption.flatMap { encryption in Self.node(file.path, in: archive).map { (file, encryption, $0) } }
     }
     if let (file, encryption, node) = encrypted.first(where: { $0.0.path == Self.wholePath }) {
       guard let key = try encryption.key(password, for: archive.open(node, .blocking)) else { return nil }
@@ -61,7 +59,7 @@ struct EncryptedOpenDocument: EncryptedDocument {
     return { (bytes) throws(Fault) in try package.source(of: Self.archive(bytes, package.cache)) }
   }
 
-  private func node(_ path: String, in archive: ZipArchive) -> UInt32? {
+  private static func node(_ path: String, in archive: ZipArchive) -> UInt32? {
     archive.entries.node(at: Array(path.utf8)[...]).flatMap { archive.node($0).kind == .file ? $0 : nil }
   }
 }

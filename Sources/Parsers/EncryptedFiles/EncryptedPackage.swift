@@ -58,9 +58,7 @@ struct EncryptedPackage: EncryptedDocument {
   }
 
   func decryptor(_ password: [UInt8], _ bytes: any ByteSource) throws(Fault) -> Decryptor? {
-    // Passwords are in UTF-16 without a byte order mark.
-    guard let text = String(validating: password, as: UTF8.self) else { return nil }
-    guard let cipher = try scheme.cipher(text.utf16.flatMap { [UInt8](littleEndian: $0) }) else { return nil }
+    guard let text = password.utf16, let cipher = try scheme.cipher(text) else { return nil }
     let stream = package
     return { (bytes) throws(Fault) in
       let stream = try stream.source(of: bytes)

@@ -1,6 +1,29 @@
 internal import Bytes
 internal import COpenSSL
 
+/// The rounds that deriving the keys of all files in one document may take. Most programs use one salt for all.
+struct RoundBudget {
+  private var spent = 0
+
+  /// The maximum number of rounds, which take about a minute.
+  private static let most = 200_000_000
+
+  mutating func spend(_ rounds: Int) throws(Fault) {
+    spent += rounds
+    guard spent <= Self.most else {
+      throw Fault(.limit, "deriving the keys of its files takes more than \(Self.most) rounds")
+    }
+  }
+}
+
+extension [UInt8] {
+  /// The text in UTF-16, lowest byte first and without a byte order mark, as several formats hash passwords. Nil if it
+  /// is not UTF-8.
+  var utf16: [UInt8]? {
+    String(validating: self, as: UTF8.self).map { $0.utf16.flatMap { [UInt8](littleEndian: $0) } }
+  }
+}
+
 enum KeyDerivation {
   /// Derives a key by PBKDF2.
   static func key(

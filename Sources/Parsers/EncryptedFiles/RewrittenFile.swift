@@ -59,12 +59,3 @@ struct RewrittenFile: Sendable {
       })
   }
 }
-
-extension [UInt8] {
-  /// The CRC-32.
-  var checksum: UInt32 {
-    var sum = CRC32()
-    unsafe withUnsafeBytes { unsafe sum.update($0) }
-    return sum.value
-  }
-}

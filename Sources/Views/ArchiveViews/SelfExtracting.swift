@@ -38,7 +38,7 @@ enum SelfExtracting {
     (
       .library, [0x37, 0x7a, 0xbc, 0xaf, 0x27, 0x1c],
       { start, _ in
-        start.count >= 32 && checksum(start.dropFirst(12).prefix(20)) == UInt32(littleEndianBytes: start.dropFirst(8))
+        start.count >= 32 && CRC32.of(start.dropFirst(12).prefix(20)) == UInt32(littleEndianBytes: start.dropFirst(8))
       }
     ),
     (
@@ -46,7 +46,7 @@ enum SelfExtracting {
       { start, _ in
         let header = start.dropFirst(7).prefix(13)
         return header.count == 13
-          && checksum(header.dropFirst(2)) & 0xffff == UInt32(UInt16(littleEndianBytes: header))
+          && CRC32.of(header.dropFirst(2)) & 0xffff == UInt32(UInt16(littleEndianBytes: header))
       }
     ),
     (
@@ -54,7 +54,7 @@ enum SelfExtracting {
       { start, _ in
         let header = start.dropFirst(8)
         guard let size = header.dropFirst(4).first, size < 0x80, header.count >= 5 + Int(size) else { return false }
-        return checksum(header.dropFirst(4).prefix(1 + Int(size))) == UInt32(littleEndianBytes: header)
+        return CRC32.of(header.dropFirst(4).prefix(1 + Int(size))) == UInt32(littleEndianBytes: header)
       }
     ),
     (
@@ -76,12 +76,6 @@ enum SelfExtracting {
       }
     ),
   ]
-
-  private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt32 {
-    var sum = CRC32()
-    unsafe bytes.withUnsafeBytes { unsafe sum.update($0) }
-    return sum.value
-  }
 
   private static func places(of mark: [UInt8], in bytes: [UInt8]) -> [Int] {
     var found: [Int] = []

@@ -223,8 +223,9 @@ public func decodeWhole(
     throw Fault(.damaged, "expected \(size) decoded bytes, found an end after \(bytes.count)")
   }
   guard try stream.isAtEnd() else { throw Fault(.damaged, "expected \(size) decoded bytes, found more") }
-  var sum = CRC32()
-  unsafe bytes.withUnsafeBytes { unsafe sum.update($0) }
-  if let crc, sum.value != crc { throw Fault(crc: crc, found: sum.value) }
+  if let crc {
+    let found = CRC32.of(bytes[...])
+    if found != crc { throw Fault(crc: crc, found: found) }
+  }
   return bytes
 }
