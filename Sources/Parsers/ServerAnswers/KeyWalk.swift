@@ -24,8 +24,6 @@ package struct KeyWalk {
   package private(set) var last: [UInt8]
 
   private static let slash = UInt8(ascii: "/")
-  /// The maximum number of entries in one folder.
-  private static let mostItems = 2_000_000
 
   /// - Parameter path: that of the folder where the walk begins. `/` is the root.
   package init(at path: [UInt8]) {
@@ -85,9 +83,7 @@ package struct KeyWalk {
   private mutating func append(_ item: ServerItem) throws(Fault) {
     let deepest = open.count - 1
     guard open[deepest].isWhole else { return }
-    guard open[deepest].items.count < Self.mostItems else {
-      throw Fault(.limit, "the server lists more than \(Self.mostItems) entries in one folder")
-    }
+    guard open[deepest].items.count < ServerItem.mostInFolder else { throw ServerItem.tooMany }
     open[deepest].items.append(item)
   }
 

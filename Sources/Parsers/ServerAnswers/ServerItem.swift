@@ -38,6 +38,12 @@ package struct ServerItem: Sendable, Equatable {
 
   package init() {}
 
+  /// The maximum number of items in one directory.
+  package static let mostInFolder = 2_000_000
+  package static var tooMany: Fault {
+    Fault(.limit, "the server lists more than \(mostInFolder) entries in one folder")
+  }
+
   /// The change time: the modification time, with nanoseconds that differ between entity tags.
   ///
   /// Bytes that change within a second of the modification time, and keep their size, are told apart by the tag alone.

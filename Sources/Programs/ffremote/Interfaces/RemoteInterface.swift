@@ -19,8 +19,6 @@ protocol RemoteInterface: Sendable {
   var listsAttributes: Bool { get }
   /// Whether a directory has no entries but the listed ones.
   var listsAll: Bool { get }
-  /// Whether the server lists files at any depth.
-  var listsDeeply: Bool { get }
 
   /// The name of the only file. Nil if the root is a directory of the server.
   var file: FileName? { get }
@@ -38,14 +36,6 @@ protocol RemoteInterface: Sendable {
   /// Returns the entries in a successful response, and the mark of the next page if there is one.
   func listing(_ answer: RepeatedRequest.Answer, of path: [UInt8]) throws(Fault) -> (items: [ServerItem], next: String?)
 
-  /// Returns the request for a page of the files at any depth. Returns `nil` unless the server lists such.
-  func walk(_ page: FolderWalk.Page) -> HTTPExchange?
-  /// Returns the files in a successful response by their paths, which do not begin with `/`, and the mark of the next
-  /// page if there is one.
-  func walk(_ answer: RepeatedRequest.Answer) throws(Fault) -> (
-    files: [(key: [UInt8], item: ServerItem)], next: String?
-  )
-
   /// Returns the request for a file's bytes, to which callers add a range.
   func file(at path: [UInt8]) -> HTTPExchange
 
@@ -60,15 +50,10 @@ extension RemoteInterface {
   var takesStartOfItems: Bool { false }
   var listsAttributes: Bool { true }
   var listsAll: Bool { true }
-  var listsDeeply: Bool { false }
   var file: FileName? { nil }
   var longestValidity: UInt64 { 5_000_000_000 }
   func condition(_ tag: String) -> String { "If-Range: \(tag)" }
   func known(at path: [UInt8]) -> ServerItem? { nil }
-  func walk(_ page: FolderWalk.Page) -> HTTPExchange? { nil }
-  func walk(_ answer: RepeatedRequest.Answer) throws(Fault) -> (
-    files: [(key: [UInt8], item: ServerItem)], next: String?
-  ) { ([], nil) }
 }
 
 /// The API of `ffmount serve`.

@@ -13,7 +13,6 @@ struct S3Folder: RemoteInterface {
   var longestValidity: UInt64 { WebServer.longestValidity }
   var advice: String { WebServer.advice }
   var takesStartOfItems: Bool { true }
-  var listsDeeply: Bool { true }
 
   func known(at path: [UInt8]) -> ServerItem? { path.count == 1 ? WebServer.folder : nil }
 
@@ -33,11 +32,13 @@ struct S3Folder: RemoteInterface {
   }
 
   func listing(of path: [UInt8], after mark: String?) -> HTTPExchange {
+    listing(["delimiter=%2F", "prefix=" + Percent.encoded(prefix(of: path))], after: mark)
+  }
+
+  private func listing(_ words: [String], after mark: String?) -> HTTPExchange {
+    let mark = mark.map { ["continuation-token=" + Percent.encoded($0.utf8)] } ?? []
     // In the order of the signature.
-    var words = ["delimiter=%2F", "encoding-type=url", "list-type=2"]
-    if let mark { words.insert("continuation-token=" + Percent.encoded(mark.utf8), at: 0) }
-    words.append("prefix=" + Percent.encoded(prefix(of: path)))
-    return HTTPExchange("/?" + words.joined(separator: "&"))
+    return HTTPExchange("/?" + (words + mark + ["encoding-type=url", "list-type=2"]).sorted().joined(separator: "&"))
   }
 
   func listing(
@@ -52,14 +53,14 @@ struct S3Folder: RemoteInterface {
     return try BucketListing(answer.body)
   }
 
-  func walk(_ page: FolderWalk.Page) -> HTTPExchange? {
-    // In the order of the signature.
-    var words = ["encoding-type=url", "list-type=2", "prefix=" + Percent.encoded(prefix)]
-    if let mark = page.mark { words.insert("continuation-token=" + Percent.encoded(mark.utf8), at: 0) }
-    words.append("start-after=" + Percent.encoded(prefix + page.start))
-    return HTTPExchange("/?" + words.joined(separator: "&"))
+  /// Returns the request for a page of the objects at any depth.
+  func walk(_ page: FolderWalk.Page) -> HTTPExchange {
+    listing(
+      ["prefix=" + Percent.encoded(prefix), "start-after=" + Percent.encoded(prefix + page.start)], after: page.mark)
   }
 
+  /// Returns the objects in a successful response by their keys without the prefix, and the mark of the next page if
+  /// there is one.
   func walk(_ answer: RepeatedRequest.Answer) throws(Fault) -> (
     files: [(key: [UInt8], item: ServerItem)], next: String?
   ) {

@@ -2,7 +2,7 @@ import Bytes
 import Locks
 import ServerAnswers
 
-/// The listings of a server's folders from few requests for files at any depth, while a program such as `find` asks for
+/// The listings of folders of a bucket from few requests for objects at any depth, while a program such as `find` asks for
 /// one folder after the other in the order of their paths.
 final class FolderWalk: Sendable {
   private struct State: Sendable {
@@ -20,7 +20,10 @@ final class FolderWalk: Sendable {
     var isOff = false
   }
 
+  let bucket: S3Folder
   private let state = UnfairLock(State())
+
+  init(_ bucket: S3Folder) { self.bucket = bucket }
 
   /// The number of listings in order after which the next one is likely to follow.
   private static let longEnough = 3

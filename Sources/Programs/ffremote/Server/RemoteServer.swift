@@ -28,7 +28,8 @@ final class RemoteServer: Sendable {
   private let tokenFile: Passwords?
   private let held: UnfairLock<String?>
   private let roots = UnfairLock(Roots())
-  private let walk = FolderWalk()
+  /// The listings of a bucket. Nil for other servers.
+  private let walk: FolderWalk?
 
   private struct Roots: Sendable {
     var item: ServerItem?
@@ -42,8 +43,6 @@ final class RemoteServer: Sendable {
   private static let largestListing = 64 << 20
   private static let largestItem = 64 << 10
   private static let rootPath = [UInt8(ascii: "/")]
-  /// The maximum number of entries in one directory.
-  private static let mostItems = 2_000_000
   /// The time limit for the root's attributes, in milliseconds.
   private static let longestLook = 5000
   /// The capacity of the cache of file records, in bytes.
@@ -72,6 +71,7 @@ final class RemoteServer: Sendable {
     tokenFile = options.server.token
     held = UnfairLock(try Self.token(of: options.server.token))
     live = interface is ServerInterface ? LiveFolders() : nil
+    walk = (interface as? S3Folder).map { FolderWalk($0) }
     listings = LRUCache(capacity: Int(min(options.memory, 1 << 30)) / 2)
     files = LRUCache(capacity: Self.filesCapacity)
   }
@@ -178,8 +178,8 @@ final class RemoteServer: Sendable {
   func listing(of path: [UInt8], known: Snapshot?) -> SharedFetch<Snapshot> {
     let fetch = SharedFetch<Snapshot>(lifetime: interface.lifetime)
     let now = HTTPClient.now
-    if interface.listsDeeply, let page = walk.page(for: path), let exchange = interface.walk(page) {
-      walk(to: path, exchange, since: now, fetch)
+    if let walk, let page = walk.page(for: path) {
+      self.walk(walk, to: path, page, since: now, fetch)
     } else {
       page(of: path, known: known, Pages(), after: nil, since: now, fetch)
     }
@@ -188,14 +188,14 @@ final class RemoteServer: Sendable {
 
   /// Requests a page of files at any depth, which has the entries of a directory and of those after it.
   private func walk(
-    to path: [UInt8], _ exchange: HTTPExchange, since began: UInt64, _ fetch: SharedFetch<Snapshot>
+    _ walk: FolderWalk, to path: [UInt8], _ page: FolderWalk.Page, since began: UInt64, _ fetch: SharedFetch<Snapshot>
   ) {
-    let call = RepeatedRequest(self, exchange, limit: Self.largestListing) { [self] result in
+    let call = RepeatedRequest(self, walk.bucket.walk(page), limit: Self.largestListing) { [self] result in
       helpers.submit { [self] in
         do throws(Fault) {
           let answer = try result.get()
           guard answer.isSuccess else { throw fault(answer) }
-          let page = try interface.walk(answer)
+          let page = try walk.bucket.walk(answer)
           let step = try walk.add(page.files, next: page.next, for: path)
           var listing: Snapshot?
           for folder in step.folders {
@@ -203,9 +203,7 @@ final class RemoteServer: Sendable {
             if folder.path == path { listing = snapshot }
           }
           if let listing { return fetch.finish(.success(listing)) }
-          if let next = step.next, let exchange = interface.walk(next) {
-            return walk(to: path, exchange, since: began, fetch)
-          }
+          if let next = step.next { return self.walk(walk, to: path, next, since: began, fetch) }
         } catch {
           // Some servers do not sort keys.
           walk.stop(forGood: error.kind == .damaged)
@@ -213,7 +211,7 @@ final class RemoteServer: Sendable {
         self.page(of: path, known: nil, Pages(), after: nil, since: began, fetch)
       }
     }
-    fetch.whenAbandoned { [walk] in
+    fetch.whenAbandoned {
       call.cancel()
       walk.stop()
     }
@@ -271,8 +269,8 @@ final class RemoteServer: Sendable {
           if answer.head.status == 400, interface is ServerInterface { throw Fault(.system(ENOTDIR)) }
           guard answer.isSuccess else { throw fault(answer) }
           let page = try interface.listing(answer, of: path)
-          guard pages.add(page.items) <= Self.mostItems else {
-            throw Fault(.limit, "the server lists more than \(Self.mostItems) entries in one folder")
+          guard pages.add(page.items) <= ServerItem.mostInFolder else {
+            throw ServerItem.tooMany
           }
           if let next = page.next {
             // A server that repeats its mark would never end.

@@ -15,7 +15,8 @@ final class SharedFetch<Value: Sendable>: Sendable {
   }
 
   private let state: UnfairLock<State>
-  private let beganAt = HTTPClient.now
+  /// The time at which the request began, in nanoseconds.
+  let begun = HTTPClient.now
   let pending: SharedOperation
   /// The time for which the result is valid, in nanoseconds.
   private let lifetime: UInt64
@@ -75,11 +76,8 @@ final class SharedFetch<Value: Sendable>: Sendable {
     }
   }
 
-  /// The time at which the request began, in nanoseconds.
-  var begun: UInt64 { beganAt }
-
   /// The duration of the request, in nanoseconds. 0 if it has not ended.
-  var took: UInt64 { state.withLock { $0.doneAt > beganAt ? $0.doneAt - beganAt : 0 } }
+  var took: UInt64 { state.withLock { $0.doneAt > begun ? $0.doneAt - begun : 0 } }
 
   /// The value. Nil if it has not arrived, or the request has failed.
   var success: Value? { state.withLock { if case .success(let value) = $0.result { value } else { nil } } }

@@ -44,9 +44,10 @@ final class Snapshot: Sendable {
 
   /// Extends the validity of this listing, which the server has just confirmed. Returns it.
   func confirmed(after took: UInt64) -> Snapshot {
+    let now = HTTPClient.now
     latest.store(took, ordering: .relaxed)
-    begun.store(HTTPClient.now - took, ordering: .relaxed)
-    until.store(HTTPClient.now + max(lifetime, min(took, longest)), ordering: .relaxed)
+    begun.store(now - took, ordering: .relaxed)
+    until.store(now + max(lifetime, min(took, longest)), ordering: .relaxed)
     return self
   }
 
