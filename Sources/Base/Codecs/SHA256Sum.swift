@@ -3,6 +3,7 @@ internal import COpenSSL
 
 /// Incremental SHA-256. Not thread-safe: its users take turns.
 @safe public final class SHA256Sum: @unchecked Sendable {
+  // Sendable: the context belongs to this object alone, and users call its methods with a lock of their own held.
   private let context: OpaquePointer
 
   /// The size of a digest, in bytes.

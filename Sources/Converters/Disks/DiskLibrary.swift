@@ -5,6 +5,7 @@ internal import WorkerKit
 
 /// 7-Zip's library, which has to be loaded before the sandbox closes.
 public enum DiskLibrary {
+  // Safe for any thread: written once by `start`, before the process has another thread.
   private nonisolated(unsafe) static var isLoaded = false
 
   /// Loads the library, if it is installed.

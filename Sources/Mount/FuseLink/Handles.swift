@@ -14,6 +14,7 @@ internal import Locks
 
   /// An object that is returned on any thread.
   private struct Reference: @unchecked Sendable {
+    // Sendable: only the reference is passed on, whose count is atomic. Each class of these objects has its own locks.
     let object: AnyObject
   }
 

@@ -125,12 +125,13 @@ final class DerivedDirectory: DerivedItem {
     let start = max(number + 1, endOfSeries.load(ordering: .relaxed))
     // Another series begins when the reader is in the middle of one.
     if start - number > Job.longestSeries / 2 { return }
-    let series = files.recipes(start..<max(start, min(files.count, start + Job.longestSeries)))
-    if let first = series.first, conversions.renditions.comesInSeries(first, of: file.subject) {
+    func next(_ count: Int) -> [Recipe] { files.recipes(start..<max(start, min(files.count, start + count))) }
+    if let first = next(1).first, conversions.renditions.comesInSeries(first, of: file.subject) {
+      let series = next(Job.longestSeries)
       endOfSeries.store(start + series.count, ordering: .relaxed)
       return conversions.renditions.prepareSeries(series, of: file.subject)
     }
-    for recipe in series.prefix(Self.ahead) { conversions.renditions.prepare(recipe, of: file.subject) }
+    for recipe in next(Self.ahead) { conversions.renditions.prepare(recipe, of: file.subject) }
   }
 
   func listing(_ blocking: BlockingMode) throws(Fault) -> any DirectoryCursor {

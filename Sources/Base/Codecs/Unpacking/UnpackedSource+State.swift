@@ -25,7 +25,8 @@ extension UnpackedSource {
 
   /// A decoder and its position in the decoded bytes. Several decoders serve readers at different offsets.
   final class Cursor: @unchecked Sendable {
-    // Sendable: used by one thread at a time.
+    // Sendable: a cursor is in `idle`, which is accessed with a lock held, or belongs to the thread that has taken it
+    // from there.
     var unpacker: any Unpacker
     /// The offset of the next decoded byte.
     var position: Int64

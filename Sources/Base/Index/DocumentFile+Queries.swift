@@ -1,0 +1,186 @@
+internal import Bytes
+
+/// The statements of searches.
+extension DocumentFile {
+  /// Returns the numbers of documents.
+  func counts() throws -> DocumentIndex.Counts {
+    try reader.inDatabase { database in
+      let count = try database.integer("SELECT count(*) FROM document") ?? 0
+      let last = try database.integer("SELECT last FROM numbers") ?? 0
+      let row = try database.rows("SELECT removed, length FROM meaning")
+      guard count >= 0, last >= 0, last < UInt32.max, try row.next() else { throw IndexFailure.damage }
+      return DocumentIndex.Counts(
+        documents: Int(count), limit: Int(last) + 1, removed: Int(clamping: try row.integer(0)),
+        length: max(0, try row.integer(1)))
+    }
+  }
+
+  /// Returns the number of sources, and of those that are not done.
+  func sourceCounts() throws -> (all: Int, open: Int) {
+    try reader.inDatabase { database in
+      (
+        Int(clamping: try database.integer("SELECT count(*) FROM source") ?? 0),
+        Int(clamping: try database.integer("SELECT count(*) FROM source WHERE isDone = 0") ?? 0)
+      )
+    }
+  }
+
+  /// Returns the numbers that a statement selects, ascending or not.
+  func numbers(_ sql: String, _ values: [SQLValue]) throws -> [UInt32] {
+    try reader.inDatabase { database in
+      let rows = try database.rows(sql, values)
+      var numbers: [UInt32] = []
+      while try rows.next() {
+        guard let number = UInt32(exactly: try rows.integer(0)) else { throw IndexFailure.damage }
+        numbers.append(number)
+      }
+      return numbers
+    }
+  }
+
+  /// Returns the numbers of the documents below a directory, in no order.
+  func numbers(below folder: [UInt8]) throws -> [UInt32] {
+    let (slash, dot) = (UInt8(ascii: "/"), UInt8(ascii: "."))
+    let all = "SELECT document.id FROM document JOIN source ON source.id = document.source"
+    var found = try numbers(
+      "\(all) WHERE source.path > ? AND source.path < ?", [.blob(folder + [slash]), .blob(folder + [slash + 1])])
+    // The directory may be in a view, whose name starts with that of its source and a dot.
+    for place in folder.indices.dropFirst().filter({ folder[$0] == dot }).suffix(Self.sourcesAtMost) {
+      let start = folder[place...] + [slash]
+      found += try numbers(
+        "\(all) WHERE source.path = ? AND substr(document.path, 1, ?) = ?",
+        [.blob(Array(folder[..<place])), .integer(Int64(start.count)), .blob(Array(start))])
+    }
+    return found
+  }
+
+  /// The maximum number of sources in whose views a directory may be.
+  private static let sourcesAtMost = 1000
+
+  /// Returns the facts of all documents by which results are ordered: number, date and length.
+  func ranks() throws -> [(number: UInt32, date: Int64?, length: Int)] {
+    try reader.inDatabase { database in
+      let rows = try database.rows("SELECT id, date, length FROM document")
+      var ranks: [(number: UInt32, date: Int64?, length: Int)] = []
+      while try rows.next() {
+        guard let number = UInt32(exactly: try rows.integer(0)) else { throw IndexFailure.damage }
+        ranks.append((number, try? rows.integer(1), Int(clamping: try rows.integer(2))))
+      }
+      return ranks
+    }
+  }
+
+  /// Returns pairs of numbers that a statement selects.
+  func pairs(_ sql: String, _ values: [SQLValue]) throws -> [(UInt32, Int64)] {
+    try reader.inDatabase { database in
+      let rows = try database.rows(sql, values)
+      var pairs: [(UInt32, Int64)] = []
+      while try rows.next() {
+        guard let number = UInt32(exactly: try rows.integer(0)) else { throw IndexFailure.damage }
+        pairs.append((number, try rows.integer(1)))
+      }
+      return pairs
+    }
+  }
+
+  /// Returns all labels, including those of removed documents.
+  func labels() throws -> [[UInt8]] {
+    try reader.inDatabase { database in
+      // One lookup for each label, however many documents have it.
+      let rows = try database.rows(
+        """
+        WITH RECURSIVE names(name) AS (
+          SELECT min(name) FROM label
+          UNION ALL SELECT (SELECT min(name) FROM label WHERE name > names.name) FROM names WHERE name IS NOT NULL)
+        SELECT name FROM names WHERE name IS NOT NULL
+        """)
+      var labels: [[UInt8]] = []
+      while try rows.next() { labels.append(try rows.bytes(0)) }
+      return labels
+    }
+  }
+
+  func document(_ id: UInt32) throws -> FoundDocument? {
+    try reader.inDatabase { database in
+      let rows = try database.rows(
+        """
+        SELECT source.path, document.path, document.kind, date, day, document.size, title, people, parts, length
+        FROM document JOIN source ON source.id = document.source WHERE document.id = ?
+        """, [.integer(Int64(id))])
+      guard try rows.next() else { return nil }
+      return FoundDocument(
+        id: UInt64(id), source: try rows.bytes(0), path: try rows.bytes(1),
+        kind: UInt8(clamping: try rows.integer(2)), date: try? rows.integer(3),
+        day: (try? rows.integer(4)).map { Int32(clamping: $0) }, size: try? rows.integer(5),
+        title: try rows.bytes(6), people: try rows.bytes(7), parts: Int(clamping: try rows.integer(8)),
+        length: Int(clamping: try rows.integer(9)))
+    }
+  }
+
+  /// Returns the sources of documents, with their paths.
+  func sources(of numbers: [UInt32]) throws -> [(number: UInt32, source: Int64, path: [UInt8])] {
+    try reader.inDatabase { database in
+      var sources: [(number: UInt32, source: Int64, path: [UInt8])] = []
+      for number in numbers {
+        reader.renewLimit()
+        let rows = try database.rows(
+          "SELECT source.id, source.path FROM document JOIN source ON source.id = document.source WHERE document.id = ?",
+          [.integer(Int64(number))])
+        if try rows.next() { sources.append((number, try rows.integer(0), try rows.bytes(1))) }
+      }
+      return sources
+    }
+  }
+
+  /// Returns the stored text of a document: its own, or its part of that of the document of which it is a part.
+  func text(of id: UInt32) throws -> [UInt8]? {
+    try reader.inDatabase { database in
+      let rows = try database.rows(
+        """
+        SELECT text.id, packed, parts FROM text JOIN document ON document.id = text.id
+        WHERE text.id <= ? ORDER BY text.id DESC LIMIT 1
+        """, [.integer(Int64(id))])
+      guard try rows.next() else { return nil }
+      let part = Int64(id) - (try rows.integer(0))
+      let parts = try rows.integer(2)
+      guard part <= parts else { return nil }
+      let text = try PackedText.text(try rows.bytes(1))
+      if parts == 0 { return text }
+      // The document has no text besides that of its parts.
+      if part == 0 { return nil }
+      let pages = text.split(separator: 0x0c, maxSplits: Int(clamping: part), omittingEmptySubsequences: false)
+      return pages.count >= part ? Array(pages[Int(part) - 1]) : nil
+    }
+  }
+
+  /// Returns the stored texts of a document's parts. Returns `nil` if they are not stored with it.
+  func partTexts(of id: UInt32) throws -> [[UInt8]]? {
+    try reader.inDatabase { database in
+      let rows = try database.rows(
+        "SELECT packed, parts FROM text JOIN document ON document.id = text.id WHERE text.id = ? AND parts > 0",
+        [.integer(Int64(id))])
+      guard try rows.next() else { return nil }
+      let parts = Int(clamping: try rows.integer(1))
+      return try PackedText.text(try rows.bytes(0)).split(separator: 0x0c, omittingEmptySubsequences: false)
+        .prefix(parts).map { Array($0) }
+    }
+  }
+
+  /// Returns words of the index with the number of their documents.
+  func words(
+    isOfHeads: Bool, from first: String, through last: String, atMost limit: Int
+  ) throws -> [(word: String, count: Int)] {
+    try reader.inDatabase { database in
+      let rows = try database.rows(
+        """
+        SELECT term, doc FROM \(isOfHeads ? "headVocabulary" : "vocabulary")
+        WHERE term >= CAST(? AS TEXT) AND term <= CAST(? AS TEXT) LIMIT ?
+        """, [.blob(Array(first.utf8)), .blob(Array(last.utf8)), .integer(Int64(limit))])
+      var words: [(word: String, count: Int)] = []
+      while try rows.next() {
+        if let word = rows.text(0) { words.append((word, Int(clamping: try rows.integer(1)))) }
+      }
+      return words
+    }
+  }
+}
