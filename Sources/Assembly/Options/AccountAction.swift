@@ -1,6 +1,6 @@
 internal import ArgumentParser
 
-/// What `ffmount serve users` and `ffmount serve share` do with the accounts of a file of users.
+/// The commands of `ffmount serve users` and `ffmount serve share`: each applies to the accounts of one file of users.
 package enum AccountAction: String, ExpressibleByArgument, CaseIterable {
   case add
   case remove
