@@ -128,7 +128,11 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
-      ], embedding: ["Page/page.html", "Page/page.css", "Page/page.js", "Page/write.js", "API/openapi.json"]),
+      ],
+      embedding: [
+        "Page/page.html", "Page/page.css", "Page/page.js", "Page/write.js", "Page/manifest.webmanifest",
+        "Page/icon.svg", "Page/icon.png", "API/openapi.json",
+      ]),
     program(
       "ffremote",
       [

@@ -86,6 +86,13 @@ def make_findable():
             file.write(f"wildebeest number {number}")
 
 
+def decoded(body, coding):
+    """The bytes of a body, by an independent decoder."""
+    if coding == "zstd":
+        return subprocess.run(["zstd", "-d", "-c"], input=body, stdout=subprocess.PIPE, check=True).stdout
+    return gzip.decompress(body) if coding else body
+
+
 def listing(server):
     got = server.call("list", path="/")
     same("its path", (got["path"], got["absolutePath"]), ("/", source))
@@ -185,11 +192,21 @@ def views(server):
     same("what it found", "message.eml" in {i["name"] for i in server.call("list", path=hits[0]["path"])["items"]}, True)
     for target in ("/api/list?path=/", "/page.js", "/api/openapi.json", "/dav/"):
         plain = server.ask(target)
-        for accepted, coding in (("gzip", "gzip"), ("br, GZIP;q=0.5", "gzip"), ("gzip;q=0", ""), ("gzip; q=0.000", ""), ("deflate", ""), ("x" * 1000, "")):
+        for accepted, coding in (("gzip", "gzip"), ("br, GZIP;q=0.5", "gzip"), ("gzip, br, zstd", "zstd"), ("gzip;q=0", ""), ("gzip; q=0.000", ""), ("deflate", ""), ("x" * 1000, "")):
             got = server.ask(target, "Accept-Encoding: " + accepted)
             same(f"{target} by {accepted[:20]}", (got.header("content-encoding"), "Accept-Encoding" in got.header("vary")), (coding, True))
-            body = gzip.decompress(got.body) if coding else got.body
+            body = decoded(got.body, coding)
             same(f"the bytes of {target} by {accepted[:20]}", (body == plain.body, not coding or len(got.body) < len(body) // 2), (True, True))
+    page = server.ask("/").body.decode()
+    for name in ("page.css", "page.js", "write.js"):
+        versioned = re.search(f'"({re.escape(name)}[?]v=[0-9a-z]+)"', page)[1]
+        got, plain = server.ask("/" + versioned), server.ask("/" + name)
+        same(f"{name} by its version", (got.status, got.body == plain.body, "immutable" in got.header("cache-control")), (200, True, True))
+        for target in (name, name + "?v=0"):
+            same(f"the lifetime of {target}", server.ask("/" + target).header("cache-control"), "private, no-cache")
+        same(f"{name} that is known", server.ask("/" + name, "If-None-Match: " + plain.header("etag")).status, 304)
+    tag = server.ask("/", "Accept-Encoding: zstd").header("etag")
+    same("a page that is known", [server.ask("/", "If-None-Match: " + known).status for known in (tag, f'"x", {tag}', '"x"')], [304, 304, 200])
     tag = server.ask("/api/list?path=/", "Accept-Encoding: gzip").header("etag")
     same("a weak tag", (tag[:2], server.ask("/api/list?path=/", "Accept-Encoding: gzip", "If-None-Match: " + tag).status), ("W/", 304))
     same("a file's bytes", server.ask("/api/file?path=/Folder/deep/needle in hay.txt".replace(" ", "%20"), "Accept-Encoding: gzip").header("content-encoding"), "")

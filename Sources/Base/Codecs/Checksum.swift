@@ -9,11 +9,14 @@ public struct CRC32: Sendable {
   public init(continuing value: UInt32 = 0) { self.value = value }
 
   /// Returns the checksum of bytes in memory. O(n).
-  public static func of(_ bytes: ArraySlice<UInt8>) -> UInt32 {
+  public static func of(_ bytes: RawSpan) -> UInt32 {
     var sum = CRC32()
     unsafe bytes.withUnsafeBytes { unsafe sum.update($0) }
     return sum.value
   }
+
+  /// Returns the checksum of bytes in memory. O(n).
+  public static func of(_ bytes: ArraySlice<UInt8>) -> UInt32 { unsafe of(bytes.span.bytes) }
 
   public mutating func update(_ bytes: UnsafeRawBufferPointer) {
     guard let base = bytes.baseAddress else { return }

@@ -17,24 +17,12 @@ extension DeflateRestartPoint {
   var image: [UInt8]? {
     let sums = UInt64(memory.count) | UInt64(checksum) << 32
     let header = [UInt8](littleEndian: [UInt64(bitPattern: inputOffset), sums])
-    let bound = ZSTD_compressBound(memory.count)
-    return unsafe withUnsafeTemporaryAllocation(byteCount: bound, alignment: 1) { buffer -> [UInt8]? in
-      // Level 1 compresses to about a third. The next levels save hardly more.
-      let count = unsafe ZSTD_compress(buffer.baseAddress, buffer.count, memory, memory.count, 1)
-      guard ZSTD_isError(count) == 0 else { return nil }
-      var image: [UInt8] = []
-      image.reserveCapacity(DeflateRestartPoint.headerSize + count)
-      image += header
-      unsafe image.append(contentsOf: buffer.prefix(count))
-      return image
-    }
+    // Level 1 compresses to about a third. The next levels save hardly more.
+    guard let frame = unsafe ZstdEncoder.encode(memory.span.bytes, level: 1) else { return nil }
+    return header + frame
   }
 
-  private var checksum: UInt32 {
-    var sum = CRC32()
-    unsafe memory.withUnsafeBytes { unsafe sum.update($0) }
-    return sum.value
-  }
+  private var checksum: UInt32 { CRC32.of(memory[...]) }
 
   /// Restores a restart point. Returns `nil` if `image` is malformed, or if its decoder would access bytes outside its
   /// memory.

@@ -26,7 +26,7 @@ extension API {
       guard text.size <= Self.longestList else { throw Fault(.limit, "the folder's list is longer than 128 MiB") }
     }
     let most = request.query.text("limit").flatMap { Int($0) }.map { max(0, $0) }
-    return tagged(.json(text.finished(atMost: most ?? .max)), request)
+    return Response.json(text.finished(atMost: most ?? .max)).tagged(for: request)
   }
 
   /// Adds a link with its target's attributes and path.

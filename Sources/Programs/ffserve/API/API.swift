@@ -217,18 +217,6 @@ extension API {
     case .blockDevice: "blockDevice"
     }
   }
-
-  /// Returns the response with an entity tag of its bytes, or 304 if the client has it.
-  func tagged(_ response: Response, _ request: HTTPRequest) -> Response {
-    guard case .buffer(let bytes) = response.body else { return response }
-    var hash = StableHash()
-    unsafe bytes.withUnsafeReadableBytes { unsafe hash.combine(long: RawSpan(_unsafeBytes: $0)) }
-    let tag = "\"" + String(hash.value, radix: 36) + "\""
-    guard request.header("if-none-match").map({ $0.hasPrefix("W/") ? String($0.dropFirst(2)) : $0 }) == tag else {
-      return response.with("ETag", tag)
-    }
-    return Response(.notModified, headers: response.headers + [("ETag", tag)])
-  }
 }
 
 extension API {

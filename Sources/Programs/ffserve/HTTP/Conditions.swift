@@ -1,4 +1,5 @@
 import Bytes
+import NIOCore
 import NIOHTTP1
 import Tree
 
@@ -56,5 +57,27 @@ extension ResolvedPath {
   /// Returns the entity tag, which changes with the bytes. Does not block.
   func entityTag(_ attributes: Attributes) throws(Fault) -> String {
     "\"" + String(try version(attributes), radix: 36) + "\""
+  }
+}
+
+extension Response {
+  /// Returns the response with an entity tag of its bytes, or 304 if the client has them. O(n).
+  func tagged(for request: HTTPRequest) -> Response {
+    guard case .buffer(let bytes) = body else { return self }
+    return tagged(Self.entityTag(of: bytes), for: request)
+  }
+
+  /// Returns the response with an entity tag, or 304 if the client has the body with this tag.
+  func tagged(_ tag: String, for request: HTTPRequest) -> Response {
+    let response = with("ETag", tag)
+    let isKnown = Conditions(request).hasState(tag: tag, modified: .max)
+    return isKnown ? Response(.notModified, headers: response.headers) : response
+  }
+
+  /// Returns an entity tag that changes with the bytes. O(n).
+  static func entityTag(of bytes: ByteBuffer) -> String {
+    var hash = StableHash()
+    unsafe bytes.withUnsafeReadableBytes { unsafe hash.combine(long: RawSpan(_unsafeBytes: $0)) }
+    return "\"" + String(hash.value, radix: 36) + "\""
   }
 }

@@ -40,8 +40,9 @@ final class RecentAnswers: Sendable {
       request.path == "/api/file" || request.path == "/api/list" || request.path.hasPrefix("/dav/"),
       !request.headers.contains(where: { name, _ in isCondition(name.utf8) }), !ShownPage.isAsked(by: request)
     else { return nil }
+    let coding = request.acceptedCoding?.rawValue ?? "identity"
     return
-      "\(visitor.account.everywhere.rawValue)\(visitor.isLocal)\(request.acceptsGzip)\(request.path)?\(request.query.sent)"
+      "\(visitor.account.everywhere.rawValue)\(visitor.isLocal)\(coding)\(request.path)?\(request.query.sent)"
   }
 
   /// Returns whether a header is Range, or begins with If-.

@@ -1,3 +1,4 @@
+import NIOCore
 import NIOHTTP1
 
 /// The page that shows the tree in browsers. The files in this directory are embedded in the program.
@@ -9,30 +10,59 @@ enum Page {
     + "connect-src 'self'; font-src 'self'; manifest-src 'self'; frame-src 'self'; object-src 'self'; base-uri 'none'; "
     + "form-action 'self'; frame-ancestors 'none'"
 
-  private static let assets: [String: (type: String, bytes: [UInt8])] = [
-    "/": ("text/html; charset=utf-8", PackageResources.page_html),
-    "/page.css": ("text/css; charset=utf-8", PackageResources.page_css),
-    "/page.js": ("text/javascript; charset=utf-8", PackageResources.page_js),
-    "/write.js": ("text/javascript; charset=utf-8", PackageResources.write_js),
-    "/enter.js": ("text/javascript; charset=utf-8", Array(entering.utf8)),
+  private struct Asset {
+    let type: String
+    let bytes: ByteBuffer
+    /// The entity tag.
+    let tag: String
+
+    init(type: String, _ bytes: [UInt8]) {
+      self.type = type
+      self.bytes = ByteBuffer(bytes: bytes)
+      tag = Response.entityTag(of: self.bytes)
+    }
+
+    /// The query of addresses with this content.
+    var version: String { "v=" + tag.filter { $0 != "\"" } }
+  }
+
+  /// The scripts and styles, and what browsers need to install the page as an application (W3C Web Application Manifest).
+  private static let parts: [String: Asset] = [
+    "page.css": Asset(type: "text/css; charset=utf-8", PackageResources.page_css),
+    "page.js": Asset(type: "text/javascript; charset=utf-8", PackageResources.page_js),
+    "write.js": Asset(type: "text/javascript; charset=utf-8", PackageResources.write_js),
+    "manifest.webmanifest": Asset(type: "application/manifest+json", PackageResources.manifest_webmanifest),
+    "icon.svg": Asset(type: "image/svg+xml", PackageResources.icon_svg),
+    "icon.png": Asset(type: "image/png", PackageResources.icon_png),
+    "enter.js": Asset(type: "text/javascript; charset=utf-8", Array(entering.utf8)),
   ]
 
+  /// The document, which refers to the parts by addresses that change with their content.
+  private static let document = {
+    var text = String(decoding: PackageResources.page_html, as: UTF8.self)
+    for (name, part) in parts { text = text.replacing("\"\(name)\"", with: "\"\(name)?\(part.version)\"") }
+    return Asset(type: "text/html; charset=utf-8", Array(text.utf8))
+  }()
+
   static func answer(_ request: HTTPRequest) -> Response {
-    guard let asset = assets[String(request.path)] else {
+    let name = String(request.path.dropFirst())
+    guard let asset = name.isEmpty ? document : parts[name] else {
       return .problem(.notFound, "page not found (the tree is below /api/ and /dav/)")
     }
-    return html(asset.bytes, type: asset.type)
+    let response = html(asset.bytes, type: asset.type).tagged(asset.tag, for: request)
+    return request.query.sent == asset.version
+      ? response.with("Cache-Control", "private, max-age=31536000, immutable") : response
   }
 
   private static func html(
-    _ bytes: [UInt8], type: String = "text/html; charset=utf-8", status: HTTPResponseStatus = .ok
+    _ bytes: ByteBuffer, type: String = "text/html; charset=utf-8", status: HTTPResponseStatus = .ok
   ) -> Response {
     Response(
       status,
       headers: [
         ("Content-Type", type), ("Content-Security-Policy", policy), ("Cache-Control", "private, no-cache"),
         ("Cross-Origin-Opener-Policy", "same-origin"), ("X-DNS-Prefetch-Control", "off"),
-      ], .bytes(bytes))
+      ], .buffer(bytes))
   }
 
   /// Leads from an address with the token to the one without, so that the token is in no history and no link. This is
@@ -49,7 +79,7 @@ enum Page {
       <noscript><meta http-equiv="refresh" content="0;url=./\(target.isEmpty ? "" : "?" + target)"></noscript>\
       <script src="enter.js"></script>
       """
-    return html(Array(text.utf8)).with("Cache-Control", "no-store")
+    return html(ByteBuffer(string: text)).with("Cache-Control", "no-store")
   }
 
   private static let entering = """
@@ -91,7 +121,7 @@ enum Page {
       <input name="password" type="password" autocomplete="current-password" required></label>\
       <button>\(asksName ? "Sign in" : "Open")</button></form>\(hasPassword ? "" : hint)</main>
       """
-    return html(Array(text.utf8), status: .unauthorized)
+    return html(ByteBuffer(string: text), status: .unauthorized)
       .with("Content-Security-Policy", lockedPolicy).with("Cache-Control", "no-store")
   }
 
@@ -105,10 +135,4 @@ enum Page {
     button{font:inherit;width:100%;padding:.7rem;border:0;border-radius:.5rem;background:#2467c4;color:#fff}\
     [role=alert]{color:light-dark(#b3261e,#ff8a80)}
     """
-}
-
-extension String {
-  fileprivate func replacing(_ character: Character, with text: String) -> String {
-    split(separator: character, omittingEmptySubsequences: false).joined(separator: text)
-  }
 }
