@@ -6,6 +6,7 @@ import base64
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -148,6 +149,17 @@ def shares():
         same("not the owner's", server.ask(f"/api/shares?name={link['name']}", maria, method="DELETE").status, 404)
         same("removed", [server.ask(f"/api/shares?name={link['name']}", owner, method="DELETE").status, server.ask("/api/list?path=/", cookie).status, enter(link["address"])[0]], [204, 401, 401])
         same("bad parameters", [make("/shared", more)[0] for more in ("&seconds=0", "&seconds=x", "&seconds=99999999999", "&rights=all", "&opens=0", "&opens=x")] + [make(path)[0] for path in ("/../x", "/none")], [400] * 7 + [404])
+        # A symbolic link in the folder's place leads to nothing that its maker may not read.
+        part = os.path.join(source, "shared", "part")
+        write("shared/part/x", b"x")
+        _, cookie = enter(make("/shared/part", who=maria)[1]["address"])
+        asked = ("/api/list?path=/", "/api/stat?path=/secret.txt", "/api/zip?path=/", "/api/search?path=/&q=secret", "/dav/", "/api/views?path=/")
+        before = server.ask(asked[0], cookie).status
+        shutil.rmtree(part)
+        os.symlink("../ben", part)
+        time.sleep(.7)
+        same("by a symbolic link", [before, *(server.ask(target, cookie).status for target in asked)], [200] + [404] * len(asked))
+        os.unlink(part)
         # What she loses, her links lose.
         _, cookie = enter(hers["address"])
         before = server.ask("/api/list?path=/", cookie).status
