@@ -189,6 +189,10 @@ def unsized(handler, file):
     handler.close_connection = True
 
 
+def disguised(handler, file):
+    handler.say(200, file.body[:1000], {"ETag": file.tag, "Content-Range": f"bytes 0-999/{len(file.body)}"})
+
+
 def packed(handler, file):
     handler.say(206, file.body[:99], {"Content-Encoding": "gzip", "Content-Range": f"bytes 0-98/{len(file.body)}"})
 
@@ -247,6 +251,7 @@ def sized(size):
 
 
 for name, answer, sentence in [("no ranges", whole_file, "does not send parts"), ("no size", unsized, "did not report the size"),
+                               ("a part as the whole", disguised, "a part of the file as the whole"),
                                ("packed", packed, "compressed"), ("an enormous size", sized(2**63 - 1), "range"),
                                ("more than there is", sized(10**30), "range")]:
     web.files["/it.zip"] = File(body, answer=answer)

@@ -197,6 +197,10 @@ final class FileRecord: Sendable {
       else { throw Fault(.system(EIO), "the server \(server.address.text) sent a different range than requested") }
       size = part.size
     case 200:
+      // Content-Range has no meaning here (RFC 9110, section 14.4): a proxy may have changed the status.
+      guard head.part == nil else {
+        throw Fault(.system(EIO), "the server \(server.address.text) sent a part of the file as the whole")
+      }
       guard let length = head.length, Int64(answer.body.count) == min(length, Int64(headSize)) else {
         throw Fault(.system(EIO), "the server \(server.address.text) did not report the size of the file")
       }
