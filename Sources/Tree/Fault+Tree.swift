@@ -16,11 +16,14 @@ extension Fault {
   /// Whether a name does not exist or belongs to another item than before.
   var isAboutName: Bool { kind == .system(ENOENT) || kind == .system(ESTALE) || kind == .system(ENOTDIR) }
 
-  /// Whether the source denies access to this process.
-  public var isForbidden: Bool { kind == .system(EACCES) }
-
   /// Whether a change of the source may be the only cause.
   public var isOfEarlierState: Bool { kind == .changed || isAboutName }
+
+  /// Whether this process lacks descriptors or memory, so that a later attempt can succeed.
+  var isShortage: Bool { kind == .system(EMFILE) || kind == .system(ENFILE) || kind == .system(ENOMEM) }
+
+  /// Whether a name with this fault can be listed without attributes. A caller that asks for them gets the fault.
+  public var allowsName: Bool { !isDelay && !isShortage && !isOfEarlierState }
 
   /// Whether the fault concerns a file's content and therefore belongs in the log and in `user.ffmount.error`.
   public var concernsContent: Bool {

@@ -9,6 +9,8 @@ public enum Kind: UInt8, Sendable {
   case socket
   case characterDevice
   case blockDevice
+  /// The kind of a name in a listing that could not be determined. No item has it.
+  case unknown
 }
 
 /// The attributes of an item, as in stat(2).

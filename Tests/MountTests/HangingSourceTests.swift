@@ -17,24 +17,33 @@ struct HangingSourceTests {
       try scratch.write("inbox.mbox", "From a Fri Jan  1 00:00:00 2021\nSubject: one\n\ntext\n")
       try scratch.write(
         "large.zip", ZipFixture(ZipFixtureEntry("large.bin", [UInt8](repeating: 7, count: 3 << 20))))
-      let hanging = scratch.path + "/hanging"
-      _ = try await shell("mkdir \"$1\"", hanging)
-      let source = try MountChild(
-        [MountScratch.python, MountScratch.package + "/Tests/Scripts/hanging.py", scratch.source, hanging])
-      do {
-        for _ in 0..<500 where !MountProcess.isMounted(hanging) { try await Task.sleep(for: .milliseconds(10)) }
-        try await withMount(hanging, at: scratch.mountpoint, endsWith: expected) { mount in
-          try await body(scratch, mount, source)
-        }
-      } catch {
-        source.send(10)
-        await offThread { MountProcess.unmount(hanging) }
-        throw error
+      try await withHangingSource(scratch, endsWith: expected) { mount, source in
+        try await body(scratch, mount, source)
       }
+    }
+  }
+
+  /// Mounts the existing files of `source` through a file system that hangs, and calls `body`.
+  private func withHangingSource(
+    _ scratch: MountScratch, endsWith expected: Int32? = 0, _ body: (MountProcess, MountChild) async throws -> Void
+  ) async throws {
+    let hanging = scratch.path + "/hanging"
+    _ = try await shell("mkdir \"$1\"", hanging)
+    let source = try MountChild(
+      [MountScratch.python, MountScratch.package + "/Tests/Scripts/hanging.py", scratch.source, hanging])
+    do {
+      for _ in 0..<500 where !MountProcess.isMounted(hanging) { try await Task.sleep(for: .milliseconds(10)) }
+      try await withMount(hanging, at: scratch.mountpoint, endsWith: expected) { mount in
+        try await body(mount, source)
+      }
+    } catch {
       source.send(10)
       await offThread { MountProcess.unmount(hanging) }
-      _ = try await source.wait(atMost: 10)
+      throw error
     }
+    source.send(10)
+    await offThread { MountProcess.unmount(hanging) }
+    _ = try await source.wait(atMost: 10)
   }
 
   /// cat, stat and ls of views, 96 at a time: more than the usual number of threads.
@@ -47,6 +56,23 @@ struct HangingSourceTests {
       let (during, after) = (numbers[2], numbers[3])
       #expect(during <= 512)
       #expect(after < during && after <= numbers[1] + 60, "\(result.text)")
+    }
+  }
+
+  /// As on a disk with bad sectors.
+  @Test func namesWithoutAttributesAreListed() async throws {
+    try await withScratch { scratch in
+      for name in ["bad", "bad.zip", "bad.txt", "bad untold", "stale.txt", "stale", "untold"] {
+        try scratch.write(name, "text")
+      }
+      for number in 0..<1200 { try scratch.write("\(number).txt", "\(number)") }
+      try scratch.write("good.zip", ZipFixture(ZipFixtureEntry("inner.txt", "inner")))
+      try await withHangingSource(scratch) { mount, _ in
+        let said = try await script(
+          "unreadable.py", MountProcess.binary, MountProcess.program("ffserve"), scratch.path + "/hanging",
+          mount.mountpoint, scratch.path, limit: 60)
+        #expect(said.lines == ["done"], "\(said.text.prefix(4000)) \(said.errors.suffix(2000))")
+      }
     }
   }
 

@@ -53,6 +53,16 @@ struct KeptTests {
     }
   }
 
+  @Test(.enabled("only root can be several users") { MountScratch.isRoot }, arguments: ["", ",rw"])
+  func openFoldersThatBecomePrivateStayPrivateInTheNextProcess(_ more: String) async throws {
+    try await withScratch { scratch in
+      _ = try await shell("chmod 755 \"$1\"", scratch.path)
+      let said = try await script(
+        "kept_private.py", MountProcess.binary, scratch.source, scratch.mountpoint, "allow_other" + more, limit: 120)
+      #expect(said.text == "done\n", "\(said.text.prefix(4000)) \(said.errors.suffix(2000))")
+    }
+  }
+
   @Test(.enabled(if: MountScratch.has("zip"), "needs zip")) func givenPasswordSurvivesTheProcess() async throws {
     try await withScratch { scratch in
       let lines = try await run(

@@ -1,7 +1,8 @@
 """hanging.py FOLDER MOUNTPOINT: FOLDER's files as a file system, in which some questions are not answered.
 
 Files called hang and a number, with an extension, are there without being in FOLDER, and reading them hangs; of files called
-late and so on, looking them up does.
+late and so on, looking them up does. Looking up a file of FOLDER fails with EIO if its name begins with bad, and with ESTALE if
+it begins with stale. The listing does not tell the type of those whose names contain untold.
 SIGUSR1 has it answer all of those, then and from then on. Speaks the kernel's protocol itself (include/uapi/linux/fuse.h), since
 that asks for nothing to be installed. Ends when it is unmounted.
 """
@@ -86,6 +87,8 @@ def take(opcode, unique, node, body):
         answer(unique, struct.pack("=4I2H2I2H8I", 7, 31, 131072, flags, 2000, 1500, 131072, 1, 32, *[0] * 9))
     elif opcode == LOOKUP:
         name = body[:-1].decode()
+        if name in names[1:] and name.startswith(("bad", "stale")):
+            return answer(unique, error=errno.EIO if name[0] == "b" else errno.ESTALE)
         reply = lambda: entry(unique, name)
         held.append(reply) if hangs and is_ours(name) and name[0] == "l" else reply()
     elif opcode == GETATTR:
@@ -101,7 +104,7 @@ def take(opcode, unique, node, body):
         listing = b""
         for place, name in enumerate(names[1:], 1):
             raw = name.encode()
-            record = struct.pack("=QQII", place + 1, place, len(raw), 8) + raw
+            record = struct.pack("=QQII", place + 1, place, len(raw), 0 if "untold" in name else 8) + raw
             record += bytes(-len(record) % 8)
             if place > start and len(listing) + len(record) <= size:
                 listing += record

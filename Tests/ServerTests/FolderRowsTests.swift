@@ -2,6 +2,7 @@ import AllViews
 import Bytes
 import Files
 import Glibc
+import NIOCore
 import Testing
 import Threads
 import Tree
@@ -28,10 +29,11 @@ import Tree
     }
     func accessList() throws(Fault) -> AccessList? { nil }
 
-    /// Names with a `!` cannot be looked up.
+    /// Names with a `!` cannot be looked up, and those with a `?` seem to have changed each time.
     func child(named name: FileName, _ blocking: BlockingMode) throws(Fault) -> LookupResult? {
       guard let index = names.firstIndex(of: name) else { return nil }
       if name.text.contains("!") { throw Fault(.system(EIO)) }
+      if name.text.contains("?") { throw .stale }
       let thing = Thing(.socket, UInt64(index) + 2)
       return LookupResult(thing, try thing.attributes(blocking))
     }
@@ -56,19 +58,30 @@ import Tree
       root: Thing(.folder, 1, names),
       views: Views(listing: ViewListing(), depth: 4, conversions: nil, memory: MemoryBudget()))
     var found: [String] = []
-    try FolderRows(ResolvedPath.find([], in: tree, .blocking), nil).each { (row, _) throws(Fault) in
-      found.append(row.name.text)
+    try FolderRows(ResolvedPath.find([], in: tree, .blocking), nil).each { (row, result) throws(Fault) in
+      found.append(row.name.text + ((try? result.get()) == nil ? ": failed" : ""))
     }
     return found
   }
 
-  @Test func unreadableEntriesAreLeftOut() throws {
+  @Test func unreadableEntriesAreListedWithTheirFaults() throws {
     #expect(try names(["a", "b"]) == ["a", "b"] && names([]) == [])
-    #expect(try names(["!", "a", "b!", "c"]) == ["a", "c"])
+    #expect(try names(["!", "a", "b!", "c"]) == ["!: failed", "a", "b!: failed", "c"])
+    #expect(try names(["a!"]) == ["a!: failed"])
+    #expect(try names(["?", "a", "b?"]) == ["?: failed", "a", "b?: failed"])
   }
 
-  /// A list of nothing would look like an empty folder.
-  @Test func folderOfUnreadableEntriesIsAFault() {
-    #expect(throws: Fault(.system(EIO))) { try names(["!", "a!"]) }
+  @Test func listSaysWhichEntriesAreUnreadable() throws {
+    var text = ListText(of: TreePath(names: []), at: "/", .read)
+    text.add(.init(listed: ListedName("b.zip"), kind: .file, view: nil), nil, error: "it is \"bad\"")
+    text.add(.init(listed: ListedName("a"), kind: .folder, view: nil), nil, error: "bad")
+    let list = String(buffer: text.finished())
+    #expect(
+      list.contains(
+        """
+        {"name":"b.zip","type":"file","size":null,"modified":null,"extension":"zip","absolutePath":"/b.zip",\
+        "error":"it is \\"bad\\""}
+        """), "\(list)")
+    #expect(list.contains(#"{"name":"a","type":"directory","size":null,"modified":null,"extension":null"#), "\(list)")
   }
 }

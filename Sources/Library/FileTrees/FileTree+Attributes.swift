@@ -19,7 +19,7 @@ extension FileTree {
       case .file: self = .file
       case .folder: self = .directory
       case .link: self = .symbolicLink
-      case .fifo, .socket, .characterDevice, .blockDevice: self = .other
+      case .fifo, .socket, .characterDevice, .blockDevice, .unknown: self = .other
       }
     }
   }

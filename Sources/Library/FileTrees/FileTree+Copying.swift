@@ -74,7 +74,7 @@ extension FileTree {
     switch source.attributes.kind {
     case .folder: for (name, _) in try source.realEntries() { try count(source.child(name, .blocking), counter) }
     case .file: counter.totalBytes += max(0, source.attributes.size)
-    case .link, .fifo, .socket, .characterDevice, .blockDevice: break
+    case .link, .fifo, .socket, .characterDevice, .blockDevice, .unknown: break
     }
   }
 
@@ -104,7 +104,7 @@ extension FileTree {
       let target = try tree.linkTarget(source.node, .blocking)
       let entry = try tree.makeLink(name, to: FileName(target), in: folder.node, by: Self.maker)
       tree.forget(entry.node, 1)
-    case .fifo, .socket, .characterDevice, .blockDevice: throw Fault(.unsupported, "it is not a regular file")
+    case .fifo, .socket, .characterDevice, .blockDevice, .unknown: throw Fault(.unsupported, "it is not a regular file")
     }
     counter.end(source)
   }

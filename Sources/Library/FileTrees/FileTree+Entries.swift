@@ -125,16 +125,17 @@ struct EntryRows: Producer {
     let isLater = details && reader.attributeCost == .small
     try reader.readAttributes(after: cookie, .blocking) { (row, attributes) throws(Fault) in
       if rows.count == Self.most { return false }
-      cookie = row.cookie
-      // The first two are `.` and `..`.
-      if row.cookie <= 2 { return true }
       var found = Found(row: row, attributes: nil, isLater: isLater && row.viewName == nil)
-      if details, !found.isLater {
+      // The first two are `.` and `..`.
+      var isShown = row.cookie > 2
+      if isShown, details, !found.isLater {
         let known = try unlessDelayed(attributes)
-        if case .some(.none) = known { return true }
+        if case .some(.none) = known { isShown = false }
         found.attributes = known ?? nil
       }
-      rows.append(found)
+      if isShown { rows.append(found) }
+      // A row whose attributes were delayed is offered again.
+      cookie = row.cookie
       return true
     }
   }

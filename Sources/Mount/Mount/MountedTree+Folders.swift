@@ -73,13 +73,12 @@ extension MountedTree {
       var named = stat()
       named.st_ino = ino_t(row.inode)
       named.st_mode = row.kind.mode
-      // `.`, `..` and names in a directory that cannot be searched have no node. A name that has just vanished is
-      // omitted.
+      // `.`, `..` and names whose attributes cannot be read have no node. A name that has just vanished is omitted.
       var isOnlyNamed = row.cookie <= 2 || !choice.givesNode(to: row.kind)
       var found: Tree.Entry?
       if !isOnlyNamed {
         do throws(Fault) { found = try entry() } catch {
-          guard error.isForbidden else { throw error }
+          guard error.allowsName else { throw error }
           isOnlyNamed = true
         }
       }

@@ -13,6 +13,7 @@ extension Kind {
     case .socket: S_IFSOCK
     case .characterDevice: S_IFCHR
     case .blockDevice: S_IFBLK
+    case .unknown: 0
     }
   }
 }

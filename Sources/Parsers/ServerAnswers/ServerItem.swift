@@ -28,6 +28,8 @@ package struct ServerItem: Sendable, Equatable {
   /// The target of a link.
   package var target: [UInt8]?
   package var provenance: ServerProvenance?
+  /// The reason why the attributes of an entry of a listing cannot be read. Nil for most items.
+  package var failure: String?
   /// The bytes of a small file, and their strong entity tag. Nil for most items.
   package var content: Content?
 
@@ -109,6 +111,8 @@ package struct ServerItem: Sendable, Equatable {
       item.provenance = ServerProvenance(
         source: source, view: raw.view ?? "", state: raw.state ?? "exact", error: raw.error, remark: raw.remark,
         also: raw.also)
+    } else if raw.modified == nil {
+      item.failure = raw.error
     }
     return item
   }

@@ -117,20 +117,20 @@ struct Visitor: Sendable {
     return grant.map { String(TreePath(names: $0.path).text.dropFirst()) }
   }
 
-  /// Calls `body` for the entries of a directory that the account may see. For a symbolic link, `target` has the item
-  /// that it leads to, or is `nil` if there is none. Blocks.
+  /// Calls `body` for the entries of a directory that the account may see, with their attributes or the fault of reading
+  /// them. For a symbolic link, `target` has the item that it leads to, or is `nil` if there is none. Blocks.
   func eachEntry(
     of place: ResolvedPath, _ path: TreePath,
-    _ body: (_ row: FolderRows.Row, _ attributes: Attributes, _ target: ResolvedPath?) throws(Fault) -> Void
+    _ body: (_ row: FolderRows.Row, _ found: Result<Attributes, Fault>, _ target: ResolvedPath?) throws(Fault) -> Void
   ) throws(Fault) {
     let isWhole = !account.leads(to: place.names) || account.rights(at: place.names).contains(.read)
-    try FolderRows(place, site.library).each { (row, attributes) throws(Fault) in
+    try FolderRows(place, site.library).each { (row, found) throws(Fault) in
       guard isWhole || sees(place.names + [row.name]) else { return }
-      guard attributes.kind == .link else { return try body(row, attributes, nil) }
+      guard case .success(let attributes) = found, attributes.kind == .link else { return try body(row, found, nil) }
       let own = TreePath(names: path.names + [row.name])
       let target = try unlessDelayed { () throws(Fault) in try self.place(own) }
       // A link to a hidden item would reveal its path.
-      if target != nil || seesEverything { try body(row, attributes, target) }
+      if target != nil || seesEverything { try body(row, found, target) }
     }
   }
 

@@ -1,4 +1,5 @@
 public import Bytes
+internal import Glibc
 internal import Locks
 internal import Threads
 
@@ -48,6 +49,8 @@ public final class DirectoryHandle: Sendable {
     var refused: Row?
     /// The directory at the last call.
     var item: (any Item)?
+    /// Whether the call is not repeated if the source seems to have changed.
+    var isLastAttempt = false
     /// The last file and the last view that were looked up. Each is needed several times in a row.
     var file: LookupResult?
     var view: LookupResult?
@@ -99,8 +102,8 @@ public final class DirectoryHandle: Sendable {
 
   /// Offers the rows after `cookie`, 0 for the start, until `take` refuses one or the directory ends.
   ///
-  /// `entry` looks the row up and adds a lookup. It returns `nil` if the entry has vanished. Throws only if no row was
-  /// taken.
+  /// `entry` looks the row up and adds a lookup. It returns `nil` if the entry has vanished. If it throws a fault that
+  /// `allowsName`, `take` can take the name alone. Throws only if no row was taken.
   public func read(
     after cookie: UInt64, for caller: Credentials? = nil, _ blocking: BlockingMode,
     _ take: (Row, _ entry: () throws(Fault) -> Tree.Entry?) throws(Fault) -> Bool
@@ -131,7 +134,7 @@ public final class DirectoryHandle: Sendable {
     defer { turn.unlock() }
     var attempt = 1
     while true {
-      do throws(Fault) { return try rows(after: cookie, isDoubted: attempt > 1, blocking, take) } catch {
+      do throws(Fault) { return try rows(after: cookie, attempt: attempt, blocking, take) } catch {
         // The source may have changed meanwhile.
         guard error.isOfEarlierState, attempt < Tree.attempts else { throw error.kind == .changed ? .stale : error }
         attempt += 1
@@ -140,7 +143,7 @@ public final class DirectoryHandle: Sendable {
   }
 
   private func rows(
-    after cookie: UInt64, isDoubted: Bool, _ blocking: BlockingMode, _ take: (Row, inout State) throws(Fault) -> Bool
+    after cookie: UInt64, attempt: Int, _ blocking: BlockingMode, _ take: (Row, inout State) throws(Fault) -> Bool
   ) throws(Fault) {
     var taken = false
     var fault: Fault?
@@ -148,7 +151,8 @@ public final class DirectoryHandle: Sendable {
       do throws(Fault) {
         // Time may have passed since the last call.
         (state.fileName, state.viewName) = (nil, nil)
-        if cookie <= 2 || !state.listing.outlivesChanges { try renew(&state, isDoubted: isDoubted, blocking) }
+        state.isLastAttempt = attempt == Tree.attempts
+        if cookie <= 2 || !state.listing.outlivesChanges { try renew(&state, isDoubted: attempt > 1, blocking) }
         state.item = node.item
         try seek(&state, cookie, blocking)
         while let row = try next(&state, blocking) {
@@ -198,15 +202,26 @@ public final class DirectoryHandle: Sendable {
       // The item is also needed for the file's views.
       attributes = try find(row.name.fileName, &state, blocking)?.attributes
     } else {
-      attributes = try state.item?.attributes(of: row.name, blocking)
+      attributes = try found(&state) { (state) throws(Fault) in try state.item?.attributes(of: row.name, blocking) }
     }
     return attributes.map { tree.overrides.applied(to: $0) }
+  }
+
+  /// Returns the result of a lookup of one name.
+  ///
+  /// On the last attempt, a fault that could result from a change of the source is taken for the name's own.
+  private func found<Value>(_ state: inout State, _ lookup: (inout State) throws(Fault) -> Value) throws(Fault) -> Value
+  {
+    do throws(Fault) { return try lookup(&state) } catch {
+      guard state.isLastAttempt, error.isOfEarlierState else { throw error }
+      throw Fault(.system(EIO), error.reason, atByte: error.offset)
+    }
   }
 
   private func find(_ name: FileName, _ state: inout State, _ blocking: BlockingMode) throws(Fault) -> LookupResult? {
     if state.fileName == name { return state.file }
     state.fileName = nil
-    state.file = try node.item.child(named: name, blocking)
+    state.file = try found(&state) { (_) throws(Fault) in try node.item.child(named: name, blocking) }
     state.fileName = name
     return state.file
   }
@@ -214,16 +229,20 @@ public final class DirectoryHandle: Sendable {
   private func find(_ view: ListedView, _ state: inout State, _ blocking: BlockingMode) throws(Fault) -> LookupResult? {
     if state.viewName == view.name { return state.view }
     state.view = try find(view.file, &state, blocking).flatMap { (file) throws(Fault) in
-      try tree.find(view, of: file, in: node, caller, blocking)
+      try found(&state) { (_) throws(Fault) in try tree.find(view, of: file, in: node, caller, blocking) }
     }
     state.viewName = view.name
     return state.view
   }
 
-  /// Returns a view's inode number. Returns a substitute other than 0 if the view has just vanished, or if its source
-  /// would have to be decoded.
+  /// Returns a view's inode number. Returns a substitute other than 0 if the view has just vanished or cannot be looked
+  /// up, or if its source would have to be decoded.
   private func inode(of view: ListedView, _ state: inout State, _ blocking: BlockingMode) throws(Fault) -> UInt64 {
-    if attributeCost != .large, let found = try find(view, &state, blocking) { return found.item.inode }
+    if attributeCost != .large {
+      do throws(Fault) { if let found = try find(view, &state, blocking) { return found.item.inode } } catch {
+        guard error.allowsName else { throw error }
+      }
+    }
     var hash = StableHash(seed: node.item.inode)
     hash.combine(view.name.bytes)
     return hash.value | 1
@@ -347,8 +366,8 @@ public final class DirectoryHandle: Sendable {
         state.views = try tree.listedViews(besideFolder: entry.name.fileName, in: node, caller, blocking)[...]
       }
     } catch {
-      // A directory that can be read but not searched shows names without views.
-      guard error.isForbidden else { throw error }
+      // A name whose attributes cannot be read is shown without views: in a directory that cannot be searched, all.
+      guard error.allowsName || state.isLastAttempt && error.isOfEarlierState else { throw error }
     }
     state.nextEntry += 1
     let cookie = state.pass(entry.name.fileName)

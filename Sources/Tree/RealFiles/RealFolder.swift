@@ -150,6 +150,14 @@ package final class RealFolder: Item {
     return LookupResult(item, Attributes(status, inode: inode))
   }
 
+  /// Returns the kind of an entry, or `unknown` if its attributes cannot be read. Returns `nil` if the name no longer
+  /// exists.
+  fileprivate func kind(of name: FileName) -> Kind? {
+    do throws(Fault) {
+      return try ifThere { () throws(Fault) in try status(of: name) }.map { Kind($0.type) }
+    } catch { return .unknown }
+  }
+
   private func ifThere(_ status: () throws(Fault) -> FileStatus) throws(Fault) -> FileStatus? {
     do throws(Fault) { return try status() } catch {
       if error.kind == .system(ENOENT) { return nil }
@@ -255,9 +263,9 @@ private final class RealListing: DirectoryCursor {
       case Int32(DT_CHR): kind = .characterDevice
       case Int32(DT_BLK): kind = .blockDevice
       default:
-        // DT_UNKNOWN. A name that no longer exists is omitted.
-        guard let status = try? folder.status(of: entry.name.fileName) else { continue }
-        kind = Kind(status.type)
+        // DT_UNKNOWN.
+        guard let found = folder.kind(of: entry.name.fileName) else { continue }
+        kind = found
       }
       entries.append(ListedEntry(name: entry.name, inode: entry.inode, kind: kind, next: entry.next))
     }

@@ -69,7 +69,7 @@ public final class BatchConversion: Sendable {
             // The views of a mailbox repeat its messages.
             let isWanted = row.kind == .file || row.kind == .folder && row.viewName != "views"
             // `.` and `..` come first.
-            if row.cookie > 2, isWanted, let entry = try entry() {
+            if row.cookie > 2, isWanted, let entry = try unlessDelayed(entry) ?? nil {
               if entry.attributes.kind == .folder {
                 folders.append(entry.node)
               } else if entry.attributes.isPreliminary {

@@ -86,7 +86,7 @@ final class RemoteItem: Item {
     // Opening the item has just confirmed that it is unchanged.
     if let opened = knownRecord?.recent, agrees(opened) { return attributes(told) }
     guard let now = try folder.item(told.name, blocking), now.kind == told.kind,
-      kind == .folder || now.modified == told.modified, now.target == told.target, agrees(now.tag)
+      kind == .folder || now.modified == told.modified, now.target == told.target, agrees(now.tag), now.failure == nil
     else { throw .stale }
     return attributes(now)
   }
@@ -170,6 +170,7 @@ final class RemoteItem: Item {
     if name.count > 255 { throw Fault(.system(ENAMETOOLONG)) }
     guard ServerItem.isName(name.bytes), let item = try noting({ () throws(Fault) in try entries.item(name, blocking) })
     else { return nil }
+    if let failure = item.failure { throw Fault(.system(EIO), failure) }
     let found = RemoteItem(item, in: entries, parent: inode)
     return LookupResult(found, found.attributes(item))
   }

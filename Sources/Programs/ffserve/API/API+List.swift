@@ -17,11 +17,12 @@ extension API {
     let isReal = try place.provenance(.blocking) == nil
     let rights = visitor.rights(at: place.names)
     var text = ListText(of: path, at: visitor.absolute(path), isReal ? rights : rights.intersection(.read))
-    try visitor.eachEntry(of: place, path) { (row, attributes, target) throws(Fault) in
-      if attributes.kind == .link {
+    try visitor.eachEntry(of: place, path) { (row, found, target) throws(Fault) in
+      switch found {
+      case .success(let attributes) where attributes.kind == .link:
         addLink(row, target?.attributes ?? attributes, in: path, to: &text)
-      } else {
-        text.add(row, attributes, special: Self.special(attributes.kind))
+      case .success(let attributes): text.add(row, attributes, special: Self.special(attributes.kind))
+      case .failure(let fault): text.add(row, nil, error: fault.sentence)
       }
       guard text.size <= Self.longestList else { throw Fault(.limit, "the folder's list is longer than 128 MiB") }
     }
@@ -107,7 +108,7 @@ extension ItemKind {
     switch kind {
     case .folder: self = .directory
     case .file: self = .file
-    case .link, .fifo, .socket, .characterDevice, .blockDevice: self = .other
+    case .link, .fifo, .socket, .characterDevice, .blockDevice, .unknown: self = .other
     }
   }
 }

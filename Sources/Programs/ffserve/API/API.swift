@@ -210,7 +210,7 @@ extension API {
   /// Returns the kind of a special file. Returns `nil` for files, directories and links.
   static func special(_ kind: Kind) -> String? {
     switch kind {
-    case .file, .folder, .link: nil
+    case .file, .folder, .link, .unknown: nil
     case .fifo: "fifo"
     case .socket: "socket"
     case .characterDevice: "characterDevice"

@@ -24,41 +24,54 @@ struct FolderRows {
     self.library = library
   }
 
-  /// Calls `body` for each entry except `.`, `..` and items that are not complete. Blocks. Removes those that another
-  /// process has left. Skips entries that have been removed in the meantime, and unreadable ones unless all are.
-  func each(_ body: (Row, Attributes) throws(Fault) -> Void) throws(Fault) {
+  /// Calls `body` for each entry except `.`, `..` and items that are not complete, with its attributes or the fault of
+  /// reading them. Blocks. Removes items that another process has left. Skips entries that have been removed in the
+  /// meantime.
+  func each(_ body: (Row, Result<Attributes, Fault>) throws(Fault) -> Void) throws(Fault) {
     let reader = try place.tree.openFolder(place.node, .blocking)
     var cookie: UInt64 = 0
     var count = 0
-    var unseen: Fault?
     var fault: Fault?
+    var isPassed = true
     var temporary: [FileName] = []
     defer { for name in temporary { library?.removeLeftover(name, in: place) } }
     while true {
       let before = cookie
       try reader.readAttributes(after: cookie, .blocking) { (row, attributes) throws(Fault) in
-        cookie = row.cookie
+        // A row whose attributes throw is offered again.
+        defer { if isPassed { cookie = row.cookie } }
+        isPassed = true
         if row.cookie <= 2 { return true }
         if TemporaryName.isOne(row.name.bytes) {
           temporary.append(row.name.fileName)
           return true
         }
+        let found: Result<Attributes, Fault>
         do throws(Fault) {
           guard let attributes = try attributes() else { return true }
+          found = .success(attributes)
+        } catch {
+          // The reader tries again if the source has changed.
+          guard error.allowsName else {
+            isPassed = false
+            throw error
+          }
+          found = .failure(error)
+        }
+        do throws(Fault) {
           count += 1
           if count.isMultiple(of: 256) { try CancellationToken.check() }
           guard count <= Self.most else { throw Fault(.limit, "the folder has more than \(Self.most) entries") }
-          try body(Row(listed: row.name, kind: row.kind, view: row.viewName), attributes)
+          try body(Row(listed: row.name, kind: row.kind, view: row.viewName), found)
           return true
         } catch {
-          if error.isDelay || error.kind == .limit { fault = error } else { unseen = error }
-          return fault == nil
+          fault = error
+          return false
         }
       }
       if let fault { throw fault }
       if cookie == before { break }
     }
-    if let unseen, count == 0 { throw unseen }
   }
 
   /// Calls `body` for each entry except `.`, `..` and items that are not complete, without reading its attributes, until

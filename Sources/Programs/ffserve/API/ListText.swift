@@ -40,15 +40,18 @@ struct ListText {
   /// The size of the entries so far, in bytes.
   var size: Int { text.writerIndex }
 
-  /// Adds an entry with its attributes. For a symbolic link, these are the target's.
+  /// Adds an entry with its attributes. For a symbolic link, these are the target's. They are `nil` if they cannot be
+  /// read.
   ///
   /// - Parameters:
   ///   - link: the link's target.
   ///   - special: the kind of a special file.
+  ///   - error: the reason why there are no attributes.
   mutating func add(
-    _ row: FolderRows.Row, _ attributes: Attributes, link: LinkText? = nil, special: String? = nil
+    _ row: FolderRows.Row, _ attributes: Attributes?, link: LinkText? = nil, special: String? = nil,
+    error: String? = nil
   ) {
-    let kind = ItemKind(attributes.kind)
+    let kind = ItemKind(attributes?.kind ?? row.kind)
     let (start, name) = (text.writerIndex, names.count)
     let bytes = row.listed.bytes
     names += bytes
@@ -74,6 +77,7 @@ struct ListText {
       if let encoded = link.encoded { add("encodedLink", encoded) }
     }
     if let special { add("special", special) }
+    if let error { add("error", error) }
     text.writeStaticString("}")
     rows.append(
       Row(
@@ -81,7 +85,7 @@ struct ListText {
   }
 
   private mutating func add(
-    _ name: ArraySlice<UInt8>, ending: ArraySlice<UInt8>?, _ row: FolderRows.Row, _ attributes: Attributes,
+    _ name: ArraySlice<UInt8>, ending: ArraySlice<UInt8>?, _ row: FolderRows.Row, _ attributes: Attributes?,
     _ kind: ItemKind
   ) {
     let type: StaticString =
@@ -92,7 +96,9 @@ struct ListText {
       }
     // The part after the last dot is an extension, unless the name begins or ends with the dot.
     let hasEnding = kind != .directory && ending.map { !$0.isEmpty && $0.count + 1 < name.count } ?? false
-    times.set(attributes.modified)
+    if let attributes { times.set(attributes.modified) }
+    let exact = kind == .file ? attributes.flatMap { $0.isPreliminary ? nil : $0.size } : nil
+    let estimate = kind == .file ? attributes.flatMap { $0.isPreliminary ? $0.size : nil } : nil
     let room = 2 * name.count + (ending?.count ?? 0) + folder.count + 256
     let (folder, times) = (folder, times.text)
     unsafe text.writeWithUnsafeMutableBytes(minimumWritableBytes: room) { room in
@@ -100,10 +106,14 @@ struct ListText {
       output.add("{\"name\":\"")
       output.add(name.span)
       output.add(type)
-      if kind == .file, !attributes.isPreliminary { output.add(attributes.size) } else { output.add("null") }
-      output.add(",\"modified\":\"")
-      output.add(times.span)
-      output.add("\",\"extension\":")
+      if let exact { output.add(exact) } else { output.add("null") }
+      if attributes != nil {
+        output.add(",\"modified\":\"")
+        output.add(times.span)
+        output.add("\",\"extension\":")
+      } else {
+        output.add(",\"modified\":null,\"extension\":")
+      }
       if hasEnding, let ending {
         output.add("\"")
         output.add(ending.span)
@@ -114,15 +124,15 @@ struct ListText {
       output.add(folder.span)
       output.add(name.span)
       output.add("\"")
-      if kind == .file, attributes.isPreliminary, row.view == nil {
+      if let estimate, row.view == nil {
         output.add(",\"estimate\":")
-        output.add(attributes.size)
+        output.add(estimate)
       }
       return output.count
     }
     guard let view = row.view else { return }
     text.writeString(",\"view\":\"\(view)\"")
-    if kind == .file, attributes.isPreliminary { text.writeString(",\"estimate\":\(attributes.size)") }
+    if let estimate { text.writeString(",\"estimate\":\(estimate)") }
   }
 
   /// Adds a further member.

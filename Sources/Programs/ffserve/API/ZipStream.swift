@@ -125,7 +125,7 @@ final class ZipStream: BodySource {
           isLarge: isLarge, to: &output)
         unsafe state.open = Open(entry: entry, file: file)
         if let start { write(start, &output) }
-      case .link, .fifo, .socket, .characterDevice, .blockDevice: break
+      case .link, .fifo, .socket, .characterDevice, .blockDevice, .unknown: break
       }
       drop()
     } catch {

@@ -156,13 +156,14 @@ struct WebDAV: Sendable {
     return .xml(.multiStatus, text.finished)
   }
 
-  /// Calls `body` for the files and directories in a directory. Dangling links are skipped: clients could only follow
-  /// them.
+  /// Calls `body` for the files and directories in a directory. Skips dangling links, which clients could only follow,
+  /// and entries without readable attributes.
   private func eachEntry(
     of place: ResolvedPath, _ path: TreePath, _ body: (TreePath, Attributes) throws(Fault) -> Void
   ) throws(Fault) {
-    try visitor.eachEntry(of: place, path) { (row, attributes, target) throws(Fault) in
-      let attributes = target?.attributes ?? attributes
+    try visitor.eachEntry(of: place, path) { (row, found, target) throws(Fault) in
+      guard case .success(let own) = found else { return }
+      let attributes = target?.attributes ?? own
       guard attributes.kind == .folder || attributes.kind == .file else { return }
       try body(TreePath(names: path.names + [row.name]), attributes)
     }
