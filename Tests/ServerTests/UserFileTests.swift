@@ -35,6 +35,10 @@ import Testing
     "anna \(token) until=27-01-01", "anna \(token) until=2027-01-01T12:00:00",
     "anna \(token) until=2027-01-01T24:00:00Z",
     "anna \(token) until=2027-01-01T12:60:00Z", "anna \(token) until=2027-01-01Z", "anna \(token) Until=2027-01-01",
+    "anna \(token) until=2027-02-29", "anna \(token) until=2027-04-31", "anna \(token) until=2027-02-30T10:00:00Z",
+    "anna \(token) opens=5", "anna \(token) by=bob opens=0", "anna \(token) by=bob opens=+5",
+    "anna \(token) by=bob opens=-1", "anna \(token) by=bob opens=", "anna \(token) by=bob opens=99999999999999999999",
+    "anna \(token) by=", "anna \(token) by=a/b", "anna \(token) by=b\u{f6}b", "anna \(token) root=a",
     "anna \(token)\nanna \(token)",
   ])
   func malformedLineIsRefused(_ line: String) {

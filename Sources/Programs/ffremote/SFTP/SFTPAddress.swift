@@ -42,7 +42,7 @@ struct SFTPAddress {
       host = host[name.endIndex...]
     }
     if !host.isEmpty {
-      guard host.first == ":", let port = Int(host.dropFirst()), (1...65535).contains(port) else {
+      guard host.first == ":", let port = Port.number(host.dropFirst()) else {
         throw refusal("'\(host.dropFirst())' is not a port")
       }
       words += ["-p", "\(port)"]

@@ -76,6 +76,6 @@ struct ServerAddress: Sendable {
       port = text[host.endIndex...]
     }
     if port.isEmpty { return true }
-    return port.first == ":" && (Int(port.dropFirst()).map { (1...65535).contains($0) } ?? false)
+    return port.first == ":" && Port.number(port.dropFirst()) != nil
   }
 }

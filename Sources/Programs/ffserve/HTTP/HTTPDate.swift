@@ -47,6 +47,9 @@ enum HTTPDate {
       }
       time = given
     }
+    let start = CalendarTime.seconds(year: day[0], month: day[1], day: day[2], hour: 0, minute: 0, second: 0)
+    // No month has more days than the calendar.
+    guard CalendarTime(Timestamp(seconds: start)).day == Int(day[2]) else { return nil }
     return CalendarTime.seconds(
       year: day[0], month: day[1], day: day[2], hour: time[0], minute: time[1], second: time[2])
   }

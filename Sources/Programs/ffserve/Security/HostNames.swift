@@ -1,3 +1,4 @@
+import Assembly
 import Glibc
 import Locks
 
@@ -43,7 +44,7 @@ final class HostNames: Sendable {
   private static func isPort(_ text: Substring) -> Bool { isPort(String(text)) }
 
   private static func isPort(_ text: String) -> Bool {
-    text.isEmpty
-      || text.first == ":" && text.utf8.count <= 6 && text.dropFirst().utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 }
+    // A port without digits is the usual one (RFC 3986, section 3.2.3).
+    text.isEmpty || text == ":" || text.first == ":" && Port.number(text.dropFirst()) != nil
   }
 }

@@ -19,9 +19,8 @@ struct Proxies: Sendable {
     let schemes = Self.items(headers["x-forwarded-proto"])
     var client = peer
     for item in Self.items(headers["x-forwarded-for"]).reversed() {
-      let address = Self.withoutPort(item)
-      // Addresses forged by a client precede those added by proxies.
-      guard AddressRange.isAddress(address) else { break }
+      // Addresses forged by a client precede those added by proxies, some of which add ports.
+      guard let address = AddressRange.address(withoutPortOf: item) else { break }
       client = address
       if !contains(address) { break }
     }
@@ -35,14 +34,8 @@ struct Proxies: Sendable {
 
   private static func items(_ values: [String]) -> [String] {
     values.flatMap { $0.split(separator: ",") }.map { item in
-      String(item.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" })
+      let isSpace = { (character: Character) in character == " " || character == "\t" }
+      return String(item.drop(while: isSpace).reversed().drop(while: isSpace).reversed())
     }
-  }
-
-  /// Removes the port that some proxies add: `1.2.3.4:5` and `[2001:db8::1]:5`.
-  private static func withoutPort(_ item: String) -> String {
-    if item.hasPrefix("[") { return String(item.dropFirst().prefix { $0 != "]" }) }
-    let parts = item.split(separator: ":", omittingEmptySubsequences: false)
-    return parts.count == 2 ? String(parts[0]) : item
   }
 }

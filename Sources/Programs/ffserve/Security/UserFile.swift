@@ -70,14 +70,18 @@ struct UserFile {
         until = HTTPDate.end(word.dropFirst("until=".count))
         guard until != nil else { throw Failure(reason: "\(word): expected until=2027-01-31 or a time in UTC") }
       } else if word.hasPrefix("root=") {
-        guard let path = TreePath(encoded: word.dropFirst("root=".count)) else {
+        let text = word.dropFirst("root=".count)
+        guard text.first == "/", let path = TreePath(encoded: text) else {
           throw Failure(reason: "\(word): expected root= and a path")
         }
         root = path.names
       } else if word.hasPrefix("by=") {
-        maker = word == "by=-" ? "" : String(word.dropFirst("by=".count))
+        let name = word.dropFirst("by=".count)
+        guard name == "-" || isName(name) else { throw Failure(reason: "\(word): expected by=- or by= and a name") }
+        maker = name == "-" ? "" : String(name)
       } else if word.hasPrefix("opens=") {
-        most = Int(word.dropFirst("opens=".count))
+        let digits = word.dropFirst("opens=".count)
+        most = digits.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(digits) : nil
         guard let number = most, number > 0 else { throw Failure(reason: "\(word): expected a number") }
       } else {
         guard let grant = grant(word) else {
@@ -86,6 +90,7 @@ struct UserFile {
         grants.append(grant)
       }
     }
+    guard most == nil || maker != nil else { throw Failure(reason: "opens= is for a link, which has by=") }
     // Paths of grants are relative to the tree, but clients cannot reach those outside the root.
     return Account(
       String(words[0]), credential, grants, root: root, until: until,
