@@ -53,6 +53,9 @@ import Testing
         // It is known by now.
         #expect(try decryption.plain(bytes, of: 1, .immediate) === bytes)
       }
+      #expect { try EncryptedReading.plain(#require(files["changed.docx"])) } throws: {
+        ($0 as? Fault)?.kind == .damaged
+      }
       for name in ["other.docx", "rc4.docx", "slow.docx", "greedy.odt"] {
         #expect { try EncryptedReading.plain(#require(files[name])) } throws: { ($0 as? Fault)?.kind == .locked }
       }

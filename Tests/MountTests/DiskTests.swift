@@ -322,7 +322,9 @@ struct DiskTests {
       try await withMount(scratch) { mount in
         let said = try await mount.shell(
           """
-          ls locked.7z.contents; cat locked.7z.contents/a.txt 2>&1 | grep -o 'Permission denied'
+          state() { getfattr --only-values -n user.ffmount.state "$1"; echo; }
+          ls locked.7z.contents; state locked.7z.contents/a.txt; state locked.7z.contents/empty
+          cat locked.7z.contents/a.txt 2>&1 | grep -o 'Permission denied'; state locked.7z.contents/a.txt
           ls hidden.7z.contents 2>&1 | grep -o 'Permission denied'
           getfattr --only-values -n user.ffmount.error hidden.7z.contents; echo
           """, scratch)
@@ -331,7 +333,10 @@ struct DiskTests {
             a.txt
             d
             empty
+            failed
+            exact
             Permission denied
+            failed
             Permission denied
             hidden.7z: requires a password, and no known password fits (-o password_file=FILE)
 
@@ -340,10 +345,13 @@ struct DiskTests {
       try await withMount(scratch, options: ["-o", "password_file=" + scratch.path + "/password"]) { mount in
         let said = try await mount.shell(
           """
+          state() { getfattr --only-values -n user.ffmount.state "$1"; echo; }
+          state locked.7z.contents/a.txt
           for a in locked hidden; do diff -r $a.7z.contents "$2/tree" && echo $a; done
+          state locked.7z.contents/a.txt; state locked.7z.contents/d/random
           ls other.7z.contents 2>&1 | grep -o 'Permission denied'
           """, scratch)
-        #expect(said == "locked\nhidden\nPermission denied\n")
+        #expect(said == "unverified\nlocked\nhidden\nexact\nexact\nPermission denied\n")
       }
     }
   }

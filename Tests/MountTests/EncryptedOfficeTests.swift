@@ -67,6 +67,26 @@ import Testing
     }
   }
 
+  /// CBC would decrypt changed bytes to others.
+  @Test func changedEncryptedBytesAreNoticed() async throws {
+    try await withDocuments { scratch in
+      try await withConverter(scratch, "workers=2,password_file=\(scratch.path)/passwords") { mount in
+        let lines = """
+          cat changed.docx.as-txt 2>&1; ls changed.docx.contents 2>&1 | grep -o 'Input/output error'
+          getfattr --only-values -n user.ffmount.error changed.docx.as-txt; echo
+          """
+        let said = try await mount.shell(lines, scratch)
+        #expect(
+          said == """
+            cat: changed.docx.as-txt: Input/output error
+            Input/output error
+            changed.docx: does not match the checksum of its encrypted bytes
+
+            """, "\(said)")
+      }
+    }
+  }
+
   @Test(.enabled(if: MountScratch.has("soffice"), "needs LibreOffice"))
   func pagesAreMadeOfTheDecryptedDocument() async throws {
     try await withDocuments { scratch in
@@ -74,6 +94,49 @@ import Testing
         let said = try await mount.shell(
           "for f in agile.docx new.odt whole.odt; do pdftotext $f.as-pdf - | head -n 1; done", scratch)
         #expect(said == String(repeating: "Dear Anna, herring 4711\n", count: 3))
+      }
+    }
+  }
+
+  /// DOC and XLS are decrypted by LibreOffice.
+  @Test(
+    .enabled(
+      if: MountScratch.has("soffice") && MountScratch.exists("/usr/lib/python3/dist-packages/uno.py"),
+      "needs LibreOffice and python3-uno"))
+  func olderDocumentsAreUnlocked() async throws {
+    // They have at most 15 characters.
+    let password = "rosebud-\u{fc}ber"
+    try await withScratch { scratch in
+      let made = try await shell(
+        "/usr/bin/python3 \"$1\" \"$2\" \"$3\"", MountScratch.package + "/Tests/Scripts/make_encrypted_doc.py",
+        scratch.source, password, limit: 100)
+      try #require(made.status == 0, "\(made.errors)")
+      try await withConverter(scratch, "workers=2") { mount in
+        let lines = """
+          unlock() { printf '%s\\n' "$1" | "\(MountProcess.binary)" unlock --stdin "$2" 2>&1 | sed "s|$PWD|.|g"; }
+          grep -c herring letter.doc table.xls; \(Self.read(["letter.doc", "table.xls"]))
+          getfattr --only-values -n user.ffmount.error letter.doc.as-pdf; echo
+          unlock wrong letter.doc; unlock '\(password)' letter.doc; \(Self.read(["letter.doc", "table.xls"]))
+          cat table.xls.sheets/Sheet1.csv; pdftotext letter.doc.as-pdf - | head -n 1
+          """
+        let said = try await mount.shell(lines, scratch)
+        #expect(
+          said == """
+            letter.doc:0
+            table.xls:0
+            letter.doc.as-txt: Permission denied
+            table.xls.as-txt: Permission denied
+            letter.doc: \(Self.needed)
+            ffmount: cannot unlock letter.doc: the password does not open it
+            letter.doc can be read until . is unmounted.
+            Dear Anna, herring 4711
+            Sheet1
+
+            Dear Anna, herring 4711
+            "Dear Anna, herring 4711"
+            Dear Anna, herring 4711
+
+            """, "\(said)")
       }
     }
   }

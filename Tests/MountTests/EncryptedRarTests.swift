@@ -30,6 +30,7 @@ import Testing
             cat $f; getfattr --only-values -n user.ffmount.error $f | grep -o 'and no known password fits'
           done
           ls other.rar.contents; cat plain.rar.contents/letter.txt
+          for f in files sums headers; do getfattr --only-values -n user.ffmount.state $f.rar.contents/d/noise.bin; echo; done
           tail -c 1000 headers.rar.contents/d/noise.bin | cmp - <(tail -c 1000 plain.rar.contents/noise.bin)
           cmp files.rar $S/files.rar
           """
@@ -43,7 +44,10 @@ import Testing
             cat: slow.rar.contents/letter.txt: Permission denied
             and no known password fits
             ls: cannot open directory 'other.rar.contents': Permission denied
-            \(Self.letter)
+            \(Self.letter)unverified
+            exact
+            exact
+
             """, "\(said)")
       }
     }

@@ -9,6 +9,7 @@ the number of rounds of those for which it is free.
 import base64
 import ctypes
 import hashlib
+import hmac
 import io
 import os
 import random
@@ -158,7 +159,7 @@ def compound(streams, size=512, is_scattered=False):
 
 # Office 2010
 
-def agile(package, bits=256, name="SHA512", spins=None, text=None):
+def agile(package, bits=256, name="SHA512", spins=None, text=None, changed=False):
     """Returns (EncryptionInfo, EncryptedPackage)."""
     spins = rounds if spins is None else spins
     size = bits // 8
@@ -178,6 +179,20 @@ def agile(package, bits=256, name="SHA512", spins=None, text=None):
         own = sized(digest(state, bytes.fromhex(purpose)), size)
         return base64.b64encode(aes(modes.CBC(sized(salt, 16)), own, padded(data))).decode()
 
+    segments = []
+    for number, start in enumerate(range(0, len(package), 4096)):
+        vector = sized(digest(package_salt, struct.pack("<I", number)), 16)
+        segments.append(aes(modes.CBC(vector), key, padded(package[start : start + 4096])))
+    stream = struct.pack("<Q", len(package)) + b"".join(segments)
+
+    def integrity(purpose, data):
+        vector = sized(digest(package_salt, bytes.fromhex(purpose)), 16)
+        return base64.b64encode(aes(modes.CBC(vector), key, padded(data))).decode()
+
+    sum_key = noise(len(digest(b"")))
+    total = hmac.new(sum_key, stream, name.lower()).digest()
+    if changed:
+        stream = stream[:-1] + bytes([stream[-1] ^ 1])
     verifier = noise(16)
     attributes = (
         f'saltSize="16" blockSize="16" keyBits="{bits}" hashSize="{len(digest(b""))}" cipherAlgorithm="AES" '
@@ -188,18 +203,15 @@ def agile(package, bits=256, name="SHA512", spins=None, text=None):
         '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\r\n'
         f'<encryption xmlns="{space}/encryption" xmlns:p="{space}/keyEncryptor/password">'
         f'<keyData {attributes}"{base64.b64encode(package_salt).decode()}"/>'
-        '<dataIntegrity encryptedHmacKey="AAAA" encryptedHmacValue="AAAA"/>'
+        f'<dataIntegrity encryptedHmacKey="{integrity("5fb2ad010cb9e1f6", sum_key)}" '
+        f'encryptedHmacValue="{integrity("a0677f02b22c8433", total)}"/>'
         f'<keyEncryptors><keyEncryptor uri="{space}/keyEncryptor/password"><p:encryptedKey spinCount="{spins}" '
         f'{attributes}"{base64.b64encode(salt).decode()}" '
         f'encryptedVerifierHashInput="{value("fea7d2763b4b9e79", verifier)}" '
         f'encryptedVerifierHashValue="{value("d7aa0f6d3061344e", digest(verifier))}" '
         f'encryptedKeyValue="{value("146e0be7abacd0d6", key)}"/></keyEncryptor></keyEncryptors></encryption>'
     )
-    segments = []
-    for number, start in enumerate(range(0, len(package), 4096)):
-        vector = sized(digest(package_salt, struct.pack("<I", number)), 16)
-        segments.append(aes(modes.CBC(vector), key, padded(package[start : start + 4096])))
-    return bytes.fromhex("0400040040000000") + info.encode(), struct.pack("<Q", len(package)) + b"".join(segments)
+    return bytes.fromhex("0400040040000000") + info.encode(), stream
 
 
 # Office 2007
@@ -356,6 +368,7 @@ office("standard.docx", standard(letter))
 office("standard256.docx", standard(letter, bits=256))
 office("other.docx", agile(letter, text=password + "-2"))
 office("rc4.docx", standard(letter, cipher=0x6801))
+office("changed.docx", agile(letter, changed=True))
 office("slow.docx", agile(letter, spins=10_000_000))
 write("old.odt", document(
     blowfish, head='<!DOCTYPE manifest:manifest PUBLIC "-//OpenOffice.org//DTD Manifest 1.0//EN" "Manifest.dtd">\n',

@@ -99,10 +99,10 @@ public final class ConversionService: Sendable {
     throw begin(recipe, of: try gathered(bytes, for: key, blocking), subject, wants: .whole)
   }
 
-  /// Opens the bytes of a job's source. A missing password is recorded as the failure of the job.
+  /// Opens the bytes of a job's source. Bytes that are locked or damaged are recorded as the failure of the job.
   func bytes(of subject: Subject, for key: Key, _ blocking: BlockingMode) throws(Fault) -> any ByteSource {
     do throws(Fault) { return try FileSource.settled(blocking, subject.open) } catch {
-      guard error.kind == .locked else { throw error }
+      guard error.kind == .locked || error.kind == .damaged else { throw error }
       let path = subject.path()
       state.withLock { state in
         state.note(Failure(fault: error, isLasting: true, pending: nil), key)

@@ -28,7 +28,7 @@ extension ArchiveFile {
       if record.size > EntryRecord.largestContent(ofArchiveOf: Int64(input.count)) { record.flags.insert(.isExcessive) }
       let isEncrypted = unsafe archive_entry_is_data_encrypted(entry) != 0
       if isEncrypted || encrypted.contains(number) { record.flags.insert(.isEncrypted) }
-      if hasChecksums { record.flags.insert(.isChecked) }
+      if hasChecksums, !unchecked.contains(number) { record.flags.insert(.isChecked) }
       if isListOnly { record.flags.insert(.isAbsent) }
       if isTableOfNames(record.path) { record.flags.insert(.isInternal) }
     }

@@ -235,6 +235,10 @@ internal import WorkerKit
     ].contains(format)
   }
 
+  /// The numbers of entries without a checksum, where the format permits such entries.
+  private(set) lazy var unchecked: Set<Int> =
+    format == ARCHIVE_FORMAT_RAR_V5 ? RarHeader.unchecked5(input) : []
+
   /// The numbers of encrypted entries that the library does not report as encrypted.
   private(set) lazy var encrypted: Set<Int> =
     format == ARCHIVE_FORMAT_RAR_V5 ? RarHeader.encrypted5(input) : []

@@ -99,14 +99,19 @@ enum RarHeader {
   }
 
   /// Returns the numbers of the encrypted entries of version 5, which the library does not report.
-  static func encrypted5(_ input: JobInput) -> Set<Int> {
+  static func encrypted5(_ input: JobInput) -> Set<Int> { entries5(input, where: \.isEncrypted) }
+
+  /// Returns the numbers of the entries of version 5 that have no checksum.
+  static func unchecked5(_ input: JobInput) -> Set<Int> { entries5(input) { !$0.hasSum } }
+
+  private static func entries5(_ input: JobInput, where isWanted: (Header5) -> Bool) -> Set<Int> {
     var (place, number, found) = (startSize5, -1, Set<Int>())
     while let header = Header5(input, at: place), header.end > place, header.end <= input.count {
       place = header.type == 5 ? placeBehindZeros(input, from: header.end) + startSize5 : header.end
       // A file continued from an earlier part is not a separate entry.
       guard header.type == 2, header.flags & 8 == 0 else { continue }
       number += 1
-      if header.isEncrypted { found.insert(number) }
+      if isWanted(header) { found.insert(number) }
     }
     return found
   }
@@ -155,6 +160,8 @@ private struct Header5 {
   let flags: UInt64
   /// Whether a file has an encryption record.
   let isEncrypted: Bool
+  /// Whether a file has a CRC-32 or another checksum.
+  let hasSum: Bool
   /// The flags of an archive header or an end header.
   private(set) var own: UInt64?
   /// The CRC-32 and size of a stored (uncompressed) file. `nil` if the header has none.
@@ -208,15 +215,19 @@ private struct Header5 {
     end = content + Int(size) + Int(dataSize)
     self.flags = flags
     var isEncrypted = false
+    var hasSum = own.map { $0 & 4 != 0 } ?? false
     if type == 2, extraSize > 0, extraSize <= size {
       place = content + Int(size - extraSize)
       // Records have a size, and then a type.
       while place < content + Int(size), let count = number(), count <= size {
         let next = place + Int(count)
-        if number() == 1 { isEncrypted = true }
+        let record = number()
+        if record == 1 { isEncrypted = true }
+        if record == 2 { hasSum = true }
         place = next
       }
     }
     self.isEncrypted = isEncrypted
+    self.hasSum = hasSum
   }
 }

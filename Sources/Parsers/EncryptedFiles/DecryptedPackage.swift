@@ -153,6 +153,7 @@ extension ByteSource {
       var offset: Int64 = 0
       let step: Int64 = 256 << 10
       while offset < size {
+        try CancellationToken.check()
         let piece = try bytes(at: offset, count: Int(min(step, size - offset)))
         unsafe piece.withUnsafeBytes { unsafe sum.update($0) }
         offset += Int64(piece.count)

@@ -10,20 +10,20 @@ struct EncryptedOldRar: EncryptedDocument {
 
   let isListed: Bool
 
-  /// The number of files that are examined. Archives in which only later ones are encrypted are rare.
-  private static let mostExamined = 64
+  /// The number of headers that are examined. Archives in which only later ones are encrypted are rare.
+  private static let mostExamined = 256
 
   /// Returns the encrypted archive in a file. Returns `nil` if nothing in it is encrypted, or if it is a part of one.
   static func document(in bytes: any ByteSource) throws(Fault) -> (any EncryptedDocument)? {
     var reader = OldRarReader(bytes)
     var examined = 0
     while examined < mostExamined, let header = try reader.next() {
+      examined += 1
       switch header.type {
       case OldRarHeader.main:
         if header.flags & 1 != 0 { return nil }
         if header.flags & OldRarHeader.hidesHeaders != 0 { return EncryptedOldRar(isListed: false) }
       case OldRarHeader.file:
-        examined += 1
         if header.isEncrypted { return EncryptedOldRar(isListed: true) }
       case OldRarHeader.end: return nil
       default: break

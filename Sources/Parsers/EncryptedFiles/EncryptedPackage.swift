@@ -58,8 +58,11 @@ struct EncryptedPackage: EncryptedDocument {
   }
 
   func decryptor(_ password: [UInt8], _ bytes: any ByteSource) throws(Fault) -> Decryptor? {
-    guard let text = password.utf16, let cipher = try scheme.cipher(text) else { return nil }
-    let stream = package
+    guard let text = password.utf16, let key = try scheme.key(text) else { return nil }
+    let (stream, cipher) = (package, key.cipher)
+    if let sum = key.sum, try !sum.matches(stream.source(of: bytes)) {
+      throw Fault(.damaged, "does not match the checksum of its encrypted bytes")
+    }
     return { (bytes) throws(Fault) in
       let stream = try stream.source(of: bytes)
       let size = UInt64(littleEndianBytes: try stream.bytes(at: 0, count: Int(Self.sizeField)))
@@ -81,10 +84,17 @@ struct UnsupportedPart: Error {
   var fault: Fault { Fault(.locked, "is encrypted with a password in a way that is not supported: \(name)") }
 }
 
+/// The key of a package.
+private struct PackageKey {
+  let cipher: Cipher
+  /// The checksum of the stream with the encrypted package. Nil if there is none.
+  var sum: KeyedSum?
+}
+
 /// A scheme by which a password encrypts a package.
 private protocol PackageEncryption: Sendable {
-  /// Returns the cipher of the package. Returns `nil` if the password, which is in UTF-16, is wrong.
-  func cipher(_ password: [UInt8]) throws(Fault) -> Cipher?
+  /// Returns the key of the package. Returns `nil` if the password, which is in UTF-16, is wrong.
+  func key(_ password: [UInt8]) throws(Fault) -> PackageKey?
 }
 
 /// The scheme of Office 2007 ([MS-OFFCRYPTO] 2.3.4.5 to 2.3.4.9).
@@ -129,14 +139,14 @@ private struct StandardEncryption: PackageEncryption {
     verifierHash = Array(rest.dropFirst(Self.verifierSize + 4).prefix(Self.verifierHashSize))
   }
 
-  func cipher(_ password: [UInt8]) throws(Fault) -> Cipher? {
+  func key(_ password: [UInt8]) throws(Fault) -> PackageKey? {
     let digest = try Digest(.sha1)
     let iterated = try digest.iterated(digest.hash(salt, password), rounds: Self.rounds)
     let last = digest.hash(iterated, [0, 0, 0, 0])
     func half(_ mask: UInt8) -> [UInt8] { digest.hash((0..<64).map { $0 < last.count ? last[$0] ^ mask : mask }) }
     let cipher = Cipher.blocks(key: Array((half(0x36) + half(0x5c)).prefix(keySize)))
     let found = try digest.hash(cipher.decrypted(verifier))
-    return try cipher.decrypted(verifierHash).starts(with: found) ? cipher : nil
+    return try cipher.decrypted(verifierHash).starts(with: found) ? PackageKey(cipher: cipher) : nil
   }
 }
 
@@ -171,6 +181,8 @@ private struct AgileEncryption: PackageEncryption {
   private let verifierInput: [UInt8]
   private let verifierHash: [UInt8]
   private let packageKey: [UInt8]
+  /// The encrypted key and value of the checksum of the package. Nil if it has none.
+  private let integrity: (key: [UInt8], value: [UInt8])?
 
   private static let passwordSpace = "http://schemas.microsoft.com/office/2006/keyEncryptor/password"
   /// The maximum number of rounds, which take about half a second. Office writes 100,000.
@@ -182,15 +194,18 @@ private struct AgileEncryption: PackageEncryption {
     static let input: [UInt8] = [0xfe, 0xa7, 0xd2, 0x76, 0x3b, 0x4b, 0x9e, 0x79]
     static let hash: [UInt8] = [0xd7, 0xaa, 0x0f, 0x6d, 0x30, 0x61, 0x34, 0x4e]
     static let key: [UInt8] = [0x14, 0x6e, 0x0b, 0xe7, 0xab, 0xac, 0xd0, 0xd6]
+    static let sumKey: [UInt8] = [0x5f, 0xb2, 0xad, 0x01, 0x0c, 0xb9, 0xe1, 0xf6]
+    static let sumValue: [UInt8] = [0xa0, 0x67, 0x7f, 0x02, 0xb2, 0x2c, 0x84, 0x33]
   }
 
   init(_ text: ArraySlice<UInt8>) throws(UnsupportedPart) {
-    var (package, password): ([XMLScanner.Attribute]?, [XMLScanner.Attribute]?)
+    var (package, password, sum): ([XMLScanner.Attribute]?, [XMLScanner.Attribute]?, [XMLScanner.Attribute]?)
     do throws(XMLScanner.Malformed) {
       var scanner = try XMLScanner(Array(text))
       while let event = try scanner.next() {
         guard case .start(let space, let name, let attributes) = event else { continue }
         if name == "keyData", package == nil { package = attributes }
+        if name == "dataIntegrity", sum == nil { sum = attributes }
         if name == "encryptedKey", space == Self.passwordSpace, password == nil { password = attributes }
       }
     } catch { throw UnsupportedPart("a description that is not well-formed") }
@@ -198,16 +213,21 @@ private struct AgileEncryption: PackageEncryption {
     guard let password else { throw UnsupportedPart("keys that no password decrypts") }
     self.package = try Parameters(package)
     self.password = try Parameters(password)
-    func value(_ name: String) throws(UnsupportedPart) -> [UInt8] {
-      let text = password.first { $0.name == name }?.value ?? ""
+    func value(
+      _ name: String, of attributes: [XMLScanner.Attribute]
+    ) throws(UnsupportedPart) -> [UInt8] {
+      let text = attributes.first { $0.name == name }?.value ?? ""
       guard let bytes = Base64.bytes(of: text), (1...Self.longestValue).contains(bytes.count),
         bytes.count.isMultiple(of: Cipher.aesBlock)
       else { throw UnsupportedPart("an incomplete description") }
       return bytes
     }
-    verifierInput = try value("encryptedVerifierHashInput")
-    verifierHash = try value("encryptedVerifierHashValue")
-    packageKey = try value("encryptedKeyValue")
+    verifierInput = try value("encryptedVerifierHashInput", of: password)
+    verifierHash = try value("encryptedVerifierHashValue", of: password)
+    packageKey = try value("encryptedKeyValue", of: password)
+    integrity = try sum.map { (sum) throws(UnsupportedPart) in
+      (try value("encryptedHmacKey", of: sum), try value("encryptedHmacValue", of: sum))
+    }
     let rounds = password.first { $0.name == "spinCount" }.flatMap { UInt32($0.value) }
     guard let rounds, rounds <= Self.mostRounds else {
       throw UnsupportedPart("more than \(Self.mostRounds) rounds for a password")
@@ -216,7 +236,7 @@ private struct AgileEncryption: PackageEncryption {
     guard packageKey.count >= self.package.keySize else { throw UnsupportedPart("an incomplete description") }
   }
 
-  func cipher(_ text: [UInt8]) throws(Fault) -> Cipher? {
+  func key(_ text: [UInt8]) throws(Fault) -> PackageKey? {
     let digest = try Digest(password.function)
     let iterated = try digest.iterated(digest.hash(password.salt, text), rounds: rounds)
     func decrypted(_ value: [UInt8], _ purpose: [UInt8]) throws(Fault) -> [UInt8] {
@@ -227,6 +247,19 @@ private struct AgileEncryption: PackageEncryption {
     let input = Array(try decrypted(verifierInput, Purpose.input).prefix(password.salt.count))
     guard try decrypted(verifierHash, Purpose.hash).starts(with: digest.hash(input)) else { return nil }
     let key = Array(try decrypted(packageKey, Purpose.key).prefix(package.keySize))
-    return .segments(key: key, salt: package.salt, package.function)
+    return PackageKey(cipher: .segments(key: key, salt: package.salt, package.function), sum: try sum(key))
+  }
+
+  /// Returns the checksum of the package (2.3.4.14).
+  private func sum(_ key: [UInt8]) throws(Fault) -> KeyedSum? {
+    guard let integrity else { return nil }
+    let digest = try Digest(package.function)
+    func decrypted(_ value: [UInt8], _ purpose: [UInt8]) throws(Fault) -> [UInt8] {
+      let vector = digest.hash(package.salt, purpose).sized(Cipher.aesBlock)
+      return Array(try Cipher.chain(key: key, vector: vector).decrypted(value).prefix(digest.size))
+    }
+    return KeyedSum(
+      function: package.function, key: try decrypted(integrity.key, Purpose.sumKey),
+      value: try decrypted(integrity.value, Purpose.sumValue))
   }
 }

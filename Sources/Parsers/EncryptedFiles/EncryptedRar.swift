@@ -15,20 +15,20 @@ struct EncryptedRar: EncryptedDocument {
 
   var isListed: Bool { headers == nil }
 
-  /// The number of files that are examined. Archives in which only later ones are encrypted are rare.
-  private static let mostExamined = 64
+  /// The number of headers that are examined. Archives in which only later ones are encrypted are rare.
+  private static let mostExamined = 256
 
   /// Returns the encrypted archive in a file. Returns `nil` if nothing in it is encrypted, or if it is a part of one.
   static func document(in bytes: any ByteSource) throws(Fault) -> (any EncryptedDocument)? {
     var reader = RarReader(bytes)
     var examined = 0
     while examined < mostExamined, let header = try reader.next() {
+      examined += 1
       switch header.kind {
       case .main: if header.isPart { return nil }
       case .encryption:
         return try EncryptedRar(headers: RarEncryption(header.own, ofHeaders: true).keys, file: nil).checked
       case .file:
-        examined += 1
         if let record = try header.encryption { return EncryptedRar(headers: nil, file: record.keys).checked }
       case .service, .other: break
       case .end: return nil
@@ -92,7 +92,10 @@ struct EncryptedRar: EncryptedDocument {
     let size = file.isStored ? min(file.size, data.size) : try Self.compressedSize(data)
     let extra = try header.records.filter { $0.type != 1 && !($0.type == 2 && record.hidesSums) }.flatMap(\.packed)
     var plain = header
-    if record.hidesSums { plain.own = file.withoutSum }
+    if record.hidesSums {
+      plain.own = file.withoutSum
+      made.isUnchecked = true
+    }
     try made.append(plain.packed(extra: extra, data: size))
     try made.append(from: header.dataStart, count: header.dataSize, by: cipher, size: size)
   }
@@ -103,6 +106,7 @@ struct EncryptedRar: EncryptedDocument {
     let longest = 5
     var place: Int64 = 0
     while true {
+      try CancellationToken.check()
       let head = try data.bytes(at: place, atMost: longest)
       guard let flags = head.first, flags >> 3 & 7 <= 2 else { return data.size }
       let count = Int(flags >> 3 & 7) + 1

@@ -72,7 +72,7 @@ public final class FileDecryption: Sendable {
     do throws(Fault) {
       result = try opened(document, bytes, edition.passwords).map { .success($0) } ?? .failure(Self.locked)
     } catch {
-      guard error.kind == .locked else { throw error }
+      guard error.kind == .locked || error.kind == .damaged else { throw error }
       result = .failure(error)
     }
     try bytes.verify()

@@ -39,6 +39,39 @@ enum KeyDerivation {
   }
 }
 
+/// A checksum that depends on a key (HMAC, RFC 2104).
+struct KeyedSum: Sendable {
+  let function: HashFunction
+  let key: [UInt8]
+  let value: [UInt8]
+
+  private static let step: Int64 = 256 << 10
+
+  /// Returns whether the bytes of a source match. Reads all of them.
+  func matches(_ bytes: any ByteSource) throws(Fault) -> Bool {
+    let secret = unsafe EVP_PKEY_new_raw_private_key(EVP_PKEY_HMAC, nil, key, key.count)
+    let context = unsafe EVP_MD_CTX_new()
+    defer {
+      unsafe EVP_MD_CTX_free(context)
+      unsafe EVP_PKEY_free(secret)
+    }
+    guard unsafe EVP_DigestSignInit(context, nil, EVP_get_digestbyname(function.rawValue), nil, secret) == 1 else {
+      throw Fault(.unsupported, "libcrypto has no HMAC with \(function.rawValue)")
+    }
+    var offset: Int64 = 0
+    while offset < bytes.size {
+      try CancellationToken.check()
+      let part = try bytes.bytes(at: offset, count: Int(min(Self.step, bytes.size - offset)))
+      guard unsafe EVP_DigestSignUpdate(context, part, part.count) == 1 else { return false }
+      offset += Int64(part.count)
+    }
+    var found = [UInt8](repeating: 0, count: 64)
+    var size = found.count
+    guard unsafe EVP_DigestSignFinal(context, &found, &size) == 1 else { return false }
+    return found.prefix(size).elementsEqual(value)
+  }
+}
+
 extension ByteSource {
   /// Returns whether encrypted bytes match the tag of AES-GCM. Reads all of them.
   func isAuthentic(key: [UInt8], nonce: [UInt8], tag: [UInt8]) throws(Fault) -> Bool {
@@ -52,6 +85,7 @@ extension ByteSource {
     var offset: Int64 = 0
     var output = [UInt8](repeating: 0, count: step)
     while offset < size {
+      try CancellationToken.check()
       let input = try bytes(at: offset, count: Int(min(Int64(step), size - offset)))
       var count: Int32 = 0
       guard unsafe EVP_DecryptUpdate(context, &output, &count, input, Int32(input.count)) == 1 else { return false }

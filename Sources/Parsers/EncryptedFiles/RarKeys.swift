@@ -63,13 +63,15 @@ struct RarKeys {
   init(_ password: [UInt8]) { self.password = password }
 
   private mutating func derived(_ source: RarKeySource, adding more: Int) throws(Fault) -> [UInt8] {
+    // A power of 63 would not be a number of rounds.
+    if let part = source.unsupported { throw part.fault }
     let count = 1 << Int(source.power) + more
     try budget.spend(count)
     try CancellationToken.check()
     return try KeyDerivation.key(password, salt: source.salt, .sha256, rounds: count, size: Self.keySize)
   }
 
-  /// Returns the key. The source is supported.
+  /// Returns the key. Throws if the source is not supported.
   mutating func key(of source: RarKeySource) throws(Fault) -> [UInt8] {
     let id = source.salt + [source.power]
     if let known = keys[id] { return known }

@@ -10,6 +10,8 @@ struct RewrittenFile: Sendable {
   }
 
   private var parts: [Part] = []
+  /// Whether checksums in the other file cannot be compared, and are left out.
+  var isUnchecked = false
   /// The size of the parts in memory.
   private var memory = 0
 
@@ -48,7 +50,7 @@ struct RewrittenFile: Sendable {
   }
 
   func source(of file: any ByteSource) throws(Fault) -> any ByteSource {
-    try JoinedSource(
+    let joined = try JoinedSource(
       parts.map { part in
         switch part {
         case .bytes(let bytes): ("", ByteArraySource(bytes))
@@ -57,5 +59,22 @@ struct RewrittenFile: Sendable {
           ("", DecryptedSource(of: ByteRange(of: file, start: start, size: count), cipher, size: size))
         }
       })
+    return isUnchecked ? UncheckedSource(joined) : joined
   }
+}
+
+/// Bytes whose checksums cannot be compared.
+private final class UncheckedSource: ByteSource {
+  private let bytes: any ByteSource
+  var size: Int64 { bytes.size }
+  var identity: ByteIdentity? { nil }
+
+  init(_ bytes: any ByteSource) { self.bytes = bytes }
+
+  func verify() throws(Fault) { try bytes.verify() }
+  func assurance(of range: Range<Int64>) -> Assurance { .open }
+
+  func read(
+    into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, _ blocking: BlockingMode
+  ) throws(Fault) -> Int { unsafe try bytes.read(into: buffer, at: offset, blocking) }
 }

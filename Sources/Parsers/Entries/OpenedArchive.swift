@@ -26,6 +26,9 @@ public protocol OpenedArchive: AnyObject, Sendable {
   /// compares it with a checksum in the archive.
   func assurance(of index: UInt32) -> Assurance?
 
+  /// Returns whether only reading a file shows that a known password decrypts it.
+  func requiresReading(_ index: UInt32) -> Bool
+
   /// Returns an identifier of an entry's content that is independent of its location. Returns 0 for every directory and
   /// `nil` if no recorded value identifies the content.
   func identity(_ index: UInt32) -> UInt64?
@@ -56,6 +59,7 @@ extension OpenedArchive {
 
   public func encrypted(atMost count: Int) -> [UInt32] { [] }
   public func assurance(of index: UInt32) -> Assurance? { Assurance.none }
+  public func requiresReading(_ index: UInt32) -> Bool { false }
   public func isPrompt(_ index: UInt32) -> Bool { false }
   public func isDecoded(_ index: UInt32) -> Bool { true }
   public func identity(_ index: UInt32) -> UInt64? { entries.nodes[Int(index)].kind == .folder ? 0 : nil }

@@ -162,6 +162,12 @@ final class ArchiveItem: DerivedItem {
       let tree = try tree(blocking)
       fault = index == ArchiveTree.root ? tree.archive.fault ?? archive.missingPart : archive.fault(at: index)
       if fault == nil, index != ArchiveTree.root { fault = try tree.archive.fault(of: index, blocking) }
+      if fault == nil, kind == .file, tree.archive.requiresReading(index) {
+        if blocking == .immediate { throw Fault.later }
+        if archive.lacksPasswords {
+          fault = Fault(.locked, "requires a password, and none is known (-o password_file=FILE)")
+        }
+      }
       if fault == nil, kind == .file {
         switch tree.archive.assurance(of: index) {
         case .damaged(let damage): fault = damage

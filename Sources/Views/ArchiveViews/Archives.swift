@@ -296,14 +296,20 @@ final class Archive: Sendable {
   func noteRead(of node: UInt32, isVerified: Bool) {
     state.withLock { state in
       let known = state.reads[node]
-      // Only entries that were once unverified have to be remembered.
-      if isVerified ? known == false : known == nil { state.reads[node] = isVerified }
+      // Only entries that are unverified at some time have to be remembered.
+      let isNew = known == nil && (!isVerified || state.tree?.archive.requiresReading(node) ?? false)
+      if isNew || known == false && isVerified { state.reads[node] = isVerified }
     }
   }
 
-  /// Returns whether bytes of an entry were read and its checksum has not been compared.
+  /// Returns whether no password is known, now. Blocks.
+  var lacksPasswords: Bool { archives?.options.passwords.now.passwords.isEmpty ?? true }
+
+  /// Returns whether bytes of an entry were read and its checksum has not been compared, or have to be read to find out
+  /// whether a password fits.
   func isUnverified(_ node: UInt32, of tree: ArchiveTree) -> Bool {
-    guard state.withLock({ $0.reads[node] == false }) else { return false }
+    guard let isVerified = state.withLock({ $0.reads[node] }) else { return tree.archive.requiresReading(node) }
+    if isVerified { return false }
     // The entries that are unpacked together may have been completed since.
     guard let bytes = try? tree.archive.open(node, .immediate), bytes.assurance == .checked else { return true }
     noteRead(of: node, isVerified: true)

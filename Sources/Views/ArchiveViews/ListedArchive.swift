@@ -27,6 +27,9 @@ final class ListedArchive: OpenedArchive {
   /// The archive, if it is compressed as a whole.
   private var packed: UnpackedSource? { source as? UnpackedSource }
 
+  /// Whether the worker decrypts entries.
+  private var decrypts: Bool { reader == .disk }
+
   /// The maximum number of bytes that are unpacked together if entries can be decoded separately.
   private static let runSize: Int64 = 16 << 20
   /// The maximum size of a run that is unpacked before it is read, in bytes. Larger runs are read as they are unpacked.
@@ -58,8 +61,6 @@ final class ListedArchive: OpenedArchive {
         end = record
         break
       }
-      // This reader decrypts.
-      if reader == .disk { record.flags.remove(.isEncrypted) }
       if record.path.isEmpty, record.kind == .file, !record.text.isEmpty {
         let stem = name.bytes[..<(name.bytes.lastIndex(of: UInt8(ascii: ".")) ?? name.bytes.endIndex)]
         record.path = stem + [UInt8(ascii: ".")] + record.text
@@ -130,7 +131,7 @@ final class ListedArchive: OpenedArchive {
 
   private func check(_ flags: EntryRecord.Flags) throws(Fault) {
     if flags.contains(.isAbsent) { throw Fault(.unsupported, "is listed in the archive, but its bytes are missing") }
-    if flags.contains(.isEncrypted) { throw Fault(.locked, EntryRecord.encryption) }
+    if flags.contains(.isEncrypted), !decrypts { throw Fault(.locked, EntryRecord.encryption) }
     if flags.contains(.isWrong) { throw Fault(.damaged, EntryRecord.wrongSum) }
     if flags.contains(.isExcessive) { throw Fault(.limit, "claims to be larger than such an archive can be") }
   }
@@ -151,9 +152,16 @@ final class ListedArchive: OpenedArchive {
     return unpacked
   }
 
+  func requiresReading(_ index: UInt32) -> Bool {
+    guard decrypts, entries.nodes[Int(index)].kind == .file, let detail = tree.detail(index) else { return false }
+    return EntryRecord.Flags(rawValue: detail.mark).contains(.isEncrypted)
+  }
+
   func assurance(of index: UInt32) -> Assurance? {
     guard entries.nodes[Int(index)].kind == .file, let detail = tree.detail(index) else { return Assurance.none }
     let flags = EntryRecord.Flags(rawValue: detail.mark)
+    // Without a checksum, nothing shows that the password is right.
+    if requiresReading(index), !flags.contains(.isChecked) { return .open }
     if flags.contains(.isStored) {
       let size = entries.nodes[Int(index)].size
       let stored =
@@ -162,7 +170,10 @@ final class ListedArchive: OpenedArchive {
       // Its own checksum was compared when the archive was listed.
       return stored == .open && flags.contains(.isChecked) ? .checked : stored
     }
-    guard let packed, !flags.contains(.isAbsent) else { return flags.contains(.isChecked) ? nil : Assurance.none }
+    guard let packed, !flags.contains(.isAbsent) else {
+      // Decryption leaves out checksums that depend on the password.
+      return flags.contains(.isChecked) ? nil : source.assurance == .open ? .open : Assurance.none
+    }
     // Every entry requires all of it to be decompressed.
     let outer = packed.assurance
     if case .damaged = outer { return outer }
