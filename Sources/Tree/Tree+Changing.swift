@@ -34,7 +34,7 @@ extension Tree {
       if changes.owner != nil || changes.group != nil {
         try FileChanges.setOwner(descriptor, changes.owner, changes.group)
       }
-      if changes.clearsSetIDs { try clearSetIDs(descriptor, for: caller) }
+      if changes.clearsSetIDs { try clearSetIDs(descriptor, of: node, for: caller) }
       if let permissions = changes.permissions { try FileChanges.setPermissions(descriptor, permissions) }
       if let size = changes.size {
         try changed(by: author) { () throws(Fault) in
@@ -55,14 +55,20 @@ extension Tree {
 
   /// Calls chown(2) without an owner and a group. This clears the set-ID bits of a file. Throws EPERM if it has some and
   /// `caller` does not own it, which the kernel has not checked.
-  private func clearSetIDs(_ file: Int32, for caller: Credentials?) throws(Fault) {
+  ///
+  /// The kernel sends the same request before another user's write, which clears the bits in the source. While the node
+  /// is open for writing, the request of another user therefore succeeds without a change.
+  private func clearSetIDs(_ file: Int32, of node: Node, for caller: Credentials?) throws(Fault) {
     guard let caller, caller.user != 0 else { return try FileChanges.setOwner(file, nil, nil) }
     let status = try FileStatus(of: file).raw
     var cleared = status.st_mode & S_ISUID
     // Members of the group keep its bit where the group has no permission to execute.
     if status.st_mode & S_IXGRP != 0 || !caller.isMember(of: status.st_gid) { cleared |= status.st_mode & S_ISGID }
     guard status.st_mode & S_IFMT != S_IFDIR, cleared != 0 else { return try FileChanges.setOwner(file, nil, nil) }
-    guard status.st_uid == caller.user else { throw Fault(.system(EPERM)) }
+    guard status.st_uid == caller.user else {
+      if node.opened.isOpenForWriting { return }
+      throw Fault(.system(EPERM))
+    }
     try FileChanges.setPermissions(file, UInt16(status.st_mode & 0o7777 & ~cleared))
   }
 

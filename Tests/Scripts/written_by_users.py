@@ -107,6 +107,25 @@ def users(source, mount):
         os.chmod(on.at("all/t"), 0o6777)
         on("appended by a stranger", lambda: as_user(1004, [1005], appended))
 
+        def written(change, mode):
+            """The answer to a change of an open file, its mode through the descriptor, and by name."""
+            file = os.open(on.at("all/t"), mode)
+            try:
+                return tried(lambda: change(file), lambda: stat.filemode(os.fstat(file).st_mode)) + [shown(on.at("all/t"))]
+            finally:
+                os.close(file)
+
+        changes = {
+            "write": lambda file: os.write(file, b"z"), "allocate": lambda file: os.posix_fallocate(file, 0, 9000),
+            "truncate": lambda file: os.ftruncate(file, 10),
+            "copy": lambda file: os.copy_file_range(file, file, 10, 0, 100)}
+        for change in changes:
+            for flags in (os.O_WRONLY, os.O_RDWR, os.O_RDWR | os.O_SYNC, os.O_RDWR | os.O_TRUNC):
+                for mode in (0o6777, 0o4777, 0o2777):
+                    write(on.at("all/t"), b"x" * 200)
+                    os.chmod(on.at("all/t"), mode)
+                    on(f"{change} {flags:o} {mode:o}", lambda: as_user(1004, [1005], lambda: written(changes[change], flags)))
+
         def unchanged_owner():
             said = []
             for number in range(6):

@@ -68,10 +68,12 @@ final class OpenFileDescription: ByteSource, DescriptorHolder {
     if reportsAtClose { try FileChanges.flush(raw) }
   }
 
+  var isOpenForWriting: Bool { accessMode != O_RDONLY }
+
   /// Throws EIO unless the file is open for writing. The kernel requests changes only through such files. If one is
   /// not, its descriptor was lost together with an earlier process, and the file has been reopened for reading.
   func checkWritable() throws(Fault) {
-    guard accessMode == O_RDONLY else { return }
+    if isOpenForWriting { return }
     throw Fault(.system(EIO), "the process that held the open file has ended (close it and open it again)")
   }
 

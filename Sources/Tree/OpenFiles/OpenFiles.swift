@@ -35,6 +35,13 @@ struct OpenFiles: ~Copyable, Sendable {
   /// An open real file in a writable mount. `nil` if there is none.
   var held: OpenFileDescription? { real as? OpenFileDescription }
 
+  /// Whether the node is open for writing.
+  var isOpenForWriting: Bool {
+    state.withLock { state in
+      state?.real.contains { ($0 as? OpenFileDescription)?.isOpenForWriting ?? false } ?? false
+    }
+  }
+
   func add(_ real: (any OpenRealFile)?) {
     state.withLock { state in
       let present = state ?? State()
