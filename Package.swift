@@ -136,9 +136,8 @@ let package = Package(
     program(
       "ffremote",
       [
-        "Bytes", "Locks", "Files", "Threads", "Text", "ServerAnswers", "Tree", "FileTrees", "Assembly", "FuseLink",
-        "Mount",
-        "CCurl", "CPosix",
+        "Bytes", "Locks", "Files", "Threads", "Text", "Index", "Jobs", "ServerAnswers", "Tree", "FileTrees", "Assembly",
+        "FuseLink", "Mount", "CCurl", "CPosix",
         logging,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),

@@ -45,7 +45,7 @@ extension ConversionTests {
         #expect(try workshop.ask(text(2, size: 20_000), 2).made != nil)
         _ = usleep(20_000)
         _ = try other.make(text(5, size: 20_000), 5)
-        let cache = RenditionCache(folder: workshop.cacheFolder, maximumSize: 1)
+        let cache = DiskCache(folder: workshop.cacheFolder, maximumSize: 1)
         #expect(cache.contents.size <= 100_000)
         #expect(try other.ask(text(2, size: 20_000), 2).made != nil)
         // An open rendition is kept, although it is the oldest.
@@ -71,7 +71,7 @@ extension ConversionTests {
       let (one, png) = (file(1, 2, 3, 4, 5), Recipe(verb: "png"))
       try await onThread { scratch in
         let folder = scratch.path + "/names"
-        let cache = RenditionCache(folder: folder, maximumSize: 1000)
+        let cache = DiskCache(folder: folder, maximumSize: 1000)
         func seal(_ passwords: String...) throws -> [UInt8] {
           try #require(cache.seal(passwords.map { Array($0.utf8) }))
         }
@@ -88,7 +88,7 @@ extension ConversionTests {
         #expect(Set(names).count == names.count && Set(names.map { $0.fileName.bytes }).count == names.count)
         #expect(try RenditionName(one, png, seal: seal("a")) == names[12])
         // Without the key, nobody can try passwords.
-        let other = RenditionCache(folder: scratch.path + "/other", maximumSize: 1000)
+        let other = DiskCache(folder: scratch.path + "/other", maximumSize: 1000)
         #expect(try other.seal([Array("a".utf8)]) != seal("a"))
       }
     }
@@ -106,7 +106,7 @@ extension ConversionTests {
           #expect(unsafe write(raw, bytes, bytes.count) == bytes.count)
           close(raw)
         }
-        let cache = RenditionCache(folder: workshop.cacheFolder, maximumSize: 100_000)
+        let cache = DiskCache(folder: workshop.cacheFolder, maximumSize: 100_000)
         #expect(cache.contents.count == 1 && cache.contents.size < 90_000)
         for number in UInt64(2)...3 { _ = try workshop.make(text(number, size: 20_000), number) }
         #expect(try cache.clear() == 3 && cache.contents.count == 0)

@@ -141,7 +141,7 @@ extension ConversionTests {
       try await withWorkshop { workshop in
         let made = try workshop.make("full", 1)
         #expect(try Workshop.parts(made).text == "text\nfull")
-        #expect(RenditionCache(folder: workshop.cacheFolder, maximumSize: 1).contents.count == 0)
+        #expect(DiskCache(folder: workshop.cacheFolder, maximumSize: 1).contents.count == 0)
       }
     }
 
@@ -184,7 +184,7 @@ extension ConversionTests {
         }
         #expect(try openDescriptors() < descriptors + 100)
         while told.load(ordering: .relaxed) < count { _ = usleep(10_000) }
-        #expect(RenditionCache(folder: workshop.cacheFolder, maximumSize: 1).contents.count == count)
+        #expect(DiskCache(folder: workshop.cacheFolder, maximumSize: 1).contents.count == count)
       }
     }
 

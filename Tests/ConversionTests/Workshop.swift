@@ -31,7 +31,7 @@ final class Workshop: Sendable {
     said = lines
     let folder = scratch.path + "/cache/renditions"
     renditions = ConversionService(
-      pool: ConversionPool(options), cache: cacheSize.map { RenditionCache(folder: folder, maximumSize: $0) },
+      pool: ConversionPool(options), cache: cacheSize.map { DiskCache(folder: folder, maximumSize: $0) },
       spools: spools ?? scratch.path, notes: notes)
   }
 

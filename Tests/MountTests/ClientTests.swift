@@ -37,6 +37,14 @@ struct ClientTests {
     }
   }
 
+  /// Blocks and listings of sources elsewhere: by later mounts, offline, damaged, on a full disk, by killed processes.
+  @Test func sourcesElsewhereAreKeptForLaterMounts() async throws {
+    try await withScratch { scratch in
+      let result = try await script("elsewhere_cache.py", MountProcess.binary, scratch.path, limit: 150)
+      #expect(result.lines == ["done"], "\(result.text)")
+    }
+  }
+
   /// Servers on public addresses get no credentials of the first one, and do not lead back.
   @Test(.enabled(if: MountScratch.isRoot && MountScratch.exists("/dev/fuse"), "needs root and /dev/fuse"))
   func serversElsewhereGetNoCredentials() async throws {

@@ -71,7 +71,8 @@ import Testing
         let document = try await json("status", environment: environment) as? [String: Any]
         let failures = entry(document?["mounts"] ?? [], "mountpoint", mount.mountpoint)?["failures"]
         #expect(entry(failures ?? [], "path", "bad\tname.png")?["reason"] as? String == "is broken at its heart")
-        #expect(Set(document?.keys ?? [:].keys) == ["folder", "size", "files", "searches", "renditions", "mounts"])
+        let keys: Set = ["folder", "size", "files", "searches", "renditions", "blocks", "mounts"]
+        #expect(Set(document?.keys ?? [:].keys) == keys)
 
         let why = try await json("why", mount.mountpoint + "/bad\tname.png.as-jpeg") as? [String: Any]
         #expect(

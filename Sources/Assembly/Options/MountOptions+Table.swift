@@ -64,6 +64,7 @@ extension MountOptions {
     "ssh_config": MountOption("the settings of ssh, as its option -F", .file) { options, name, value in
       options.server.sshSettings = try ServerAccess.readable(value, name)
     },
+    "offline": .flag("show what is kept of a source elsewhere, without requests") { $0.server.isOffline = true },
     "wait": .number("seconds to wait for an unavailable server", 1...3600, "1 to 3600 seconds") {
       options, seconds in options.server.wait = seconds
     },
@@ -87,7 +88,7 @@ extension MountOptions {
       options.languages = languages
     },
     "sandbox": .choice("how strictly to isolate the converter", "strict", "weak") { $0.isSandboxWeak = $1 == "weak" },
-    "cache_size": .size("disk space for converted files") { $0.cacheSize = $1 },
+    "cache_size": .size("disk space for converted files, and for blocks of files elsewhere") { $0.cacheSize = $1 },
     "shared_cache": MountOption("a folder for converted files that other users share", .file) { options, name, value in
       guard value.hasPrefix("/") else { throw MountOption.refusal(name, value, "an absolute path") }
       options.sharedCache = value

@@ -23,6 +23,9 @@ package struct ServerAccess: Sendable {
   /// The absolute path of the settings of ssh. `nil` for those of the user and the system.
   package var sshSettings: String?
 
+  /// Whether the source is shown as it was kept, without requests.
+  package var isOffline = false
+
   /// Returns whether SOURCE is the address of a server, not a path.
   package static func isAddress(_ source: String) -> Bool {
     ["http://", "https://", "s3://", "sftp://"].contains { source.hasPrefix($0) }
@@ -42,7 +45,7 @@ package struct ServerAccess: Sendable {
 
   /// The options that are valid only for a server.
   fileprivate static let own: Set = [
-    "token_file", "ca_file", "wait", "endpoint", "region", "anonymous", "bucket", "ssh_config",
+    "token_file", "ca_file", "wait", "endpoint", "region", "anonymous", "bucket", "ssh_config", "offline",
   ]
 
   /// The options of other mounts that are also valid for a server. All others are options of the server itself.
@@ -79,6 +82,9 @@ extension MountOptions {
   package func checkUse(_ origin: Origin) throws {
     if origin == .here, let option = given.intersection(ServerAccess.own).min() {
       throw Refusal(.usage, "-o \(option) is for a server that is mounted, as in: ffmount http://host:4200 MOUNTPOINT")
+    }
+    if origin == .server, server.isOffline {
+      throw Refusal(.usage, "-o offline: nothing is kept of a tree that ffmount serve shows (leave it out)")
     }
     if origin == .server, let option = given.subtracting(ServerAccess.own.union(ServerAccess.shared)).min() {
       throw Refusal(.usage, "-o \(option) is for the server's machine (give it to ffmount serve there)")

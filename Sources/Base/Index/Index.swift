@@ -2,6 +2,7 @@ public import Bytes
 internal import Files
 internal import Glibc
 internal import Locks
+internal import Threads
 
 /// A persistent cache of information about files that is expensive to find. It stores values by source, kind and key in
 /// one SQLite file, which several processes share.
@@ -16,7 +17,7 @@ public final class Index: Sendable {
   /// The maximum size, in bytes. Beyond it, the least recently used sources are evicted.
   private let maximumSize: Int64
   private let state = UnfairLock(State())
-  let writer = IndexWriter()
+  let writer = WriteQueue(capacity: 24 << 20, niceness: 5)
 
   private struct State {
     var file: IndexFile?

@@ -24,6 +24,9 @@ public struct IndexRecord: Hashable, Sendable {
 }
 
 extension IndexKind {
+  /// The kind of the records of sources on other machines: listings, and versions of files.
+  public static let elsewhere = IndexKind(number: 10, version: 1)
+
   /// Returns the initial state of the checksums of a source's records of this kind.
   func seed(of source: [UInt8], key: [UInt8]) -> KeyedHash {
     var hash = KeyedHash(key: key)

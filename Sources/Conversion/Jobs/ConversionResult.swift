@@ -91,9 +91,14 @@ struct RenditionName: Hashable, Sendable {
   }
 
   /// The digest as 64 hexadecimal digits.
-  var fileName: FileName {
+  var fileName: FileName { FileName(hexadecimal: digest) }
+}
+
+extension FileName {
+  /// Creates a name of the hexadecimal digits of some bytes. Those of a `DiskCache` have 64 digits.
+  package init(hexadecimal bytes: [UInt8]) {
     let digits = Array("0123456789abcdef".utf8)
-    return FileName(digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
+    self.init(bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
   }
 }
 

@@ -45,7 +45,7 @@ public final class ConversionService: Sendable {
 
   let state = UnfairLock(State())
   let pool: ConversionPool
-  let cache: RenditionCache?
+  let cache: DiskCache?
   /// Tasks that wait for another mount to make the same result.
   private let turns = BuildLockQueue()
   /// The directory for unnamed files.
@@ -69,7 +69,7 @@ public final class ConversionService: Sendable {
   /// Creates a service. `cache` is `nil` if results cannot be cached. `passwords` are for encrypted sources. `memory`
   /// is the budget for parts of results.
   public init(
-    pool: ConversionPool, cache: RenditionCache?, spools: String, notes: any ConversionNotes,
+    pool: ConversionPool, cache: DiskCache?, spools: String, notes: any ConversionNotes,
     passwords: Passwords = Passwords(), memory: MemoryBudget = MemoryBudget()
   ) {
     parts = LRUCache(capacity: 32 << 20, memory)

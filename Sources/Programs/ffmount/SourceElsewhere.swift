@@ -14,8 +14,10 @@ struct SourceElsewhere {
 
   /// Mounts the source at an address. Returns `nil` if `ffmount serve` runs there, which makes the views itself. Blocks.
   ///
-  /// - Parameter words: the values of `-o`.
-  init?(_ address: String, _ words: [String]) throws {
+  /// - Parameters:
+  ///   - words: the values of `-o`.
+  ///   - shown: the mountpoint of the views, below which no cache can be. Nil if they are not mounted.
+  init?(_ address: String, _ words: [String], on shown: String? = nil) throws {
     guard let program = OwnPrograms.path(of: "ffremote") else {
       throw Refusal(
         .failure, "ffremote not found beside ffmount or in ../libexec/ffmount (install the package ffmount-client)")
@@ -26,8 +28,9 @@ struct SourceElsewhere {
     let (kept, lifeline) = try Self.pipe()
     let (output, reading) = try Self.pipe()
     defer { for end in [lifeline, reading, output] { close(end) } }
+    let cache = CacheFolder.path(awayFrom: shown.flatMap(MountTable.absolute))
     let arguments =
-      ["ffremote", "--lifeline", "\(Self.lifeline)"]
+      ["ffremote", "--lifeline", "\(Self.lifeline)"] + (cache.map { ["--cache", $0] } ?? [])
       + words.flatMap { ["-o", $0] } + [address, mountpoint]
     let child: Int32
     do throws(Fault) {

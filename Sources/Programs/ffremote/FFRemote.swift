@@ -2,6 +2,7 @@ import ArgumentParser
 import Assembly
 import Bytes
 import CPosix
+import FileTrees
 import Files
 import FuseLink
 import Glibc
@@ -35,6 +36,9 @@ struct FFRemote: ParsableCommand {
   @Option(help: "Mount the source of another ffmount, until this descriptor of a pipe is at its end.")
   var lifeline: Int32?
 
+  @Option(help: "The folder in which blocks of files are kept for later mounts.")
+  var cache: String?
+
   static func main() {
     Descriptor.fillStandard()
     MountedTree.serveAsHelper(CommandLine.arguments)
@@ -63,10 +67,11 @@ struct FFRemote: ParsableCommand {
     _ = fcntl(lifeline, F_SETFD, FD_CLOEXEC)
     var mount = RemoteMount(mountpoint: mountpoint, options: try MountOptions(options).ofSource)
     mount.lifeline = lifeline
-    try Background.run { [mount] ready in
+    let cache = SourceCache(in: cache, size: mount.options.cacheSize, isOffline: mount.options.server.isOffline)
+    try Background.run { [mount, address] ready in
       // Before the threads of the client exist.
       Session.blockSignals()
-      let server = try RemoteSource.find(address, mount.options)
+      let server = try RemoteSource(given: address, options: mount.options, cache: cache).find()
       let kind = server.map { server in
         server.interface.file.map { Array("file ".utf8) + $0.bytes } ?? Array("folder".utf8)
       }

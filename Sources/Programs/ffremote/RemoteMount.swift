@@ -20,6 +20,8 @@ struct RemoteMount {
 
   /// The maximum delay of the process's exit by blocked work, in microseconds.
   private static let blocking: UInt32 = 1_800_000
+  /// The time for the last writes to each part of the cache.
+  private static let lastWrites = Duration.milliseconds(600)
 
   /// Mounts and answers requests until the mount ends or a signal arrives. Blocks.
   ///
@@ -76,6 +78,7 @@ struct RemoteMount {
       ending = try mounted.serve(service) {
         Deadline.exit(after: Self.blocking)
         mounted.end()
+        server.kept?.cache.finish(within: Self.lastWrites)
         server.stop()
       }
     } catch {

@@ -129,7 +129,8 @@ package final class Indexing: Sendable {
   /// Returns one entry for each file in the index.
   package func entries() -> [Entry] {
     var entries: [[UInt8]: Entry] = [:]
-    for content in index.contents() where ![ResultSizes.kind.number, NumberStore.kind.number].contains(content.kind) {
+    let others = [ResultSizes.kind.number, NumberStore.kind.number, IndexKind.elsewhere.number]
+    for content in index.contents() where !others.contains(content.kind) {
       var entry =
         entries[content.source]
         ?? Entry(size: index.textSize(ofSourcesStartingWith: content.source), usedAt: content.usedAt)
@@ -154,7 +155,7 @@ package final class Indexing: Sendable {
   /// Removes all records of a file, in any state, from the index, and its conversion results from `renditions`. Returns
   /// whether the index had any.
   package func forget(
-    _ name: FileName, in root: RealRoot, renditions: RenditionCache? = nil
+    _ name: FileName, in root: RealRoot, renditions: DiskCache? = nil
   ) throws(Fault) -> Bool {
     let status = try RealFolder(root: root).status(of: name)
     let prefix = IndexedFile.prefix(device: status.device, inode: status.inode)

@@ -16,7 +16,7 @@ public final class Conversions: Sendable {
   /// Creates the services. `cache` and `index` are nil if nothing outlives the mount. `spools` is a directory for large
   /// temporary files. `passwords` are for PDFs that require one. `memory` is the budget of all caches in memory.
   public init(
-    _ options: ConversionPool.Options, cache: RenditionCache?, index: Index?, spools: String,
+    _ options: ConversionPool.Options, cache: DiskCache?, index: Index?, spools: String,
     passwords: Passwords = Passwords(), memory: MemoryBudget = MemoryBudget()
   ) {
     self.memory = memory

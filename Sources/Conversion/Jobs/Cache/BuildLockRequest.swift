@@ -4,9 +4,9 @@ internal import Locks
 final class BuildLockRequest: Sendable {
   private enum State {
     case new
-    case waits(since: ContinuousClock.Instant, RenditionCache, RenditionName)
+    case waits(since: ContinuousClock.Instant, DiskCache, RenditionName)
     /// The lock, or `nil` if the result is made without one.
-    case granted(RenditionCache.BuildLock?)
+    case granted(DiskCache.BuildLock?)
   }
 
   private let state = UnfairLock(State.new)
@@ -15,7 +15,7 @@ final class BuildLockRequest: Sendable {
   private static let longestWait = Duration.seconds(120)
 
   /// Returns whether the result may be made now. Blocks only for the disk.
-  func isGranted(_ name: RenditionName, in cache: RenditionCache) -> Bool {
+  func isGranted(_ name: RenditionName, in cache: DiskCache) -> Bool {
     let start: ContinuousClock.Instant
     switch state.withLock({ $0 }) {
     case .new: start = .now

@@ -79,12 +79,17 @@ package enum Converter {
 
   package static let usualCacheSize: Int64 = 2 << 30
 
-  private static func cache(_ settings: TreeSettings, in folder: String?) -> RenditionCache? {
+  private static func cache(_ settings: TreeSettings, in folder: String?) -> DiskCache? {
     guard let shared = settings.sharedCache else { return cache(in: folder, settings.cacheSize) }
-    return RenditionCache(folder: shared, maximumSize: settings.cacheSize)
+    return DiskCache(folder: shared, maximumSize: settings.cacheSize)
   }
 
-  package static func cache(in folder: String?, _ size: Int64 = usualCacheSize) -> RenditionCache? {
-    folder.map { RenditionCache(folder: $0 + "/renditions", maximumSize: size) }
+  package static func cache(in folder: String?, _ size: Int64 = usualCacheSize) -> DiskCache? {
+    folder.map { DiskCache(folder: $0 + "/renditions", maximumSize: size) }
+  }
+
+  /// Returns the cache of blocks of files on other machines.
+  package static func blocks(in folder: String?, _ size: Int64 = usualCacheSize) -> DiskCache? {
+    folder.map { DiskCache(folder: $0 + "/blocks", maximumSize: size) }
   }
 }

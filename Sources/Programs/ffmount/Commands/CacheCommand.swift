@@ -13,7 +13,7 @@ import Tree
 /// `ffmount cache clear [PATH…]`: removes cached data.
 struct CacheCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "cache", abstract: "Manages the indexes and converted files that are kept.",
+    commandName: "cache", abstract: "Manages the indexes, converted files and blocks that are kept.",
     usage: "ffmount cache clear [PATH…]", subcommands: [Clear.self])
 
   struct Clear: ParsableCommand {
@@ -35,6 +35,7 @@ struct CacheCommand: ParsableCommand {
         let count: Int
         do throws(Fault) {
           count = try indexing.forgetAll() + (Converter.cache(in: CacheFolder.path())?.clear() ?? 0)
+          _ = try Converter.blocks(in: CacheFolder.path())?.clear()
         } catch { throw Refusal(.failure, "cannot clear the cache: \(describe(error))") }
         let searches = index.forgetDocuments()
         let more = searches == 0 ? "" : ", and \(searches) search \(searches == 1 ? "index" : "indexes")"

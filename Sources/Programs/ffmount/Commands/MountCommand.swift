@@ -45,7 +45,9 @@ struct MountCommand: ParsableCommand {
 
   @Option(
     name: .customLong("cache-size"),
-    help: ArgumentHelp("The disk space for converted files, such as 500M or 10G (2G).", valueName: "size"))
+    help: ArgumentHelp(
+      "The disk space for converted files, and for blocks of files elsewhere, such as 500M or 10G (2G).",
+      valueName: "size"))
   var cacheSize: String?
 
   @Flag(name: .customShort("f"), help: "Stay in the foreground and log to standard error.")
@@ -59,7 +61,7 @@ struct MountCommand: ParsableCommand {
 
   func run() throws {
     guard ServerAccess.isAddress(source) else { return try show(source) }
-    if let elsewhere = try SourceElsewhere(source, self.options + cacheOption) {
+    if let elsewhere = try SourceElsewhere(source, self.options + cacheOption, on: mountpoint) {
       return try elsewhere.naming { try show(elsewhere.path) }
     }
     let flags = [("-f", foreground), ("-d", debug), ("-s", singleThreaded)].filter(\.1).map(\.0)

@@ -47,6 +47,9 @@ struct StatusCommand: ParsableCommand {
     if let made = Converter.cache(in: folder)?.contents, made.count > 0 {
       print("  \(made.count) converted \(made.count == 1 ? "file" : "files"): \(Amount.bytes(made.size)) kept")
     }
+    if let blocks = Converter.blocks(in: folder)?.contents, blocks.count > 0 {
+      print("  blocks of files elsewhere: \(Amount.bytes(blocks.size)) kept")
+    }
   }
 
   private func describe(_ entry: Indexing.Entry, _ stuck: [String]) -> String {
@@ -87,11 +90,13 @@ struct StatusCommand: ParsableCommand {
       ]
     }
     let renditions = Converter.cache(in: folder)?.contents ?? (count: 0, size: 0)
+    let blocks = Converter.blocks(in: folder)?.contents ?? (count: 0, size: 0)
     let searches = index.documentIndexes
     return [
       "folder": JSON(folder), "size": .number(index.size + searches.size), "files": .array(files),
       "searches": ["count": JSON(searches.count), "size": .number(searches.size)],
       "renditions": ["count": JSON(renditions.count), "size": .number(renditions.size)],
+      "blocks": ["count": JSON(blocks.count), "size": .number(blocks.size)],
       "mounts": .array(
         mounts.map { mount in
           let work = mount.report?.work

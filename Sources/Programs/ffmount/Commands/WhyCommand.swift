@@ -34,7 +34,9 @@ struct WhyCommand: ParsableCommand {
       attributes.error ?? (isSourceGone ? "the source has been removed" : Self.unreadable(full, status))
     let lack = attributes.view == nil ? lack(of: full, status) : nil
     let foreign = attributes.view == nil ? foreignFormat(of: full, status) : nil
-    let remark = attributes.remark ?? foreign.map { "\($0.name), whose content ffmount does not show" }
+    let remark =
+      attributes.remark ?? foreign.map { "\($0.name), whose content ffmount does not show" }
+      ?? failureElsewhere(source, attributes.source ?? String(below))
     let advice =
       attributes.error.map { Advice.on($0, at: path) }
       ?? (isSourceGone ? "create it again and mount again, or type: \(mount.unmountCommand)" : nil)
@@ -94,6 +96,14 @@ struct WhyCommand: ParsableCommand {
     case "unverified": "unverified: a checksum has not been compared yet, or does not match"
     default: "exact: no problem is known"
     }
+  }
+
+  /// Returns the last failure of a source on another machine. Returns `nil` if there is none, or the source is on this one.
+  private func failureElsewhere(_ address: String, _ name: String) -> String? {
+    guard ServerAccess.isAddress(address),
+      let mount = MountTable().entries.last(where: { $0.isElsewhere && $0.source == address && !$0.isOfAnotherUser })
+    else { return nil }
+    return OwnAttributes(of: "\(mount.mountpoint)/\(name)").error.map { "the last read of its source failed: \($0)" }
   }
 
   /// Returns the views that a real file lacks because a package is not installed. Returns `nil` if it lacks none.

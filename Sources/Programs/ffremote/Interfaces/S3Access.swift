@@ -16,6 +16,8 @@ struct S3Access: Sendable {
   let credentials: AWSSettings.Credentials?
   /// Whether the server is that of AWS.
   let isOfAWS: Bool
+  /// The bucket and its server, without the region, which is not known at first.
+  let place: String
 
   /// - Throws: a refusal of an address or of settings that cannot be used.
   init(_ address: String, _ options: ServerAccess, region found: String? = nil) throws {
@@ -43,6 +45,7 @@ struct S3Access: Sendable {
     else { throw refusal("the credentials contain blanks or other bytes that keys do not have") }
     let endpoint = options.endpoint ?? settings.endpoint
     isOfAWS = endpoint == nil
+    place = "s3://\(bucket)@\(endpoint ?? "aws")"
     // A certificate of *.s3.REGION.amazonaws.com is not one for a name with more dots.
     let isHost = bucket.utf8.allSatisfy { byte in
       (0x30...0x39).contains(byte) || (0x61...0x7a).contains(byte) || byte == UInt8(ascii: "-")

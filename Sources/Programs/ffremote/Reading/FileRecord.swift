@@ -26,6 +26,12 @@ final class OpenedFile: Sendable {
     self.head = head
   }
 
+  /// Creates a version with a strong entity tag.
+  init(tag: String?, size: Int64, modified: Int64?, head: [UInt8], hasParts: Bool) {
+    (self.tag, self.size, self.modified, self.head, self.hasParts) = (tag, size, modified, head, hasParts)
+    version = tag
+  }
+
   /// Creates the version whose bytes have arrived with the file's attributes.
   init(_ content: ServerItem.Content, modified: Int64) {
     (tag, version, self.modified, hasParts) = (content.tag, EntityTag.opaque(content.tag), modified, false)
@@ -164,23 +170,47 @@ final class FileRecord: Sendable {
     }
   }
 
+  /// The kept blocks of a version. Nil if none are kept.
+  func blocks(of opened: OpenedFile) -> KeptBlocks? {
+    server.kept?.blocks(of: opened, server.interface.file(at: path).target)
+  }
+
   private func ask(knowing known: OpenedFile?) -> SharedFetch<OpenedFile> {
-    var headers = ["Range: bytes=0-\(Self.headSize - 1)"]
-    if let tag = known?.tag { headers.append("If-None-Match: \(tag)") }
     let fetch = SharedFetch<OpenedFile>(lifetime: server.interface.lifetime)
-    var exchange = server.interface.file(at: path)
-    exchange.headers += headers
+    guard known == nil, let kept = server.kept else {
+      ask(knowing: known, fetch)
+      return fetch
+    }
+    server.help { [self] in
+      let known = kept.version(of: server.interface.file(at: path).target)
+      if kept.isOffline, let known { return fetch.finish(.success(known)) }
+      ask(knowing: known, fetch)
+    }
+    return fetch
+  }
+
+  private func ask(knowing known: OpenedFile?, _ fetch: SharedFetch<OpenedFile>) {
+    let exchange = Self.start(of: server.interface.file(at: path), unlike: known)
     let call = RepeatedRequest(server, exchange, limit: Self.headSize, takesStart: true) { [server] result in
       fetch.finish(
         Result { () throws(Fault) in
           let answer = try result.get()
           if answer.head.status == 304, let known { return known }
-          return try Self.opened(answer, server)
+          let opened = try Self.opened(answer, server)
+          server.kept?.keep(opened, of: exchange.target)
+          return opened
         })
     }
     fetch.whenAbandoned { call.cancel() }
     call.start()
-    return fetch
+  }
+
+  /// Returns the request for the first bytes of a file, unless they are those of a known version.
+  static func start(of file: HTTPExchange, unlike known: OpenedFile?) -> HTTPExchange {
+    var exchange = file
+    exchange.headers.append("Range: bytes=0-\(headSize - 1)")
+    if let tag = known?.tag { exchange.headers.append("If-None-Match: \(tag)") }
+    return exchange
   }
 
   /// Returns the version of a file from the response to a request for its first bytes.

@@ -8,6 +8,7 @@ final class RemoteBytes: ByteSource {
   private let record: FileRecord
   private let opened: OpenedFile
   private let ahead: RemoteReadAhead
+  private let kept: KeptBlocks?
 
   private struct State {
     /// The end of the last read.
@@ -32,7 +33,8 @@ final class RemoteBytes: ByteSource {
   init(_ record: FileRecord, _ opened: OpenedFile) {
     self.record = record
     self.opened = opened
-    ahead = RemoteReadAhead(record, opened)
+    kept = record.blocks(of: opened)
+    ahead = RemoteReadAhead(record, opened, kept)
   }
 
   deinit { ahead.close() }
@@ -50,6 +52,10 @@ final class RemoteBytes: ByteSource {
       state.withLock { $0.last = end }
       return count
     }
+    if let kept, !ahead.isAboutToHave(offset..<end), unsafe kept.read(into: part, at: offset) {
+      state.withLock { $0.last = end }
+      return count
+    }
     guard opened.hasParts else {
       throw Fault(
         .system(EIO), "the server \(record.server.address.text) does not send parts of files (download the file)")
@@ -61,7 +67,7 @@ final class RemoteBytes: ByteSource {
     let start = state.withLock { state -> Int64? in
       defer { if blocking == .immediate { state.last = max(state.last, end) } }
       let goesThrough = abs(offset - state.last) <= Self.near && ahead.isFree(for: offset)
-      return goesThrough ? min(offset, max(state.last, 0)) : nil
+      return goesThrough ? min(offset, max(state.last, 0)) & ~(grain - 1) : nil
     }
     if unsafe try ahead.read(into: part, at: offset, startingAt: start, blocking) { return count }
     let piece = state.withLock { state in
@@ -91,25 +97,29 @@ final class RemoteBytes: ByteSource {
   private func piece(for range: Range<Int64>, _ state: inout State) -> Piece {
     // Another reader may have requested it in the meantime.
     if let known = Self.piece(in: &state, covering: range) { return known }
-    let start = range.lowerBound & ~4095
-    let piece = Piece(
-      range: start..<min(size, max(range.upperBound, start + Self.pieceSize)), bytes: SharedFetch<[UInt8]>())
+    let start = range.lowerBound & ~(grain - 1)
+    let end = max((range.upperBound + grain - 1) & ~(grain - 1), start + Self.pieceSize)
+    let piece = Piece(range: start..<min(size, end), bytes: SharedFetch<[UInt8]>())
     if state.pieces.count >= Self.mostPieces { state.pieces.removeFirst() }
     state.pieces.append(piece)
     ask(for: piece)
     return piece
   }
 
+  /// The number of which the ends of requested ranges are multiples, in bytes.
+  private var grain: Int64 { kept == nil ? 4096 : KeptBlocks.blockSize }
+
   private func ask(for piece: Piece) {
     let range = piece.range
     let exchange = record.request(for: "\(range.lowerBound)-\(range.upperBound - 1)", of: opened)
     let call = RepeatedRequest(record.server, exchange, limit: range.count, takesStart: true) {
-      [record, opened] result in
+      [record, opened, kept] result in
       let outcome = Result { () throws(Fault) -> [UInt8] in
         let answer = try result.get()
         switch answer.head.status {
         case 206 where opened.isIn(answer.head) && answer.head.part?.range == range && answer.body.count == range.count:
           record.confirm(opened)
+          kept?.keep(answer.body, at: range.lowerBound)
           return answer.body
         // The file has changed.
         case 200, 206, 404, 412, 416: throw opened.fault(answer.head, record.server.address.text)

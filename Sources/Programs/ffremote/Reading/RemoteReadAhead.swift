@@ -14,6 +14,8 @@ final class RemoteReadAhead: Sendable {
     var end: Int64 = 0
     /// The end of the bytes already read.
     var read: Int64 = 0
+    /// The end of the blocks that were kept on the disk.
+    var kept: Int64 = 0
     var stream: Stream?
     var isPaused = false
     /// The time of the last read, in nanoseconds.
@@ -24,6 +26,7 @@ final class RemoteReadAhead: Sendable {
   private let state = UnfairLock(State())
   let record: FileRecord
   let opened: OpenedFile
+  private let kept: KeptBlocks?
 
   /// The maximum numbers of bytes received ahead of the reader, and kept behind it, since the kernel reads out of
   /// order.
@@ -32,9 +35,10 @@ final class RemoteReadAhead: Sendable {
   /// The time after which an unread response is cancelled, in milliseconds.
   private static let idleTime = 10_000
 
-  init(_ record: FileRecord, _ opened: OpenedFile) {
+  init(_ record: FileRecord, _ opened: OpenedFile, _ kept: KeptBlocks?) {
     self.record = record
     self.opened = opened
+    self.kept = kept
   }
 
   var isUnderWay: Bool { state.withLock { $0.stream != nil } }
@@ -46,6 +50,14 @@ final class RemoteReadAhead: Sendable {
     let now = HTTPClient.now
     return state.withLock { state in
       state.stream == nil || Self.holds(state, offset) || now - min(now, state.usedAt) > RemoteServer.lifetime
+    }
+  }
+
+  /// Returns whether bytes are in memory or about to arrive.
+  func isAboutToHave(_ range: Range<Int64>) -> Bool {
+    state.withLock { state in
+      if state.stream != nil { return Self.holds(state, range.lowerBound) }
+      return range.lowerBound >= state.start && range.upperBound <= state.end
     }
   }
 
@@ -78,7 +90,7 @@ final class RemoteReadAhead: Sendable {
           guard let start else { return nil }
           left = state.stream
           let goesOn = state.stream == nil && offset >= state.start && offset <= state.end && !state.blocks.isEmpty
-          if !goesOn { (state.blocks, state.start, state.end) = ([], start, start) }
+          if !goesOn { (state.blocks, state.start, state.end, state.kept) = ([], start, start, start) }
           state.read = min(offset, state.end)
           state.isPaused = false
           let stream = Stream(self, from: state.end)
@@ -128,9 +140,9 @@ final class RemoteReadAhead: Sendable {
   }
 
   private static func copy(_ blocks: [Block], from offset: Int64, into buffer: UnsafeMutableRawBufferPointer) {
-    var place = Int(offset)
+    var place = Int(offset) % Block.size
     var done = 0
-    for block in blocks {
+    for block in blocks[(Int(offset) / Block.size)...] where done < buffer.count {
       let count = min(Block.size - place, buffer.count - done)
       let part = unsafe UnsafeRawBufferPointer(rebasing: block.memory[place..<place + count])
       unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[done..<done + count]).copyMemory(from: part)
@@ -149,6 +161,17 @@ final class RemoteReadAhead: Sendable {
   private func resume(_ state: inout State) -> Stream? {
     state.isPaused = false
     return state.stream
+  }
+
+  /// Keeps the blocks that have arrived whole.
+  private func keepBlocks(_ state: inout State) {
+    guard let kept else { return }
+    let end = state.end == opened.size ? state.end : state.end & ~(KeptBlocks.blockSize - 1)
+    guard end > state.kept else { return }
+    let range = state.kept..<end
+    let (parts, first) = Self.part(of: state, range)
+    state.kept = end
+    unsafe kept.keep(range) { buffer, start in unsafe Self.copy(parts, from: start - first, into: buffer) }
   }
 
   // MARK: The stream
@@ -189,6 +212,7 @@ final class RemoteReadAhead: Sendable {
     let waiting = state.withLock { state -> [SharedFetch<Void>] in
       guard state.stream === stream else { return [] }
       state.end += Int64(bytes.count)
+      keepBlocks(&state)
       let end = state.end
       let done = state.waiting.filter { $0.end <= end }
       if !done.isEmpty { state.waiting.removeAll { $0.end <= end } }

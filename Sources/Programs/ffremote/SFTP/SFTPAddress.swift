@@ -8,12 +8,15 @@ struct SFTPAddress {
   let command: [String]
   /// The path on the server, without a trailing slash.
   let path: [UInt8]
+  /// The user, host and port, and the settings of ssh, which can lead the same host elsewhere.
+  let place: String
 
   /// - Throws: a refusal that names the part that is not permitted.
   init(_ given: String, _ options: ServerAccess) throws {
     func refusal(_ reason: String) -> Refusal { Refusal(.usage, "cannot show the server: \(reason)") }
     let rest = given.dropFirst("sftp://".count)
     let authority = rest.prefix { $0 != "/" }
+    place = "sftp://\(authority)?\(options.sshSettings ?? "")"
     var host = authority
     var words = [
       "-oBatchMode=yes", "-oConnectTimeout=10", "-oServerAliveInterval=15", "-oClearAllForwardings=yes",

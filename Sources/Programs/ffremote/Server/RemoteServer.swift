@@ -23,6 +23,8 @@ final class RemoteServer: Sendable {
   let streams = StreamLimit()
   /// The folders whose changes the server reports. Nil for servers that report none.
   let live: LiveFolders?
+  /// The data of the source that is kept between mounts. Nil if none is.
+  let kept: KeptSource?
   /// The threads that parse large responses and read local files.
   private let helpers = ThreadPool(atMost: 2)
   private let tokenFile: Passwords?
@@ -50,19 +52,28 @@ final class RemoteServer: Sendable {
 
   /// - Parameter settings: those of all requests.
   convenience init(
-    _ address: ServerAddress, _ interface: any RemoteInterface, _ settings: WireSettings, _ options: MountOptions
+    _ address: ServerAddress, _ interface: any RemoteInterface, _ settings: WireSettings, _ options: MountOptions,
+    _ kept: KeptSource? = nil
   ) throws {
+    if let kept, kept.isOffline {
+      try self.init(address, interface, OfflineWire(), options, kept)
+      return
+    }
     // The probe needs no work: any server answers it at once.
     var probe = interface is ServerInterface ? HTTPExchange("/api/") : interface.item(at: [UInt8(ascii: "/")])
     probe.limit = 4000
     let wire = try HTTPClient(settings, silence: options.server.wait) { [probe] wire in
       wire.start(probe, token: nil, SignOfLife())
     }
-    try self.init(address, interface, wire, options)
+    try self.init(address, interface, wire, options, kept)
   }
 
-  init(_ address: ServerAddress, _ interface: any RemoteInterface, _ wire: any Wire, _ options: MountOptions) throws {
+  init(
+    _ address: ServerAddress, _ interface: any RemoteInterface, _ wire: any Wire, _ options: MountOptions,
+    _ kept: KeptSource? = nil
+  ) throws {
     self.wire = wire
+    self.kept = kept
     self.address = address
     self.interface = interface
     links = options.showsAllLinks ? .all : .inside
@@ -104,6 +115,9 @@ final class RemoteServer: Sendable {
     return String(decoding: line, as: UTF8.self)
   }
 
+  /// Calls `body` on a thread that may block on local files.
+  func help(_ body: @escaping @Sendable () -> Void) { helpers.submit(body) }
+
   // MARK: Calls
 
   /// Requests one item, whose name is `name`. The result is nil if it does not exist.
@@ -113,6 +127,14 @@ final class RemoteServer: Sendable {
     let fetch = SharedFetch<ServerItem?>(lifetime: interface.lifetime)
     if let known = interface.known(at: path) {
       fetch.finish(.success(known))
+      return fetch
+    }
+    if let kept, kept.isOffline {
+      help { [self] in
+        var item = kept.item(at: path)
+        item?.name = name
+        fetch.finish(item.map { .success($0) } ?? .failure(absence))
+      }
       return fetch
     }
     var exchange = interface.item(at: path)
@@ -131,6 +153,7 @@ final class RemoteServer: Sendable {
             FileRecord.of(path, self).keep(OpenedFile(content, modified: modified.seconds))
             item?.content = nil
           }
+          if let item, !interface.listsAttributes { kept?.keep(item, at: path) }
           return item
         })
     }
@@ -144,6 +167,7 @@ final class RemoteServer: Sendable {
     let fetch = SharedFetch<ServerItem?>(lifetime: interface.lifetime)
     fetch.finish(.success(root))
     roots.withLock { $0 = Roots(item: root, fetch: fetch) }
+    kept?.keep(root, at: Self.rootPath)
   }
 
   /// The root that was found before the mount. Nil for most servers.
@@ -178,7 +202,12 @@ final class RemoteServer: Sendable {
   func listing(of path: [UInt8], known: Snapshot?) -> SharedFetch<Snapshot> {
     let fetch = SharedFetch<Snapshot>(lifetime: interface.lifetime)
     let now = HTTPClient.now
-    if let walk, let page = walk.page(for: path) {
+    if let kept, kept.isOffline {
+      help { [self] in
+        let items = kept.listing(of: path)
+        fetch.finish(items.map { .success(keep($0, of: path, tag: nil, took: 0)) } ?? .failure(absence))
+      }
+    } else if let walk, let page = walk.page(for: path) {
       self.walk(walk, to: path, page, since: now, fetch)
     } else {
       page(of: path, known: known, Pages(), after: nil, since: now, fetch)
@@ -224,6 +253,7 @@ final class RemoteServer: Sendable {
     let snapshot = Snapshot(
       items, tag: tag, took: took, lifetime: interface.lifetime, longest: interface.longestValidity)
     listings.insert(snapshot, for: path, cost: snapshot.cost)
+    kept?.keep(items, of: path)
     return snapshot
   }
 
@@ -294,6 +324,11 @@ final class RemoteServer: Sendable {
   }
 
   // MARK: Failures
+
+  /// The fault of a request for data that an offline mount does not have.
+  private var absence: Fault {
+    Fault(.system(EIO), "the server \(address.text) cannot be read: \(OfflineWire.reason)")
+  }
 
   /// Returns the fault for an unsuccessful response. This is the only such conversion.
   func fault(_ answer: RepeatedRequest.Answer) -> Fault {

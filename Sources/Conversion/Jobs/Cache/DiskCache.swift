@@ -5,14 +5,15 @@ internal import Files
 internal import Glibc
 internal import Locks
 
-/// A disk cache of conversion results that outlives the mount. It keeps the most recently used ones, up to a size.
+/// A disk cache that outlives the mount, of conversion results or of blocks of files on other machines. It keeps the most
+/// recently used ones, up to a size.
 ///
 /// Several processes share the directory, on one machine or on several. A file gets its name once, when it is complete.
 /// A process that makes the same result later uses the first one. An open file is locked (shared) and is not evicted.
 ///
 /// The cache is optional. Files that were changed, renamed, or written by another user are discarded. Nothing is cached
 /// without space, or if other users can change the directory.
-public final class RenditionCache: Sendable {
+public final class DiskCache: Sendable {
   let folder: String
   /// The maximum size of all files, in bytes.
   let maximumSize: Int64
@@ -75,11 +76,11 @@ public final class RenditionCache: Sendable {
     }
   }
 
-  /// Returns a digest of passwords for a name. Passwords cannot be guessed from it without the directory's key. Returns
-  /// `nil` if results with such a name cannot be cached.
-  func seal(_ passwords: [[UInt8]]) -> [UInt8]? {
+  /// Returns a digest of passwords or addresses for a name. They cannot be guessed from it without the directory's key.
+  /// Returns `nil` if results with such a name cannot be cached.
+  package func seal(_ secrets: [[UInt8]]) -> [UInt8]? {
     guard let key = try? key(making: true), let digest = KeyedDigest(key: key) else { return nil }
-    for password in passwords { digest.add(password + [0]) }
+    for secret in secrets { digest.add(secret + [0]) }
     return digest.finish()
   }
 
@@ -98,9 +99,7 @@ public final class RenditionCache: Sendable {
     let isChecked = state.withLock { $0.checked[name] == status.revision }
     if !isChecked, size > Self.promptSize, blocking == .immediate { throw .later }
     _ = flock(raw, LOCK_SH | LOCK_NB)
-    // Marks the file as used: the access time is set (UTIME_NOW), the modification time is kept (UTIME_OMIT).
-    let times = [timespec(tv_sec: 0, tv_nsec: (1 << 30) - 1), timespec(tv_sec: 0, tv_nsec: (1 << 30) - 2)]
-    _ = unsafe futimens(raw, times)
+    Self.markUsed(raw)
     // The state after this change. Its revision differs only if the content has changed.
     let used = try? descriptor.status()
     let file = TemporaryFile(descriptor)
@@ -112,6 +111,12 @@ public final class RenditionCache: Sendable {
     }
     noteChecked(name, used)
     return (file, used, size)
+  }
+
+  /// Sets the access time of an open file (UTIME_NOW), and keeps its modification time (UTIME_OMIT).
+  private static func markUsed(_ raw: Int32) {
+    let times = [timespec(tv_sec: 0, tv_nsec: (1 << 30) - 1), timespec(tv_sec: 0, tv_nsec: (1 << 30) - 2)]
+    _ = unsafe futimens(raw, times)
   }
 
   private func isWhole(_ file: TemporaryFile, size: Int64, _ name: FileName, _ key: [UInt8]) -> Bool {
@@ -134,13 +139,7 @@ public final class RenditionCache: Sendable {
     guard size <= maximumSize, let key = try? key(making: true),
       let end = CacheTrailer(for: file, size: size, name, key: key)?.bytes
     else { return .failed }
-    do throws(Fault) {
-      var fault: Fault?
-      unsafe end.withUnsafeBytes { bytes in
-        do throws(Fault) { unsafe try file.write(bytes, at: size) } catch { fault = error }
-      }
-      if let fault { throw fault }
-    } catch { return .failed }
+    do throws(Fault) { try file.write(end, at: size) } catch { return .failed }
     // Two attempts: an existing file can be damaged and is then removed.
     for _ in 0..<2 {
       do throws(Fault) {
@@ -187,12 +186,67 @@ public final class RenditionCache: Sendable {
   }
 }
 
+/// Blocks of bytes, which are read and written whole.
+extension DiskCache {
+  /// The accuracy of the access time of a block, in seconds, so that not every read causes a write.
+  private static let useAccuracy: Int64 = 600
+
+  /// Returns the block with this name. Returns `nil` if there is none. A block that has been changed is removed. Blocks
+  /// for the disk.
+  ///
+  /// The returned bytes are those that have been verified, so no change during the call goes unnoticed.
+  package func block(_ name: FileName, count: Int) -> [UInt8]? {
+    guard let key = try? key(making: false) else { return nil }
+    // Opening a FIFO must not block.
+    let raw = unsafe open(path(name), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard raw >= 0 else { return nil }
+    let descriptor = Descriptor(owning: raw)
+    guard let status = try? descriptor.status() else { return nil }
+    if Timestamp.now.seconds - status.accessed.seconds > Self.useAccuracy { Self.markUsed(raw) }
+    let file = TemporaryFile(descriptor)
+    var bytes = [UInt8](repeating: 0, count: count + CacheTrailer.size)
+    let isRead = unsafe bytes.withUnsafeMutableBytes { unsafe (try? file.read(into: $0, at: 0)) != nil }
+    guard isRead, status.type == S_IFREG, status.size == Int64(bytes.count),
+      let end = CacheTrailer(bytes[count...]), end.dataSize == Int64(count),
+      end == CacheTrailer(for: bytes[..<count], name, key: key, nonce: end.nonce)
+    else {
+      remove(name)
+      return nil
+    }
+    bytes.removeLast(CacheTrailer.size)
+    return bytes
+  }
+
+  /// The reason why the directory cannot be used. Nil if it can.
+  private var folderFault: Fault? {
+    do throws(Fault) { try OwnFolder.check(folder) } catch { return error }
+    return nil
+  }
+
+  /// Keeps a block under a name, unless there is one of that name. Returns false if it cannot be kept. Blocks.
+  package func keep(_ block: [UInt8], _ name: FileName) -> Bool {
+    if unsafe access(path(name), F_OK) == 0 { return true }
+    do throws(Fault) {
+      // A link may have replaced the directory since it was checked. `makeFile` makes a missing one.
+      if let objection = folderFault, objection.kind != .system(ENOENT) { return false }
+      let file = try makeFile()
+      guard Int64(block.count) <= maximumSize, let end = CacheTrailer(for: block[...], name, key: try key(making: true))
+      else { return false }
+      try file.write(block)
+      try file.write(end.bytes, at: Int64(block.count))
+      try file.link(as: path(name))
+    } catch { return error.kind == .system(EEXIST) }
+    noteAdded((Int64(block.count + CacheTrailer.size) + 4095) / 4096 * 4096)
+    return true
+  }
+}
+
 /// Build locks: at any time, only one process on any machine makes a particular result.
 ///
 /// A build lock is a lock of one byte of the file `turns`, whose offset depends on the result's name. Such locks work
 /// between machines on NFS, end with their process, and leave nothing behind. They are advisory: without locks, or if a
 /// process holds one too long, a result is made twice and the first is used by all.
-extension RenditionCache {
+extension DiskCache {
   /// A build lock, which its release ends.
   final class BuildLock: Sendable {
     private let descriptor: Descriptor
@@ -222,8 +276,18 @@ extension RenditionCache {
   }
 }
 
+extension TemporaryFile {
+  /// Writes bytes. Throws if there is not enough space. Blocks on the disk.
+  fileprivate func write(_ bytes: [UInt8], at offset: Int64 = 0) throws(Fault) {
+    let result = unsafe bytes.withUnsafeBytes { buffer in
+      Result { () throws(Fault) in unsafe try write(buffer, at: offset) }
+    }
+    try result.get()
+  }
+}
+
 /// Operations on all files of the cache.
-extension RenditionCache {
+extension DiskCache {
   /// The prefix of incomplete files, on file systems that require names for them.
   static let prefix = "new."
   /// The age in seconds after which an incomplete file without locks is a leftover of a killed process.
