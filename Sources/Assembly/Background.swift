@@ -19,16 +19,24 @@ package enum Background {
     let (reading, writing) = (ends[0], ends[1])
     // End of file on the pipe signals the child's exit: no program started by the child may inherit it.
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    let child = ffmount_fork()
-    if child < 0 { throw Refusal(.failure, "cannot start in the background: \(describe(errno)) (use -f)") }
-    if child > 0 {
-      close(writing)
-      try wait(reading)
-      return
+    let child = withoutActuallyEscaping(body) { body in
+      fork {
+        close(reading)
+        do { try body(writing) } catch { report(writing, Refusal(starting: error)) }
+        _exit(ExitStatus.failure.rawValue)
+      }
     }
-    close(reading)
-    do { try body(writing) } catch { report(writing, Refusal(starting: error)) }
-    _exit(ExitStatus.failure.rawValue)
+    if child < 0 { throw Refusal(.failure, "cannot start in the background: \(describe(errno)) (use -f)") }
+    close(writing)
+    try wait(reading)
+  }
+
+  /// Forks, and runs `body` in the child. Returns the child's number, or -1.
+  private static func fork(_ body: @escaping () -> Void) -> pid_t {
+    var body = body
+    return unsafe withUnsafeMutablePointer(to: &body) { body in
+      unsafe ffmount_fork_into_thread({ body in unsafe body?.load(as: (() -> Void).self)() }, body)
+    }
   }
 
   /// Runs `body` and exits. Reports to `descriptor` that `ready` was called, or the refusal of `body`. If `descriptor`

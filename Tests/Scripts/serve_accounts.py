@@ -115,7 +115,7 @@ def shares():
         same("a link to a file", (names(third), single["address"].endswith("#/" + urllib.parse.quote(name)), json.loads(server.ask("/api/session", third).body)["root"]), ([name], True, name))
         # Of the folder around it, nothing is told.
         with server.connect() as connection:
-            connection.sendall(f"GET /api/events?path=/ HTTP/1.1\r\nHost: localhost\r\n{third}\r\n\r\n".encode())
+            connection.sendall(f"GET /api/events?path=/ HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n{third}\r\n\r\n".encode())
             connection.settimeout(1.5)
             told = b""
             try:
@@ -125,7 +125,19 @@ def shares():
             except TimeoutError:
                 pass
         os.unlink(os.path.join(source, "shared", "unseen.txt"))
-        same("what a link to a file hears", (b"event: change" in told, b"event: watching" in told), (False, False))
+        same("what a link to a file hears", (b" 403 " in told, b"event: change" in told, b"event: watching" in told), (True, False, False))
+        # What is heard by it ends with it, not with the next heartbeat.
+        _, fifth = enter(make("/shared", "&seconds=5")[1]["address"])
+        with server.connect() as connection:
+            connection.sendall(f"GET /api/events?path=/ HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n{fifth}\r\n\r\n".encode())
+            connection.settimeout(10)
+            told = b""
+            try:
+                while not told.endswith(b"\r\n0\r\n\r\n") and (part := connection.recv(1 << 16)):
+                    told += part
+            except TimeoutError:
+                told += b"and no end"
+        same("until the link ends", (b"event: watching" in told, told[-20:]), (True, told[-20:].removesuffix(b"and no end")))
         # A password.
         status, locked = make("/shared", body=b"password=correct+horse")
         name = urllib.parse.parse_qs(locked["address"].partition("?")[2])["name"][0]

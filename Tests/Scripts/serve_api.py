@@ -514,8 +514,10 @@ def limited(server):
     for limit in (0, 1, 3, len(whole["items"]) - 1):
         got = server.call("list", path="/", limit=limit)
         same(f"the first {limit}", (got["items"], got["count"]), (whole["items"][:limit], len(whole["items"])))
-    for limit in (len(whole["items"]), 1 << 40, "x"):
+    for limit in (len(whole["items"]), 1 << 40):
         same(f"a limit of {limit}", server.call("list", path="/", limit=limit), whole)
+    for limit in ("x", "-1", "", "1" * 30):
+        same(f"a limit of {limit}", server.ask(f"/api/list?path=/&limit={limit}").status, 400)
 
 
 def other_pages():

@@ -251,6 +251,12 @@ def broken(server):
         clean = 0 if left() or b"\nffserve_connections 1\n" not in server.ask("/metrics").body else clean + 1
         time.sleep(.05)
     same("cut off", (content("never"), hashlib.sha256(content("plain.txt")).digest() == before, left()), (None, True, []))
+    # One client removes what another writes.
+    remover = threading.Thread(target=lambda: [server.ask("/dav/crossed", method="DELETE") for _ in range(150)])
+    remover.start()
+    same("PUT beside DELETE", {server.ask("/dav/crossed", method="PUT", body=b"x" * 70_000).status for _ in range(150)} <= {201, 204}, True)
+    remover.join()
+    server.ask("/dav/crossed", method="DELETE")
     got = server.raw(f"PUT /dav/chunks HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nTransfer-Encoding: chunked\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n5\r\nhello\r\n1\r\n!\r\n0\r\n\r\n".encode())
     same("chunks", (b"100 Continue" in got.data, content("chunks")), (True, b"hello!"))
     with server.connect() as connection:

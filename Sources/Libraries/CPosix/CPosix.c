@@ -7,6 +7,8 @@
 #include <link.h>
 #include <linux/openat2.h>
 #include <malloc.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -84,6 +86,32 @@ int ffmount_may_hold_folders(int folder, const char *name, unsigned count) {
 }
 
 pid_t ffmount_fork(void) { return fork(); }
+
+struct ffmount_child {
+  void (*body)(void *);
+  void *context;
+  sigset_t signals;
+};
+
+static void *ffmount_run_child(void *given) {
+  const struct ffmount_child *child = given;
+  pthread_sigmask(SIG_SETMASK, &child->signals, NULL);
+  child->body(child->context);
+  return NULL;
+}
+
+pid_t ffmount_fork_into_thread(void (*body)(void *), void *context) {
+  pid_t process = fork();
+  if (process != 0) return process;
+  struct ffmount_child child = {.body = body, .context = context};
+  sigset_t all;
+  pthread_t thread;
+  sigfillset(&all);
+  // Signals are for the other threads.
+  pthread_sigmask(SIG_SETMASK, &all, &child.signals);
+  if (pthread_create(&thread, NULL, ffmount_run_child, &child) == 0) pthread_join(thread, NULL);
+  _exit(1);
+}
 
 uint64_t ffmount_processor_time(pid_t process) {
   clockid_t clock;

@@ -223,7 +223,12 @@ struct HTTPServer {
       _ = unsafe chmod(path, 0o660)
       return Listening(channel: channel, port: 0)
     } catch {
-      let reason = (error as? IOError).map { describe($0.errnoCode) } ?? "\(error)"
+      let reason =
+        switch error {
+        case let error as IOError: describe(error.errnoCode)
+        case is UnixDomainSocketPathWrongType: "a file that is not a socket has this name"
+        default: "\(error)"
+        }
       throw failure("\(reason) (choose another path with --host)")
     }
   }

@@ -72,7 +72,7 @@ struct Visitor: Sendable {
     // An account without rights sees not even the root.
     guard sees(root) else { throw .notFound }
     var place = try site.place(root)
-    // A symbolic link may have taken the place of the root.
+    // A symbolic link may have replaced the root.
     guard sees(place.names) else { throw .notFound }
     // The view of a file that is a grant of its own.
     var view: [FileName]?

@@ -32,8 +32,13 @@ int ffmount_may_hold_folders(int folder, const char *name, unsigned count);
 /// in a `struct stat`, which is declared here as no type lest Swift take it for this module's, and the creation time, whose
 /// nanoseconds are -1 if the file system does not record it. Returns 0, or -1 with errno.
 int ffmount_status(int folder, const char *name, void *status, int64_t *seconds, int32_t *nanoseconds);
-/// fork(2): unavailable in Swift. Called once, before any second thread exists.
+/// fork(2): unavailable in Swift. Called before any second thread exists. The child must not start threads: Swift's locks
+/// (its runtime's, and those of initializers of static variables) contain the number of the thread that holds them. A thread that
+/// has used one keeps its parent's number in the child, where a lock that two threads want would stay locked for ever.
 pid_t ffmount_fork(void);
+/// Forks. The child calls `body` in a thread of its own, which may start others, and ends with status 1 when that returns.
+/// Called before any second thread exists.
+pid_t ffmount_fork_into_thread(void (*body)(void *), void *context);
 /// clone(2) and exec(2), if the kernel permits with new PID, network, IPC, UTS and (except for root) user namespaces,
 /// which posix_spawn(3) cannot create: descriptor 3 is `socket`, 2 is `errors`, 0 and 1 are /dev/null, and all others
 /// are closed; signals are reset to their defaults. Blocks until the program runs. Returns the child, or -errno.

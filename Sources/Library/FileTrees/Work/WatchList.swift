@@ -7,20 +7,34 @@ final class WatchList: Sendable {
     weak var queue: ChangeQueue?
   }
 
-  /// The queues. `nil` after the tree is closed.
-  private let queues = UnfairLock<[Reference]?>([])
+  private struct State {
+    var queues: [Reference] = []
+    /// The number of queues at which released ones are removed.
+    var mostBeforePurge = 64
+    var isClosed = false
+  }
 
-  /// Throws an interrupted fault if the tree is closed.
+  private let state = UnfairLock(State())
+
+  /// Throws an interrupted fault if the tree is closed. Amortised O(1).
   func add(_ queue: ChangeQueue) throws(Fault) {
-    let isOpen = queues.withLock { queues in
-      queues?.removeAll { $0.queue == nil }
-      queues?.append(Reference(queue: queue))
-      return queues != nil
+    let isClosed = state.withLock { state in
+      if state.isClosed { return true }
+      if state.queues.count >= state.mostBeforePurge {
+        state.queues.removeAll { $0.queue == nil }
+        state.mostBeforePurge = max(64, 2 * state.queues.count)
+      }
+      state.queues.append(Reference(queue: queue))
+      return false
     }
-    if !isOpen { throw .interrupted }
+    if isClosed { throw .interrupted }
   }
 
   func end() {
-    for queue in queues.withLock({ $0.take() }) ?? [] { queue.queue?.end(.success(nil)) }
+    let queues = state.withLock { state in
+      defer { state = State(isClosed: true) }
+      return state.queues
+    }
+    for queue in queues { queue.queue?.end(.success(nil)) }
   }
 }

@@ -26,7 +26,7 @@ extension API {
       }
       guard text.size <= Self.longestList else { throw Fault(.limit, "the folder's list is longer than 128 MiB") }
     }
-    let most = request.query.text("limit").flatMap { Int($0) }.map { max(0, $0) }
+    let most = try request.query.number("limit")
     return Response.json(text.finished(atMost: most ?? .max)).tagged(for: request)
   }
 

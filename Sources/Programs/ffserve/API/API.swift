@@ -126,8 +126,8 @@ extension API {
     guard let query = request.query.text("q"), !query.isEmpty, query.utf8.count <= Self.longestQuery else {
       return .problem(.badRequest, "the parameter q is missing, or longer than \(Self.longestQuery) bytes")
     }
-    let limit = min(Self.mostHits, max(1, request.query.text("limit").flatMap { Int($0) } ?? Self.usualHits))
-    let start = max(0, request.query.text("from").flatMap { Int($0) } ?? 0)
+    let limit = min(Self.mostHits, max(1, try request.query.number("limit") ?? Self.usualHits))
+    let start = try request.query.number("from") ?? 0
     do throws(Fault) {
       let found = try site.library.foundDocuments(
         query, in: visitor.whole(path).names, from: start, atMost: limit, within: Self.longestWait)

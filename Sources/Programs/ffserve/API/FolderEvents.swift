@@ -27,7 +27,7 @@ final class FolderEvents: BodySource {
     var watches: [any AnyObject & Sendable] = []
   }
 
-  private let paths: [TreePath]
+  fileprivate let paths: [TreePath]
   private let streams: EventStreams
   private let state = UnfairLock(State())
   /// The state of the accounts when the stream began.
@@ -66,6 +66,10 @@ final class FolderEvents: BodySource {
     if request.method == .HEAD { return Response(.ok, headers: headers, .unknown) }
     let site = visitor.site
     let events = FolderEvents(paths, site)
+    guard site.streams.add(events) else {
+      return .problem(.serviceUnavailable, "too many clients wait for changes", headers: [("Retry-After", "60")])
+    }
+    if let end = visitor.account.until { events.end(at: end) }
     var fault: Fault?
     for (index, path) in paths.enumerated() {
       do throws(Fault) { try events.watch(path, index, visitor) } catch {
@@ -75,9 +79,6 @@ final class FolderEvents: BodySource {
     }
     // Directories that are gone do not matter beside others.
     if let fault, events.state.withLock({ $0.watches.isEmpty }) { throw fault }
-    guard site.streams.add(events) else {
-      return .problem(.serviceUnavailable, "too many clients wait for changes", headers: [("Retry-After", "60")])
-    }
     return Response(.ok, headers: headers, .stream(events))
   }
 
@@ -138,6 +139,13 @@ final class FolderEvents: BodySource {
 
   func end() { wake { $0.isOver = true } }
 
+  /// Ends the stream at a time in seconds since 1970.
+  private func end(at time: Int64) {
+    let seconds = UInt64(clamping: time - HTTPDate.now.seconds)
+    let (nanoseconds, isBeyond) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    if !isBeyond { streams.after(nanoseconds: nanoseconds) { [weak self] in self?.end() } }
+  }
+
   func next() throws(Fault) -> ByteBuffer? {
     let now = monotonicNanoseconds()
     var waiter: SharedOperation?
@@ -178,10 +186,18 @@ final class EventStreams: Sendable {
     weak var stream: FolderEvents?
   }
 
-  private let open = UnfairLock<[ObjectIdentifier: Reference]>([:])
+  private struct State {
+    var streams: [ObjectIdentifier: Reference] = [:]
+    /// The number of directories of the streams.
+    var folders = 0
+  }
+
+  private let open = UnfairLock(State())
   private let loop: any EventLoop
 
   private static let most = 4096
+  /// The maximum number of directories of all streams.
+  private static let mostFolders = 65_536
   /// The time between two comments.
   private static let period = TimeAmount.seconds(15)
 
@@ -194,18 +210,24 @@ final class EventStreams: Sendable {
     }
   }
 
-  private var streams: [FolderEvents] { open.withLock { $0.values.compactMap(\.stream) } }
+  private var streams: [FolderEvents] { open.withLock { $0.streams.values.compactMap(\.stream) } }
 
   /// Returns `false` if there are too many.
   func add(_ stream: FolderEvents) -> Bool {
     open.withLock { open in
-      guard open.count < Self.most else { return false }
-      open[ObjectIdentifier(stream)] = Reference(stream: stream)
+      guard open.streams.count < Self.most, open.folders + stream.paths.count <= Self.mostFolders else { return false }
+      open.streams[ObjectIdentifier(stream)] = Reference(stream: stream)
+      open.folders += stream.paths.count
       return true
     }
   }
 
-  func remove(_ stream: FolderEvents) { open.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(stream)) } }
+  func remove(_ stream: FolderEvents) {
+    open.withLock { open in
+      guard open.streams.removeValue(forKey: ObjectIdentifier(stream)) != nil else { return }
+      open.folders -= stream.paths.count
+    }
+  }
 
   func end() { for stream in streams { stream.end() } }
 

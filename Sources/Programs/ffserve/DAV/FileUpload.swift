@@ -71,14 +71,21 @@ final class FileUpload: BodySink {
       discard()
       return refusal
     }
-    try replacement.finish(inPlace: true)
+    do throws(Fault) { try replacement.finish(inPlace: true) } catch {
+      guard error.kind == .system(EISDIR) else { throw error }
+      return .problem(.methodNotAllowed, "a folder has the name", instance: path.encoded)
+    }
     var headers: [(name: String, value: String)] = []
-    let place = try dav.site.library.place(names)
+    // Another client may have removed the file again.
+    guard let place = try unlessDelayed({ () throws(Fault) in try dav.site.library.place(names) }) else {
+      return Response(isNew ? .created : .noContent)
+    }
     if let modified = request.header("x-oc-mtime").flatMap({ Int64($0.prefix { $0 != "." }) }) {
       try dav.site.library.setModified(modified, of: place)
       headers.append(("X-OC-Mtime", "accepted"))
     }
-    headers.append(("ETag", try place.entityTag(place.attributes(.blocking))))
+    let tag = try unlessDelayed { () throws(Fault) in try place.entityTag(place.attributes(.blocking)) }
+    if let tag { headers.append(("ETag", tag)) }
     return Response(isNew ? .created : .noContent, headers: headers)
   }
 

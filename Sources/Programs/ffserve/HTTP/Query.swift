@@ -1,4 +1,5 @@
 import Bytes
+import Glibc
 import Text
 
 /// The query of a request's target: `a=1&b=%20` (application/x-www-form-urlencoded, WHATWG URL).
@@ -41,6 +42,17 @@ struct Query: Sendable {
   /// UTF-8.
   func text(_ name: String) -> String? {
     bytes(name).flatMap { $0.span.isUTF8 ? String(decoding: $0, as: UTF8.self) : nil }
+  }
+
+  /// Returns the first value with a name as a number. Returns `nil` if there is none. Throws if it is not a number, or is
+  /// negative or too large.
+  func number(_ name: String) throws(Fault) -> Int? {
+    guard has(name) else { return nil }
+    guard let digits = text(name), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(digits)
+    else {
+      throw Fault(.system(EINVAL), "the parameter \(name) is not a number")
+    }
+    return number
   }
 
   /// Returns whether a switch is on: `download`, `download=1`, `download=true`. Returns `nil` if it is missing.

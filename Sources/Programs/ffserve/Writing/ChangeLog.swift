@@ -34,31 +34,41 @@ struct ChangeLog: Sendable {
   }
 }
 
-/// A body whose outcome is noted in the log.
+/// A body whose outcome is noted in the log, once.
 final class LoggedSink: BodySink {
   private let sink: any BodySink
   private let note: @Sendable (String) -> Void
+  // Used by one thread at a time, as all of a sink.
+  private nonisolated(unsafe) var isNoted = false
 
   init(_ sink: any BodySink, note: @escaping @Sendable (String) -> Void) {
     self.sink = sink
     self.note = note
   }
 
-  func write(_ bytes: ByteBuffer) throws(Fault) { try sink.write(bytes) }
+  func write(_ bytes: ByteBuffer) throws(Fault) { try noted { () throws(Fault) in try sink.write(bytes) } }
 
   func finish() throws(Fault) -> Response {
-    do throws(Fault) {
-      let response = try sink.finish()
-      note("\(response.status.code)")
-      return response
-    } catch {
-      note("\(error.httpStatus.code)")
-      throw error
-    }
+    let response = try noted { () throws(Fault) in try sink.finish() }
+    noteOnce("\(response.status.code)")
+    return response
   }
 
   func discard() {
     sink.discard()
-    note("cut off")
+    noteOnce("cut off")
+  }
+
+  private func noted<Value>(_ work: () throws(Fault) -> Value) throws(Fault) -> Value {
+    do throws(Fault) { return try work() } catch {
+      if !error.isDelay { noteOnce("\(error.httpStatus.code)") }
+      throw error
+    }
+  }
+
+  private func noteOnce(_ outcome: String) {
+    if unsafe isNoted { return }
+    unsafe isNoted = true
+    note(outcome)
   }
 }

@@ -44,7 +44,7 @@ struct Uploads: Sendable {
     }
     let replacing = request.query.flag("replace") ?? false
     if request.path == Self.root, request.method == .POST {
-      guard let size = request.header("upload-length").flatMap({ Int64($0) }), size >= 0 else {
+      guard let size = request.header("upload-length").flatMap({ $0.first == "+" ? nil : Int64($0) }), size >= 0 else {
         return .now(.problem(.badRequest, "the Upload-Length header is missing or not a size"))
       }
       return later(path) { () throws(Fault) in try create(path, size, replacing) }
