@@ -72,11 +72,13 @@ extension Tree.OpenFile {
     return renewed(operation & LOCK_UN == 0, try FileLock.set(whole: operation, on: file.raw))
   }
 
-  /// Ends the locks that were set through this file and have not been released. Must be called when the last descriptor
-  /// of the file was closed, since other threads may use this object longer.
-  public func endLocks() {
+  /// Ends the locks that were set through this file and have not been released, and records for the next process that
+  /// the file is closed. Must be called when its last descriptor was closed, since other threads may use this object
+  /// longer.
+  public func noteReleased() {
     held?.endLocks()
     stand.withLock { $0?.file }?.endLocks()
+    held?.entry?.setNumber(0)
   }
 
   /// Returns the real file, or the file on which a derived file's locks are set.

@@ -16,10 +16,13 @@ extension Tree {
     var files: [UInt64: OpenFile] = [:]
     let inherited = ledger.inherited
     for (entry, record) in inherited where record.kind == .folder { openInheritedFolder(entry, record) }
+    let lentIDs = Set(inherited.filter { $0.record.number != 0 }.compactMap(\.record.lent))
     for (entry, record) in inherited where record.kind == .file {
       guard record.file >= 0, record.number != 0 else {
         // The descriptor was lost, or the kernel does not have the handle.
         if record.file >= 0 { _ = Descriptor(owning: record.file) }
+        // Unregisters a backing file that no other open file has.
+        if record.number == 0, let id = record.lent, !lentIDs.contains(id) { _ = lent(id) }
         entry.remove()
         continue
       }

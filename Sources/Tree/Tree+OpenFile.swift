@@ -50,7 +50,12 @@ extension Tree {
       node.opened.add(real)
     }
 
-    deinit { node.opened.remove(real, wasLent: isLent.load(ordering: .relaxed)) }
+    deinit {
+      let wasLent = isLent.load(ordering: .relaxed)
+      // Before the backing file is unregistered: the next process uses each recorded one.
+      if wasLent { held?.entry?.setLent(nil) }
+      node.opened.remove(real, wasLent: wasLent)
+    }
 
     /// The node ID. Another node may have it once the kernel has forgotten this one, even while the file is still open.
     public var id: UInt64 { UInt64(node.id) }

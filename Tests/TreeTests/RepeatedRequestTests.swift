@@ -2,6 +2,7 @@ import AllViews
 import Bytes
 import Files
 import Glibc
+import Synchronization
 import TestSupport
 import Testing
 import Threads
@@ -166,5 +167,58 @@ import Threads
     #expect(found.count == 1 && found.first?.record.number == 9 && found.first?.record.generation == 6)
     // Nobody has given them to this process.
     #expect(found.first?.record.file == -1)
+  }
+
+  /// The backing file of an open file.
+  private final class Backing: Sendable {
+    let unregister: @Sendable () -> Void
+    init(unregister: @escaping @Sendable () -> Void) { self.unregister = unregister }
+    deinit { unregister() }
+  }
+
+  /// Opens a file with a backing file, and returns the records that the next process finds after `act`.
+  private func records(
+    after act: (inout Tree.OpenFile?) -> Void,
+    whenUnregistered: @escaping @Sendable ([OpenLedger.Record]) -> Void = { _ in }
+  ) throws -> [OpenLedger.Record] {
+    let source = try SourceFolder()
+    try source.write("file", "x")
+    let memory = try FileLock.unnamedFile()
+    let copy = fcntl(memory.raw, F_DUPFD_CLOEXEC, 0)
+    let found: @Sendable () -> [OpenLedger.Record] = {
+      let again = Descriptor(owning: fcntl(copy, F_DUPFD_CLOEXEC, 0))
+      return ((try? OpenLedger(again, at: 0).inherited) ?? []).map(\.record)
+    }
+    defer { close(copy) }
+    let root = try RealRoot(
+      Descriptor.open(path: source.path, for: .place), pool: DescriptorPool(capacity: 64), path: source.path)
+    let views = Views(listing: ViewListing(), depth: 4, conversions: nil, memory: MemoryBudget())
+    let tree = try Tree(mirroring: root, views: views, isWritable: true, openLedger: OpenLedger(memory, at: 0))
+    let node = try tree.lookUp("file", in: Tree.root, .blocking).node
+    var file: Tree.OpenFile? = try tree.open(node, flags: O_RDWR, for: nil)
+    _ = file?.lent { _ in Backing { whenUnregistered(found()) } }
+    file?.note(9, lent: 7)
+    #expect(found().first?.number == 9 && found().first?.lent == 7)
+    act(&file)
+    return found()
+  }
+
+  /// A thread that uses a file while it is closed does not leave it open in the next process.
+  @Test func releasedFileInUseIsNotInherited() throws {
+    let found = try records { $0?.noteReleased() }
+    #expect(found.map(\.number) == [0])
+  }
+
+  /// Otherwise every later open would fail with EIO, since the kernel does not know the backing file.
+  @Test func unregisteredBackingFileIsNotInherited() throws {
+    let seen = Mutex<[OpenLedger.Record]>([])
+    let found = try records {
+      $0 = nil
+    } whenUnregistered: { records in
+      seen.withLock { $0 = records }
+    }
+    let atTheTime = seen.withLock { $0 }
+    #expect(atTheTime.count == 1 && atTheTime.allSatisfy { $0.lent == nil })
+    #expect(found.isEmpty)
   }
 }

@@ -57,8 +57,9 @@ public protocol FileSystem: AnyObject, Sendable {
 public protocol NumberedHandle: AnyObject {
   /// Records the handle that the kernel is about to receive. `lent` is the ID of its backing file.
   func note(_ number: UInt64, lent: Int32?)
-  /// Ends the locks that were set through the handle, which the kernel has released. Other threads may still use it.
-  func endLocks()
+  /// Records that the kernel has released the handle, and ends the locks that were set through it. Other threads may
+  /// still use the object.
+  func noteReleased()
 }
 
 extension FileSystem {

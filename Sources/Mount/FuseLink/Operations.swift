@@ -58,7 +58,7 @@ enum Operations {
     }
     unsafe table.release = { request, _, info in
       guard let request = unsafe request, let info = unsafe info else { return }
-      (unsafe Operations.handle(request, info) as? any NumberedHandle)?.endLocks()
+      (unsafe Operations.handle(request, info) as? any NumberedHandle)?.noteReleased()
       unsafe Operations.handles(request).release(info.pointee.fh)
       unsafe Request(request).reply(error: 0)
     }

@@ -46,8 +46,9 @@ public final class OpenLedger: Sendable {
       ledger.memory.store(number, at: OpenLedger.place(index) + Field.number)
     }
 
-    public func setLent(_ lent: Int32) {
-      ledger.memory.store(UInt64(UInt32(bitPattern: lent)) + 1, at: OpenLedger.place(index) + Field.lent)
+    public func setLent(_ lent: Int32?) {
+      let value = lent.map { UInt64(UInt32(bitPattern: $0)) + 1 } ?? 0
+      ledger.memory.store(value, at: OpenLedger.place(index) + Field.lent)
     }
 
     /// Removes the record. Must be called once, before the descriptor is closed.
