@@ -7,7 +7,7 @@ import ServerAnswers
 /// The part of the `SourceCache` that belongs to one source.
 struct KeptSource: Sendable {
   let cache: SourceCache
-  /// The start of the places of the source's files. It can contain secrets.
+  /// The start of the URLs of the source's files. It can contain secrets.
   private let base: String
   /// The identity in the index.
   private let identity: [UInt8]
@@ -22,7 +22,7 @@ struct KeptSource: Sendable {
   /// - Parameters:
   ///   - cache: nil if nothing is kept.
   ///   - words: the source's address, and the options that lead it elsewhere.
-  ///   - base: the start of the places of its files, by which mounts of other addresses find them, too.
+  ///   - base: the start of the URLs of its files, by which mounts of other addresses find them, too.
   init?(_ cache: SourceCache?, _ words: [String], base: String, tagsAreTimes: Bool = false) {
     guard let cache, let identity = cache.digest(["source"] + words) else { return nil }
     (self.cache, self.base, self.identity, self.tagsAreTimes) = (cache, base, identity, tagsAreTimes)
@@ -82,7 +82,7 @@ struct KeptSource: Sendable {
     }
   }
 
-  /// Returns an item that is no part of a listing, or was looked at by itself. Returns `nil` if it is not kept. Blocks.
+  /// Returns an item that was requested by itself. Returns `nil` if it is not kept. Blocks.
   func item(at path: [UInt8]) -> ServerItem? { value("i", path).flatMap { ServerItem.decoded($0)?.first } }
 
   func keep(_ item: ServerItem, at path: [UInt8]) { keep(ServerItem.encoded([item]), "i", path) }
