@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import http.server
 import re
+import os
 import threading
 import urllib.parse
 from xml.sax.saxutils import escape
@@ -100,7 +101,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if query.get("list-type") != "2":
             return self.fail(400, "InvalidArgument", "list-type")
         prefix, delimiter = query.get("prefix", "").encode("latin-1"), query.get("delimiter", "").encode()
-        after = bytes.fromhex(query.get("continuation-token", "")) or query.get("start-after", "").encode("latin-1")
+        token = "" if self.server.repeats else query.get("continuation-token", "")
+        after = bytes.fromhex(token) or query.get("start-after", "").encode("latin-1")
         encoded = query.get("encoding-type") == "url"
         entries, more = [], None
         for key in sorted(objects):
@@ -124,7 +126,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             text.append("<EncodingType>url</EncodingType>")
         text.append(f"<IsTruncated>{'true' if more else 'false'}</IsTruncated>")
         if more:
-            text.append(f"<NextContinuationToken>{more.hex()}</NextContinuationToken>")
+            token = os.urandom(8).hex() if self.server.repeats else more.hex()
+            text.append(f"<NextContinuationToken>{token}</NextContinuationToken>")
         for key, is_prefix in entries:
             if is_prefix:
                 text.append(f"<CommonPrefixes><Prefix>{name(key)}</Prefix></CommonPrefixes>")
@@ -177,6 +180,8 @@ class Buckets(http.server.ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.buckets, self.regions, self.asked, self.failures = {}, {}, [], []
         self.key, self.secret, self.session, self.page, self.is_public = key, secret, session, page, False
+        # Whether all pages of a listing are the first one, with other tokens.
+        self.repeats = False
         self.lock = threading.Lock()
         threading.Thread(target=self.serve_forever, daemon=True).start()
 

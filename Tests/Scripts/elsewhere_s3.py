@@ -185,6 +185,11 @@ with Mount(ffmount, "s3://many/f/", mnt, *plain):
     expect("the sizes", sorted(sizes), sorted(number % 1000 for number in range(10_000)))
     if len(server.asked) - before > 11:
         complain(f"10,000 objects cost {len(server.asked) - before} requests")
+# A server that would never end.
+server.repeats = True
+with Mount(ffmount, "s3://many/f/", mnt, *plain):
+    expect("the same page again and again", failure(os.listdir, mnt)[0], errno.EIO)
+server.repeats = False
 # Folders in folders: as many requests as there are pages of files at any depth, and some more.
 few = {"deep/%02d/%02d/%d.txt" % (number // 100, number // 5 % 20, number % 5): b"%d" % number for number in range(6000)}
 few.update({"deep/%02d.txt" % number: b"beside" for number in range(0, 60, 7)})

@@ -217,7 +217,7 @@ with Mount(ffmount, f"http://127.0.0.1:{listening.getsockname()[1]}", os.path.jo
     names = os.listdir(mount.folder)
     expect("names that lead elsewhere", [name for name in names if name in BAD_NAMES or name in ("escape", "step", "no link")], [])
     expect("two of one name", names.count("same"), 1)
-    expect("sizes", (os.lstat(mount.path("large")).st_size, os.lstat(mount.path("less")).st_size), (1 << 56, 0))
+    expect("sizes", (os.lstat(mount.path("large")).st_size, os.lstat(mount.path("less")).st_size), (1, 1))
     for number, (target, is_followed) in enumerate(LINKS.items()):
         path = mount.path(f"link {number}")
         if is_followed:

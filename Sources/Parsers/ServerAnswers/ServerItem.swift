@@ -91,8 +91,9 @@ package struct ServerItem: Sendable, Equatable {
     switch raw.type {
     case "directory": item.kind = .folder
     case "file":
+      // A size that no file has is not known.
       item.size =
-        raw.size.map { .exact(Bounds.size($0)) } ?? .estimate(max(1, Bounds.size(raw.estimate ?? 1)))
+        raw.size.flatMap { Bounds.holds($0) ? .exact($0) : nil } ?? .estimate(max(1, Bounds.size(raw.estimate ?? 1)))
     default:
       switch raw.special {
       case "fifo": item.kind = .fifo

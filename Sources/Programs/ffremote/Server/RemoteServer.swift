@@ -259,20 +259,32 @@ final class RemoteServer: Sendable {
 
   /// The entries of a listing's pages.
   private final class Pages: Sendable {
-    private let items = UnfairLock<[ServerItem]>([])
+    private struct State {
+      var items: [ServerItem] = []
+      /// The first name of the last page.
+      var first: FileName?
+    }
+
+    private let state = UnfairLock(State())
 
     /// Adds a page. Returns the number of entries.
-    func add(_ page: [ServerItem]) -> Int {
-      items.withLock { items in
-        items += page
-        return items.count
+    ///
+    /// - Throws: damage if the page begins as the one before, as that of a server which would never end.
+    func add(_ page: [ServerItem]) throws(Fault) -> Int {
+      let count = state.withLock { state -> Int? in
+        if let first = page.first?.name, first == state.first { return nil }
+        state.first = page.first?.name
+        state.items += page
+        return state.items.count
       }
+      guard let count else { throw Fault(.damaged, "the server repeats a page of its listing") }
+      return count
     }
 
     func taken() -> [ServerItem] {
-      items.withLock { items in
-        defer { items = [] }
-        return items
+      state.withLock { state in
+        defer { state.items = [] }
+        return state.items
       }
     }
   }
@@ -299,7 +311,7 @@ final class RemoteServer: Sendable {
           if answer.head.status == 400, interface is ServerInterface { throw Fault(.system(ENOTDIR)) }
           guard answer.isSuccess else { throw fault(answer) }
           let page = try interface.listing(answer, of: path)
-          guard pages.add(page.items) <= ServerItem.mostInFolder else {
+          guard try pages.add(page.items) <= ServerItem.mostInFolder else {
             throw ServerItem.tooMany
           }
           if let next = page.next {
