@@ -46,6 +46,10 @@ with Server(ffserve, shown) as server:
     listed = {item["name"]: item for item in server.call("list", path="/")["items"]}
     expect("server: missing names", sorted(names - listed.keys()), [])
     expect("server: with errors", sorted(name for name in names if "error" in listed[name]), sorted(bad))
+    found = server.ask("/dav/", "Depth: 1", method="PROPFIND").body.decode()
+    expect("WebDAV: missing names", sorted(name for name in names if f"/dav/{name.replace(' ', '%20')}</D:href>" not in found), [])
+    expect("WebDAV: failing", found.count("<D:status>HTTP/1.1 500 "), sum("error" in item for item in listed.values()))
+    expect("page: missing names", sorted(name for name in names if f">{name}</a>" not in server.ask("/dav/").body.decode()), [])
     with Mount(ffmount, f"http://127.0.0.1:{server.port}", os.path.join(folder, "remote")) as mount:
         check("client", mount.path(""))
 print("done")

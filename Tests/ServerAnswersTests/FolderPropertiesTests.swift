@@ -47,10 +47,24 @@ struct FolderPropertiesTests {
       "<D:response><D:href>/f/x</D:href><D:propstat><D:status>HTTP/1.1 404 Not Found</D:status><D:prop>"
       + "<D:getcontentlength>7</D:getcontentlength></D:prop></D:propstat><D:propstat><D:prop><D:resourcetype/></D:prop>"
       + "<D:status>HTTP/1.1 200 OK</D:status></D:propstat></D:response>"
-    let gone = "<D:response><D:href>/f/y</D:href><D:status>HTTP/1.1 403 Forbidden</D:status></D:response>"
-    let found = try parsed([response("/f/", folder), both, gone], at: "/f/")
+    let found = try parsed([response("/f/", folder), both], at: "/f/")
     #expect(names(found) == ["x"])
-    #expect(found.entries[0].size == .estimate(1))
+    #expect(found.entries[0].size == .estimate(1) && found.entries[0].failure == nil)
+  }
+
+  /// A status in place of properties is the item's: it exists unless the status says otherwise.
+  @Test func itemsWithoutPropertiesFail() throws {
+    func failed(_ name: String, _ status: String) -> String {
+      "<D:response><D:href>/f/\(name)</D:href><D:status>\(status)</D:status></D:response>"
+    }
+    let found = try parsed(
+      [
+        response("/f/", folder), failed("a", "HTTP/1.1 403 Forbidden"), failed("b", "HTTP/1.1 404 Not Found"),
+        failed("c", "HTTP/1.1 410 Gone"), failed("d", "HTTP/1.1 500 Internal Server Error"), failed("e", "500"),
+        failed("f", "HTTP/1.1 200 OK"), failed("", "HTTP/1.1 500 No"), response("/f/g", "<D:resourcetype/>"),
+      ], at: "/f/")
+    #expect(found.folder?.kind == .folder && names(found) == ["a", "d", "g"])
+    #expect(found.entries.map { $0.failure?.contains("status") ?? false } == [true, true, false])
   }
 
   /// A redirected folder has other paths than the requested ones.

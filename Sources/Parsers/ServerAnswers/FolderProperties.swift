@@ -33,7 +33,7 @@ package struct FolderProperties {
     guard let own = isAsked ? asked : paths.min(by: { $0.count < $1.count }) else { return }
     for (parts, (_, item)) in zip(paths, reader.items) where parts.starts(with: own) {
       if parts.count == own.count {
-        folder = item
+        if item.failure == nil { folder = item }
       } else if parts.count == own.count + 1, let name = parts.last, ServerItem.isName(name) {
         var item = item
         item.name = FileName(name)
@@ -58,6 +58,8 @@ private struct ResponseReader {
   /// The properties of a `propstat`, which count if its status is 200.
   private var found = Properties()
   private var hasProperties = false
+  /// The status of an item without properties, unless the item does not exist.
+  private var failure: String?
 
   private struct Properties {
     var isOK = false
@@ -82,7 +84,7 @@ private struct ResponseReader {
     text = ""
     switch name {
     case "multistatus" where open.isEmpty: isMultiStatus = true
-    case "response": (path, item, hasProperties) = (nil, ServerItem(), false)
+    case "response": (path, item, hasProperties, failure) = (nil, ServerItem(), false, nil)
     case "propstat": found = Properties()
     case "collection" where open.last == "resourcetype": found.isFolder = true
     default: break
@@ -96,6 +98,11 @@ private struct ResponseReader {
     switch (name, outer) {
     case ("href", "response"): path = Self.path(of: text.trimmed)
     case ("status", "propstat"): found.isOK = text.split(separator: " ").dropFirst().first == "200"
+    case ("status", "response"):
+      let code = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+      if (400...599).contains(code), code != 404, code != 410 {
+        failure = "cannot be read by the server (status \(code))"
+      }
     case ("getcontentlength", "prop"): found.size = Int64(text.trimmed).flatMap { Bounds.holds($0) ? $0 : nil }
     case ("getlastmodified", "prop"):
       let value = Array(text.trimmed.utf8)
@@ -103,8 +110,9 @@ private struct ResponseReader {
     case ("getetag", "prop"): found.tag = EntityTag.opaque(text.trimmed)
     case ("propstat", _) where found.isOK: keep()
     case ("response", _):
-      // A response without properties is about an item that has none: it could not be read.
-      if let path, hasProperties, items.count <= ServerAnswer.mostItems { items.append((path, item)) }
+      // A response without properties is about an item that could not be read.
+      if !hasProperties { item.failure = failure }
+      if let path, hasProperties || failure != nil, items.count <= ServerAnswer.mostItems { items.append((path, item)) }
     default: break
     }
     text = ""

@@ -8,7 +8,7 @@ import Tree
 struct FolderPage {
   private let path: TreePath
   private let base: String
-  private var rows: [(isFile: Bool, name: FileName, attributes: Attributes)] = []
+  private var rows: [(isFile: Bool, name: FileName, attributes: Attributes?)] = []
 
   /// - Parameter base: the part of the server's addresses before `/dav`.
   init(_ path: TreePath, below base: String) {
@@ -16,9 +16,9 @@ struct FolderPage {
     self.base = base
   }
 
-  /// - Parameter attributes: those of a file or directory.
-  mutating func add(_ name: FileName, _ attributes: Attributes) {
-    rows.append((attributes.kind == .file, name, attributes))
+  /// - Parameter attributes: those of a file or directory. Nil if they cannot be read.
+  mutating func add(_ name: FileName, _ kind: Kind, _ attributes: Attributes?) {
+    rows.append((kind != .folder, name, attributes))
   }
 
   /// The page. Directories come first. Links are relative, so that the page can be behind a proxy.
@@ -34,10 +34,11 @@ struct FolderPage {
     }
     for (isFile, name, attributes) in sorted {
       let slash = isFile ? "" : "/"
-      let size = isFile && !attributes.isPreliminary ? String(attributes.size) : ""
+      let size = attributes.flatMap { isFile && !$0.isPreliminary ? String($0.size) : nil } ?? ""
+      let time = attributes.map { HTTPDate.iso($0.modified) } ?? ""
       text +=
         "<tr><td><a href=\"\(Percent.encoded(name.bytes))\(slash)\">\(MultiStatus.escaped(name.text))\(slash)</a></td>"
-        + "<td>\(HTTPDate.iso(attributes.modified))</td><td>\(size)</td></tr>\n"
+        + "<td>\(time)</td><td>\(size)</td></tr>\n"
     }
     text += "</table>\n</body></html>\n"
     return Response(

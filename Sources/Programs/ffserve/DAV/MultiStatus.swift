@@ -1,4 +1,5 @@
 import Bytes
+import NIOHTTP1
 import Text
 import Tree
 
@@ -84,6 +85,14 @@ struct MultiStatus {
       if !missing.isEmpty { propstat("404 Not Found", missing) }
     }
     append("</D:response>\n")
+  }
+
+  /// Adds an item whose properties cannot be read.
+  mutating func add(href: String, _ fault: Fault) {
+    let status = fault.httpStatus
+    append(
+      "<D:response><D:href>\(href)</D:href><D:status>HTTP/1.1 \(status.code) \(status.reasonPhrase)</D:status>"
+        + "<D:responsedescription>\(Self.escaped(fault.sentence))</D:responsedescription></D:response>\n")
   }
 
   /// Adds a directory that is not one of the tree.

@@ -133,8 +133,8 @@ struct WebDAV: Sendable {
       }
     }
     var page = FolderPage(path, below: visitor.base)
-    try eachEntry(of: place, path) { (own, attributes) throws(Fault) in
-      if let name = own.names.last { page.add(name, attributes) }
+    try eachEntry(of: place, path) { (own, kind, found) throws(Fault) in
+      if let name = own.names.last { page.add(name, kind, try? found.get()) }
     }
     return page.response
   }
@@ -148,24 +148,34 @@ struct WebDAV: Sendable {
     if isDeep, place.attributes.kind == .folder {
       // Other properties need a lookup of each entry.
       let needsPlaces = asked.needsPlaces
-      try eachEntry(of: place, path) { (own, attributes) throws(Fault) in
-        let place = needsPlaces ? try unlessDelayed { () throws(Fault) in try visitor.place(own) } : nil
-        try add(own, attributes, place, asked, to: &text)
+      try eachEntry(of: place, path) { (own, kind, found) throws(Fault) in
+        // A fault of one entry is not one of the others.
+        do throws(Fault) {
+          let attributes = try found.get()
+          let place = needsPlaces ? try unlessDelayed { () throws(Fault) in try visitor.place(own) } : nil
+          try add(own, attributes, place, asked, to: &text)
+        } catch {
+          // It has been removed in the meantime.
+          if error.isOfEarlierState { return }
+          guard error.allowsName, error.kind != .limit else { throw error }
+          text.add(href: Self.href(own, isFolder: kind == .folder, for: visitor), error)
+        }
       }
     }
     return .xml(.multiStatus, text.finished)
   }
 
-  /// Calls `body` for the files and directories in a directory. Skips dangling links, which clients could only follow,
-  /// and entries without readable attributes.
+  /// Calls `body` for the files and directories in a directory, with their attributes or the fault of reading them.
+  /// Skips dangling links: clients could only follow them.
   private func eachEntry(
-    of place: ResolvedPath, _ path: TreePath, _ body: (TreePath, Attributes) throws(Fault) -> Void
+    of place: ResolvedPath, _ path: TreePath,
+    _ body: (TreePath, Kind, Result<Attributes, Fault>) throws(Fault) -> Void
   ) throws(Fault) {
     try visitor.eachEntry(of: place, path) { (row, found, target) throws(Fault) in
-      guard case .success(let own) = found else { return }
-      let attributes = target?.attributes ?? own
-      guard attributes.kind == .folder || attributes.kind == .file else { return }
-      try body(TreePath(names: path.names + [row.name]), attributes)
+      let found = target.map { .success($0.attributes) } ?? found
+      let kind = (try? found.get())?.kind ?? row.kind
+      guard [.folder, .file, .unknown].contains(kind) else { return }
+      try body(TreePath(names: path.names + [row.name]), kind, found)
     }
   }
 
