@@ -141,10 +141,49 @@ def old_block(kind, flags, rest):
     return struct.pack("<H", zlib.crc32(content) & 0xFFFF) + content
 
 
+def codes(lengths):
+    """The canonical code of symbols with these lengths: of each its bits and their number."""
+    made, code, before = {}, 0, 0
+    for length, symbol in sorted((length, symbol) for symbol, length in lengths.items()):
+        code <<= length - before
+        made[symbol], before = (code, length), length
+        code += 1
+    return made
+
+
+def old_packed(data):
+    """Compresses bytes to one block of version 2.9 that has only literals."""
+    bits = ""
+
+    def put(value, count):
+        nonlocal bits
+        bits += f"{value:0{count}b}"
+
+    put(0, 2)  # LZ, with new lengths of codes
+    first = {8: 2, 9: 2, 17: 2, 18: 3, 19: 3}
+    for symbol in range(20):
+        put(first.get(symbol, 0), 4)
+    # 255 lengths of 8, two of 9, and 147 zeros: 17 repeats, 18 and 19 are zeros.
+    made = codes(first)
+    for symbol, *counts in [(8,), (17, 127, 7), (17, 105, 7), (9,), (9,), (19, 127, 7), (18, 6, 3)]:
+        put(*made[symbol])
+        if counts:
+            put(*counts)
+    literals = codes({symbol: 8 if symbol < 255 else 9 for symbol in range(257)})
+    for byte in data:
+        put(*literals[byte])
+    put(*literals[256])
+    put(1, 2)  # the end of the file
+    bits += "0" * (-len(bits) % 8)
+    return int(bits, 2).to_bytes(len(bits) // 8, "big")
+
+
 class OldArchive:
-    def __init__(self, salt, hides_names=False):
+    def __init__(self, salt, hides_names=False, is_solid=False):
         self.salt, (self.key, self.vector) = salt, old_key(salt)
-        self.data, self.hides = b"Rar!\x1a\x07\0" + old_block(0x73, 0x80 if hides_names else 0, bytes(6)), hides_names
+        self.hides, self.solid, self.count = hides_names, is_solid, 0
+        flags = (0x80 if hides_names else 0) | (8 if is_solid else 0)
+        self.data = b"Rar!\x1a\x07\0" + old_block(0x73, flags, bytes(6))
 
     def add(self, block, data=b""):
         if self.hides:
@@ -152,11 +191,14 @@ class OldArchive:
         self.data += block + data
         return self
 
-    def file(self, name, data, is_encrypted=True):
-        stored = aes(self.key, self.vector, data) if is_encrypted else data
+    def file(self, name, data, is_encrypted=True, is_packed=False):
+        stored = old_packed(data) if is_packed else data
+        stored = aes(self.key, self.vector, stored) if is_encrypted else stored
         fields = struct.pack(
-            "<IIBIIBBHI", len(stored), len(data), 3, zlib.crc32(data), 0x50000000, 29, 0x30, len(name), 0o100644)
-        flags = 0x8000 | (0x404 if is_encrypted else 0)
+            "<IIBIIBBHI", len(stored), len(data), 3, zlib.crc32(data), 0x50000000, 29, 0x33 if is_packed else 0x30, len(name),
+            0o100644)
+        flags = 0x8000 | (0x404 if is_encrypted else 0) | (0x10 if self.solid and self.count else 0)
+        self.count += 1
         return self.add(old_block(0x74, flags, fields + name + (self.salt if is_encrypted else b"")), stored)
 
     def write(self, name):
@@ -178,3 +220,6 @@ Archive().file(b"letter.txt", text, Keys(rounds=24)).write("slow.rar")
 Archive().file(b"letter.txt", text).file(b"noise.bin", noise).write("plain.rar")
 for name, hides in [("old.rar", False), ("old-headers.rar", True)]:
     OldArchive(random.randbytes(8), hides).file(b"d\\letter.txt", text).file(b"d\\noise.bin", noise).write(name)
+for name, solid in [("old-packed.rar", False), ("old-solid.rar", True)]:
+    made = OldArchive(random.randbytes(8), is_solid=solid)
+    made.file(b"letter.txt", text, is_packed=True).file(b"long.txt", text * 400, is_packed=True).write(name)

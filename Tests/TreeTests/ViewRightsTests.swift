@@ -145,6 +145,35 @@ import Testing
     #expect(Set([notice(nil), notice((7, 8)), notice((7, 9)), notice((8, 8))].map(\.identity)).count == 4)
   }
 
+  private final class Shared: Sendable {
+    let file: SourceState
+    init(_ file: SourceState) { self.file = file }
+  }
+
+  /// The first caller's permissions do not decide for the others.
+  @Test func valueThatUsersShareIsNotConcealed() throws {
+    let (table, thing) = (SourceTable<Shared>(), Thing(.file, 0o600))
+    let first = table.value(of: try Self.source(thing, "x", isConcealed: true)) { Shared($0) }
+    let second = table.value(of: try Self.source(thing, "x")) { Shared($0) }
+    #expect(first === second && !first.file.source.isConcealed)
+  }
+
+  /// The permissions of a Maildir, of its `cur`, and of a view of its messages.
+  @Test(
+    arguments: [
+      (0o755, 0o755, 0o444), (0o754, 0o755, 0o440), (0o745, 0o755, 0o404), (0o755, 0o754, 0o440), (0o711, 0o755, 0o400),
+      (0o744, 0o744, 0o400),
+    ] as [(UInt16, UInt16, UInt16)])
+  func messagesRequireReadAndSearchAccessToTheirFolders(_ top: UInt16, _ inner: UInt16, _ expected: UInt16) throws {
+    let names: [FileName] = ["cur", "new", "tmp"]
+    let parts = names.enumerated().map { (name: $1, thing: Thing(.folder, inner, inode: UInt64($0) + 2)) }
+    let folder = Thing(.folder, top, members: parts)
+    let found = LookupResult(folder, try folder.attributes(.blocking))
+    let list = try #require(try MailFileList.whole(of: found, after: nil, isTrusted: false))
+    let shown = list.rights.applied(to: found.attributes).permissions & 0o444
+    #expect(String(shown, radix: 8) == String(expected, radix: 8))
+  }
+
   /// The permissions of a source, and those of a file and of a folder made from it. Group bits that are only `x` can be
   /// the mask of an access list, which the kernel ignores once they are 0.
   private static let modes: [(source: UInt16, file: UInt16, folder: UInt16)] = [
