@@ -20,7 +20,7 @@ extension NodeTable.State {
       slots[Int(id)].isNameless = record.isNameless
       slots[Int(record.parent)].children += 1
       if record.lookups > 0 { count += 1 } else { forgottenCount += 1 }
-      if !record.isNameless { names.insert(id, NameTable.hash(record.parent, record.name.bytes)) }
+      if !record.isNameless { insert(id, Self.hash(record.name, in: record.parent)) }
       if record.identity.mayHaveNames { insertFile(id, record.inode) }
     }
     for id in UInt32(2)..<UInt32(end) where !slots[Int(id)].isInherited {
@@ -56,19 +56,13 @@ extension NodeTable.State {
   /// Records that another item has taken the name of an inherited node, which can no longer be found.
   mutating func loseName(_ id: UInt32) {
     guard let record = ledger?[id] else { return }
-    removeName(of: id, record)
+    removeFirstName(of: id)
     if record.lookups == 0 {
       forgottenCount -= 1
       return vacate(id, in: record.parent)
     }
     slots[Int(id)].isNameless = true
     ledger?.setNameless(id, true)
-  }
-
-  private mutating func removeName(of id: UInt32, _ record: PersistentNodeTable.Record) {
-    names.remove(id, NameTable.hash(record.parent, record.name.bytes)) { [slots, ledger] in
-      Self.hash($0, slots, ledger)
-    }
   }
 
   /// Returns the inherited node of a name. Returns `nil` if there is none or it was already looked up.
@@ -98,7 +92,7 @@ extension NodeTable.State {
     _ id: UInt32, _ record: PersistentNodeTable.Record, to parent: Node, _ name: FileName
   ) {
     setParent(of: id, record, to: parent, name)
-    insert(id, NameTable.hash(parent.id, name.bytes))
+    insert(id, Self.hash(name, in: parent.id))
   }
 
   private mutating func setParent(
@@ -126,14 +120,14 @@ extension NodeTable.State {
 
   /// Records that the file of an inherited node was found under another name.
   mutating func moveInherited(_ id: UInt32, _ record: PersistentNodeTable.Record, to parent: Node, _ name: FileName) {
-    removeName(of: id, record)
+    removeFirstName(of: id)
     moveNameless(id, record, to: parent, name)
   }
 
   /// Removes an inherited node that the kernel forgot before it was looked up.
   mutating func vacateInherited(_ id: UInt32) {
     guard let record = ledger?[id] else { return }
-    if !record.isNameless { removeName(of: id, record) }
+    if !record.isNameless { removeFirstName(of: id) }
     vacate(id, in: record.parent)
   }
 }

@@ -2,8 +2,13 @@ internal import Bytes
 internal import Glibc
 
 extension NodeTable.State {
-  func find(_ parent: Node, _ name: FileName, _ hash: Int) -> UInt32? {
-    let first = names.find(hash) { id in
+  static func hash(_ name: FileName, in parent: UInt32) -> UInt32 {
+    UInt32(truncatingIfNeeded: NameTable.hash(parent, name.bytes))
+  }
+
+  func find(_ parent: Node, _ name: FileName, _ hash: UInt32) -> UInt32? {
+    let first = names.find(Int(hash)) { id in
+      guard slots[Int(id)].nameHash == hash else { return false }
       guard let node = slots[Int(id)].node else { return ledger?.isPlaced(id, parent.id, name) ?? false }
       return node.parent === parent && node.name == name
     }
@@ -12,7 +17,7 @@ extension NodeTable.State {
   }
 
   func find(_ name: FileName, in folder: Node) -> UInt32? {
-    find(folder, name, NameTable.hash(folder.id, name.bytes))
+    find(folder, name, Self.hash(name, in: folder.id))
   }
 
   func known(_ id: UInt32) -> NodeTable.Known {
@@ -26,34 +31,32 @@ extension NodeTable.State {
   /// Returns the node of a real file found under any name.
   func find(file found: LookupResult, _ identity: ItemIdentity) -> UInt32? {
     guard identity.mayHaveNames else { return nil }
-    return files.find(Self.fileHash(identity.inode)) { id in
-      guard let known = self.identity(of: id), known.kind == identity.kind, known.inode == identity.inode else {
-        return false
-      }
+    let hash = Self.fileHash(identity.inode)
+    return files.find(Int(hash)) { id in
+      guard slots[Int(id)].fileHash == hash, let known = self.identity(of: id), known.kind == identity.kind,
+        known.inode == identity.inode
+      else { return false }
       // An inode number is soon reused by another file.
       let isKnown = known.created != 0 && identity.created != 0
       return isKnown ? known.created == identity.created : found.attributes.links > 1
     }
   }
 
-  private static func fileHash(_ inode: UInt64) -> Int {
+  private static func fileHash(_ inode: UInt64) -> UInt32 {
     var hasher = Hasher()
     hasher.combine(inode)
-    return hasher.finalize()
-  }
-
-  private static func fileHash(_ id: UInt32, _ slots: [NodeTable.Slot], _ ledger: PersistentNodeTable?) -> Int {
-    fileHash(slots[Int(id)].node?.identity.inode ?? ledger?[id]?.inode ?? 0)
+    return UInt32(truncatingIfNeeded: hasher.finalize())
   }
 
   mutating func insertFile(_ id: UInt32, _ inode: UInt64) {
-    if files.isFull { files = files.grown { [slots, ledger] in Self.fileHash($0, slots, ledger) } }
-    files.insert(id, Self.fileHash(inode))
+    if files.isFull { files = files.grown { [slots] in Int(slots[Int($0)].fileHash) } }
+    slots[Int(id)].fileHash = Self.fileHash(inode)
+    files.insert(id, Int(slots[Int(id)].fileHash))
   }
 
   private mutating func removeFile(_ id: UInt32) {
     guard let identity = identity(of: id), identity.mayHaveNames else { return }
-    files.remove(id, Self.fileHash(identity.inode)) { [slots, ledger] in Self.fileHash($0, slots, ledger) }
+    files.remove(id, Int(slots[Int(id)].fileHash)) { [slots] in Int(slots[Int($0)].fileHash) }
   }
 
   func node(named name: FileName, in folder: Node) -> Node? {
@@ -67,7 +70,7 @@ extension NodeTable.State {
     slots[Int(folder.id)].children += 1
     if let before { loseChild(before.id) }
     ledger?.move(node.id, to: folder.id, name)
-    insert(node.id, NameTable.hash(folder.id, name.bytes))
+    insert(node.id, Self.hash(name, in: folder.id))
   }
 
   /// The maximum number of recorded further names of a file. Other names lead to the same node once they are looked up.
@@ -95,7 +98,7 @@ extension NodeTable.State {
       removeFurther(Node.Name(folder: folder, name: name), of: node)
       return false
     }
-    removeFirstName(of: node)
+    removeFirstName(of: node.id)
     return true
   }
 
@@ -108,7 +111,7 @@ extension NodeTable.State {
 
   /// Removes all names of a node.
   mutating func removeNames(of node: Node) {
-    removeFirstName(of: node)
+    removeFirstName(of: node.id)
     for name in node.otherNames { removeFurther(name, of: node) }
   }
 
@@ -116,7 +119,7 @@ extension NodeTable.State {
   mutating func prefer(_ name: Node.Name, of node: Node) {
     guard !slots[Int(node.id)].isNameless, furtherNames[name] == node.id, let parent = node.parent else { return }
     let first = node.name
-    removeFirstName(of: node)
+    removeFirstName(of: node.id)
     addName(first, in: parent, of: node, isFirst: false)
     place(node, name.name, in: name.folder)
     removeFurther(name, of: node)
@@ -129,22 +132,15 @@ extension NodeTable.State {
     loseChild(name.folder.id)
   }
 
-  mutating func insert(_ id: UInt32, _ hash: Int) {
-    if names.isFull { names = names.grown { [slots, ledger] in Self.hash($0, slots, ledger) } }
-    names.insert(id, hash)
+  mutating func insert(_ id: UInt32, _ hash: UInt32) {
+    if names.isFull { names = names.grown { [slots] in Int(slots[Int($0)].nameHash) } }
+    slots[Int(id)].nameHash = hash
+    names.insert(id, Int(hash))
   }
 
-  static func hash(_ id: UInt32, _ slots: [NodeTable.Slot], _ ledger: PersistentNodeTable?) -> Int {
-    if let node = slots[Int(id)].node, let parent = node.parent { return NameTable.hash(parent.id, node.name.bytes) }
-    guard let record = ledger?[id] else { return 0 }
-    return NameTable.hash(record.parent, record.name.bytes)
-  }
-
-  private mutating func removeFirstName(of node: Node) {
-    guard let parent = node.parent else { return }
-    names.remove(node.id, NameTable.hash(parent.id, node.name.bytes)) { [slots, ledger] in
-      Self.hash($0, slots, ledger)
-    }
+  /// Removes an ID from `names`.
+  mutating func removeFirstName(of id: UInt32) {
+    names.remove(id, Int(slots[Int(id)].nameHash)) { [slots] in Int(slots[Int($0)].nameHash) }
   }
 
   mutating func addLookup(of node: Node) {
@@ -230,7 +226,7 @@ extension NodeTable.State {
   /// Returns the node for the item found under a new name: that of the same file under another name, or a new one. Adds
   /// a lookup. Throws ENFILE if the node cannot be recorded.
   mutating func add(
-    _ parent: Node, _ name: FileName, _ found: LookupResult, _ identity: ItemIdentity, depth: Int, _ hash: Int
+    _ parent: Node, _ name: FileName, _ found: LookupResult, _ identity: ItemIdentity, depth: Int, _ hash: UInt32
   ) throws(Fault) -> Node {
     try checkRoom()
     if let id = find(file: found, identity), let node = known(id, parent, name, found, identity) {

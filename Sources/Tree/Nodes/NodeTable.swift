@@ -12,7 +12,10 @@ final class NodeTable: Sendable {
     var node: Node?
     var lookups: UInt64 = 0
     /// The number of child nodes.
-    var children = 0
+    var children: Int32 = 0
+    /// The hashes under which the ID is in `names` and `files`. Tables change without access to the nodes.
+    var nameHash: UInt32 = 0
+    var fileHash: UInt32 = 0
 
     /// Whether the node is counted among those that can change.
     var isChanging = false
@@ -104,7 +107,7 @@ final class NodeTable: Sendable {
   func lookUp(
     _ parent: Node, _ name: FileName, _ found: LookupResult, depth: Int
   ) throws(Fault) -> (node: Node, isRenewed: Bool) {
-    let hash = NameTable.hash(parent.id, name.bytes)
+    let hash = State.hash(name, in: parent.id)
     let identity = ItemIdentity(found.item)
     var before: (any Item)?
     let node = try state.withLock { (state) throws(Fault) in
