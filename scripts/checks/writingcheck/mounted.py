@@ -71,9 +71,10 @@ def ended(process: subprocess.Popen, path: Path) -> int | None:
 
 
 def is_mounted_elsewhere(path: Path) -> bool:
+    """Whether any process sees a mount with a source beside `path`. The mount itself may have another path there."""
     for file in Path("/proc").glob("[0-9]*/mountinfo"):
         try:
-            if f" {path} " in file.read_text(errors="replace"):
+            if f" {path.parent}/" in file.read_text(errors="replace"):
                 return True
         except OSError:
             continue
