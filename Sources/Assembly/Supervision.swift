@@ -25,7 +25,9 @@ package struct Supervision: Sendable {
 
   /// Returns the supervision of this process, and removes it from the environment that other programs inherit. Returns
   /// `nil` if no supervisor started this process.
-  package static func taken() -> Supervision? {
+  ///
+  /// - Parameter own: the name of this program.
+  package static func taken(by own: String = "ffmount") -> Supervision? {
     guard let value = unsafe getenv(variable) else { return nil }
     let numbers = unsafe String(cString: value).split(separator: " ").compactMap { Int32($0) }
     _ = unsafe unsetenv(variable)
@@ -35,7 +37,7 @@ package struct Supervision: Sendable {
     }
     // The name of a process that is started from a descriptor is the descriptor's number.
     if let name = unsafe fopen("/proc/self/comm", "we") {
-      _ = unsafe fputs("ffmount", name)
+      _ = unsafe fputs(own, name)
       _ = unsafe fclose(name)
     }
     for number in numbers[1..<5] where number > 2 { _ = fcntl(number, F_SETFD, FD_CLOEXEC) }

@@ -37,6 +37,14 @@ struct ClientTests {
     }
   }
 
+  /// Disk images, archives, mail, PDFs and others, by their addresses as by their paths.
+  @Test func filesOfAllKindsAreShownByTheirAddresses() async throws {
+    try await withScratch { scratch in
+      let result = try await script("elsewhere_kinds.py", MountProcess.binary, scratch.path, limit: 150)
+      #expect(result.lines == ["done"], "\(result.text)")
+    }
+  }
+
   /// Blocks and listings of sources elsewhere: by later mounts, offline, damaged, on a full disk, by killed processes.
   @Test func sourcesElsewhereAreKeptForLaterMounts() async throws {
     try await withScratch { scratch in

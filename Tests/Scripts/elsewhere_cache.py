@@ -107,6 +107,12 @@ for where, _, names in os.walk(cache):
         with open(path, "rb") as file:
             if SECRET.split("=")[1].encode() in file.read():
                 complain(f"the query is in {path}")
+if os.geteuid() == 0:
+    os.chmod(folder, 0o755)
+    for path in (blocks, os.path.join(blocks, kept()[0]), os.path.join(cache, "ffmount", "index.sqlite")):
+        for tool in ("ls", "cat"):
+            ended = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", tool, path], capture_output=True)
+            expect(f"{tool} {path} by another user", (ended.returncode != 0, ended.stdout), (True, b""))
 
 # Offline: what was read, and nothing else; with a reason.
 settled()
@@ -272,14 +278,28 @@ for number in range(20):
     process.wait(20)
     reader.join(20)
 with Mount(ffmount, web.url + "/f/", mnt, "-o", "views=none,offline") as mount:
-    with open(mount.path("b.bin"), "rb") as file:
-        for at in range(0, len(plain), 65536):
-            try:
+    for at in range(0, len(plain), 65536):
+        # Not even its attributes may have been kept.
+        try:
+            with open(mount.path("b.bin"), "rb") as file:
                 expect("after kills, offline", os.pread(file.fileno(), 65536, at) == plain[::-1][at:at + 65536], True)
-            except OSError as error:
-                expect("after kills, offline", error.errno, errno.EIO)
+        except OSError as error:
+            expect("after kills, offline", error.errno, errno.EIO)
 with Mount(ffmount, web.url + "/f/", mnt, "-o", "views=none") as mount:
     expect("after kills", whole(mount.path("b.bin")) == plain[::-1], True)
+
+# Offline, with holes: what is kept is right, and nothing is short.
+settled()
+for name in kept():
+    if len(name) == 64 and random.random() < 0.3:
+        os.remove(os.path.join(blocks, name))
+with Mount(ffmount, web.url + "/f/", mnt, "-o", "views=none,offline") as mount:
+    with open(mount.path("b.bin"), "rb") as file:
+        for at in list(range(0, len(plain), 65536)) * 2:
+            try:
+                expect(f"with holes, at {at}", os.pread(file.fileno(), 65536, at) == plain[::-1][at:at + 65536], True)
+            except OSError as error:
+                expect(f"with holes, at {at}", error.errno, errno.EIO)
 
 # A bound, a disk that is full, and no folder at all.
 settled()

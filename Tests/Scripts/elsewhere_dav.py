@@ -82,6 +82,9 @@ def check(what, address, log=None):
     for end in ("/", ""):
         with Mount(ffmount, address + end, mnt):
             compare(what + end, mnt)
+    time.sleep(2)
+    with Mount(ffmount, address + "/", mnt, "-o", "offline"):
+        compare(what + " offline", mnt)
     with Mount(ffmount, address, mnt):
         changes(what, mnt)
     ended = subprocess.run([ffmount, "verify", address + "/"], capture_output=True, text=True, timeout=60)

@@ -89,7 +89,7 @@ expect("after a kill", whole(os.path.join(mnt, "read me.txt")) == members["read 
 subprocess.run([ffmount, "-u", mnt], check=True)
 expect_nothing_left("after a supervised mount")
 
-# All processes killed: the mount of the source is left, is listed, and goes with the next mount, or by ffmount -u.
+
 def processes(word, programs=(b"ffmount", b"ffremote", b"ffkeep", b"fusermount")):
     found = []
     for pid in os.listdir("/proc"):
@@ -104,6 +104,38 @@ def processes(word, programs=(b"ffmount", b"ffremote", b"ffkeep", b"fusermount")
     return found
 
 
+def readers():
+    """The processes of ffremote, without their supervisors."""
+    found = []
+    for pid in processes(run, [b"ffremote"]):
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as words:
+                if words.read().split(b"\0")[0].endswith(b"ffremote"):
+                    found.append(pid)
+        except OSError:
+            pass
+    return found
+
+
+# The process that reads the server can be supervised, too. It is killed while a file is open.
+subprocess.run([ffmount, "-o", "supervise=on", address, mnt], check=True)
+with open(os.path.join(mnt, "folder/0.bin"), "rb") as file:
+    for number in range(6):
+        for _ in range(200):
+            if before := readers():
+                break
+            time.sleep(0.02)
+        expect("the processes that read", len(before), 1)
+        for pid in before:
+            os.kill(pid, 9)
+        at = 100_000 * number
+        expect(f"after kill {number}", os.pread(file.fileno(), 100_000, at) == members["folder/0.bin"][at:at + 100_000], True)
+        for name, content in members.items():
+            expect(f"{name} after kill {number}", whole(os.path.join(mnt, name)) == content, True)
+subprocess.run([ffmount, "-u", mnt], check=True)
+expect_nothing_left("after kills of the reader")
+
+# All processes killed: the mount of the source is left, is listed, and goes with the next mount, or by ffmount -u.
 def kill_all():
     # Those that unmount when the others end come first.
     for pid in processes(run, [b"fusermount"]) + processes(run) + processes(mnt):

@@ -93,6 +93,11 @@ with Mount(ffmount, "s3://test-bucket", mnt, *end, *plain):
     expect("writing", failure(open, os.path.join(mnt, "new"), "w")[0], errno.EROFS)
     with open("/proc/self/mountinfo") as table:
         expect("the table of mounts", any("s3://test-bucket" in line for line in table), True)
+time.sleep(2)
+before = len(server.asked)
+with Mount(ffmount, "s3://test-bucket", mnt, *end, "-o", "views=none,offline"):
+    compare("offline", mnt)
+expect("requests of an offline mount", len(server.asked) - before, 0)
 for address in ("s3://test-bucket/a/", "s3://test-bucket/a"):
     with Mount(ffmount, address, mnt, *end, *plain):
         expect(address, names(mnt), sorted(name[2:] for name in objects if name.startswith("a/")))
@@ -108,6 +113,16 @@ with Mount(ffmount, "s3://void", mnt, *end):
 with Mount(ffmount, "s3://test-bucket/inside.zip", mnt, *end):
     expect("an object", sorted(os.listdir(mnt)), ["first.txt", "large.bin"])
     expect("an object", whole(os.path.join(mnt, "large.bin")) == large, True)
+time.sleep(2)
+before = len(server.asked)
+with Mount(ffmount, "s3://test-bucket/inside.zip", mnt, *end):
+    expect("an object again", whole(os.path.join(mnt, "large.bin")) == large, True)
+expect("requests of a later mount", len(server.asked) - before <= 2, True)
+with Mount(ffmount, "s3://test-bucket/inside.zip", mnt, *end, "-o", "offline"):
+    expect("an object offline", whole(os.path.join(mnt, "large.bin")) == large, True)
+for where, _, files in os.walk(os.path.join(folder, "cache")):
+    for name in files:
+        expect(f"the secret in {name}", server.secret.encode() in whole(os.path.join(where, name)), False)
 expect("failures of good requests", set(server.failures), {"InvalidRange", "NoSuchKey"})
 
 # The commands, with the endpoint of the environment.

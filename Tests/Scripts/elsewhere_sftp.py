@@ -112,6 +112,15 @@ try:
                 for _ in range(50):
                     place, count = random.randrange(5_000_000), random.randrange(1, 200_000)
                     expect("a part", os.pread(file.fileno(), count, place) == os.pread(other.fileno(), count, place), True)
+    # Offline, without ssh: what was read of files whose times are not recent ones.
+    time.sleep(2)
+    with Mount(ffmount, address, mnt, *quick, "-o", "views=none,offline"):
+        expect("offline", sorted(os.listdir(os.fsencode(mnt))), sorted(os.listdir(os.fsencode(source))))
+        for name in names:
+            expect(f"{name} offline", whole(os.path.join(mnt, name)) == whole(os.path.join(source, name)), True)
+        expect("a link offline", os.readlink(os.path.join(mnt, "link")), "plain.txt")
+        expect("a recent file offline", failure(whole, os.path.join(mnt, "inside.zip"))[0], errno.EIO)
+        expect("ssh offline", subprocess.run(["pgrep", "-f", f"ssh -F {good}"], capture_output=True, text=True).stdout, "")
     with Mount(ffmount, address, mnt, *quick):
         expect("a view", whole(os.path.join(mnt, "inside.zip.contents/first.txt")), b"first" * 1000)
     with Mount(ffmount, address + "/inside.zip", mnt, *quick):

@@ -141,11 +141,14 @@ public struct Extent: Sendable {
   public let holder: any DescriptorHolder
   public let offset: Int64
   public let count: Int
+  /// Whether a read can fail behind its first bytes, because the file is on another machine or served by another program.
+  public let mayFail: Bool
 
-  public init(holder: any DescriptorHolder, offset: Int64, count: Int) {
+  public init(holder: any DescriptorHolder, offset: Int64, count: Int, mayFail: Bool = false) {
     self.holder = holder
     self.offset = offset
     self.count = count
+    self.mayFail = mayFail
   }
 }
 

@@ -1,5 +1,6 @@
 public import Bytes
 internal import Glibc
+internal import Synchronization
 
 /// An open regular file as a byte source.
 public final class FileSource: ByteSource {
@@ -13,6 +14,8 @@ public final class FileSource: ByteSource {
   /// Whether any later change of the file will show in its times.
   private let isSettled: Bool
   private let ahead = ReadAhead()
+  /// Whether the file is on another machine or served by another program: 0 until it is known, 1 or 2.
+  private let distance = Atomic<UInt8>(0)
   /// Ends the use of the file by caches when it is removed.
   private let removal: RemovalWatch?
 
@@ -75,7 +78,7 @@ public final class FileSource: ByteSource {
   }
 
   public func extent(at offset: Int64, count: Int) -> Extent? {
-    Extent(holder: descriptor, offset: offset, count: count)
+    Extent(holder: descriptor, offset: offset, count: count, mayFail: isDistant)
   }
 
   public func next(_ area: Area, from offset: Int64) throws(Fault) -> Int64? {
@@ -110,8 +113,12 @@ extension FileSource {
   /// Whether the file is on another machine or served by another program. Reads may then take long. May block the first
   /// time.
   package var isDistant: Bool {
+    let known = distance.load(ordering: .relaxed)
+    if known > 0 { return known == 2 }
     let opened = opened
-    return (try? descriptor.withDescriptor { (descriptor) throws(Fault) in opened.isDistant(descriptor) }) ?? true
+    let found = try? descriptor.withDescriptor { (descriptor) throws(Fault) in opened.isDistant(descriptor) }
+    if let found { distance.store(found ? 2 : 1, ordering: .relaxed) }
+    return found ?? true
   }
 }
 

@@ -67,8 +67,8 @@ extension MountedTree {
       TestTrap.set?.spring(tree.path(file.id), workers)
     #endif
     let source = file.source
-    // The kernel takes a short reply for the end of the file.
-    if count >= Self.smallestMove, let extent = source.extent(at: offset, count: count),
+    // The kernel takes a short reply for the end of the file. A move that fails behind its first bytes would be one.
+    if count >= Self.smallestMove, let extent = source.extent(at: offset, count: count), !extent.mayFail,
       extent.count == count || offset + Int64(extent.count) == source.size
     {
       // Checked before the move: spliced bytes cannot be recalled.

@@ -39,6 +39,9 @@ struct FFRemote: ParsableCommand {
   @Option(help: "The folder in which blocks of files are kept for later mounts.")
   var cache: String?
 
+  @Option(help: "The identity of the folder below the mount, for a process that cannot look at it.")
+  var folder: String?
+
   static func main() {
     Descriptor.fillStandard()
     MountedTree.serveAsHelper(CommandLine.arguments)
@@ -61,23 +64,46 @@ struct FFRemote: ParsableCommand {
     try Background.run { ready in try mount.serve(server, isDebugging: false, logsToTerminal: false, ready: ready) }
   }
 
-  /// Mounts the source at the address for another program. Prints `folder`, or `file` and the file's name. Prints
-  /// `server` and mounts nothing if the address is that of `ffmount serve`.
+  /// Mounts the source at the address for another program, supervised with `-o supervise=on`. Prints `folder`, or `file` and the
+  /// file's name. Prints `server` and mounts nothing if the address is that of `ffmount serve`.
   private func mountSource(until lifeline: Int32) throws {
-    _ = fcntl(lifeline, F_SETFD, FD_CLOEXEC)
-    var mount = RemoteMount(mountpoint: mountpoint, options: try MountOptions(options).ofSource)
+    let options = try MountOptions(options)
+    var mount = RemoteMount(mountpoint: mountpoint, options: options.ofSource)
     mount.lifeline = lifeline
-    let cache = SourceCache(in: cache, size: mount.options.cacheSize, isOffline: mount.options.server.isOffline)
-    try Background.run { [mount, address] ready in
-      // Before the threads of the client exist.
-      Session.blockSignals()
-      let server = try RemoteSource(given: address, options: mount.options, cache: cache).find()
+    if let keeping = Supervision.taken(by: "ffremote") {
+      (mount.keeping, mount.folder) = (keeping, folder)
+      return try Background.reporting(to: keeping.report) { ready in try serveSource(mount, ready) }
+    }
+    if options.isKept ?? false, Supervision.isPossible {
+      let memory = 2 * Int64(mount.options.tree.memory) + Self.memoryOfRequests
+      let words = ["--folder", RemoteMount.identity(of: mountpoint) ?? ""] + CommandLine.arguments.dropFirst()
+      // Nothing could end a mount that refuses all requests when the other program ends.
+      return try Background.start(reportingTo: { report in
+        try Supervision.become(
+          report: report, memory: memory, unmounts: true, words)
+      })
+    }
+    try Background.run { ready in try serveSource(mount, ready) }
+  }
+
+  /// The memory that requests and writes to the cache need besides the caches, in bytes.
+  private static let memoryOfRequests: Int64 = 512 << 20
+
+  private func serveSource(_ mount: RemoteMount, _ ready: @escaping @Sendable () -> Void) throws {
+    if let lifeline { _ = fcntl(lifeline, F_SETFD, FD_CLOEXEC) }
+    // Before the threads of the client exist.
+    Session.blockSignals()
+    let cache = SourceCache(in: cache, size: mount.options.tree.cacheSize, isOffline: mount.options.server.isOffline)
+    var source = RemoteSource(given: address, options: mount.options, cache: cache)
+    source.isMounted = mount.keeping?.connection != nil
+    let server = try source.find()
+    if !source.isMounted {
       let kind = server.map { server in
         server.interface.file.map { Array("file ".utf8) + $0.bytes } ?? Array("folder".utf8)
       }
       try Output.write(kind ?? Array("server".utf8), to: STDOUT_FILENO)
-      guard let server else { return ready() }
-      try mount.serve({ server }, isDebugging: false, logsToTerminal: false, ready: ready)
     }
+    guard let server else { return ready() }
+    try mount.serve({ server }, isDebugging: false, logsToTerminal: false, ready: ready)
   }
 }

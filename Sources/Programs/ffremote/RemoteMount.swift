@@ -17,6 +17,10 @@ struct RemoteMount {
   let options: MountOptions
   /// A pipe whose end is the end of the mount. Nil for a mount that users make.
   var lifeline: Int32?
+  /// Nil if the mount is not supervised.
+  var keeping: Supervision?
+  /// The identity of the folder below the mount. Nil if it can be looked at, because it is not mounted on yet.
+  var folder: String?
 
   /// The maximum delay of the process's exit by blocked work, in microseconds.
   private static let blocking: UInt32 = 1_800_000
@@ -39,16 +43,20 @@ struct RemoteMount {
     ffmount_map_from(2 << 20)
     Session.blockSignals()
     options.server.tokenFile?.log(by: { [logger] line in logger.warning("\(line)") })
+    let ledger = try keeping.map { try PersistentNodeTable($0.shared, at: RequestSlots.capacity) }
+    let slots = try keeping.map { keeping in try inheritedSlots(keeping, ledger) }
     let server = try makeServer()
     let address = server.address
     let tree = Tree(
-      root: try root(of: server), views: Views([], depth: 0), overrides: options.overrides, isShared: options.isShared)
+      root: try root(of: server), views: Views([], depth: 0), overrides: options.tree.overrides,
+      isShared: options.isShared, ledger: ledger)
 
     let isOfUser = lifeline == nil
     let watch = ThreadPool(atMost: 1)
     var settings = MountedTree.Options()
-    settings.started = { [lifeline, mountpoint] in
+    settings.started = { [lifeline, keeping, mountpoint] in
       ready()
+      keeping?.tell(.answering)
       guard let lifeline else { return }
       watch.submit {
         var byte: UInt8 = 0
@@ -68,15 +76,20 @@ struct RemoteMount {
     var service = MountedTree.Service(
       mountpoint: mountpoint,
       options: options.forSession(source: address.text, type: isOfUser ? "ffmount" : "ffremote"))
+    // fusermount3 would unmount when the first process ends.
+    if keeping != nil { service.options.removeAll { $0 == "auto_unmount" } }
+    service.legacy = keeping.flatMap { keeping in slots.map { handover(keeping, $0) } }
     service.isDebugging = isDebugging
     service.threads = options.threads
     service.idleTime = options.idleTime
     service.unmount = { [mountpoint] in try? Fusermount.unmount(mountpoint, lazily: false) }
-    let folder = Self.identity(of: mountpoint)
+    // A request to the own mount would not be answered.
+    let folder = folder ?? Self.identity(of: mountpoint)
     let ending: Session.Ending
     do throws(Session.Failure) {
-      ending = try mounted.serve(service) {
+      ending = try mounted.serve(service) { [keeping] in
         Deadline.exit(after: Self.blocking)
+        keeping?.tell(.ending)
         mounted.end()
         server.kept?.cache.finish(within: Self.lastWrites)
         server.stop()
@@ -94,11 +107,35 @@ struct RemoteMount {
     if !ending.isClean { _exit(ExitStatus.success.rawValue) }
   }
 
+  /// The maximum number of ends outside of requests within a minute.
+  private static let mostIdleTraps = 10
+
+  /// Returns the requests that the previous process has not answered. Throws if processes keep ending outside of
+  /// requests: the mount ends then.
+  private func inheritedSlots(_ keeping: Supervision, _ ledger: PersistentNodeTable?) throws -> RequestSlots {
+    let slots = try RequestSlots(
+      keeping.shared, at: 0, followsLarge: keeping.followsLarge, generation: { [ledger] in ledger?.generation(of: $0) })
+    guard slots.idleTraps < Self.mostIdleTraps else {
+      keeping.tell(.failing)
+      throw Refusal(.failure, "\(mountpoint): its processes keep ending")
+    }
+    slots.recordTraps()
+    return slots
+  }
+
+  private func handover(_ keeping: Supervision, _ slots: RequestSlots) -> Handover {
+    Handover(ordinal: keeping.ordinal, connection: keeping.connection, slots: slots) { connection in
+      keeping.tell(.mounted, connection)
+    } unmount: { [mountpoint] in
+      _ = Fusermount.detach(mountpoint)
+    }
+  }
+
   /// Returns the inode number of a directory and its ctime, since numbers are reused. Returns `nil` if it does not exist.
-  private static func identity(of folder: String) -> (inode: UInt64, changed: Timestamp)? {
+  static func identity(of folder: String) -> String? {
     var status = stat()
     guard unsafe lstat(folder, &status) == 0 else { return nil }
-    return (UInt64(status.st_ino), Timestamp(status.st_ctim))
+    return "\(status.st_ino) \(status.st_ctim.tv_sec) \(status.st_ctim.tv_nsec)"
   }
 
   /// Returns the root if the server answers and admits this user. Blocks for some seconds at most.

@@ -13,6 +13,8 @@ struct RemoteSource {
   let options: MountOptions
   /// Nil if nothing is kept.
   let cache: SourceCache?
+  /// Whether another process has found the source before. The server can be away then.
+  var isMounted = false
 
   /// The time limit for each first request, in milliseconds.
   private static let longestStart = 15_000
@@ -30,12 +32,11 @@ struct RemoteSource {
     if given.hasPrefix("s3://") { return try bucket() }
     if given.hasPrefix("sftp://") { return try sftp() }
     let address = try ServerAddress(given, hasQuery: true)
-    if options.server.isOffline {
-      switch try knownKind(kept(address), address) {
-      case .file: return try webServer(address, WebFile(name: Self.name(in: address)))
-      case .folder: return try webServer(address, WebFolder(address))
-      case .davFolder: return try webServer(address, DAVFolder(address))
-      }
+    switch try knownKind(kept(address), address) {
+    case .file: return try webServer(address, WebFile(name: Self.name(in: address)))
+    case .folder: return try webServer(address, WebFolder(address))
+    case .davFolder: return known(try webServer(address, DAVFolder(address)))
+    case nil: break
     }
     if address.isFolder {
       if try isServer(address) { return nil }
@@ -46,14 +47,21 @@ struct RemoteSource {
     return nil
   }
 
-  /// Returns the kind of a source that is mounted offline. Throws a refusal if nothing of it is kept.
-  private func knownKind(_ kept: KeptSource?, _ address: ServerAddress) throws -> KeptSource.Kind {
-    guard let kind = kept?.kind else {
-      throw Refusal(
-        .sourceMissing,
-        "cannot show \(address.text) with -o offline: nothing of it has been kept (mount it without offline first)")
-    }
-    return kind
+  /// Returns the kind of a source that is mounted offline, or was found before. Returns `nil` if the server has to be
+  /// asked. Throws a refusal if it must not be asked, and nothing of the source is kept.
+  private func knownKind(_ kept: KeptSource?, _ address: ServerAddress) throws -> KeptSource.Kind? {
+    guard isMounted || options.server.isOffline else { return nil }
+    if let kind = kept?.kind { return kind }
+    guard options.server.isOffline else { return nil }
+    throw Refusal(
+      .sourceMissing,
+      "cannot show \(address.text) with -o offline: nothing of it has been kept (mount it without offline first)")
+  }
+
+  /// Returns the server of a folder, with the attributes of its root if those are kept.
+  private func known(_ server: RemoteServer) -> RemoteServer {
+    if let root = server.kept?.item(at: Self.root) { server.begin(with: root) }
+    return server
   }
 
   /// Returns whether `ffmount serve` answers. Throws a refusal if nothing does.
@@ -138,8 +146,8 @@ struct RemoteSource {
   private func bucket(region: String? = nil) throws -> RemoteServer {
     let access = try S3Access(given, options.server, region: region)
     let address = ServerAddress(other: given)
-    let isOffline = options.server.isOffline
-    let kind = isOffline ? try knownKind(kept(access, isObject: false), address) : nil
+    // AWS has to be asked for the region of the bucket.
+    let kind = isMounted && access.isOfAWS ? nil : try knownKind(kept(access, isObject: false), address)
     var isFound = false
     if !access.key.isEmpty, !address.isFolder, kind != .folder,
       let last = access.key.split(separator: UInt8(ascii: "/")).last, ServerItem.isName(last)
@@ -148,12 +156,12 @@ struct RemoteSource {
       let settings = access.settings(options.server, isObject: true)
       let server = try RemoteServer(
         address, S3File(name: name, access: access), settings, options, kept(access, isObject: true))
-      if isOffline { return server }
+      if kind != nil { return server }
       defer { if !isFound { server.stop() } }
-      let (answer, known) = try Self.askForStart(server)
+      let (answer, confirmed) = try Self.askForStart(server)
       if region == nil, let other = access.otherRegion(answer) { return try bucket(region: other) }
-      if answer.isSuccess || known != nil {
-        try Self.begin(server, with: answer, knowing: known, named: name)
+      if answer.isSuccess || confirmed != nil {
+        try Self.begin(server, with: answer, knowing: confirmed, named: name)
         isFound = true
         return server
       }
@@ -165,7 +173,7 @@ struct RemoteSource {
     let interface = S3Folder(prefix: prefix, access: access)
     let server = try RemoteServer(
       address, interface, access.settings(options.server, isObject: false), options, kept(access, isObject: false))
-    if isOffline { return server }
+    if kind != nil { return server }
     defer { if !isFound { server.stop() } }
     let answer = try Self.ask(server, interface.listing(of: Self.root, after: nil), limit: Self.largestPage)
     if region == nil, let other = access.otherRegion(answer) { return try bucket(region: other) }
@@ -188,12 +196,13 @@ struct RemoteSource {
     let address = ServerAddress(other: given)
     let kept = KeptSource(cache, [given, access.place], base: access.place, tagsAreTimes: true)
     let name = access.path.split(separator: UInt8(ascii: "/")).last.map { FileName($0) } ?? "file"
-    if options.server.isOffline {
-      let isFile = try knownKind(kept, address) == .file
-      return try RemoteServer(
-        address, SFTPSource(root: access.path, file: isFile ? name : nil), OfflineWire(), options, kept)
+    let kind = try knownKind(kept, address)
+    let isOffline = options.server.isOffline
+    let wire: any Wire = isOffline ? OfflineWire() : try SFTPClient(access.command, silence: options.server.wait)
+    if let kind {
+      let interface = SFTPSource(root: access.path, file: kind == .file ? name : nil)
+      return known(try RemoteServer(address, interface, wire, options, kept))
     }
-    let wire = try SFTPClient(access.command, silence: options.server.wait)
     var isFound = false
     defer { if !isFound { wire.stop() } }
     let folder = try RemoteServer(address, SFTPSource(root: access.path, file: nil), wire, options, kept)

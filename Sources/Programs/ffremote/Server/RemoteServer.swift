@@ -83,7 +83,8 @@ final class RemoteServer: Sendable {
     held = UnfairLock(try Self.token(of: options.server.token))
     live = interface is ServerInterface ? LiveFolders() : nil
     walk = (interface as? S3Folder).map { FolderWalk($0) }
-    listings = LRUCache(capacity: Int(min(options.memory, 1 << 30)) / 2)
+    // Not by a key path: its metadata would be made while the thread of the connection makes some, which can hang.
+    listings = LRUCache(capacity: Int(min(options.tree.memory, 1 << 30)) / 2)
     files = LRUCache(capacity: Self.filesCapacity)
   }
 
