@@ -68,7 +68,7 @@ extension Tree {
   func find(
     _ name: FileName, in folder: Node, _ caller: Credentials?, _ blocking: BlockingMode
   ) throws(Fault) -> (LookupResult, depth: Int)? {
-    if let found = try folder.item.child(named: name, blocking) { return (found, folder.depth) }
+    if let found = try child(named: name, of: folder, blocking) { return (found, folder.depth) }
     if folder === nodes.root, name.bytes.first == 0x2e, let found = try rootItem(named: name) {
       return (found, folder.depth + 1)
     }
@@ -82,13 +82,23 @@ extension Tree {
     return nil
   }
 
+  /// Returns the entry of a directory that is not a view of this tree. Returns `nil` for a view in another mount of
+  /// ffmount beside its source, if this tree has its own.
+  private func child(
+    named name: FileName, of folder: Node, _ blocking: BlockingMode
+  ) throws(Fault) -> LookupResult? {
+    guard let found = try folder.item.child(named: name, blocking) else { return nil }
+    guard hasOwnViewsOnly, let real = folder.item as? RealFolder else { return found }
+    return try real.isViewBesideSource(name, found.attributes.inode) ? nil : found
+  }
+
   /// Returns the first request whose source exists, with that source.
   private func source(
     _ requests: [ViewRequest], in folder: Node, _ caller: Credentials?, _ blocking: BlockingMode
   ) throws(Fault) -> (ViewRequest, LookupResult, depth: Int)? {
     guard let last = requests.last else { return nil }
     for request in requests.dropLast() {
-      if let found = try folder.item.child(named: request.source, blocking) { return (request, found, folder.depth) }
+      if let found = try child(named: request.source, of: folder, blocking) { return (request, found, folder.depth) }
     }
     // The source may be a view itself. Each step shortens the name, so the recursion ends.
     return try find(last.source, in: folder, caller, blocking).map { (last, $0.0, $0.depth) }

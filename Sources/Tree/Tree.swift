@@ -21,6 +21,9 @@ public final class Tree: Sendable {
   private static let keptForgotten = 1 << 20
   let nodes: NodeTable
   let sniffed = SniffedViewCache()
+  /// Whether views in another mount of ffmount are ignored beside their source. They may show what a password opened
+  /// there.
+  let hasOwnViewsOnly: Bool
   /// The state for changes. `nil` if real files cannot be changed.
   let writing: WriteState?
 
@@ -35,14 +38,16 @@ public final class Tree: Sendable {
   /// - Parameters:
   ///   - keepsHandles: whether forgotten nodes can still be found by their IDs, as an NFS server requires.
   ///   - isWritable: whether real files can be changed.
+  ///   - hasOwnViewsOnly: whether views in another mount of ffmount are ignored beside their source.
   ///   - ledger: the record of the previous process's nodes, which continues for the next process. `nil` if there is
   ///     none.
   ///   - openLedger: the descriptors for the next process, in a writable mount. `nil` if there is none.
   public init(
     root: any Item, views: Views, overrides: Overrides = Overrides(), isShared: Bool = false,
-    keepsHandles: Bool = false, isWritable: Bool = false, ledger: PersistentNodeTable? = nil,
-    openLedger: OpenLedger? = nil
+    keepsHandles: Bool = false, isWritable: Bool = false, hasOwnViewsOnly: Bool = false,
+    ledger: PersistentNodeTable? = nil, openLedger: OpenLedger? = nil
   ) {
+    self.hasOwnViewsOnly = hasOwnViewsOnly
     self.keepsHandles = keepsHandles
     self.views = views
     self.overrides = overrides

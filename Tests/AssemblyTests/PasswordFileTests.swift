@@ -18,6 +18,16 @@ import Testing
     }
   }
 
+  /// As editors on Windows write it.
+  @Test(arguments: ["secret\nother\n", "\u{feff}secret\r\nother\r\n", "\u{feff}secret\nother", "\r\nsecret\r\nother"])
+  func marksAndEndsOfLinesAreNoPartOfAPassword(_ text: String) throws {
+    let folder = try SourceFolder()
+    try folder.write("words", text)
+    let path = folder.path + "/words"
+    #expect(unsafe chmod(path, 0o600) == 0)
+    #expect(try PasswordFile(at: path).passwords().now.passwords == ["secret", "other"].map { Array($0.utf8) })
+  }
+
   /// The file of the option is resolved once: what takes its name later is not followed elsewhere, and is no file that
   /// others could have made.
   @Test func fileThatReplacesThePasswordFileIsCheckedAgain() throws {

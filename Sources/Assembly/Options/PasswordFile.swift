@@ -4,7 +4,8 @@ internal import Files
 internal import Glibc
 internal import Locks
 
-/// A file with one password or token per line, as raw bytes up to LF or CRLF. It is read again when it changes.
+/// A file with one password or token per line, as raw bytes up to LF or CRLF, with or without a byte order mark. It is
+/// read again when it changes.
 ///
 /// Its directory is kept open, because the daemon leaves the directory that a relative path starts from, and may mount
 /// over it. A link is followed when the options are parsed.
@@ -116,7 +117,9 @@ package final class PasswordFile: Sendable {
   }
 
   private static func lines(_ bytes: ArraySlice<UInt8>) -> [[UInt8]] {
-    bytes.split(separator: 0x0a).map { Array($0.last == 0x0d ? $0.dropLast() : $0) }.filter { !$0.isEmpty }
+    let mark: [UInt8] = [0xef, 0xbb, 0xbf]
+    let lines = bytes.dropFirst(bytes.starts(with: mark) ? mark.count : 0).split(separator: 0x0a)
+    return lines.map { Array($0.last == 0x0d ? $0.dropLast() : $0) }.filter { !$0.isEmpty }
   }
 
   private static func refusal(_ option: String, _ path: String, _ reason: String) -> ValidationError {

@@ -1,5 +1,12 @@
 internal import Locks
 
+/// The reason why an encrypted file is opened.
+public enum DecryptionPurpose: Sendable {
+  case reading
+  /// Finding out the kind of a file, which must not take long.
+  case recognition
+}
+
 /// The user's current passwords, in the order in which they are tried.
 public final class Passwords: Sendable {
   /// A snapshot of the passwords.

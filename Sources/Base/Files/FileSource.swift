@@ -13,6 +13,8 @@ public final class FileSource: ByteSource {
   private let isPinned: Bool
   /// Whether any later change of the file will show in its times.
   private let isSettled: Bool
+  /// Whether results that are made of the file may be stored.
+  private let isLasting: Bool
   private let ahead = ReadAhead()
   /// Whether the file is on another machine or served by another program: 0 until it is known, 1 or 2.
   private let distance = Atomic<UInt8>(0)
@@ -21,20 +23,26 @@ public final class FileSource: ByteSource {
 
   public var size: Int64 { opened.size }
 
-  /// - Parameter device: The device for the identity. Nil means the file's own.
-  public init(_ descriptor: PooledDescriptor, opened: FileStatus, device: UInt64? = nil, isPinned: Bool) {
+  /// - Parameters:
+  ///   - device: The device for the identity. Nil means the file's own.
+  ///   - isLasting: Whether results that are made of the file may be stored.
+  public init(
+    _ descriptor: PooledDescriptor, opened: FileStatus, device: UInt64? = nil, isPinned: Bool, isLasting: Bool = true
+  ) {
     self.descriptor = descriptor
     self.opened = opened
     self.device = device ?? opened.device
     self.isPinned = isPinned
+    self.isLasting = isLasting
     isSettled = isPinned && opened.isSettled(at: .now)
     removal = isPinned ? RemovalNotices.shared.watch(descriptor, opened: opened) : nil
   }
 
   /// The identity of the file. Nil for a file that was written just before it was opened: a change within the same tick
-  /// of its timestamps would not show. Nil also for a file that may change unnoticed while it is open.
+  /// of its timestamps would not show. Nil also for a file that may change unnoticed while it is open, and for one of
+  /// which nothing may be stored.
   public var identity: ByteIdentity? {
-    guard isPinned, isSettled else { return nil }
+    guard isPinned, isSettled, isLasting else { return nil }
     return ByteIdentity(
       device: device, inode: opened.inode, size: opened.size, modified: opened.modified,
       changed: opened.changed)

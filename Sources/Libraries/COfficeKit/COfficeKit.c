@@ -50,8 +50,15 @@ LibreOfficeKitDocument *ffmount_office_open(LibreOfficeKit *kit, const char *url
   lock.count = count;
   kit->pClass->setOptionalFeatures(kit, may_ask);
   kit->pClass->registerCallback(kit, answer, kit);
-  // No dialogue waits for an answer.
-  return kit->pClass->documentLoadWithOptions(kit, url, "Batch=true");
+  LibreOfficeKitDocument *document;
+  size_t before;
+  do {
+    before = lock.given;
+    // No dialogue waits for an answer.
+    document = kit->pClass->documentLoadWithOptions(kit, url, "Batch=true");
+    // The reader of some formats gives up after one wrong password.
+  } while (!document && lock.given > before && lock.given < lock.count);
+  return document;
 }
 
 bool ffmount_office_asked(void) { return lock.asked; }

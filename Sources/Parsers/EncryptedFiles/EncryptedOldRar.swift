@@ -4,7 +4,8 @@ internal import Codecs
 /// A RAR archive of version 3 or 4 in which files, or all headers, are encrypted, each with a salt of its own.
 ///
 /// Encrypted headers have a checksum, which tells a wrong password. Of the first encrypted files, the checksum of short
-/// stored data or the start of compressed data has to be valid.
+/// stored data or the start of compressed data has to be valid. Behind a damaged header, the archive stays as it is, or
+/// ends if headers are encrypted.
 struct EncryptedOldRar: EncryptedDocument {
   static let signature = Array("Rar!\u{1a}\u{7}\0".utf8)
 
@@ -64,8 +65,9 @@ struct EncryptedOldRar: EncryptedDocument {
         if header.type == OldRarHeader.end { break }
       }
     } catch {
-      if error.kind == .damaged, !isListed, isFirst { return nil }
-      throw error
+      guard error.kind == .damaged else { throw error }
+      if !isListed, isFirst { return nil }
+      if isListed { try made.append(from: reader.place, count: bytes.size - reader.place) }
     }
     if fitting < checked, !isSure { return nil }
     let rewritten = made
@@ -92,8 +94,9 @@ struct EncryptedOldRar: EncryptedDocument {
   ) throws(Fault) -> Evidence {
     guard let salt = header.salt else { return .weak }
     let stored = ByteRange(of: bytes, start: header.dataStart, size: header.dataSize)
-    let data = DecryptedSource(of: stored, try keys.cipher(salt: salt), size: header.dataSize)
+    let data = DecryptedSource(of: stored, try keys.cipher(salt: salt), size: header.decryptedSize)
     if header.isStored {
+      if header.isCut { return .weak }
       let size = min(header.unpackedSize, data.size)
       if size > Self.longestChecked { return .weak }
       return try CRC32.of(data.bytes(at: 0, count: Int(size))[...]) == header.sum ? .strong : .against
@@ -137,9 +140,10 @@ struct EncryptedOldRar: EncryptedDocument {
       return try made.append(from: header.dataStart, count: header.dataSize)
     }
     // Compressed data ends by itself, before the padding of the last block.
-    let size = header.isStored ? min(header.unpackedSize, header.dataSize) : header.dataSize
+    let size = header.isStored ? min(header.unpackedSize, header.wholeSize) : header.wholeSize
     try made.append(header.plain(size: size))
-    try made.append(from: header.dataStart, count: header.dataSize, by: keys.cipher(salt: salt), size: size)
+    let count = header.decryptedSize
+    try made.append(from: header.dataStart, count: count, by: keys.cipher(salt: salt), size: min(size, count))
   }
 }
 
@@ -161,7 +165,10 @@ private struct OldRarHeader {
 
   let bytes: [UInt8]
   let dataStart: Int64
+  /// The size of the data, as far as the archive has it.
   let dataSize: Int64
+  /// The size of the data of a whole archive.
+  let wholeSize: Int64
   let type: UInt8
   let flags: UInt16
 
@@ -177,10 +184,16 @@ private struct OldRarHeader {
       count = Int64(UInt32(littleEndianBytes: bytes[7..<11]))
       if type == Self.file, flags & Self.isLarge != 0 { count += Int64(bytes[32]) << 32 | Int64(bytes[33]) << 40 }
     }
-    guard count <= size - end else { throw Self.damaged }
+    guard end <= size else { throw Self.damaged }
     dataStart = end
-    dataSize = count
+    wholeSize = count
+    dataSize = min(count, size - end)
   }
+
+  /// Whether the archive is cut off in the data.
+  var isCut: Bool { dataSize < wholeSize }
+  /// The size of the data that can be decrypted: of data that is cut off, only whole blocks.
+  var decryptedSize: Int64 { isCut ? dataSize - dataSize % Int64(Cipher.aesBlock) : dataSize }
 
   static let damaged = Fault(.damaged, "expected a header of a RAR archive")
 
@@ -258,7 +271,8 @@ private struct OldRarKeys {
 /// Reads the headers of an archive of version 4 one after the other.
 private struct OldRarReader {
   private let bytes: any ByteSource
-  private var place = Int64(EncryptedOldRar.signature.count)
+  /// The offset of the next header.
+  private(set) var place = Int64(EncryptedOldRar.signature.count)
   private var areHidden = false
   var keys = OldRarKeys()
 

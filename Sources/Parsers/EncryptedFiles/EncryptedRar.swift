@@ -4,7 +4,8 @@ internal import Codecs
 /// A RAR archive of version 5 in which files, or all headers, are encrypted.
 ///
 /// Its decrypted form is another archive: the same headers without the records of the encryption, and the decrypted
-/// data. Recovery records and other parts that readers do not need are left out.
+/// data. Recovery records and other parts that readers do not need are left out. Behind a damaged header, the archive
+/// stays as it is, or ends if headers are encrypted.
 struct EncryptedRar: EncryptedDocument {
   static let signature = Array("Rar!\u{1a}\u{7}\u{1}\0".utf8)
 
@@ -64,8 +65,18 @@ struct EncryptedRar: EncryptedDocument {
     var made = RewrittenFile()
     try made.append(Self.signature)
     var reader = RarReader(bytes)
-    while let header = try reader.next() {
+    // A damaged header before all files is that of a wrong password, or leaves nothing to show.
+    var hasFiles = headers == nil
+    func next() throws(Fault) -> RarHeader? {
+      do throws(Fault) { return try reader.next() } catch {
+        guard error.kind == .damaged, hasFiles else { throw error }
+        if reader.key == nil { try made.append(from: reader.place, count: bytes.size - reader.place) }
+        return nil
+      }
+    }
+    while let header = try next() {
       try CancellationToken.check()
+      if header.kind == .file { hasFiles = true }
       switch header.kind {
       case .encryption: reader.key = try keys.key(of: RarEncryption(header.own, ofHeaders: true).keys)
       case .main, .end: try made.append(header.packed(extra: [], data: nil))
@@ -81,15 +92,19 @@ struct EncryptedRar: EncryptedDocument {
   private func append(
     _ header: RarHeader, of bytes: any ByteSource, to made: inout RewrittenFile, _ keys: inout RarKeys
   ) throws(Fault) {
-    guard let record = try header.encryption, record.keys.unsupported == nil, try keys.isRight(for: record.keys) else {
-      try made.append(header.packed(extra: header.extra, data: header.dataSize))
+    guard let record = (try? header.encryption) ?? nil, record.keys.unsupported == nil,
+      let file = try? RarFile(header.own), try keys.isRight(for: record.keys)
+    else {
+      try made.append(header.packed(extra: header.extra, data: header.wholeSize))
       return try made.append(from: header.dataStart, count: header.dataSize)
     }
-    let file = try RarFile(header.own)
     let cipher = Cipher.chain(key: try keys.key(of: record.keys), vector: record.vector)
     let stored = ByteRange(of: bytes, start: header.dataStart, size: header.dataSize)
     let data = DecryptedSource(of: stored, cipher, size: header.dataSize)
-    let size = file.isStored ? min(file.size, data.size) : try Self.compressedSize(data)
+    let size: Int64 =
+      if header.isCut { file.isStored ? min(file.size, header.wholeSize) : header.wholeSize } else {
+        file.isStored ? min(file.size, data.size) : try Self.compressedSize(data)
+      }
     let extra = try header.records.filter { $0.type != 1 && !($0.type == 2 && record.hidesSums) }.flatMap(\.packed)
     var plain = header
     if record.hidesSums {
@@ -97,7 +112,9 @@ struct EncryptedRar: EncryptedDocument {
       made.isUnchecked = true
     }
     try made.append(plain.packed(extra: extra, data: size))
-    try made.append(from: header.dataStart, count: header.dataSize, by: cipher, size: size)
+    // Only whole blocks can be decrypted.
+    let count = header.isCut ? header.dataSize - header.dataSize % Int64(Cipher.aesBlock) : header.dataSize
+    try made.append(from: header.dataStart, count: count, by: cipher, size: min(size, count))
   }
 
   /// Returns the size of compressed data without the padding behind it, which no decoder expects. Each block has its

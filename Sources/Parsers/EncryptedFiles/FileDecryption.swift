@@ -22,6 +22,8 @@ public final class FileDecryption: Sendable {
     let document: (any EncryptedDocument)?
     /// The result of trying the passwords, and their edition. Nil if they have not been tried.
     var result: (edition: UInt64, Result<Opened, Fault>)?
+    /// The edition of the passwords of which too many had to be tried for a recognition. Nil if there is none.
+    var slowEdition: UInt64?
   }
 
   /// A document with the password that fits.
@@ -31,6 +33,8 @@ public final class FileDecryption: Sendable {
   }
 
   private static let mostKnown = 4096
+  /// The time after which a recognition tries no further password.
+  private static let recognitionTime = Duration.seconds(1)
   fileprivate static let locked = Fault(
     .locked, "requires a password, and no known password fits (-o password_file=FILE)")
 
@@ -43,10 +47,12 @@ public final class FileDecryption: Sendable {
   ///
   /// Throws `locked` if no password fits.
   ///
-  /// - Parameter revision: Identifies the state of the file.
-  public func plain(_ bytes: any ByteSource, of revision: UInt64, _ blocking: BlockingMode) throws(Fault)
-    -> any ByteSource
-  {
+  /// - Parameters:
+  ///   - revision: Identifies the state of the file.
+  ///   - purpose: With `recognition`, no further password is tried after a second.
+  public func plain(
+    _ bytes: any ByteSource, of revision: UInt64, for purpose: DecryptionPurpose = .reading, _ blocking: BlockingMode
+  ) throws(Fault) -> any ByteSource {
     let head = try unlessDelayed { () throws(Fault) in
       try bytes.bytes(at: 0, atMost: EncryptedOpenDocument.headSize, blocking)
     }
@@ -68,14 +74,24 @@ public final class FileDecryption: Sendable {
     if let (number, result) = known?.result, number == edition.number {
       return try unlocked(bytes, document, result)
     }
+    let isQuick = purpose == .recognition
+    if isQuick, known?.slowEdition == edition.number { throw Self.locked }
+    var isUnfinished = false
     let result: Result<Opened, Fault>
     do throws(Fault) {
-      result = try opened(document, bytes, edition.passwords).map { .success($0) } ?? .failure(Self.locked)
+      let end = isQuick ? ContinuousClock.now + Self.recognitionTime : nil
+      let attempt = try opened(document, bytes, edition.passwords, until: end)
+      if attempt == nil { isUnfinished = true }
+      result = attempt ?? .failure(Self.locked)
     } catch {
       guard error.kind == .locked || error.kind == .damaged else { throw error }
       result = .failure(error)
     }
     try bytes.verify()
+    if isUnfinished {
+      keep(Known(document: document, slowEdition: edition.number), revision)
+      throw Self.locked
+    }
     known = Known(document: document, result: (edition.number, result))
     if let known { keep(known, revision) }
     return try unlocked(bytes, document, result)
@@ -115,19 +131,22 @@ public final class FileDecryption: Sendable {
     }
   }
 
-  /// Returns a document with the first password that fits. Returns `nil` if none does.
+  /// Returns a document with the first password that fits, or the failure of all. Returns `nil` if some have not been
+  /// tried before `end`.
   private func opened(
-    _ document: any EncryptedDocument, _ bytes: any ByteSource, _ passwords: [[UInt8]]
-  ) throws(Fault) -> Opened? {
+    _ document: any EncryptedDocument, _ bytes: any ByteSource, _ passwords: [[UInt8]],
+    until end: ContinuousClock.Instant?
+  ) throws(Fault) -> Result<Opened, Fault>? {
     let last = state.withLock { $0.last }.flatMap { passwords.contains($0) ? $0 : nil }
     for password in [last].compactMap(\.self) + passwords.filter({ $0 != last }) {
       try CancellationToken.check()
+      if let end, ContinuousClock.now > end { return nil }
       guard let found = try document.decryptor(password, bytes) else { continue }
       state.withLock { $0.last = password }
-      return Opened(password: password, decryptor: found)
+      return .success(Opened(password: password, decryptor: found))
     }
     if passwords.isEmpty, let unsupported = document as? UnsupportedEncryption { throw unsupported.part.fault }
-    return nil
+    return .failure(Self.locked)
   }
 }
 

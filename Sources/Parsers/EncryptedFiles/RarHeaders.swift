@@ -62,9 +62,13 @@ struct RarHeader {
   /// The fields of this kind of header.
   var own: [UInt8]
   let extra: [UInt8]
-  /// The data after the header.
+  /// The data after the header, as far as the archive has it.
   let dataStart: Int64
   let dataSize: Int64
+  /// The size of the data of a whole archive.
+  let wholeSize: Int64
+  /// Whether the archive is cut off in the data.
+  var isCut: Bool { dataSize < wholeSize }
 
   var kind: Kind { Kind(rawValue: type) ?? .other }
 
@@ -78,13 +82,14 @@ struct RarHeader {
     flags = try numbers.next()
     let extraSize = flags & 1 != 0 ? try numbers.next() : 0
     let dataSize = flags & 2 != 0 ? try numbers.next() : 0
-    guard extraSize <= UInt64(numbers.rest.count), dataSize <= UInt64(Bounds.size(size - end)) else {
+    guard extraSize <= UInt64(numbers.rest.count), dataSize <= UInt64(Bounds.largestSize) else {
       throw RarNumbers.damaged
     }
     own = Array(numbers.rest.dropLast(Int(extraSize)))
     extra = Array(numbers.rest.suffix(Int(extraSize)))
     dataStart = end
-    self.dataSize = Int64(dataSize)
+    wholeSize = Int64(dataSize)
+    self.dataSize = min(wholeSize, Bounds.size(size - end))
   }
 
   /// Whether this is the first header of one of several parts.
@@ -155,7 +160,8 @@ struct RarFile {
 /// Reads the headers of an archive one after the other.
 struct RarReader {
   private let bytes: any ByteSource
-  private var place = Int64(EncryptedRar.signature.count)
+  /// The offset of the next header.
+  private(set) var place = Int64(EncryptedRar.signature.count)
   /// The key of the following headers. Nil if they are not encrypted.
   var key: [UInt8]?
 

@@ -150,9 +150,9 @@ public final class ResolvedPath: Sendable {
   package func entryNames() throws(Fault) -> [(name: FileName, kind: Kind)] {
     let names = try allEntryNames()
     // The directory may be a view of another mount, which lists views of its entries.
-    guard let real = realFolder, real.inode >> 63 != 0, let node = try? tree.nodes.node(node),
-      try unlessDelayed({ () throws(Fault) in try real.extendedAttribute("user.ffmount.view", .blocking) }) != nil
-    else { return names }
+    guard let real = realFolder, let node = try? tree.nodes.node(node), try real.isView("", real.inode) else {
+      return names
+    }
     let views = Set(
       names.flatMap { tree.views.candidates(of: $0.name, $0.kind, in: node) }.filter(\.isListed).map(\.name))
     return names.filter { !views.contains($0.name) }

@@ -88,7 +88,9 @@ final class RealFile: Item {
       return again
     }
     let device = parent.path.root.identified(status.device)
-    return FileSource(descriptor, opened: status, device: device, isPinned: pinned)
+    // A view in another mount of ffmount may show what a password opened there.
+    let isView = pinned ? try parent.isView(name, status.inode) : false
+    return FileSource(descriptor, opened: status, device: device, isPinned: pinned, isLasting: !isView)
   }
 
   func linkTarget(_ blocking: BlockingMode) throws(Fault) -> [UInt8] {

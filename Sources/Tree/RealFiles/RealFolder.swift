@@ -198,6 +198,24 @@ package final class RealFolder: Item {
     try extendedAttributeNames(of: "")
   }
 
+  /// The identity for records that are stored on a disk. Nil for a view in another mount of ffmount, which may show
+  /// what a password opened there.
+  package var lastingIdentity: FolderIdentity? { (try? isView("", inode)) ?? true ? nil : identity }
+
+  /// Returns whether an entry is a view in another mount of ffmount. The inode numbers of views have the top bit. The
+  /// name of the folder itself is empty.
+  package func isView(_ name: FileName, _ inode: UInt64) throws(Fault) -> Bool {
+    guard inode >> 63 != 0 else { return false }
+    return try unlessDelayed { () throws(Fault) in try extendedAttribute("user.ffmount.view", of: name) } != nil
+  }
+
+  /// Returns whether an entry is a view in another mount of ffmount, and of a file in this folder.
+  func isViewBesideSource(_ name: FileName, _ inode: UInt64) throws(Fault) -> Bool {
+    guard try isView(name, inode) else { return false }
+    if try isView("", self.inode) { return false }
+    return try status().device == status(of: name).device
+  }
+
   package func accessList() throws(Fault) -> AccessList? { try accessList(of: "") }
 
   package func accessList(of name: FileName) throws(Fault) -> AccessList? {

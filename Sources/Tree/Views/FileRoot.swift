@@ -131,12 +131,12 @@ extension Tree {
   /// Creates a tree that mirrors the directory `root`.
   public convenience init(
     mirroring root: RealRoot, views: Views, overrides: Overrides = Overrides(), isShared: Bool = false,
-    keepsHandles: Bool = false, isWritable: Bool = false, ledger: PersistentNodeTable? = nil,
-    openLedger: OpenLedger? = nil
+    keepsHandles: Bool = false, isWritable: Bool = false, hasOwnViewsOnly: Bool = false,
+    ledger: PersistentNodeTable? = nil, openLedger: OpenLedger? = nil
   ) throws(Fault) {
     self.init(
       root: try RealFolder(root: root), views: views, overrides: overrides, isShared: isShared,
-      keepsHandles: keepsHandles, isWritable: isWritable, ledger: ledger,
+      keepsHandles: keepsHandles, isWritable: isWritable, hasOwnViewsOnly: hasOwnViewsOnly, ledger: ledger,
       openLedger: openLedger)
   }
 }

@@ -217,22 +217,30 @@ public struct Source: Sendable {
     if let head = item.knownHead { return head[...] }
     let stored = try item.open(pinned: false, blocking)
     var bytes = stored
-    do throws(Fault) { bytes = try plain(stored, blocking) } catch { if error.kind != .locked { throw error } }
+    do throws(Fault) { bytes = try plain(stored, .recognition, blocking) } catch {
+      // The views that its name has give the reason.
+      guard error.kind == .locked || error.kind == .damaged else { throw error }
+    }
     return try bytes.head(SniffedViewCache.headSize, blocking)
   }
 
   /// Opens the file's bytes and determines their size. Reads throw if the file changes afterwards.
-  public func open(_ blocking: BlockingMode) throws(Fault) -> any ByteSource {
+  public func open(_ blocking: BlockingMode) throws(Fault) -> any ByteSource { try open(.reading, blocking) }
+
+  /// Opens the file's bytes for a purpose, as `open` does.
+  package func open(_ purpose: DecryptionPurpose, _ blocking: BlockingMode) throws(Fault) -> any ByteSource {
     // The bytes come from the directory's files, and the caller may not read all of them.
     if isConcealed, attributes.kind == .folder { throw Fault(.system(EACCES)) }
-    return try plain(item.content(blocking), blocking)
+    return try plain(item.content(blocking), purpose, blocking)
   }
 
   /// Returns the decrypted bytes of an encrypted file. Returns those of any other file unchanged.
-  private func plain(_ bytes: any ByteSource, _ blocking: BlockingMode) throws(Fault) -> any ByteSource {
+  private func plain(
+    _ bytes: any ByteSource, _ purpose: DecryptionPurpose, _ blocking: BlockingMode
+  ) throws(Fault) -> any ByteSource {
     // Results of conversions are not encrypted.
     guard let decryption, item.knownHead == nil else { return bytes }
-    return try decryption.plain(bytes, of: revision, blocking)
+    return try decryption.plain(bytes, of: revision, for: purpose, blocking)
   }
 }
 
@@ -240,8 +248,12 @@ public struct Source: Sendable {
 public protocol Decryption: Sendable {
   /// Returns the decrypted bytes of an encrypted file, and `bytes` of any other. Throws `locked` if no password fits.
   ///
-  /// - Parameter revision: Identifies the state of the file.
-  func plain(_ bytes: any ByteSource, of revision: UInt64, _ blocking: BlockingMode) throws(Fault) -> any ByteSource
+  /// - Parameters:
+  ///   - revision: Identifies the state of the file.
+  ///   - purpose: With `recognition`, passwords are tried for about a second only.
+  func plain(
+    _ bytes: any ByteSource, of revision: UInt64, for purpose: DecryptionPurpose, _ blocking: BlockingMode
+  ) throws(Fault) -> any ByteSource
 }
 
 extension Item {

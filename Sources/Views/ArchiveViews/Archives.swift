@@ -130,18 +130,19 @@ final class Archive: Sendable {
     self.archives = archives
   }
 
-  /// Returns the tree. Reading the tree of a large archive takes long the first time, and again after eviction.
+  /// Returns the tree. Reading the tree of a large archive takes long the first time, and again after eviction or a
+  /// change of the passwords.
   func tree(_ blocking: BlockingMode) throws(Fault) -> ArchiveTree {
-    if let known = try known() { return known }
+    let edition = try passwordEdition(blocking)
+    if let known = try known(edition) { return known }
     if blocking == .immediate, file.attributes.size > Self.promptSize { throw .later }
     let bytes = try file.open(blocking)
     // The directory of a small archive that is stored plainly in a file can be read without blocking.
     if blocking == .immediate, bytes.extent(at: 0, count: 1) == nil { throw .later }
     try turn.lock(blocking)
     defer { turn.unlock() }
-    if let known = try known() { return known }
+    if let known = try known(edition) { return known }
     guard let archives else { throw .ending }
-    let edition = blocking == .blocking ? passwordEdition : nil
     let memory = MemoryShare(in: archives.memory)
     do throws(Fault) {
       let tree = try ArchiveTree(
@@ -162,7 +163,7 @@ final class Archive: Sendable {
       guard error.concernsContent else { throw error }
       let isShortage = error.kind == .limit && !memory.isBeyondAll
       state.withLock { state in
-        state.fault = error
+        (state.fault, state.edition) = (error, edition)
         // The password may be given at any time.
         state.faultEnd =
           isShortage ? monotonicNanoseconds() + Self.shortageTime : error.kind == .locked ? 0 : nil
@@ -173,7 +174,9 @@ final class Archive: Sendable {
     }
   }
 
-  private func known() throws(Fault) -> ArchiveTree? {
+  /// Returns the tree that was read with this edition of the passwords, or throws the known fault.
+  private func known(_ edition: UInt64?) throws(Fault) -> ArchiveTree? {
+    if state.withLock({ $0.edition != edition }) { forget(since: edition) }
     if let tree { return tree }
     let fault = state.withLock { state -> Fault? in
       if let end = state.faultEnd, monotonicNanoseconds() > end { (state.fault, state.faultEnd) = (nil, nil) }
@@ -183,8 +186,21 @@ final class Archive: Sendable {
     return nil
   }
 
-  /// The edition of the passwords. May block.
-  private var passwordEdition: UInt64? { archives?.options.passwords.now.number }
+  /// Returns the edition of the passwords. Returns `nil` if there are none.
+  private func passwordEdition(_ blocking: BlockingMode) throws(Fault) -> UInt64? {
+    guard let passwords = archives?.options.passwords, !passwords.areNone else { return nil }
+    if blocking == .immediate { throw .later }
+    return passwords.now.number
+  }
+
+  /// Discards everything that was read with other passwords, of which one may have opened this archive or one around it.
+  private func forget(since edition: UInt64?) {
+    _ = dropTree()
+    state.withLock { state in
+      (state.edition, state.fault, state.faultEnd, state.reads) = (edition, nil, nil, [:])
+      state.faults = state.faults.filter { $0.value.kind != .locked }
+    }
+  }
 
   /// The tree if it is in memory.
   var tree: ArchiveTree? {
@@ -225,7 +241,7 @@ final class Archive: Sendable {
   /// Returns whether the content is an archive or compressed, regardless of the name, or cannot be decrypted.
   func mayBeArchive(_ blocking: BlockingMode) throws(Fault) -> Bool {
     do throws(Fault) { return try isArchive(blocking) } catch {
-      if error.kind == .locked { return true }
+      if error.kind == .locked || error.kind == .damaged { return true }
       throw error
     }
   }
@@ -235,7 +251,7 @@ final class Archive: Sendable {
     if let known = state.withLock({ $0.isArchive }) { return known }
     if blocking == .immediate { throw .later }
     let isArchive = try ArchiveFormat.isArchive(
-      file.open(blocking).available, named: file.source.name, orListed: archives?.workers != nil,
+      file.source.open(.recognition, blocking).available, named: file.source.name, orListed: archives?.workers != nil,
       orDisk: archives?.readers[.disk] != nil)
     state.withLock { $0.isArchive = isArchive }
     return isArchive
@@ -246,7 +262,7 @@ final class Archive: Sendable {
     _ node: UInt32, of tree: ArchiveTree, early: Bool, _ blocking: BlockingMode
   ) throws(Fault) -> (bytes: any ByteSource, isSequence: Bool) {
     let before = state.withLock { state in
-      let ahead = state.ahead?.node == node ? state.ahead.take() : nil
+      let ahead = state.tree === tree && state.ahead?.node == node ? state.ahead.take() : nil
       let last = state.lastOpened
       state.lastOpened = node
       return (last, ahead?.bytes)
@@ -254,17 +270,7 @@ final class Archive: Sendable {
     let isSequence = before.0 != ArchiveTree.root && tree.entries.sibling(after: before.0) == node
     if let bytes = before.1 { return (bytes, true) }
     let archive = tree.archive
-    do throws(Fault) {
-      return (early ? try archive.openEarly(node, blocking) : try archive.open(node, blocking), isSequence)
-    } catch {
-      // With other passwords, the list may be made of the decrypted archive.
-      guard error.kind == .locked, archive is ListedArchive else { throw error }
-      if blocking == .immediate { throw .later }
-      guard passwordEdition != state.withLock({ $0.edition }) else { throw error }
-      _ = dropTree()
-      let archive = try self.tree(blocking).archive
-      return (early ? try archive.openEarly(node, blocking) : try archive.open(node, blocking), false)
-    }
+    return (early ? try archive.openEarly(node, blocking) : try archive.open(node, blocking), isSequence)
   }
 
   /// Returns the entry after `node` if it is worth decoding ahead.
@@ -280,7 +286,7 @@ final class Archive: Sendable {
   func decodeAhead(_ node: UInt32, of tree: ArchiveTree) {
     // Opening the entry reports the fault again.
     guard let bytes = try? tree.archive.open(node, .immediate) else { return }
-    state.withLock { $0.ahead = (node, bytes) }
+    state.withLock { if $0.tree === tree { $0.ahead = (node, bytes) } }
   }
 
   func note(_ fault: Fault, at node: UInt32) {

@@ -54,7 +54,7 @@ extension FolderCrawl {
     while let (folder, path) = folders.popLast() {
       // A directory that cannot be read is skipped.
       guard let listing = try unlessDelayed({ () throws(Fault) in try folder.listing(.blocking) }) else { continue }
-      let isInView = try Self.isView("", in: folder, folder.inode)
+      let isInView = try folder.isView("", folder.inode)
       var place: Int64 = 0
       while let entries = try unlessDelayed({ () throws(Fault) in try listing.entries(after: place, .blocking) }),
         let last = entries.last
@@ -71,7 +71,7 @@ extension FolderCrawl {
                 try folder.child(named: entry.name.fileName, .blocking)
               }) ?? nil, let next = found.item as? RealFolder
             else { continue }
-            if !isInView, try Self.isView(entry.name.fileName, in: folder, found.attributes.inode) { continue }
+            if !isInView, try folder.isView(entry.name.fileName, found.attributes.inode) { continue }
             folders.append((next, inner + [Self.slash]))
             note(inner + [Self.slash], .init(folder: found.attributes), isFolder: true, &sources, &scan)
           } else {
@@ -80,22 +80,13 @@ extension FolderCrawl {
                 try folder.attributes(of: entry.name, .blocking)
               }) ?? nil
             else { continue }
-            if !isInView, try Self.isView(entry.name.fileName, in: folder, attributes.inode) { continue }
+            if !isInView, try folder.isView(entry.name.fileName, attributes.inode) { continue }
             note(inner, .init(attributes), isFolder: false, &sources, &scan)
           }
         }
       }
     }
     return scan
-  }
-
-  /// Returns whether an entry of a real folder is a view in another mount of ffmount, whose source is searched instead.
-  /// The inode numbers of views have the top bit. The name of the folder itself is empty.
-  private static func isView(_ name: FileName, in folder: RealFolder, _ inode: UInt64) throws(Fault) -> Bool {
-    guard inode >> 63 != 0 else { return false }
-    return try unlessDelayed { () throws(Fault) in
-      try folder.extendedAttribute("user.ffmount.view", of: name)
-    } != nil
   }
 
   /// Returns whether neither a folder nor a file that contains other documents has changed. Other files are not

@@ -32,7 +32,8 @@ package final class FolderFinder: Sendable {
     package let snippet: Snippet
   }
 
-  /// Opens the index of a folder, or creates a temporary one if it cannot be stored. Throws if the folder is not real, or
+  /// Opens the index of a folder, or creates a temporary one if it cannot be stored, or must not be: that of a view in
+  /// another mount of ffmount, which may show what a password opened there. Throws if the folder is not real, or
   /// if there is no room for a temporary file. Blocks.
   ///
   /// - Parameters:
@@ -47,9 +48,12 @@ package final class FolderFinder: Sendable {
   ) throws(Fault) {
     guard let real = folder.realFolder else { throw Fault(.unsupported, "it is not a real folder") }
     let recognized: UInt8 = readsPictures ? 1 : 0
-    let stored = index.documentParts(
-      below: Self.key(of: real, recognized, file?.name), version: FolderCrawl.version, options: UInt64(recognized),
-      part: part, shared: shared)
+    let stored =
+      real.lastingIdentity == nil
+      ? nil
+      : index.documentParts(
+        below: Self.key(of: real, recognized, file?.name), version: FolderCrawl.version, options: UInt64(recognized),
+        part: part, shared: shared)
     let temporary = stored == nil && part == nil ? DocumentIndex(temporary: ()).map { DocumentParts($0) } : nil
     guard let documents = stored ?? temporary else { throw .noDocumentIndex }
     self.folder = folder

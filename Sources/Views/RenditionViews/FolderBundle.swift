@@ -97,7 +97,7 @@ final class FolderBundle: Item {
     var members: [FileGroup.Member] = []
     for member in files.members { members.append(try made(of: member)) }
     return try GatheredBundle(
-      members, of: files.members, conversions.renditions, place, replacesFailures: replacesFailures)
+      members, of: files.members.map(file(of:)), conversions.renditions, place, replacesFailures: replacesFailures)
   }
 
   /// Whether all files are real files. Files in archives can prove damaged when they are read.
@@ -107,10 +107,16 @@ final class FolderBundle: Item {
   private func made(of member: FileGroup.Member) throws(Fault) -> FileGroup.Member {
     let steps = steps(for: member)
     if steps.isEmpty { return member }
-    let path = FileName(source.name.bytes + Array("/".utf8) + member.name.bytes)
-    let file = Source(item: member.item, attributes: member.attributes, name: path, folder: source.folder)
-    let made = try conversions.source(file, after: steps, .blocking)
+    let made = try conversions.source(file(of: member), after: steps, .blocking)
     return FileGroup.Member(name: member.name, item: made.item, attributes: made.attributes)
+  }
+
+  /// Returns a file as a source of views, which is decrypted like every other one.
+  private func file(of member: FileGroup.Member) -> Source {
+    let path = FileName(source.name.bytes + Array("/".utf8) + member.name.bytes)
+    var file = Source(item: member.item, attributes: member.attributes, name: path, folder: source.folder)
+    file.decryption = source.decryption
+    return file
   }
 
   var sourceState: UInt64 { folder.sourceState }

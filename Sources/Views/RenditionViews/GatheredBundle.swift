@@ -19,7 +19,7 @@ final class GatheredBundle: GatheredSource {
   ///   - sources: The sources of the files. Each is opened once. Blocks.
   ///   - replacesFailures: Whether a file that cannot be converted is replaced by the reason.
   init(
-    _ members: [FileGroup.Member], of sources: [FileGroup.Member], _ renditions: ConversionService,
+    _ members: [FileGroup.Member], of sources: [Source], _ renditions: ConversionService,
     _ place: GatheringPlace, replacesFailures: Bool
   ) throws(Fault) {
     self.replacesFailures = replacesFailures

@@ -17,7 +17,8 @@ int ffmount_office_load(const char *folder);
 /// other ways.
 LibreOfficeKit *ffmount_office_start(const char *folder, const char *profile);
 /// Reads a document; NULL if it cannot. Answers with one after another of `count` passwords when it is asked for one, and
-/// then with none. All three have to stay where they are.
+/// then with none. Reads the document again if the reader gives up before the last one. All three have to stay where they
+/// are.
 LibreOfficeKitDocument *ffmount_office_open(LibreOfficeKit *kit, const char *url, const char *const *passwords, size_t count);
 /// Whether a password was asked for.
 bool ffmount_office_asked(void);

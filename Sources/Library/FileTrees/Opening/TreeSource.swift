@@ -62,7 +62,7 @@ package struct TreeSource: Sendable {
   ///   - ledger: The nodes handed over by the previous process, and to the next one.
   ///   - opened: The root directory, if it is open already.
   ///   - isSearched: Whether the tree has views of searches, which make an index. A tree without them that is of a file
-  ///     shows the directory of the file.
+  ///     shows the directory of the file, and one without them has no views of another mount of ffmount.
   package func tree(
     _ settings: TreeSettings, _ index: Index?, _ conversions: Conversions?, reserve: Int,
     ledger: PersistentNodeTable? = nil, root opened: RealRoot? = nil, isSearched: Bool = true
@@ -83,8 +83,8 @@ package struct TreeSource: Sendable {
       return (
         try Tree(
           mirroring: root, views: views, overrides: settings.overrides, isShared: settings.isShared,
-          keepsHandles: settings.keepsHandles, isWritable: settings.isWritable, ledger: ledger,
-          openLedger: openLedger), root
+          keepsHandles: settings.keepsHandles, isWritable: settings.isWritable, hasOwnViewsOnly: !isSearched,
+          ledger: ledger, openLedger: openLedger), root
       )
     }
     let top = try FileRoot(

@@ -37,8 +37,9 @@ struct CommandTree {
       options.keepsIndex = false
     }
     let folder = full.removingLastComponent()
-    // The parent directory of a folder on another machine is not a part of that.
-    let isTop = address != nil && MountTable().address(of: folder.string) == nil
+    // The parent directory of a folder on another machine is not a part of that, and the one of a view has its source.
+    let isTop =
+      address != nil && MountTable().address(of: folder.string) == nil || OwnAttributes(of: full.string).view != nil
     let isAlone = unsafe isFolder && (isTop || access(folder.string, R_OK | X_OK) != 0)
     root = isAlone ? full : folder
     do throws(FileTreeError) { tree = try FileTree(at: root, options: options) } catch {

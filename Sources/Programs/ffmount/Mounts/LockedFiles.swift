@@ -168,7 +168,8 @@ extension LockedFiles {
   /// Returns whether the password opens the locked file. Returns `nil` if none is known.
   private func give(_ password: [UInt8], _ search: Search) throws -> Bool? {
     guard (1...GivenPasswords.longest).contains(password.count), !password.contains(0) else {
-      throw refusal("a password has 1 to \(GivenPasswords.longest) bytes, and no NUL")
+      throw refusal(
+        "a password has 1 to \(GivenPasswords.longest) bytes, and no NUL (a longer one: -o password_file=FILE)")
     }
     do throws(SystemError) { try GivenPasswords.send(.add, password, to: mountpoint) } catch {
       throw refusal(

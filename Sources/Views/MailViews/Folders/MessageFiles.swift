@@ -50,7 +50,7 @@ final class MessageFiles: Item, ScannedDirectory {
   var size: Int64 { shown.size }
 
   /// The directory's identity. Nil if it is not on a disk.
-  var identity: FolderIdentity? { (folder as? RealFolder)?.identity }
+  var identity: FolderIdentity? { (folder as? RealFolder)?.lastingIdentity }
 
   func attributes(_ blocking: BlockingMode) throws(Fault) -> Attributes { shown }
   /// Returns `nil`, because the mode includes the restrictions of all access lists.

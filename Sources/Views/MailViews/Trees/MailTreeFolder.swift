@@ -51,7 +51,7 @@ final class MailTreeFolder: Item, ScannedDirectory {
   var hasChanges: Bool { list.parts.contains { $0.files?.hasChanges ?? false } }
 
   /// The directory's identity. Nil if it is not on a disk.
-  var identity: FolderIdentity? { (folder.item as? RealFolder)?.identity }
+  var identity: FolderIdentity? { (folder.item as? RealFolder)?.lastingIdentity }
 
   func checkCurrent(isDoubted: Bool, _ blocking: BlockingMode) throws(Fault) {
     try folder.item.checkCurrent(isDoubted: isDoubted, blocking)
