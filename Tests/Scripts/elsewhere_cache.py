@@ -80,24 +80,24 @@ def read_member(address, *options):
         expect(f"the member of {address}", whole(mount.path("member.bin")) == member, True)
 
 
-# A later mount needs no bytes.
+# A later mount needs no bytes but the one that answers what the size is, if the first answer is some seconds old.
 address = web.url + "/big.zip"
 read_member(address)
 settled()
 count, sent = asked(lambda: read_member(address))
-if count > 2 or sent:
+if count > 2 or sent > count:
     complain(f"a second mount costs {count} requests and {sent} bytes")
 
 # So does one beside another, and one of a signed address that is not kept. The folder is for its user alone.
 settled()
 with Mount(ffmount, address, second):
     count, sent = asked(lambda: read_member(address))
-    if count > 2 or sent:
+    if count > 2 or sent > count:
         complain(f"a mount beside another costs {count} requests and {sent} bytes")
 read_member(f"{address}?{SECRET}")
 settled()
 count, sent = asked(lambda: read_member(f"{address}?{SECRET}"))
-if count > 2 or sent:
+if count > 2 or sent > count:
     complain(f"a signed address costs {count} requests and {sent} bytes")
 for where, _, names in os.walk(cache):
     expect(f"the permissions of {where}", oct(os.stat(where).st_mode & 0o777), "0o700")
