@@ -63,6 +63,33 @@ build_release() {
     release=$(FFMOUNT_PROGRAMS=${1:-all} swift build "${options[@]}" --show-bin-path)
 }
 
+# Strips the programs $@. Hashes of how Swift modules were built, which depend on the path of the sources, become zeros, and the
+# identifier of the build is then that of the other bytes: two builds of the same sources are equal. Neither section is removed,
+# since strip would drop the segment that becomes read-only (PT_GNU_RELRO) with it.
+strip_programs() {
+    local program size section id
+    section=$(mktemp)
+    strip --strip-all --remove-section=.comment "$@"
+    for program; do
+        size=$(objdump -h -w "$program" | awk '$2 == ".swift_modhash" { print $3 }')
+        [ -z "$size" ] || {
+            head -c $((16#$size)) /dev/zero >"$section"
+            objcopy --update-section .swift_modhash="$section" "$program"
+        }
+        for id in zeros digest; do
+            case $id in
+            zeros) id=$(printf '%040d' 0) ;;
+            digest) id=$(sha1sum <"$program" | cut -c 1-40) ;;
+            esac
+            # The header of a note of the type NT_GNU_BUILD_ID, with a name of 4 bytes and 20 of content.
+            # shellcheck disable=SC2001 # the whole match is not at hand in ${…//}
+            printf '%b' '\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0' "$(sed 's/../\\x&/g' <<<"$id")" >"$section"
+            objcopy --update-section .note.gnu.build-id="$section" "$program"
+        done
+    done
+    rm "$section"
+}
+
 # Appends to the array $build what makes `swift build` use the sanitizer $1, which may need a file in the folder $2.
 build_sanitized() {
     local method
