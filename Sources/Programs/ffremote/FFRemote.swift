@@ -75,7 +75,7 @@ struct FFRemote: ParsableCommand {
       return try Background.reporting(to: keeping.report) { ready in try serveSource(mount, ready) }
     }
     if options.isKept ?? false, Supervision.isPossible {
-      let memory = 2 * Int64(mount.options.tree.memory) + Self.memoryOfRequests
+      let memory = 2 * Int64(mount.options.memory) + Self.memoryOfRequests
       let words = ["--folder", RemoteMount.identity(of: mountpoint) ?? ""] + CommandLine.arguments.dropFirst()
       // Nothing could end a mount that refuses all requests when the other program ends.
       return try Background.start(reportingTo: { report in
@@ -93,7 +93,7 @@ struct FFRemote: ParsableCommand {
     if let lifeline { _ = fcntl(lifeline, F_SETFD, FD_CLOEXEC) }
     // Before the threads of the client exist.
     Session.blockSignals()
-    let cache = SourceCache(in: cache, size: mount.options.tree.cacheSize, isOffline: mount.options.server.isOffline)
+    let cache = SourceCache(in: cache, size: mount.options.cacheSize, isOffline: mount.options.server.isOffline)
     var source = RemoteSource(given: address, options: mount.options, cache: cache)
     source.isMounted = mount.keeping?.connection != nil
     let server = try source.find()

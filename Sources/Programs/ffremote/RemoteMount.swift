@@ -48,7 +48,7 @@ struct RemoteMount {
     let server = try makeServer()
     let address = server.address
     let tree = Tree(
-      root: try root(of: server), views: Views([], depth: 0), overrides: options.tree.overrides,
+      root: try root(of: server), views: Views([], depth: 0), overrides: options.overrides,
       isShared: options.isShared, ledger: ledger)
 
     let isOfUser = lifeline == nil

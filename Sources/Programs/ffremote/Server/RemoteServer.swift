@@ -83,8 +83,7 @@ final class RemoteServer: Sendable {
     held = UnfairLock(try Self.token(of: options.server.token))
     live = interface is ServerInterface ? LiveFolders() : nil
     walk = (interface as? S3Folder).map { FolderWalk($0) }
-    // Not by a key path: its metadata would be made while the thread of the connection makes some, which can hang.
-    listings = LRUCache(capacity: Int(min(options.tree.memory, 1 << 30)) / 2)
+    listings = LRUCache(capacity: Int(min(options.memory, 1 << 30)) / 2)
     files = LRUCache(capacity: Self.filesCapacity)
   }
 
@@ -262,20 +261,23 @@ final class RemoteServer: Sendable {
   private final class Pages: Sendable {
     private struct State {
       var items: [ServerItem] = []
-      /// The first name of the last page.
+      /// The first name and the next mark of the last page.
       var first: FileName?
+      var next: String?
     }
 
     private let state = UnfairLock(State())
 
     /// Adds a page. Returns the number of entries.
     ///
-    /// - Throws: damage if the page begins as the one before, as that of a server which would never end.
-    func add(_ page: [ServerItem]) throws(Fault) -> Int {
+    /// - Throws: damage if the page begins as the one before or has the same mark. A server that repeats a page would
+    ///   never end.
+    func add(_ page: (items: [ServerItem], next: String?)) throws(Fault) -> Int {
+      let first = page.items.first?.name
       let count = state.withLock { state -> Int? in
-        if let first = page.first?.name, first == state.first { return nil }
-        state.first = page.first?.name
-        state.items += page
+        if first != nil && first == state.first || page.next != nil && page.next == state.next { return nil }
+        (state.first, state.next) = (first, page.next)
+        state.items += page.items
         return state.items.count
       }
       guard let count else { throw Fault(.damaged, "the server repeats a page of its listing") }
@@ -312,12 +314,10 @@ final class RemoteServer: Sendable {
           if answer.head.status == 400, interface is ServerInterface { throw Fault(.system(ENOTDIR)) }
           guard answer.isSuccess else { throw fault(answer) }
           let page = try interface.listing(answer, of: path)
-          guard try pages.add(page.items) <= ServerItem.mostInFolder else {
+          guard try pages.add(page) <= ServerItem.mostInFolder else {
             throw ServerItem.tooMany
           }
           if let next = page.next {
-            // A server that repeats its mark would never end.
-            guard next != mark else { throw Fault(.damaged, "the server repeats a page of its listing") }
             return self.page(of: path, known: nil, pages, after: next, since: began, fetch)
           }
           let tag = mark == nil ? answer.head.tag : nil
