@@ -1,5 +1,6 @@
 import FileTrees
 import Foundation
+import Synchronization
 import SystemPackage
 import Testing
 
@@ -49,6 +50,29 @@ struct LibrarySearchTests {
     await expectError(.unsupported, "deep/a.zip.contents") { () throws(FileTreeError) in
       for try await _ in sample.tree.documents(matching: "x", in: "deep/a.zip.contents") {}
     }
+  }
+
+  /// A search by an index that another machine has published reads no file, and says that it is done.
+  @Test(arguments: [[1, 2], [2]]) func publishedIndexIsDoneIfItIsWhole(_ parts: [Int]) async throws {
+    let scratch = try Sample()
+    let shared = FilePath(scratch.path("shared"))
+    let sample = try Sample { $0.sharedCache = shared }
+    for number in 0..<20 { try sample.write("zeppelin \(number)", to: "note \(number).txt") }
+    for number in parts {
+      let part = try #require(FileTree.IndexPart(number, of: 2))
+      try await sample.tree.indexDocuments(part: part)
+    }
+    var options = FileTree.Options()
+    options.cache = .folder(FilePath(scratch.path("cache")))
+    options.sharedCache = shared
+    let tree = try FileTree(at: FilePath(sample.path("")), options: options)
+    let told = Mutex<[FileTree.IndexingProgress]>([])
+    let search = tree.documents(matching: "zeppelin") { progress in told.withLock { $0.append(progress) } }
+    let found = try await search.all()
+    #expect((found.count == 20) == (parts.count == 2) && !found.isEmpty)
+    #expect(told.withLock { $0.contains { $0.isDone } } == (parts.count == 2))
+    #expect(told.withLock { $0.allSatisfy { $0.files == 0 } })
+    await tree.close()
   }
 
   @Test func documentsAreFoundInParts() async throws {

@@ -205,4 +205,25 @@ import Testing
     #expect(try Index(folder: nil).texts(of: Self.source, state: [], version: 1) == nil)
     #expect(try Index(folder: "/proc/none").texts(of: Self.source, state: [], version: 1) == nil)
   }
+
+  /// A process that is being started has copies of all descriptors until it calls exec.
+  @Test func lockIsFreeOnceItIsReleased() throws {
+    try withIndex { folder, index in
+      let texts = try #require(try index.texts(of: Self.source, state: [1], version: 1))
+      func copyOfLock() throws -> Int32 {
+        let lock = try #require(texts.lock())
+        #expect(texts.lock() == nil)
+        let links = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter { name in
+          let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)")
+          return path.map { $0.hasPrefix(folder) && $0.hasSuffix("-lock") } ?? false
+        }
+        let copy = dup(try #require(links.first.flatMap { Int32($0) }))
+        withExtendedLifetime(lock) {}
+        return copy
+      }
+      let copy = try copyOfLock()
+      #expect(copy >= 0 && texts.lock() != nil)
+      close(copy)
+    }
+  }
 }

@@ -51,6 +51,12 @@ struct MessageFixture: CustomTestStringConvertible, Sendable {
       text: multi("alternative", "b", [plain("one"), "Content-Type: text/html\n\n<p>two"]),
       body: "one", html: "<p>two"),
     MessageFixture(
+      testDescription: "blank text in its character set, and HTML",
+      text: multi(
+        "alternative", "b",
+        ["Content-Type: text/plain; charset=utf-16be\nContent-Transfer-Encoding: base64\n\nACAACg==\n", html("two")]),
+      body: "two\n", html: "<p>two"),
+    MessageFixture(
       testDescription: "HTML only", text: "Content-Type: text/html\n\n<p>a &amp; b</p><p>c", body: "a & b\n\nc\n",
       html: "<p>a &amp; b</p><p>c"),
     MessageFixture(

@@ -276,6 +276,40 @@ struct DiskTests {
     }
   }
 
+  /// Files before the damage are shown, and the folder says that there may be more.
+  @Test(.enabled(if: has("arj"), "needs arj")) func listThatIsCutOrDamagedSaysSo() async throws {
+    try await withScratch { scratch in
+      let make = """
+        mkdir "$1/tree"; cd "$1/tree"; for n in 1 2 3; do echo $n > $n; done; arj a -y ../source/a.arj 1 2 3 > /dev/null
+        cd ../source; head -c -20 a.arj > cut.arj; python3 - <<'END'
+        data = bytearray(open("a.arj", "rb").read()); data[data.rindex(b"3\\0") - 10] ^= 1; open("bad.arj", "wb").write(data)
+        END
+        """
+      let made = try await shell(make, scratch.path)
+      try #require(made.status == 0, "\(made.errors)")
+      try await withMount(scratch) { mount in
+        let said = try await mount.shell(
+          """
+          for a in a cut bad; do
+            ls $a.arj.contents | tr '\\n' ' '; getfattr --only-values -n user.ffmount.state $a.arj.contents; echo
+          done
+          cat {cut,bad}.arj.contents/1; for a in cut bad; do getfattr --only-values -n user.ffmount.error $a.arj.contents; echo; done
+          """, scratch)
+        #expect(
+          said == """
+            1 2 3 exact
+            1 2 failed
+            1 2 failed
+            1
+            1
+            cut.arj: is damaged: files may be missing
+            bad.arj: is damaged: files may be missing
+
+            """)
+      }
+    }
+  }
+
   /// Only names that are not UTF-8 are in another character set.
   @Test(.enabled(if: has("mksquashfs"), "needs squashfs-tools")) func oneOddNameAffectsNoOther() async throws {
     try await withScratch { scratch in

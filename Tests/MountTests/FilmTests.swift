@@ -86,6 +86,15 @@ import Testing
       one segment alone: yes
       """
     ),
+    (
+      "subtitles",
+      """
+      02 subtitle ass.ass: yes
+      03 subtitle webvtt.vtt: yes
+      04 subtitle subrip.srt: yes
+      05 subtitle hdmv_pgs_subtitle.mkv: yes
+      """
+    ),
     // ffprobe is a player, and has gone before the film is made.
     (
       "growing",

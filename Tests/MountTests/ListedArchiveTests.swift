@@ -83,6 +83,8 @@ import Testing
     7z a -bd -tzip -mm=PPMd -mem=AES256 -psecret aes.zip ../numbers > /dev/null; umask 077; echo secret > ../password; umask 022
     7z a -bd -sinumbers pipe.7z < ../numbers > /dev/null
     cat /bin/true one.rar > rar.elf; bsdtar -C .. -cf bin.cpio --format=bin numbers; mv bin.cpio device.bin
+    bsdtar -C .. --format=xar --options xar:compression=none -cf bad.xar numbers
+    printf X | dd of=bad.xar bs=1 seek=$(($(stat -c %s bad.xar) - 5000)) conv=notrunc 2> /dev/null
     printf '\\x02\\x21\\x4c\\x18\\x06\\0\\0\\0\\x50hello' > old.lz4
     tar -C .. -cf a.tar numbers; split -b 100k -a 3 --numeric-suffixes=1 a.tar a.tar.
     printf 'dir type=dir\\n file type=file size=3 mode=0644\\n ..\\n' > list.mtree
@@ -149,9 +151,10 @@ import Testing
           for a in old.rar new.part1.rar one.rar setup.exe rar.elf device.bin a.tar.001 ppmd.zip deflate64.zip aes.zip pipe.7z; do
             cmp $a.contents/numbers "$2/numbers" && echo $a
           done
+          (cd copies.rar.contents; for f in d/before numbers hinterä; do cmp $f "$2/numbers" && stat -c '%s %h' $f; done)
           getfattr --only-values -n user.ffmount.state secret.rar.contents/numbers; echo
           cat old.lz4.contents/old; echo; find list.mtree.contents -type f
-          for f in bad.7z.contents/numbers wrong.rar.contents/numbers alone.part1.rar.contents/numbers; do
+          for f in bad.7z.contents/numbers bad.xar.contents/numbers wrong.rar.contents/numbers alone.part1.rar.contents/numbers; do
             cat $f 2>> $O/errors | wc -c; getfattr --only-values -n user.ffmount.error $f; echo
           done
           cat wrong.rar.contents/right; getfattr --only-values -n user.ffmount.error alone.part1.rar.contents; echo
@@ -170,11 +173,16 @@ import Testing
             deflate64.zip
             aes.zip
             pipe.7z
+            228894 3
+            228894 3
+            228894 3
             failed
             hello
             list.mtree.contents/dir/file
             0
             bad.7z: does not match its recorded checksum
+            0
+            bad.xar: cannot be decoded (Sumcheck error)
             0
             wrong.rar: does not match its recorded checksum
             76298

@@ -49,6 +49,47 @@ struct SumsTests {
     }
   }
 
+  /// A list that is opened after a change is that of the files as they are, or stale where its name is not looked up.
+  @Test(arguments: [
+    "echo changed > real/d/e/hello", "touch real/d/e/new", "rm real/d/e/hello", "mv real/d/e real/d/f",
+    "tar -C real -cf new.tar d; mv new.tar a.tar", "tar -C real -rf a.tar d/e/hello",
+  ])
+  func openedListFollowsItsFiles(_ change: String) async throws {
+    try await withScratch { scratch in
+      let made = try await shell(
+        "mkdir -p \"$1/source/real/d/e\"; cd \"$1/source\"; echo hello > real/d/e/hello; seq 9 > real/d/n; tar -cf a.tar real",
+        scratch.path)
+      try #require(made.status == 0, "\(made.errors)")
+      try await withMount(scratch) { mount in
+        let said = try await mount.shell(
+          """
+          cat > $O/held.py <<'END'
+          import os, subprocess, sys
+          def read(path):
+              try: return open(path).read()
+              except OSError as error: return os.strerror(error.errno)
+          names = ["real.sha256", "a.tar.sha256"]
+          held = [f"/proc/self/fd/{os.open(name, os.O_PATH)}" for name in names]
+          before = [read(name) for name in names]
+          subprocess.run(sys.argv[2], shell=True, cwd=sys.argv[1], check=True)
+          for name, path, old, folder in zip(names, held, before, ["real", "a.tar.contents"]):
+              new, reopened = read(name), read(path)
+              print(name, "changed" if new != old else "same", reopened in (new, "Stale file handle"),
+                    subprocess.run(["sha256sum", "-c", "--quiet"], cwd=folder, input=new, text=True).returncode)
+          END
+          python3 $O/held.py "$S" '\(change)'
+          """, scratch)
+        let isArchive = change.hasPrefix("tar")
+        #expect(
+          said == """
+            real.sha256 \(isArchive ? "same" : "changed") True 0
+            a.tar.sha256 \(isArchive ? "changed" : "same") True 0
+
+            """)
+      }
+    }
+  }
+
   /// A file that cannot be read makes its line an error, and no other.
   @Test func unreadableFileFailsItsLine() async throws {
     try await withScratch { scratch in

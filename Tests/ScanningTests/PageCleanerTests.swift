@@ -62,6 +62,33 @@ import WorkerKit
     }
   }
 
+  /// The border between a page and a dark surface is blurred. No gray line remains where it was, on any side.
+  @Test func blurAtEdgesIsWhite() throws {
+    let (width, height) = (900, 700)
+    var bytes = [UInt8](repeating: 235, count: width * height)
+    for y in 100..<600 where y % 20 < 8 { for x in 100..<800 where x % 11 < 6 { bytes[y * width + x] = 30 } }
+    // Of every level, from that of the surface to that of paper.
+    func level(_ place: Int) -> UInt8 { UInt8(20 + place * 215 / 300) }
+    for place in 300..<600 {
+      for (index, value) in [20, 20, level(place - 300)].enumerated() {
+        for at in [
+          place * width + index, place * width + width - 1 - index, index * width + place,
+          (height - 1 - index) * width + place,
+        ] { bytes[at] = value }
+      }
+    }
+    let photo = try #require(Samples(width: width, height: height, bands: 1, bytes: bytes))
+    let corners = [(0, 0), (width, 0), (width, height), (0, height)].map { Point(Double($0), Double($1)) }
+    let page = try PageCleaner.clean(photo, to: Quadrilateral(corners), .gray).samples
+    let rims = (0..<page.height).flatMap { y in
+      (0..<page.width).filter { min($0, page.width - 1 - $0, y, page.height - 1 - y) < 6 }.map {
+        (x: $0, y: y, level: page.bytes[y * page.width + $0])
+      }
+    }
+    let grays = rims.filter { $0.level < 250 }
+    #expect(grays.isEmpty, "\(grays.count): \(grays.prefix(5))")
+  }
+
   @Test func specksAreRemovedAndDotsAreKept() throws {
     var bytes = [UInt8](repeating: 0xFF, count: 8 * 64)
     bytes[10 * 8 + 2] = 0b1101_1111

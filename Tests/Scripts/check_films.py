@@ -158,6 +158,18 @@ def folders():
     check("one segment alone", len(pictures(mount / "long.avi.hls/00002.ts")) == 150)
 
 
+def subtitles():
+    """Each track has the coding, styles and positions that it has in the film."""
+    def packets(path, number):
+        lines = run("ffmpeg", "-nostdin", "-v", "error", "-i", path, "-map", f"0:s:{number}", "-c", "copy", "-f", "framecrc", "-")
+        # The unit of times differs.
+        return [line.split(",")[4:] or line for line in lines.splitlines() if not line.startswith("#tb")]
+
+    tracks = sorted(path for path in (mount / "subtitled.mkv.streams").iterdir() if "subtitle" in path.name)
+    for number, track in enumerate(tracks):
+        check(track.name, packets(track, 0) == packets(source / "subtitled.mkv", number))
+
+
 def growing():
     path = mount / "slow.avi.as-webm"
     print(codecs(path))

@@ -3,6 +3,7 @@
 Makes short films: one with all that Matroska has a place for, some as older cameras, discs and broadcasts have them.
 """
 import pathlib
+import struct
 import subprocess
 import sys
 
@@ -29,6 +30,17 @@ film("plain.mkv", "-c:v", "libx264", "-bf", "2", "-g", "25", "-c:a", "aac", "-ac
 ffmpeg("-i", "plain.mkv", "-i", "words.srt", "-i", "chapters", "-map", "0", "-map", "1", "-map_metadata", "2",
        "-c", "copy", "-attach", "notes.txt", "-metadata:s:3", "mimetype=text/plain", "-metadata:s:a:0", "language=eng",
        "-metadata:s:s:0", "language=deu", "-disposition:a:0", "default", "film.mkv")
+# Subtitles of every coding that has a file of its own: with styles, with positions, and pictures.
+(folder / "styled.ass").write_text(
+    "[Script Info]\nScriptType: v4.00+\n\n[V4+ Styles]\nFormat: Name, Fontname, Fontsize, PrimaryColour, Bold, Alignment\n"
+    "Style: Loud,Arial,40,&H0000FFFF,-1,8\n\n[Events]\nFormat: Layer, Start, End, Style, Name, Text\n"
+    "Dialogue: 0,0:00:00.20,0:00:01.00,Loud,,{\\pos(20,30)}Hello\n")
+(folder / "placed.vtt").write_text("WEBVTT\n\nfirst\n00:00:00.200 --> 00:00:01.000 line:10% align:start\n<b>Hello</b>\n")
+(folder / "drawn.sup").write_bytes(
+    b"".join(b"PG" + struct.pack(">IIBH", 18000, 0, kind, len(data)) + data for kind, data in [
+        (0x16, struct.pack(">HHBHBBBB", 160, 120, 16, 0, 0x80, 0, 0, 0)), (0x80, b"")]))
+ffmpeg("-i", "plain.mkv", "-i", "styled.ass", "-i", "placed.vtt", "-i", "words.srt", "-i", "drawn.sup", "-map", "0:v",
+       *[word for number in range(1, 5) for word in ("-map", str(number))], "-c", "copy", "subtitled.mkv")
 # The option of FFmpeg 6 and later; before, the tag.
 if "-display_rotation" in subprocess.run(["ffmpeg", "-v", "error", "-h", "full"], capture_output=True, text=True).stdout:
     ffmpeg("-display_rotation:v", "-90", "-i", "plain.mkv", "-an", "-c", "copy", "turned.mp4")
@@ -50,5 +62,5 @@ ffmpeg("-f", "lavfi", "-i", "anullsrc=r=8000:cl=mono", "-i", "late", "-t", "3662
 for name, tone in [("clip1", 300), ("clip2", 400), ("clip10", 500)]:
     (folder / "clips").mkdir(exist_ok=True)
     ffmpeg("-i", "plain.mkv", "-c", "copy", f"clips/{name}.mkv")
-for name in ["words.srt", "notes.txt", "chapters"]:
+for name in ["words.srt", "styled.ass", "placed.vtt", "drawn.sup", "notes.txt", "chapters"]:
     (folder / name).unlink()

@@ -2,7 +2,7 @@
 
 old.rar with old.r00 and old.r01 (version 4), new.part1.rar to new.part3.rar (version 5), one.rar and wrong.rar, of which the
 checksum is not that of the bytes, and behind it a file that is right; alone.part1.rar, of which the rest is missing; secret.rar,
-which says that it is encrypted.
+which says that it is encrypted; copies.rar (version 5) with two copies of the file, before and behind it.
 """
 import os
 import struct
@@ -37,17 +37,27 @@ def number(value):
     return found + bytes([value])
 
 
-def block5(kind, flags, rest, data=b""):
-    body = number(kind) + number(flags) + (number(len(data)) if flags & 2 else b"") + rest
+def block5(kind, flags, rest, data=b"", more=b""):
+    sizes = (number(len(more)) if flags & 1 else b"") + (number(len(data)) if flags & 2 else b"")
+    body = number(kind) + number(flags) + sizes + rest + more
     body = number(len(body)) + body
     return struct.pack("<I", zlib.crc32(body)) + body + data
 
 
+def file5(name, size, check):
+    return number(4) + number(size) + number(0o100644) + struct.pack("<I", check) + number(0) + number(1) + number(len(name)) + name
+
+
+def copy5(name, original):
+    """A file that RAR's -oi has stored once already: a redirection of type 5."""
+    record = number(5) + number(5) + number(0) + number(len(original)) + original
+    return block5(2, 3, file5(name, len(content), whole), more=number(len(record)) + record)
+
+
 def archive5(part, flags, index, check):
-    words = number(4) + number(len(content)) + number(0o100644) + struct.pack("<I", check)
-    words += number(0) + number(1) + number(len(NAME)) + NAME
     main = number(1 if index == 0 else 3) + (number(index) if index else b"")
     goes_on = 1 if flags & 0x10 else 0
+    words = file5(NAME, len(content), check)
     return b"Rar!\x1a\x07\x01\0" + block5(1, 0, main) + block5(2, 2 | flags, words, part) + block5(5, 0, number(goes_on))
 
 
@@ -74,3 +84,5 @@ write(
     "wrong.rar",
     archive4([file4(NAME, content, 0, len(content), whole ^ 1), file4(b"right", b"right\n", 0, 6, zlib.crc32(b"right\n"))]))
 write("secret.rar", archive4([file4(NAME, content, 4, len(content), whole)]))
+files = copy5(b"d/before", NAME) + block5(2, 2, file5(NAME, len(content), whole), content) + copy5("hinter\u00e4".encode(), NAME)
+write("copies.rar", b"Rar!\x1a\x07\x01\0" + block5(1, 0, number(0)) + files + block5(5, 0, number(0)))

@@ -136,7 +136,11 @@ public final class TextIndexLock: Sendable {
   static func remove(_ path: String) { _ = unsafe unlink(path + suffix) }
 
   deinit {
-    if descriptor >= 0 { close(descriptor) }
+    if descriptor >= 0 {
+      // Unlocked explicitly: a child process that has not called exec yet may have the descriptor, too.
+      flock(descriptor, LOCK_UN)
+      close(descriptor)
+    }
     release()
   }
 }

@@ -18,7 +18,9 @@ extension ArchiveFile {
     }
     record.path = unsafe Self.text(archive_entry_pathname(entry), archive_entry_pathname_w(entry))
     switch record.kind {
-    case .hardLink: record.text = unsafe Self.text(archive_entry_hardlink(entry), archive_entry_hardlink_w(entry))
+    case .hardLink:
+      record.text =
+        unsafe copies[number] ?? Self.text(archive_entry_hardlink(entry), archive_entry_hardlink_w(entry))
     case .link: record.text = unsafe Self.text(archive_entry_symlink(entry), archive_entry_symlink_w(entry))
     case .special: record.text = Array(special.utf8)
     case .file, .folder, .end: break
@@ -35,9 +37,6 @@ extension ArchiveFile {
     return record
   }
 
-  /// Whether the entry records its size.
-  var hasSize: Bool { unsafe archive_entry_size_is_set(entry) != 0 }
-
   // AE_IFDIR and so on are macros that are not imported.
   private static let folder: mode_t = 0o040000
   private static let link: mode_t = 0o120000
@@ -47,7 +46,7 @@ extension ArchiveFile {
   private static let socket: mode_t = 0o140000
 
   private var kind: EntryRecord.Kind {
-    if unsafe archive_entry_hardlink(entry) != nil { return .hardLink }
+    if unsafe copies[number] != nil || archive_entry_hardlink(entry) != nil { return .hardLink }
     switch unsafe archive_entry_filetype(entry) {
     case Self.folder: return .folder
     case Self.link: return .link

@@ -243,6 +243,10 @@ internal import WorkerKit
   private(set) lazy var encrypted: Set<Int> =
     format == ARCHIVE_FORMAT_RAR_V5 ? RarHeader.encrypted5(input) : []
 
+  /// The paths of the entries that entries without bytes are copies of, by entry number.
+  private(set) lazy var copies: [Int: [UInt8]] =
+    format == ARCHIVE_FORMAT_RAR_V5 ? RarHeader.copies5(input) : [:]
+
   /// Whether the input is a part of a RAR archive and the part that follows it is missing.
   var lacksNextPart: Bool {
     switch format {

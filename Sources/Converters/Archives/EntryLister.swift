@@ -25,7 +25,7 @@ public struct EntryLister {
     do throws(JobFailure) {
       while try archive.next() {
         var record = archive.record
-        if record.room > 0 || !archive.hasSize { place(&record) }
+        if record.room > 0 { place(&record) }
         try write(record)
       }
     } catch {
@@ -49,17 +49,14 @@ public struct EntryLister {
   }
 
   /// Determines the offset of a file's bytes if the archive stores them contiguously and without compression.
-  /// Determines their number if it is not recorded.
   private func place(_ record: inout EntryRecord) {
-    let isMeasured = !archive.hasSize && record.kind == .file
-    guard isMeasured || archive.isPlain else { return }
-    let most = EntryRecord.largestContent(ofArchiveOf: Int64(archive.input.count))
+    guard archive.isPlain else { return }
     var (start, end): (Int64?, Int64) = (nil, 0)
-    let expected = archive.isPlain ? CpioHeader.sum(archive.input, at: archive.headerPlace) : nil
+    let expected = CpioHeader.sum(archive.input, at: archive.headerPlace)
     var sum: UInt32 = 0
-    var isWhole = archive.isPlain
+    var isWhole = true
     do throws(JobFailure) {
-      while isWhole || isMeasured || expected != nil, let block = unsafe try archive.block() {
+      while isWhole || expected != nil, let block = unsafe try archive.block() {
         let count = unsafe Int64(block.bytes.count)
         if count == 0 { continue }
         let place = unsafe archive.place(of: block)
@@ -68,13 +65,8 @@ public struct EntryLister {
         end = unsafe max(end, block.offset + count)
         // The library copies the bytes of small archives, whose blocks then have no offset.
         if expected != nil { sum = unsafe block.bytes.reduce(sum) { $0 &+ UInt32($1) } }
-        if end > most { throw JobFailure(.limit, "is larger than \(most) bytes") }
       }
-    } catch {
-      isWhole = false
-      if error.failure == .limit { record.flags.insert(.isExcessive) }
-    }
-    if isMeasured { record.size = end }
+    } catch { isWhole = false }
     if let expected { record.flags.insert(expected == sum && end == record.size ? .isChecked : .isWrong) }
     guard isWhole, let start, end == record.size else { return }
     record.flags.insert(.isStored)

@@ -69,14 +69,13 @@ public struct MemberWriter {
   /// Writes the entry. Returns false if no more entries are to be read.
   private mutating func take() throws(JobFailure) -> Bool {
     let record = archive.record
-    var room = record.room
-    guard room > 0 || !archive.hasSize && record.kind == .file else { return true }
+    let room = record.room
+    guard room > 0 else { return true }
     let start = place
     if record.flags.contains(.isEncrypted) {
       place = start + room
       return faults.add(MemberFaults.Member(number: archive.number, good: 0, reason: EntryRecord.encryption))
     }
-    if !archive.hasSize { room = EntryRecord.largestContent(ofArchiveOf: Int64(archive.input.count)) }
     var (end, reason): (Int64, String?) = (0, nil)
     let expected = archive.uncheckedSums[archive.number].flatMap { $0.size == room ? $0.crc : nil }
     var sum = CRC32()
@@ -103,9 +102,8 @@ public struct MemberWriter {
       guard error.failure == .damaged else { throw error }
       reason = error.reason
       // If all bytes exist but do not match their checksum, any of them may be wrong.
-      if archive.isWrong || archive.hasSize && end >= room { end = 0 }
+      if archive.isWrong || end >= room { end = 0 }
     }
-    if !archive.hasSize { room = end }
     if reason == nil, end < room, !archive.endsInHoles {
       reason = "ends after \(end) of \(room) bytes" + (archive.lacksNextPart ? ": the next part is missing" : "")
     }

@@ -99,35 +99,34 @@ enum RarHeader {
   }
 
   /// Returns the numbers of the encrypted entries of version 5, which the library does not report.
-  static func encrypted5(_ input: JobInput) -> Set<Int> { entries5(input, where: \.isEncrypted) }
+  static func encrypted5(_ input: JobInput) -> Set<Int> { Set(files5(input) { $0.isEncrypted ? true : nil }.keys) }
 
   /// Returns the numbers of the entries of version 5 that have no checksum.
-  static func unchecked5(_ input: JobInput) -> Set<Int> { entries5(input) { !$0.hasSum } }
+  static func unchecked5(_ input: JobInput) -> Set<Int> { Set(files5(input) { $0.hasSum ? nil : true }.keys) }
 
-  private static func entries5(_ input: JobInput, where isWanted: (Header5) -> Bool) -> Set<Int> {
-    var (place, number, found) = (startSize5, -1, Set<Int>())
-    while let header = Header5(input, at: place), header.end > place, header.end <= input.count {
-      place = header.type == 5 ? placeBehindZeros(input, from: header.end) + startSize5 : header.end
-      // A file continued from an earlier part is not a separate entry.
-      guard header.type == 2, header.flags & 8 == 0 else { continue }
-      number += 1
-      if isWanted(header) { found.insert(number) }
-    }
-    return found
-  }
+  /// Returns the paths of the entries that entries of version 5 are copies of, by entry number. RAR stores identical
+  /// files once (`-oi`). The library shows the copies as empty files.
+  static func copies5(_ input: JobInput) -> [Int: [UInt8]] { files5(input, \.original) }
 
   /// Returns the CRC-32 and size of stored (uncompressed) files of version 5, by entry number. The library checks only
   /// those of compressed files.
   static func storedSums5(_ input: JobInput) -> [Int: (crc: UInt32, size: Int64)] {
-    var (place, number, sums) = (startSize5, -1, [Int: (crc: UInt32, size: Int64)]())
+    // A file that continues in another part has its sum in the last one.
+    files5(input) { $0.isEncrypted ? nil : $0.storedSum }
+  }
+
+  /// Returns a property of the headers of files of version 5, by entry number. Of a file that continues in other parts,
+  /// the last header that has it counts.
+  private static func files5<Value>(_ input: JobInput, _ value: (Header5) -> Value?) -> [Int: Value] {
+    var (place, number, values) = (startSize5, -1, [Int: Value]())
     while let header = Header5(input, at: place), header.end > place, header.end <= input.count {
       place = header.type == 5 ? placeBehindZeros(input, from: header.end) + startSize5 : header.end
       guard header.type == 2 else { continue }
+      // A file continued from an earlier part is not a separate entry.
       if header.flags & 8 == 0 { number += 1 }
-      // A file that continues in another part has its sum in the last one.
-      if let sum = header.storedSum, !header.isEncrypted { sums[number] = sum }
+      if let value = value(header) { values[number] = value }
     }
-    return sums
+    return values
   }
 
   /// Returns whether the last part of an archive of version 5 states that another part follows.
@@ -164,6 +163,8 @@ private struct Header5 {
   let hasSum: Bool
   /// The flags of an archive header or an end header.
   private(set) var own: UInt64?
+  /// The path of the entry that a file is a copy of. `nil` if the file has bytes of its own.
+  let original: [UInt8]?
   /// The CRC-32 and size of a stored (uncompressed) file. `nil` if the header has none.
   let storedSum: (crc: UInt32, size: Int64)?
   /// The offset of the next header.
@@ -216,6 +217,7 @@ private struct Header5 {
     self.flags = flags
     var isEncrypted = false
     var hasSum = own.map { $0 & 4 != 0 } ?? false
+    var original: [UInt8]?
     if type == 2, extraSize > 0, extraSize <= size {
       place = content + Int(size - extraSize)
       // Records have a size, and then a type.
@@ -224,10 +226,15 @@ private struct Header5 {
         let record = number()
         if record == 1 { isEncrypted = true }
         if record == 2 { hasSum = true }
+        // A redirection has its type, flags, and a name.
+        if record == 5, number() == 5, number() != nil, let length = number(), length <= size {
+          original = unsafe Array(input.bytes[min(place, input.count)...].prefix(Int(length)))
+        }
         place = next
       }
     }
     self.isEncrypted = isEncrypted
+    self.original = original
     self.hasSum = hasSum
   }
 }

@@ -95,9 +95,7 @@ struct MessageContents {
   /// Returns whether a text part is only white space. Long parts are not checked.
   private func isBlank(_ number: Int) throws(Fault) -> Bool {
     let part = parts[number]
-    guard part.kind == .plain, inlineFiles[number] == nil, part.body.upperBound - part.body.lowerBound <= 1024 else {
-      return false
-    }
+    guard part.kind == .plain, part.body.upperBound - part.body.lowerBound <= 1024 else { return false }
     let text = try part.decoded(from: source, isQuoted: isQuoted)
     let bytes = try text.bytes(at: 0, count: Int(min(text.size, 1024)))
     return Charset.text(bytes[...], named: part.charset.map { Array($0.utf8)[...] }).allSatisfy(\.isWhitespace)
