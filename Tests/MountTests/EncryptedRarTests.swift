@@ -27,6 +27,8 @@ import Testing
           ls -s1 files.rar.contents/d | wc -l; cat files.rar.contents/d/empty bare.rar.contents/d/gr*.txt
           cat old-packed.rar.contents/letter.txt; sort -u old-packed.rar.contents/long.txt; wc -c < old-packed.rar.contents/long.txt
           cat old-solid.rar.contents/letter.txt; getfattr --only-values -n user.ffmount.error old-solid.rar.contents; echo
+          cat old-wrong.rar.contents/letter.txt 2>> $O/errors | wc -c; sort -u old-wrong.rar.contents/long.txt
+          getfattr --only-values -n user.ffmount.error old-wrong.rar.contents/letter.txt; echo
           cat unchecked.rar.contents/letter.txt; cat mixed.rar.contents/letter.txt
           for f in mixed.rar.contents/second.txt slow.rar.contents/letter.txt; do
             cat $f; getfattr --only-values -n user.ffmount.error $f | grep -o 'and no known password fits'
@@ -43,6 +45,8 @@ import Testing
             plain
             \(Self.letter)\(Self.letter)9600
             \(Self.letter)old-solid.rar: cannot be read (RAR solid archive support unavailable.)
+            0
+            \(Self.letter)old-wrong.rar: cannot be decoded (File CRC error)
             \(Self.letter)\(Self.letter)cat: mixed.rar.contents/second.txt: Permission denied
             and no known password fits
             cat: slow.rar.contents/letter.txt: Permission denied

@@ -191,11 +191,11 @@ class OldArchive:
         self.data += block + data
         return self
 
-    def file(self, name, data, is_encrypted=True, is_packed=False):
+    def file(self, name, data, is_encrypted=True, is_packed=False, flaw=0):
         stored = old_packed(data) if is_packed else data
         stored = aes(self.key, self.vector, stored) if is_encrypted else stored
         fields = struct.pack(
-            "<IIBIIBBHI", len(stored), len(data), 3, zlib.crc32(data), 0x50000000, 29, 0x33 if is_packed else 0x30, len(name),
+            "<IIBIIBBHI", len(stored), len(data), 3, zlib.crc32(data) ^ flaw, 0x50000000, 29, 0x33 if is_packed else 0x30, len(name),
             0o100644)
         flags = 0x8000 | (0x404 if is_encrypted else 0) | (0x10 if self.solid and self.count else 0)
         self.count += 1
@@ -220,6 +220,8 @@ Archive().file(b"letter.txt", text, Keys(rounds=24)).write("slow.rar")
 Archive().file(b"letter.txt", text).file(b"noise.bin", noise).write("plain.rar")
 for name, hides in [("old.rar", False), ("old-headers.rar", True)]:
     OldArchive(random.randbytes(8), hides).file(b"d\\letter.txt", text).file(b"d\\noise.bin", noise).write(name)
+made = OldArchive(b"").file(b"letter.txt", text, False, True, flaw=1)
+made.file(b"long.txt", text * 400, False, True).write("old-wrong.rar")
 for name, solid in [("old-packed.rar", False), ("old-solid.rar", True)]:
     made = OldArchive(random.randbytes(8), is_solid=solid)
     made.file(b"letter.txt", text, is_packed=True).file(b"long.txt", text * 400, is_packed=True).write(name)
