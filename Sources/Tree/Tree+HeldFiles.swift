@@ -22,15 +22,15 @@ extension Tree {
     _ id: UInt64, flags: Int32, _ needed: UInt16, for caller: Credentials?, _ record: ChangeRecord? = nil
   ) throws(Fault) -> OpenFile {
     let node = try node(id, .blocking)
-    guard let writing, let file = node.item as? RealFile else { throw .unchangeable() }
+    guard writing != nil, let file = node.item as? RealFile else { throw .unchangeable() }
     guard file.kind == .file else { throw .notOpened }
     let wanted = flags & (O_ACCMODE | O_SYNC)
     let author = caller.map { FileOwner(user: $0.user, group: $0.group) }
     var opened: Descriptor?
-    do throws(Fault) { opened = try open(file, node, writing, flags: wanted) } catch {
+    do throws(Fault) { opened = try open(file, node, flags: wanted) } catch {
       // Each write specifies whether it appends, but the file may be append-only.
       guard error.kind == .system(EPERM), flags & O_APPEND != 0 else { throw error }
-      opened = try open(file, node, writing, flags: wanted | O_APPEND)
+      opened = try open(file, node, flags: wanted | O_APPEND)
     }
     guard let descriptor = opened.take() else { throw .stale }
     if let caller {
@@ -52,8 +52,8 @@ extension Tree {
     return try hold(descriptor, as: node, status, accessMode: flags & O_ACCMODE)
   }
 
-  private func open(
-    _ file: RealFile, _ node: Node, _ writing: WriteState, flags: Int32
+  fileprivate func open(
+    _ file: RealFile, _ node: Node, flags: Int32
   ) throws(Fault) -> Descriptor {
     do throws(Fault) {
       return try byName(node, file) { (file) throws(Fault) in
@@ -106,11 +106,11 @@ extension Tree.OpenFile {
   /// All open files of the node have the same one. If no other is open, `lend` creates it from a descriptor. In a
   /// shared mount, `lend` is called without CAP_FSETID, so that changes clear set-ID bits. `lend` must not block.
   public func lent<Object: AnyObject & Sendable>(_ lend: (Int32) -> Object?) -> Object? {
-    guard let held else { return nil }
+    guard held != nil, let file = node.item as? RealFile else { return nil }
     var object: Object?
     if node.opened.mayBeLent {
       // A separate open file description: locks and write access end only with its last reference.
-      guard let own = try? FileChanges.open(held.raw, flags: O_RDONLY) else { return nil }
+      guard let own = try? tree.open(file, node, flags: O_RDONLY) else { return nil }
       let raw = own.raw
       object = node.opened.lend { tree.isShared ? FileOwner.changeAsAnyone { lend(raw) } : lend(raw) } as? Object
     } else {

@@ -131,11 +131,16 @@ extension Tree {
     try checkChange(in: node, for: caller)
     let removed = isFolder ? held(name, in: node) : nil
     if let record {
-      let inode = try real.inode(of: name)
-      if let before = record.inherited, before.isDone || before.first != 0 && before.first != inode {
+      if let before = record.inherited, try before.isRemoved(real.inode(of: name)) {
         return nodes.remove(name, in: node)
       }
-      record.begin(inode)
+      // If another program has changed the name since it was looked up, the next process finds neither the state before
+      // nor that after the change, and throws EIO.
+      if let inode = nodes.inode(named: name, in: node) {
+        record.begin(inode)
+      } else {
+        record.begin(try real.inode(of: name))
+      }
     }
     do throws(Fault) {
       try real.place.withDescriptor { (place) throws(Fault) in
@@ -170,7 +175,7 @@ extension Tree {
           let (now, new) = (try real.inode(of: name), try newReal.inode(of: newName))
           let isDone = try before.isRenamed(now, new, isExchange: isExchange)
           // The process that renamed the file may have updated the table, too.
-          if isDone, nodes.isFile(before.first, named: newName, in: newNode) { return true }
+          if isDone, nodes.inode(named: newName, in: newNode) == before.first { return true }
           if isDone {
             nodes.move(name, in: node, to: newName, in: newNode, isExchange: isExchange)
             return true
@@ -325,6 +330,14 @@ extension RealFolder {
 }
 
 extension ChangeRecord.Inherited {
+  /// Returns whether the name was removed, given its inode. Throws EIO if that cannot be determined.
+  fileprivate func isRemoved(_ now: UInt64) throws(Fault) -> Bool {
+    if isDone || first != 0 && now == 0 { return true }
+    // Removing a missing name fails again.
+    if first == 0 || now == first { return false }
+    throw Fault(.system(EIO), "the file was changed by another program")
+  }
+
   /// Returns whether the rename was executed, given the inodes of both names. Throws EIO if that cannot be determined.
   fileprivate func isRenamed(_ now: UInt64, _ new: UInt64, isExchange: Bool) throws(Fault) -> Bool {
     if isDone { return true }

@@ -111,6 +111,32 @@ import Threads
     }
   }
 
+  @Test func unrecordedRemoveIsAccepted() throws {
+    try inherit { source, tree, record in
+      try source.write("one", "1")
+      _ = try tree.lookUp("one", in: Tree.root, .blocking)
+      try tree.remove("one", in: Tree.root, isFolder: false, for: nil, record)
+      try source.write("two", "2")
+      record.begin(try Descriptor.open(path: source.path + "/two", for: .place).status().inode)
+      #expect(unsafe unlink(source.path + "/two") == 0)
+    } then: { _, tree, record in
+      try tree.remove("two", in: Tree.root, isFolder: false, for: nil, record)
+    }
+  }
+
+  /// Another program has replaced the file since it was looked up, or since it was removed.
+  @Test func ambiguousRepeatedRemoveIsRefused() throws {
+    try inherit { source, _, record in
+      try source.write("one", "1")
+      record.begin(1)
+    } then: { source, tree, record in
+      #expect(throws: Fault.self) {
+        try tree.remove("one", in: Tree.root, isFolder: false, for: nil, record)
+      }
+      #expect(unsafe access(source.path + "/one", F_OK) == 0)
+    }
+  }
+
   /// Nothing, a part, or all of it was appended when the process died.
   @Test(arguments: ["", "ab", "abcd"]) func repeatedAppendWritesBytesOnce(done: String) throws {
     try inherit { source, _, record in

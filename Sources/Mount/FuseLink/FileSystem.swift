@@ -34,6 +34,12 @@ public protocol FileSystem: AnyObject, Sendable {
   /// and each file. Called before any request is answered, except requests about names that an earlier process left.
   /// May block.
   func inherit(_ body: (UInt64, AnyObject) -> Void)
+  /// Records for the next process the number that the kernel is about to receive for an open file or directory. `lent`
+  /// is the ID of its backing file.
+  func note(_ handle: AnyObject, number: UInt64, lent: Int32?)
+  /// Records that the kernel has released an open file or directory, and ends the locks that were set through it. Other
+  /// threads may still use the object.
+  func noteReleased(_ handle: AnyObject)
   /// Answers READ with `count` bytes at `offset`, or fewer at the end of the file.
   func read(_ request: consuming Request, _ handle: AnyObject, offset: Int64, count: Int)
   /// Answers LSEEK with the next data or hole of a file from `offset` on, as for SEEK_DATA and SEEK_HOLE of lseek(2).
@@ -53,16 +59,9 @@ public protocol FileSystem: AnyObject, Sendable {
   func statistics(_ request: consuming Request)
 }
 
-/// An open file that is recorded for the next process, and that may have locks.
-public protocol NumberedHandle: AnyObject {
-  /// Records the handle that the kernel is about to receive. `lent` is the ID of its backing file.
-  func note(_ number: UInt64, lent: Int32?)
-  /// Records that the kernel has released the handle, and ends the locks that were set through it. Other threads may
-  /// still use the object.
-  func noteReleased()
-}
-
 extension FileSystem {
   public func inherit(_ body: (UInt64, AnyObject) -> Void) {}
+  public func note(_ handle: AnyObject, number: UInt64, lent: Int32?) {}
+  public func noteReleased(_ handle: AnyObject) {}
   public var isWritable: Bool { false }
 }

@@ -148,17 +148,9 @@ extension Operations {
     _ request: fuse_req_t, _ node: UInt64, _ info: UnsafeMutablePointer<fuse_file_info>, isFolder: Bool = false,
     _ body: @escaping @Sendable (any WritableFileSystem, consuming Request, AnyObject) -> Void
   ) {
-    unsafe withOpened(request, node, info, isFolder: isFolder) { fileSystem, request, handle in
-      guard let writable = fileSystem as? any WritableFileSystem else { return request.reply(error: EROFS) }
+    guard let writable = unsafe writable(request) else { return }
+    unsafe withOpened(request, node, info, isFolder: isFolder) { _, request, handle in
       body(writable, request, handle)
     }
-  }
-
-  /// Returns the file system, which is writable if these callbacks are in the table.
-  private static func writable(_ request: fuse_req_t) -> (any WritableFileSystem)? {
-    let fileSystem = unsafe fileSystem(request)
-    if let writable = fileSystem as? any WritableFileSystem { return writable }
-    _ = unsafe fuse_reply_err(request, EROFS)
-    return nil
   }
 }

@@ -58,7 +58,9 @@ enum Operations {
     }
     unsafe table.release = { request, _, info in
       guard let request = unsafe request, let info = unsafe info else { return }
-      (unsafe Operations.handle(request, info) as? any NumberedHandle)?.noteReleased()
+      if let handle = unsafe Operations.handle(request, info) {
+        unsafe Operations.fileSystem(request).noteReleased(handle)
+      }
       unsafe Operations.handles(request).release(info.pointee.fh)
       unsafe Request(request).reply(error: 0)
     }
@@ -126,6 +128,13 @@ enum Operations {
   static func fileSystem(_ request: fuse_req_t) -> any FileSystem {
     // Passed to fuse_session_new, never nil.
     unsafe fileSystem(fuse_req_userdata(request)!)
+  }
+
+  /// Returns the file system, which is writable if the callbacks of writable ones are in the table.
+  static func writable(_ request: fuse_req_t) -> (any WritableFileSystem)? {
+    if let writable = unsafe anchor(fuse_req_userdata(request)!).writable { return writable }
+    _ = unsafe fuse_reply_err(request, EROFS)
+    return nil
   }
 
   static func slots(_ request: fuse_req_t) -> RequestSlots? { unsafe anchor(fuse_req_userdata(request)!).slots }

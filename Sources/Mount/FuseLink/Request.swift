@@ -164,11 +164,12 @@ internal import Glibc
   }
 
   /// Replies with bytes, followed by a handle.
-  private consuming func reply(_ bytes: [UInt8], handle: AnyObject, _ options: OpenOptions) -> Bool {
+  private consuming func reply(_ bytes: consuming [UInt8], handle: AnyObject, _ options: OpenOptions) -> Bool {
     let handles = unsafe Operations.handles(raw)
     let number = handles.number(handle)
-    if record != nil { (handle as? any NumberedHandle)?.note(number, lent: options.lent?.id) }
-    let bytes = bytes + options.opened(number)
+    if record != nil { unsafe Operations.fileSystem(raw).note(handle, number: number, lent: options.lent?.id) }
+    var bytes = bytes
+    options.appendOpened(number, to: &bytes)
     note(0) { bytes }
     if reply(all: bytes) { return true }
     // The caller was interrupted, so no release will follow.
@@ -239,16 +240,16 @@ internal import Glibc
 }
 
 extension Request.OpenOptions {
-  /// Returns struct fuse_open_out: u64 handle, u32 flags, s32 backing ID. libfuse before 3.17 cannot reply with a
+  /// Appends struct fuse_open_out: u64 handle, u32 flags, s32 backing ID. libfuse before 3.17 cannot reply with a
   /// backing file.
-  fileprivate func opened(_ handle: UInt64) -> [UInt8] {
+  fileprivate func appendOpened(_ handle: UInt64, to bytes: inout [UInt8]) {
     // FOPEN_NOFLUSH: a file that is only read has nothing to flush, which saves one request per close. FOPEN_DIRECT_IO
     // does not affect mappings of backing files.
     var flags: UInt64 = (flushes ? 0 : 1 << 5) | (hasOpenEnd ? 1 : 0)
     // FOPEN_PASSTHROUGH, or FOPEN_KEEP_CACHE and FOPEN_CACHE_DIR.
     flags |= lent != nil ? 1 << 7 : (keepsCache ? 1 << 1 : 0) | (cachesListing ? 1 << 3 : 0)
-    let words = [handle, flags | UInt64(UInt32(bitPattern: lent?.id ?? 0)) << 32]
-    return unsafe words.withUnsafeBytes { unsafe Array($0) }
+    let words = (handle, flags | UInt64(UInt32(bitPattern: lent?.id ?? 0)) << 32)
+    unsafe withUnsafeBytes(of: words) { unsafe bytes.append(contentsOf: $0) }
   }
 }
 
@@ -261,13 +262,14 @@ extension Request.Node {
     return entry[24..<32] + entry[36..<40] + [0, 0, 0, 0] + entry[40...]
   }
 
-  /// The bytes of struct fuse_entry_out, with which an entry of readdirplus begins.
+  /// The bytes of struct fuse_entry_out, with which an entry of readdirplus begins. The array has room for a struct
+  /// fuse_open_out.
   fileprivate var bytes: [UInt8] {
-    var (entry, memory) = (parameters, [UInt8](repeating: 0, count: 160))
-    unsafe memory.withUnsafeMutableBytes {
-      _ = unsafe fuse_add_direntry_plus(
-        nil, $0.baseAddress?.assumingMemoryBound(to: CChar.self), $0.count, "", &entry, 0)
+    var entry = parameters
+    return unsafe [UInt8](unsafeUninitializedCapacity: 160) { buffer, count in
+      let memory = unsafe UnsafeMutableRawBufferPointer(buffer).baseAddress?.assumingMemoryBound(to: CChar.self)
+      _ = unsafe fuse_add_direntry_plus(nil, memory, buffer.count, "", &entry, 0)
+      count = 128
     }
-    return Array(memory[..<128])
   }
 }

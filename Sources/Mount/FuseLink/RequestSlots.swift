@@ -3,6 +3,7 @@ internal import CPosix
 public import Files
 internal import Glibc
 internal import Locks
+internal import Synchronization
 
 /// The kernel's unanswered requests, in memory that outlives the process, so that the next process can answer them. The
 /// kernel writes each request directly into its slot, so that none exists only in a process.
@@ -30,6 +31,8 @@ public final class RequestSlots: Sendable {
 
   private let memory: SharedMemory
   private let state: UnfairLock<State>
+  /// The number of inherited requests, read before each request.
+  private let inheritedCount: Atomic<Int>
   private struct State {
     var free: [Int32]
     var inherited: [Int32] = []
@@ -99,6 +102,7 @@ public final class RequestSlots: Sendable {
     // If no process lives for long, each request is eventually the first.
     state.inherited.shuffle()
     if let journal { Self.prepare(&state.inherited, memory, journal, depth) }
+    inheritedCount = Atomic(state.inherited.count)
     self.state = UnfairLock(state)
     let record = unsafe TrapRecord(Self.record(memory))
     (traps, poison) = record.read(generation)
@@ -192,8 +196,10 @@ public final class RequestSlots: Sendable {
   ///
   /// - Parameter isWanted: returns whether to take a request with this operation code.
   func takeInherited(where isWanted: (UInt32) -> Bool = { _ in true }) -> Int32? {
-    state.withLock { state in
+    guard hasInherited else { return nil }
+    return state.withLock { state in
       guard let index = state.inherited.lastIndex(where: { isWanted(operation($0)) }) else { return nil }
+      defer { inheritedCount.store(state.inherited.count, ordering: .relaxed) }
       return state.inherited.remove(at: index)
     }
   }
@@ -201,7 +207,7 @@ public final class RequestSlots: Sendable {
   /// Returns the operation code of the request in a slot.
   func operation(_ slot: Int32) -> UInt32 { memory.load(Self.start(slot) + 4, as: UInt32.self) }
 
-  var hasInherited: Bool { state.withLock { !$0.inherited.isEmpty } }
+  var hasInherited: Bool { inheritedCount.load(ordering: .relaxed) > 0 }
 
   // MARK: Requests that end processes
 

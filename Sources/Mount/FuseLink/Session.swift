@@ -11,10 +11,13 @@ internal import Synchronization
   /// The object behind libfuse's user pointer. Keeps the file system alive while C code has that pointer.
   final class Anchor: Sendable {
     let fileSystem: any FileSystem
+    /// The file system if it is writable. A cast per request would take longer than most of its other work.
+    let writable: (any WritableFileSystem)?
     let handles: Handles
     let slots: RequestSlots?
     init(_ fileSystem: any FileSystem, _ legacy: Handover? = nil) {
       self.fileSystem = fileSystem
+      writable = fileSystem.isWritable ? fileSystem as? any WritableFileSystem : nil
       handles = Handles(ordinal: legacy?.ordinal ?? 0)
       slots = legacy?.slots
     }

@@ -51,6 +51,8 @@ extension MountedTree {
     }
   }
 
+  private static let errorAttribute: FileName = "user.ffmount.error"
+
   public func extendedAttribute(
     _ request: consuming Request, _ name: UnsafePointer<CChar>, of node: UInt64, capacity: Int
   ) {
@@ -58,7 +60,7 @@ extension MountedTree {
     if node == Tree.root, [0, geteuid()].contains(request.user), let value = options.ownAttribute(name) {
       return request.reply(attribute: value, capacity: capacity)
     }
-    if name == "user.ffmount.error", let refusal = options.refusal(node) {
+    if name == Self.errorAttribute, let refusal = options.refusal(node) {
       return request.reply(attribute: Array(refusal.utf8), capacity: capacity)
     }
     let (tree, caller) = (tree, caller(request))

@@ -165,8 +165,6 @@ extension MountedTree: WritableFileSystem {
   }
 }
 
-extension Tree.OpenFile: NumberedHandle {}
-
 extension FileLock {
   fileprivate init(_ lock: RangeLock) {
     self.init(kind: lock.kind, start: lock.start, count: lock.count)

@@ -119,6 +119,12 @@ public final class MountedTree: FileSystem {
     }
   }
 
+  public func note(_ handle: AnyObject, number: UInt64, lent: Int32?) {
+    (handle as? Tree.OpenFile)?.note(number, lent: lent)
+  }
+
+  public func noteReleased(_ handle: AnyObject) { (handle as? Tree.OpenFile)?.noteReleased() }
+
   /// Asks the kernel to forget the least recently used nodes if it knows too many.
   func trim() {
     guard tree.hasSurplus(over: options.nodeLimit), !isTrimming.exchange(true, ordering: .relaxed) else { return }

@@ -293,11 +293,11 @@ final class NodeTable: Sendable {
     }
   }
 
-  /// Returns whether the node of a name is the real file or directory with this inode number.
-  func isFile(_ inode: UInt64, named name: FileName, in folder: Node) -> Bool {
+  /// Returns the inode number of the real file or directory of a name. Returns `nil` if the kernel has not looked it up.
+  func inode(named name: FileName, in folder: Node) -> UInt64? {
     state.withLock { state in
       let identity = state.find(name, in: folder).flatMap { state.identity(of: $0) }
-      return identity.map { $0.content == nil && $0.inode == inode } ?? false
+      return identity.flatMap { $0.content == nil ? $0.inode : nil }
     }
   }
 
