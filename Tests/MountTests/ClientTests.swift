@@ -37,6 +37,14 @@ struct ClientTests {
     }
   }
 
+  /// Files of servers without ranges, by a temporary copy: whole or not at all.
+  @Test func filesOfServersWithoutRangesAreCopied() async throws {
+    try await withScratch { scratch in
+      let result = try await script("elsewhere_download.py", MountProcess.binary, scratch.path, limit: 150)
+      #expect(result.lines == ["done"], "\(result.text)")
+    }
+  }
+
   /// Disk images, archives, mail, PDFs and others, by their addresses as by their paths.
   @Test func filesOfAllKindsAreShownByTheirAddresses() async throws {
     try await withScratch { scratch in

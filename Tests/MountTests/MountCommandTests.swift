@@ -50,7 +50,7 @@ import Testing
         #expect(
           Set(own.keys) == [
             "mountpoint", "source", "state", "user", "process", "seconds", "version", "converting", "waiting",
-            "converted", "failed", "indexing",
+            "converted", "failed", "indexing", "copying",
           ])
         #expect(own["source"] as? String == scratch.source && own["state"] as? String == "running", "\(own)")
         #expect(own["process"] as? Int32 == mount.daemon.pid)

@@ -87,6 +87,9 @@ package struct MountReport {
     if version.isEmpty { return nil }
   }
 
+  /// Adds the work of another process for the same mount.
+  package mutating func add(_ other: WorkReport) { work.add(other) }
+
   private mutating func take(_ word: String, _ fields: [String]) {
     switch (word, fields.count) {
     case ("mount", 4...):

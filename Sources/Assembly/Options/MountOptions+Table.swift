@@ -65,6 +65,7 @@ extension MountOptions {
       options.server.sshSettings = try ServerAccess.readable(value, name)
     },
     "offline": .flag("show what is kept of a source elsewhere, without requests") { $0.server.isOffline = true },
+    "download": .flag("copy the files of a server that does not send parts of them") { $0.server.downloads = true },
     "wait": .number("seconds to wait for an unavailable server", 1...3600, "1 to 3600 seconds") {
       options, seconds in options.server.wait = seconds
     },

@@ -23,6 +23,8 @@ package struct ServerAccess: Sendable {
   /// The absolute path of the settings of ssh. `nil` for those of the user and the system.
   package var sshSettings: String?
 
+  /// Whether files are copied of which the server does not send parts.
+  package var downloads = false
   /// Whether the source is shown as it was kept, without requests.
   package var isOffline = false
 
@@ -46,6 +48,7 @@ package struct ServerAccess: Sendable {
   /// The options that are valid only for a server.
   fileprivate static let own: Set = [
     "token_file", "ca_file", "wait", "endpoint", "region", "anonymous", "bucket", "ssh_config", "offline",
+    "download",
   ]
 
   /// The options of other mounts that are also valid for a server. All others are options of the server itself.

@@ -169,12 +169,13 @@ extension FileTree {
 
   /// The work in progress, requested or ahead of requests. Does not block.
   public var activities: [Activity] {
-    tree.work.activities.map { activity in
+    tree.work.activities.compactMap { activity in
       let work: Activity.Work
       switch activity.kind {
       case .converting: work = .converting
       case .messages: work = .findingMessages
       case .words, .documents: work = .indexingWords
+      case .download: return nil
       }
       let fraction = activity.progress.map { done, size in
         size > 0 ? min(1, max(0, Double(done) / Double(size))) : 0

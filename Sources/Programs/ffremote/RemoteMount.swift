@@ -68,8 +68,8 @@ struct RemoteMount {
     settings.mountpoint = mountpoint
     settings.sizesAreExact = options.sizesAreExact
     let start = ContinuousClock.now
-    settings.ownAttribute = { [tree] name in
-      MountReport.value(of: name, source: address.text, since: start) { tree.work }
+    settings.ownAttribute = { [tree, server] name in
+      MountReport.value(of: name, source: address.text, since: start) { server.downloads?.work ?? tree.work }
     }
     if !MountedTree.hasDescriptors { settings.workersEvenHeldUp = 0 }
     let mounted = MountedTree(tree, settings, logger: logger)

@@ -125,9 +125,7 @@ struct RemoteSource {
   ) throws {
     do throws(Fault) {
       let opened = if let known { known } else { try FileRecord.opened(answer, server) }
-      guard opened.hasParts || opened.size == Int64(opened.head.count) else {
-        throw Fault(.system(EIO), "the server does not send parts of files (download the file)")
-      }
+      if opened.needsCopy, server.downloads == nil { throw server.lacksParts }
       let record = FileRecord.of(root + name.bytes, server)
       record.confirm(opened)
       server.kept?.keep(opened, of: server.interface.file(at: record.path).target)

@@ -10,6 +10,8 @@ public struct WorkReport: Sendable {
       case words
       /// Indexing the documents below a folder.
       case documents
+      /// Copying a file of another machine.
+      case download
     }
 
     public let kind: Kind
@@ -59,7 +61,7 @@ public struct WorkReport: Sendable {
 
   public init() {}
 
-  mutating func add(_ other: WorkReport) {
+  package mutating func add(_ other: WorkReport) {
     activities += other.activities
     waiting += other.waiting
     made += other.made

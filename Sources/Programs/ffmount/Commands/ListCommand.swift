@@ -18,7 +18,7 @@ struct ListCommand: ParsableCommand {
 
   func run() throws {
     // The mounts of this user are listed first.
-    let all = RunningMount.all()
+    let all = RunningMount.withReaders()
     let mounts = all.filter { $0.entry.owner == geteuid() } + all.filter { $0.entry.owner != geteuid() }
     if json { return print(JSON.array(mounts.map(Self.value)).document) }
     let leftovers = MountTable().leftovers
@@ -79,6 +79,7 @@ struct ListCommand: ParsableCommand {
     case .converting: return "converting \(path) (\(activity.recipe)) for \(activity.seconds ?? 0) s\(progress)"
     case .messages: return "scanning the messages of \(path)\(progress)"
     case .words: return "indexing the text of \(path)\(progress)"
+    case .download: return "copying \(path) from its server for \(activity.seconds ?? 0) s\(progress)"
     case .documents:
       let reason = activity.recipe.isEmpty ? "" : " (\(Terminal.shown(activity.recipe)))"
       return "indexing the documents of \(path)\(progress)\(reason)"
@@ -111,10 +112,17 @@ struct ListCommand: ParsableCommand {
         activities.filter { $0.kind == .converting }.map { activity in
           ["path": .string(activity.path), "recipe": .string(activity.recipe), "seconds": JSON(activity.seconds)]
         }),
+      "copying": .array(
+        activities.filter { $0.kind == .download }.map { activity in
+          [
+            "path": .string(activity.path), "seconds": JSON(activity.seconds),
+            "done": JSON(activity.progress?.done), "size": JSON(activity.progress?.size),
+          ]
+        }),
       "waiting": JSON(report?.work.waiting), "converted": JSON(report?.work.made),
       "failed": JSON(report?.work.failures.count),
       "indexing": .array(
-        activities.filter { $0.kind != .converting }.map { activity in
+        activities.filter { ![.converting, .download].contains($0.kind) }.map { activity in
           [
             "path": .string(activity.path), "what": .string(activity.kind.rawValue),
             "done": JSON(activity.progress?.done), "size": JSON(activity.progress?.size),

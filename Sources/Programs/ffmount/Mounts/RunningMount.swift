@@ -28,6 +28,18 @@ struct RunningMount {
   /// Must be called before the process has a second thread. A mount that does not respond blocks only a child process.
   static func all() -> [RunningMount] { ask(MountTable().ours) }
 
+  /// Returns all mounts on this machine, each with the work of the program that reads its source on another machine.
+  /// Blocks for four seconds at most.
+  static func withReaders() -> [RunningMount] {
+    let table = MountTable()
+    let readers = ask(table.entries.filter { $0.isElsewhere && !$0.isOfAnotherUser }).compactMap(\.report)
+    return ask(table.ours).map { mount in
+      guard case .running(var report) = mount.state else { return mount }
+      for reader in readers where reader.source == report.source { report.add(reader.work) }
+      return RunningMount(entry: mount.entry, state: .running(report))
+    }
+  }
+
   /// Returns the state of some mounts. Blocks for two seconds at most.
   static func ask(_ entries: [MountTable.Entry]) -> [RunningMount] {
     let end = ContinuousClock.now + .seconds(2)

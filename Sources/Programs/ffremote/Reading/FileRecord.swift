@@ -39,10 +39,20 @@ final class OpenedFile: Sendable {
     head = content.bytes
   }
 
-  /// Returns whether a response is about this version.
-  func isIn(_ head: AnswerHead) -> Bool {
-    head.version == version && (tag != nil || head.modified == modified) && head.part?.size == size
+  /// Returns whether a response has a part of this version.
+  func isIn(_ head: AnswerHead) -> Bool { isOf(head) && head.part?.size == size }
+
+  /// Returns whether a response is about this version, unless its size differs.
+  func isOf(_ head: AnswerHead) -> Bool { head.version == version && (tag != nil || head.modified == modified) }
+
+  /// Returns whether this is the same version as another one of the file.
+  func isSame(as other: OpenedFile) -> Bool {
+    version == other.version && (tag != nil && tag == other.tag || modified == other.modified) && size == other.size
+      && head == other.head
   }
+
+  /// Whether bytes have to be read from a copy of the whole file.
+  var needsCopy: Bool { !hasParts && size > Int64(head.count) }
 
   /// Returns the fault for a response that has not the requested part of this version.
   func fault(_ head: AnswerHead, _ address: String) -> Fault {

@@ -1,4 +1,5 @@
 import Bytes
+import Files
 import Glibc
 import Locks
 import Tree
@@ -9,6 +10,8 @@ final class RemoteBytes: ByteSource {
   private let opened: OpenedFile
   private let ahead: RemoteReadAhead
   private let kept: KeptBlocks?
+  /// The copy that is read instead. Nil before it is needed, and for most files.
+  private let copy = UnfairLock<DownloadedFile?>(nil)
 
   private struct State {
     /// The end of the last read.
@@ -37,7 +40,10 @@ final class RemoteBytes: ByteSource {
     ahead = RemoteReadAhead(record, opened, kept)
   }
 
-  deinit { ahead.close() }
+  deinit {
+    ahead.close()
+    if let copy = copy.withLock({ $0 }) { record.server.downloads?.leave(copy) }
+  }
 
   var size: Int64 { opened.size }
 
@@ -56,9 +62,9 @@ final class RemoteBytes: ByteSource {
       state.withLock { $0.last = end }
       return count
     }
-    guard opened.hasParts else {
-      throw Fault(
-        .system(EIO), "the server \(record.server.address.text) does not send parts of files (download the file)")
+    if opened.needsCopy {
+      unsafe try wholeFile(blocking).read(into: part, at: offset)
+      return count
     }
     // A read that waited for a piece is repeated. It must find the piece before it counts as a sequential one.
     if let piece = state.withLock({ Self.piece(in: &$0, covering: offset..<end) }) {
@@ -75,6 +81,27 @@ final class RemoteBytes: ByteSource {
       return self.piece(for: offset..<end, &state)
     }
     return unsafe try copy(piece, at: offset, into: part, blocking)
+  }
+
+  /// Returns a copy of the whole file, of a server that does not send parts.
+  private func wholeFile(_ blocking: BlockingMode) throws(Fault) -> TemporaryFile {
+    if let copy = copy.withLock({ $0 }) { return try copy.content.value(blocking) }
+    let downloads: Downloads
+    let entered: DownloadedFile
+    do throws(Fault) {
+      guard let all = record.server.downloads else { throw record.server.lacksParts }
+      (downloads, entered) = (all, try all.enter(record, opened))
+    } catch {
+      record.note(error)
+      throw error
+    }
+    let isFirst = copy.withLock { copy in
+      defer { copy = copy ?? entered }
+      return copy == nil
+    }
+    // Another thread may have been faster.
+    if !isFirst { downloads.leave(entered) }
+    return try entered.content.value(blocking)
   }
 
   private func copy(

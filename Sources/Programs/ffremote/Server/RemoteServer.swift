@@ -23,6 +23,8 @@ final class RemoteServer: Sendable {
   let streams = StreamLimit()
   /// The folders whose changes the server reports. Nil for servers that report none.
   let live: LiveFolders?
+  /// The copies of files that the server does not send in parts. Nil without `-o download`.
+  let downloads: Downloads?
   /// The data of the source that is kept between mounts. Nil if none is.
   let kept: KeptSource?
   /// The threads that parse large responses and read local files.
@@ -81,6 +83,8 @@ final class RemoteServer: Sendable {
     availability = Availability(address.text, wait: options.server.wait, advice: interface.advice)
     tokenFile = options.server.token
     held = UnfairLock(try Self.token(of: options.server.token))
+    downloads =
+      options.server.downloads ? Downloads(in: TreeSource.spoolFolder, limit: max(0, options.cacheSize)) : nil
     live = interface is ServerInterface ? LiveFolders() : nil
     walk = (interface as? S3Folder).map { FolderWalk($0) }
     listings = LRUCache(capacity: Int(min(options.memory, 1 << 30)) / 2)
@@ -337,6 +341,12 @@ final class RemoteServer: Sendable {
   }
 
   // MARK: Failures
+
+  /// The fault of a read of a file of which the server does not send parts.
+  var lacksParts: Fault {
+    Fault(
+      .system(EIO), "the server \(address.text) does not send parts of files (to copy the whole file: -o download)")
+  }
 
   /// The fault of a request for data that an offline mount does not have.
   private var absence: Fault {
