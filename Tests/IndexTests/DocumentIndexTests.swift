@@ -116,6 +116,40 @@ import Testing
     }
   }
 
+  /// The facts that order results are kept apart from the documents: for each number, whatever was removed, and in
+  /// however many transactions the documents came.
+  @Test func ranksAreThoseOfTheDocuments() throws {
+    try withIndex { folder, index in
+      let documents = try #require(index.documents(below: Self.folder, version: 1, options: 0))
+      let path = Self.path("a.zip")
+      #expect(documents.apply([.begin(path: path, Self.state)]))
+      var added: [IndexedDocument] = []
+      for size in [1, 700, 299, 1, 1500, 2, 998] {
+        let more = (0..<size).map { number in
+          let date = number.isMultiple(of: 3) ? nil : Int64(number - 500) << 33
+          return Self.document(
+            String(repeating: "x", count: number % 11), path: "\(added.count + number)", date: date)
+        }
+        #expect(documents.apply([.add(path: path, more)]))
+        added += more
+      }
+      #expect(documents.apply([.remove([1, 701])]) && documents.apply([.remove([1])]))
+      let again = try #require(Index(folder: folder).documents(below: Self.folder, version: 1, options: 0))
+      for documents in [documents, again] {
+        let ranks = try #require(documents.ranks())
+        #expect(ranks.dropFirst().map(\.date) == added.map(\.date))
+        #expect(ranks.dropFirst().map(\.length) == added.map(\.body.count))
+        #expect(ranks[2] == documents.document(2)?.rank && ranks[702] == documents.document(702)?.rank)
+        #expect(documents.numbers(.all)?.count == added.count - 2 && documents.numbers(.all)?.contains(701) == false)
+        #expect(documents.counts.map { $0.documents == added.count - 2 && $0.removed == 2 } ?? false)
+      }
+      #expect(documents.sourceCounts.map { $0.all == 1 && $0.open == 1 } ?? false)
+      #expect(documents.apply([.begin(path: path, Self.state), .forget(1)]))
+      #expect(documents.sourceCounts.map { $0.all == 0 && $0.open == 0 } ?? false)
+      #expect(documents.numbers(.all) == [])
+    }
+  }
+
   @Test func removalByAnotherProcessIsNoted() throws {
     try withIndex { folder, index in
       let documents = try #require(index.documents(below: Self.folder, version: 1, options: 0))

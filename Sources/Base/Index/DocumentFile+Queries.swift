@@ -5,13 +5,12 @@ extension DocumentFile {
   /// Returns the numbers of documents.
   func counts() throws -> DocumentIndex.Counts {
     try reader.inDatabase { database in
-      let count = try database.integer("SELECT count(*) FROM document") ?? 0
-      let last = try database.integer("SELECT last FROM numbers") ?? 0
-      let row = try database.rows("SELECT removed, length FROM meaning")
-      guard count >= 0, last >= 0, last < UInt32.max, try row.next() else { throw IndexFailure.damage }
+      let row = try database.rows("SELECT last, removed, length FROM numbers, meaning")
+      guard try row.next() else { throw IndexFailure.damage }
+      let (last, removed) = (try row.integer(0), try row.integer(1))
+      guard last < UInt32.max, removed >= 0, removed <= last else { throw IndexFailure.damage }
       return DocumentIndex.Counts(
-        documents: Int(count), limit: Int(last) + 1, removed: Int(clamping: try row.integer(0)),
-        length: max(0, try row.integer(1)))
+        documents: Int(last - removed), limit: Int(last) + 1, removed: Int(removed), length: max(0, try row.integer(2)))
     }
   }
 
@@ -19,10 +18,17 @@ extension DocumentFile {
   func sourceCounts() throws -> (all: Int, open: Int) {
     try reader.inDatabase { database in
       (
-        Int(clamping: try database.integer("SELECT count(*) FROM source") ?? 0),
+        Int(clamping: try database.integer("SELECT sources FROM numbers") ?? 0),
         Int(clamping: try database.integer("SELECT count(*) FROM source WHERE isDone = 0") ?? 0)
       )
     }
+  }
+
+  /// Returns the numbers of all documents, ascending.
+  func numbers() throws -> [UInt32] {
+    let removed = Set(try numbers("SELECT id FROM removed", []))
+    let limit = UInt32(try counts().limit)
+    return (1..<max(1, limit)).filter { !removed.contains($0) }
   }
 
   /// Returns the numbers that a statement selects, ascending or not.
@@ -57,15 +63,21 @@ extension DocumentFile {
   /// The maximum number of sources in whose views a directory may be.
   private static let sourcesAtMost = 1000
 
-  /// Returns the facts of all documents by which results are ordered: number, date and length.
-  func ranks() throws -> [(number: UInt32, date: Int64?, length: Int)] {
+  /// Returns the facts by which results are ordered, by the numbers of their documents, including removed ones.
+  func ranks() throws -> [DocumentRank] {
     try reader.inDatabase { database in
-      let rows = try database.rows("SELECT id, date, length FROM document")
-      var ranks: [(number: UInt32, date: Int64?, length: Int)] = []
+      let last = try database.integer("SELECT last FROM numbers") ?? 0
+      guard (0..<Int64(UInt32.max)).contains(last) else { throw IndexFailure.damage }
+      // No document has the number 0.
+      var ranks = [DocumentRank(date: nil, length: 0)]
+      ranks.reserveCapacity(Int(last) + 1)
+      let rows = try database.rows("SELECT first, packed FROM ranks ORDER BY first")
       while try rows.next() {
-        guard let number = UInt32(exactly: try rows.integer(0)) else { throw IndexFailure.damage }
-        ranks.append((number, try? rows.integer(1), Int(clamping: try rows.integer(2))))
+        guard try rows.integer(0) == Int64(ranks.count) else { throw IndexFailure.damage }
+        DocumentRank.append(try rows.bytes(1), to: &ranks)
       }
+      // Another process may have added documents in between.
+      guard ranks.count > last else { throw IndexFailure.damage }
       return ranks
     }
   }

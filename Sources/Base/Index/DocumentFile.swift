@@ -11,17 +11,20 @@ final class DocumentFile: ReplaceableFile {
   let reader: BoundedConnection
 
   /// The version of the tables and of the folding of their words, incremented when either changes.
-  fileprivate static let schemaVersion: Int64 = 106
+  fileprivate static let schemaVersion: Int64 = 107
 
   private static var schema: String {
     """
     CREATE TABLE meaning(version INTEGER NOT NULL, options INTEGER NOT NULL, checksum INTEGER NOT NULL,
       removed INTEGER NOT NULL, length INTEGER NOT NULL) STRICT;
-    CREATE TABLE numbers(last INTEGER NOT NULL) STRICT;
+    CREATE TABLE numbers(last INTEGER NOT NULL, sources INTEGER NOT NULL) STRICT;
+    CREATE TABLE removed(id INTEGER PRIMARY KEY) STRICT;
+    CREATE TABLE ranks(first INTEGER PRIMARY KEY, packed BLOB NOT NULL) STRICT;
     CREATE TABLE source(id INTEGER PRIMARY KEY, path BLOB NOT NULL UNIQUE, kind INTEGER NOT NULL, size INTEGER NOT NULL,
       modified INTEGER NOT NULL, changed INTEGER NOT NULL, inode INTEGER NOT NULL, isDone INTEGER NOT NULL,
       error BLOB NOT NULL) STRICT;
     CREATE INDEX sourcesByKind ON source(kind) WHERE kind > 0;
+    CREATE INDEX sourcesOpen ON source(id) WHERE isDone = 0;
     CREATE TABLE document(id INTEGER PRIMARY KEY, source INTEGER NOT NULL, path BLOB NOT NULL, kind INTEGER NOT NULL,
       date INTEGER, day INTEGER, size INTEGER, isLocked INTEGER NOT NULL, isDeleted INTEGER NOT NULL, title BLOB NOT NULL,
       people BLOB NOT NULL, extension BLOB NOT NULL, language BLOB NOT NULL, parts INTEGER NOT NULL, length INTEGER NOT NULL,
@@ -83,7 +86,7 @@ final class DocumentFile: ReplaceableFile {
   private static func begin(
     _ database: Database, _ meaning: (version: Int64, options: Int64), _ checksum: Int64
   ) throws {
-    try database.run("INSERT INTO numbers VALUES(0)")
+    try database.run("INSERT INTO numbers VALUES(0, 0)")
     try database.execute(
       "INSERT INTO meaning VALUES(?, ?, ?, 0, 0)",
       [.integer(meaning.version), .integer(meaning.options), .integer(checksum)])
@@ -199,20 +202,48 @@ final class DocumentFile: ReplaceableFile {
     }
   }
 
+  /// The numbers that a transaction changes.
+  private struct Numbers {
+    /// The number of the next document.
+    var next: Int64
+    /// The number by which that of sources grows.
+    var sources = 0
+    /// The facts of the documents that are added.
+    var ranks: [DocumentRank] = []
+  }
+
   /// Applies changes in one transaction.
   func apply(_ changes: [DocumentIndex.Change]) throws {
     try writer.inDatabase { database in
       try database.inTransaction {
         // Words stay when their document is removed, so its number is not used again.
-        var next = (try database.integer("SELECT last FROM numbers") ?? 0) + 1
-        let first = next
-        for change in changes { try apply(change, &next, database) }
-        if next > first { try database.execute("UPDATE numbers SET last = ?", [.integer(next - 1)]) }
+        let first = (try database.integer("SELECT last FROM numbers") ?? 0) + 1
+        var numbers = Numbers(next: first)
+        for change in changes { try apply(change, &numbers, database) }
+        if !numbers.ranks.isEmpty { try add(numbers.ranks, from: first, database) }
+        try database.execute(
+          "UPDATE numbers SET last = ?, sources = sources + ?",
+          [.integer(numbers.next - 1), .integer(Int64(numbers.sources))])
       }
     }
   }
 
-  private func apply(_ change: DocumentIndex.Change, _ next: inout Int64, _ database: Database) throws {
+  /// The number of documents after which a row of `ranks` is full.
+  private static let ranksInRow = 1000
+
+  /// Adds the facts of documents to the last row of `ranks`, or as a row of their own.
+  private func add(_ ranks: [DocumentRank], from first: Int64, _ database: Database) throws {
+    let packed = ranks.flatMap(\.packed)
+    try database.execute(
+      """
+      UPDATE ranks SET packed = CAST(packed || ? AS BLOB)
+      WHERE first = (SELECT max(first) FROM ranks) AND length(packed) < ?
+      """, [.blob(packed), .integer(Int64(Self.ranksInRow * DocumentRank.size))])
+    if database.changesCount > 0 { return }
+    try database.execute("INSERT INTO ranks VALUES(?, ?)", [.integer(first), .blob(packed)])
+  }
+
+  private func apply(_ change: DocumentIndex.Change, _ numbers: inout Numbers, _ database: Database) throws {
     writer.renewLimit()
     switch change {
     case .begin(let path, let state):
@@ -222,22 +253,20 @@ final class DocumentFile: ReplaceableFile {
         ON CONFLICT(path) DO NOTHING
         """,
         [.blob(path), .integer(state.size), .integer(state.modified), .integer(state.changed), .integer(state.inode)])
+      numbers.sources += database.changesCount
     case .add(let path, let documents):
       guard let source = try database.integer("SELECT id FROM source WHERE path = ?", [.blob(path)]) else {
         throw IndexFailure.passing
       }
       for document in documents {
         // Numbers have 32 bits.
-        guard next < UInt32.max else { throw IndexFailure.passing }
-        try add(document, next, of: source, database)
-        next += 1
+        guard numbers.next < UInt32.max else { throw IndexFailure.passing }
+        try add(document, numbers.next, of: source, database)
+        numbers.ranks.append(DocumentRank(date: document.date, length: document.body.count))
+        numbers.next += 1
       }
     case .remove(let ids):
-      try database.execute("UPDATE meaning SET removed = removed + ?", [.integer(Int64(ids.count))])
-      for id in ids {
-        try database.execute("DELETE FROM document WHERE id = ?", [.integer(id)])
-        try database.execute("DELETE FROM text WHERE id = ?", [.integer(id)])
-      }
+      for id in ids { try remove("id", id, database) }
     case .finish(let path, let state, let kind, let error):
       try database.execute(
         """
@@ -249,12 +278,20 @@ final class DocumentFile: ReplaceableFile {
           .blob(path),
         ])
     case .forget(let id):
-      try database.execute(
-        "DELETE FROM text WHERE id IN (SELECT id FROM document WHERE source = ?)", [.integer(id)])
-      try database.execute("DELETE FROM document WHERE source = ?", [.integer(id)])
-      try database.execute("UPDATE meaning SET removed = removed + ?", [.integer(Int64(database.changesCount))])
+      try remove("source", id, database)
       try database.execute("DELETE FROM source WHERE id = ?", [.integer(id)])
+      numbers.sources -= database.changesCount
     }
+  }
+
+  /// Removes the documents that have a number in a column.
+  private func remove(_ column: String, _ number: Int64, _ database: Database) throws {
+    let value = [SQLValue.integer(number)]
+    let ids = "SELECT id FROM document WHERE \(column) = ?"
+    try database.execute("DELETE FROM text WHERE id IN (\(ids))", value)
+    try database.execute("INSERT INTO removed \(ids)", value)
+    try database.execute("DELETE FROM document WHERE \(column) = ?", value)
+    try database.execute("UPDATE meaning SET removed = removed + ?", [.integer(Int64(database.changesCount))])
   }
 
   private func add(_ document: IndexedDocument, _ id: Int64, of source: Int64, _ database: Database) throws {

@@ -222,7 +222,7 @@ public final class DocumentIndex: Sendable {
       case .below(let path): return try file.numbers(below: path)
       case .parts: return try file.numbers("SELECT id FROM document WHERE parts > 0 ORDER BY id", [])
       case .locked: return try file.numbers("SELECT id FROM document WHERE isLocked = 1 ORDER BY id", [])
-      case .all: return try file.numbers("SELECT id FROM document ORDER BY id", [])
+      case .all: return try file.numbers()
       }
     }
   }
@@ -277,9 +277,9 @@ public final class DocumentIndex: Sendable {
     }
   }
 
-  /// Returns the facts of all documents by which results are ordered: the date, in seconds since 1970, and the size of
-  /// the words of the text, in bytes. O(n).
-  public func ranks() -> [(number: UInt32, date: Int64?, length: Int)]? { file.attempt { file in try file.ranks() } }
+  /// Returns the facts by which results are ordered, by the numbers of their documents, including removed ones. Returns
+  /// `nil` if the file cannot be read. O(n).
+  public func ranks() -> [DocumentRank]? { file.attempt { file in try file.ranks() } }
 
   /// Returns a document. Returns `nil` if it has been removed.
   public func document(_ number: UInt32) -> FoundDocument? { file.attempt { file in try file.document(number) } ?? nil }

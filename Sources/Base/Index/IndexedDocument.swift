@@ -111,6 +111,8 @@ public struct FoundDocument: Sendable {
   /// The size of the words of its text, in bytes.
   public let length: Int
 
+  public var rank: DocumentRank { DocumentRank(date: date, length: length) }
+
   /// The start of a path that is below the folder of the source, such as that of a film beside its subtitles.
   public static let beside = Array("/".utf8)
 

@@ -77,12 +77,6 @@ package struct FolderSearch: Sendable {
     return Results(numbers: numbers, suggestion: numbers.isEmpty ? try suggestion(query) : nil)
   }
 
-  /// The facts of a document by which it is ordered.
-  private struct Rank {
-    var date = Int64.min
-    var length = 0
-  }
-
   /// A document with the value by which it is ordered.
   private struct Hit {
     let number: UInt64
@@ -91,13 +85,13 @@ package struct FolderSearch: Sendable {
 
   private func sorted(_ found: [Found], _ query: FindQuery) throws(Fault) -> [UInt64] {
     if query.order == .date {
-      return inOrder(
-        found.flatMap { found in
-          let rank = ranks(found)
-          return found.numbers.positions.map { number in
-            Hit(number: found.part.whole(number), value: Double(rank(number).date))
-          }
-        })
+      let hits = try found.map { found throws(Fault) in
+        let rank = try ranks(found)
+        return found.numbers.positions.map { number in
+          Hit(number: found.part.whole(number), value: Double(rank(number)?.date ?? .min))
+        }
+      }
+      return inOrder(hits.flatMap { $0 })
     }
     let documents = Double(max(1, found.reduce(0) { $0 + $1.counts.documents }))
     let length = Double(found.reduce(0) { Bounds.sum($0, $1.counts.length) })
@@ -120,7 +114,7 @@ package struct FolderSearch: Sendable {
     for found in found {
       let positions = found.numbers.positions
       if positions.isEmpty { continue }
-      let rank = ranks(found)
+      let rank = try ranks(found)
       var scores: [UInt32: Double] = [:]
       if !expression.isEmpty {
         guard
@@ -136,11 +130,11 @@ package struct FolderSearch: Sendable {
         var score = scores[number] ?? 0
         // A document that matches only as a whole has the words in its parts.
         let range = Int(number)..<Int(number) + 1 + (parts[number] ?? 0)
-        let share = 2.2 / (1 + 1.2 * (0.25 + 0.75 * Double(rank.length) / average))
+        let share = 2.2 / (1 + 1.2 * (0.25 + 0.75 * Double(rank?.length ?? 0) / average))
         for (term, weight) in zip(found.evaluation.texts, terms) where term.set.intersects(range) {
           score += weight * (range.count > 1 ? 0.5 : share)
         }
-        let years = rank.date == .min ? 100 : max(0, now - Double(rank.date)) / Self.secondsPerYear
+        let years = rank?.date.map { max(0, now - Double($0)) / Self.secondsPerYear } ?? 100
         hits.append(Hit(number: found.part.whole(number), value: score * (1 + Self.recency / (1 + years))))
       }
     }
@@ -151,17 +145,10 @@ package struct FolderSearch: Sendable {
   private static let usualLength = 4096.0
 
   /// Returns a function for the facts of the documents found in a part.
-  private func ranks(_ found: Found) -> (UInt32) -> Rank {
-    guard found.numbers.count > Self.fewest else {
-      return { number in
-        found.part.index.document(number).map { Rank(date: $0.date ?? .min, length: $0.length) } ?? Rank()
-      }
-    }
-    var ranks = Array(repeating: Rank(), count: found.counts.limit)
-    for rank in found.part.index.ranks() ?? [] where rank.number < found.counts.limit {
-      ranks[Int(rank.number)] = Rank(date: rank.date ?? .min, length: rank.length)
-    }
-    return { ranks[Int($0)] }
+  private func ranks(_ found: Found) throws(Fault) -> (UInt32) -> DocumentRank? {
+    if found.numbers.count <= Self.fewest { return { found.part.index.document($0)?.rank } }
+    guard let ranks = found.part.index.ranks() else { throw .noDocumentIndex }
+    return { ranks.indices.contains(Int($0)) ? ranks[Int($0)] : nil }
   }
 
   /// Returns the numbers of hits, those with the largest values first. Of the first ones, equal ones are in the order of
