@@ -61,8 +61,14 @@ import Testing
     ("near(a \"b c\")", .near([["a"], ["b", "c"]], distance: 10)), ("near(3 a b)", .near([["a"], ["b"]], distance: 3)),
     ("near(2024 a)", .near([["2024"], ["a"]], distance: 10)), ("label:x", .label("x")), ("is:Deleted", .isDeleted),
     ("near(\"2024\" a b)", .near([["2024"], ["a"], ["b"]], distance: 10)),
-    ("/a\\/b\\d/ x", .all([.expression("a/b\\d"), word("x")])), ("near a", .all([word("near"), word("a")])),
-    ("a/b", word("a b")),
+    ("/a\\/b\\d/ x", .all([.expression("a/b\\d", column: nil), word("x")])),
+    ("near a", .all([word("near"), word("a")])),
+    ("a/b", word("a b")), ("NAME:/a b\\// x", .all([.expression("a b/", column: "name"), word("x")])),
+    ("-from:(/a/)", .not(.expression("a", column: "sender"))),
+    ("name:/usr/bin", .words(["usr", "bin"], column: "name", isStart: false)),
+    ("subject:/a/", .all([.kind("mail"), .expression("a", column: "title")])), ("in:/a/", .folder("a")),
+    ("date:2024..2024", .all([.since(day: 19_723), .before(day: 20_089)])),
+    ("size:5..5", .all([.larger(than: 4), .smaller(than: 6)])),
   ]
 
   @Test(arguments: documentQueries) func documentQueriesAreParsed(_ text: String, _ query: SearchQuery) throws {
@@ -72,6 +78,8 @@ import Testing
   @Test(arguments: [
     ("near(a)", "two words"), ("near()", "two words"), ("near(a (b))", "only words"), ("/open", "closed"),
     ("//", "nothing"),
+    ("date:2021..2019", "earlier date first"), ("size:2k..1k", "smaller size first"),
+    ("to:(/a/)", "no regular expression"),
     ("sort:size", "sort:date"), ("size:big", "size"), ("date:..", "date"), ("list:x", "'list:' is not a prefix"),
     ("near(1000 a b)", "at most 999"), ("near(99999999999999999999999999 a b)", "at most 999"),
     ("is:odd", "is:deleted"), ("near(a b*)", "whole words"), ("kind:", "after 'kind:'"),

@@ -82,6 +82,26 @@ extension DocumentFile {
     }
   }
 
+  /// Calls `body` with the head of each document, until it returns false.
+  func forEachHead(_ body: (UInt32, DocumentHead) -> Bool) throws {
+    try reader.inDatabase { database in
+      let rows = try database.rows(
+        """
+        SELECT document.id, source.path, document.path, title, people
+        FROM document JOIN source ON source.id = document.source
+        """)
+      while try rows.next() {
+        reader.renewLimit()
+        guard let number = UInt32(exactly: try rows.integer(0)) else { throw IndexFailure.damage }
+        let path = try rows.bytes(1) + rows.bytes(2)
+        let head = DocumentHead(
+          name: path.split(separator: UInt8(ascii: "/")).last.map { Array($0) } ?? [], title: try rows.bytes(3),
+          people: try rows.bytes(4))
+        if !body(number, head) { return }
+      }
+    }
+  }
+
   /// Returns pairs of numbers that a statement selects.
   func pairs(_ sql: String, _ values: [SQLValue]) throws -> [(UInt32, Int64)] {
     try reader.inDatabase { database in

@@ -277,6 +277,12 @@ public final class DocumentIndex: Sendable {
     }
   }
 
+  /// Calls `body` with the name, the title and the people of each document, until it returns false. Returns false if they
+  /// could not be read. O(n).
+  public func forEachHead(_ body: (UInt32, DocumentHead) -> Bool) -> Bool {
+    file.attempt { file in try file.forEachHead(body) } != nil
+  }
+
   /// Returns the facts by which results are ordered, by the numbers of their documents, including removed ones. Returns
   /// `nil` if the file cannot be read. O(n).
   public func ranks() -> [DocumentRank]? { file.attempt { file in try file.ranks() } }

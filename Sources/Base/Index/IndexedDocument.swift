@@ -51,6 +51,15 @@ public struct IndexedDocument: Sendable {
   }
 }
 
+/// The parts of a document that stand before its text.
+public struct DocumentHead: Sendable {
+  /// The last name of its path.
+  public let name: [UInt8]
+  /// The title and the sender, in UTF-8. Empty if there is none.
+  public let title: [UInt8]
+  public let people: [UInt8]
+}
+
 /// A real file or folder whose documents are indexed.
 public struct DocumentSource: Sendable {
   /// The state of a file, by which a changed one is recognized.

@@ -10,8 +10,10 @@ struct QueryReader {
 
   init(_ text: String, _ language: SearchQuery.Language) throws(SearchQuery.ParseError) {
     self.language = language
-    tokens = try QueryTokens(fields: Self.fields(language), hasExpressions: language == .documents).tokens(of: text)[
-      ...]
+    tokens = try QueryTokens(
+      fields: Self.fields(language), expressionFields: Set((Self.columns[language] ?? [:]).keys),
+      hasExpressions: language == .documents
+    ).tokens(of: text)[...]
   }
 
   mutating func query() throws(SearchQuery.ParseError) -> SearchQuery {
@@ -70,7 +72,7 @@ struct QueryReader {
       let inner = try part()
       scope = outer
       return inner
-    case .expression(let text): return .expression(text)
+    case .expression(let field, let text): return try expression(field ?? scope, text)
     case .term(let field, let text, let isQuoted): return try term(field ?? scope, text, isQuoted)
     case .or, .and, .close, nil: throw SearchQuery.ParseError(reason: "a term is missing at the end")
     }
@@ -143,6 +145,16 @@ struct QueryReader {
     }
   }
 
+  private func expression(_ field: String?, _ text: String) throws(SearchQuery.ParseError) -> SearchQuery {
+    guard let field else { return .expression(text, column: nil) }
+    guard let column = Self.columns[language]?[field], column != "recipients" else {
+      throw SearchQuery.ParseError(
+        reason: "'\(field):' takes no regular expression (name:, title:, subject:, from: and body: do)")
+    }
+    let found = SearchQuery.expression(text, column: column)
+    return field == "subject" ? .all([.kind("mail"), found]) : found
+  }
+
   /// Parses the phrases in the parentheses of `near(…)`. A number before two of them or more is the distance.
   private mutating func near() throws(SearchQuery.ParseError) -> SearchQuery {
     guard tokens.popFirst() == .open else { throw SearchQuery.ParseError(reason: "near needs words in parentheses") }
@@ -213,6 +225,9 @@ struct QueryReader {
     if !first.isEmpty { parts.append(.since(day: try day(first, field))) }
     if !last.isEmpty { parts.append(.before(day: try day(last, field, isEnd: true))) }
     guard !parts.isEmpty else { throw SearchQuery.ParseError(reason: "'\(field):' needs a date, not '\(text)'") }
+    if case .since(let start) = parts[0], case .before(let end)? = parts.last, start >= end {
+      throw SearchQuery.ParseError(reason: "'\(field):' needs the earlier date first, not '\(text)'")
+    }
     return .all(parts)
   }
 
@@ -238,6 +253,9 @@ struct QueryReader {
       if !first.isEmpty { parts.append(.larger(than: try size(first, field) - 1)) }
       if !last.isEmpty { parts.append(.smaller(than: try size(last, field) + 1)) }
       guard !parts.isEmpty else { throw SearchQuery.ParseError(reason: "'\(field):' needs a size, not '\(text)'") }
+      if case .larger(let least) = parts[0], case .smaller(let most)? = parts.last, least + 1 >= most {
+        throw SearchQuery.ParseError(reason: "'\(field):' needs the smaller size first, not '\(text)'")
+      }
       return .all(parts)
     }
     func after(_ sign: String) -> String? { text.hasPrefix(sign) ? String(text.dropFirst(sign.count)) : nil }

@@ -7,8 +7,8 @@ enum QueryToken: Equatable {
   case not
   /// A prefix before a parenthesis, in lower case, or `near`.
   case scope(String)
-  /// The text between two slashes.
-  case expression(String)
+  /// The text between two slashes, after `field` in lower case.
+  case expression(field: String?, text: String)
   /// `field` in lower case; a quoted text is taken literally.
   case term(field: String?, text: String, isQuoted: Bool)
 }
@@ -17,6 +17,8 @@ enum QueryToken: Equatable {
 struct QueryTokens {
   /// The prefixes, without the colon.
   let fields: Set<String>
+  /// The prefixes that `/…/` may follow.
+  let expressionFields: Set<String>
   /// Whether `/…/` and `near(…)` have their meaning.
   let hasExpressions: Bool
 
@@ -39,7 +41,7 @@ struct QueryTokens {
         tokens.append(.not)
         rest.removeFirst()
       } else if hasExpressions, first == "/" {
-        tokens.append(try expression(&rest))
+        tokens.append(.expression(field: nil, text: try expression(&rest)))
       } else {
         tokens.append(try token(&rest))
       }
@@ -48,13 +50,13 @@ struct QueryTokens {
   }
 
   /// Reads `/…/`, in which `\/` is a slash.
-  private func expression(_ rest: inout Substring) throws(SearchQuery.ParseError) -> QueryToken {
+  private func expression(_ rest: inout Substring) throws(SearchQuery.ParseError) -> String {
     rest.removeFirst()
     var text = ""
     while let next = rest.popFirst() {
       if next == "/" {
         guard !text.isEmpty else { break }
-        return .expression(text)
+        return text
       }
       if next == "\\", rest.first == "/" {
         text.append("/")
@@ -90,6 +92,14 @@ struct QueryTokens {
       field = name.lowercased()
       rest = rest.dropFirst(name.count + 1)
       if let field, rest.first == "(" { return .scope(field) }
+      // A path such as /usr/bin consists of words.
+      var behind = rest
+      if let field, hasExpressions, expressionFields.contains(field), rest.first == "/",
+        let text = try? expression(&behind), behind.first.map({ $0.isWhitespace || $0 == ")" }) ?? true
+      {
+        rest = behind
+        return .expression(field: field, text: text)
+      }
     }
     if rest.first == "\"" || rest.first == "“" {
       rest.removeFirst()

@@ -26,8 +26,8 @@ package indirect enum SearchQuery: Equatable, Sendable {
   case language(LanguageTag)
   /// The name of a folder, or its path, above the document.
   case folder(String)
-  /// A regular expression that occurs in the text or the name.
-  case expression(String)
+  /// A regular expression that occurs in a column of words: in the text or the name without one.
+  case expression(String, column: String?)
   /// The order of the results. Matches everything.
   case order(Order)
 
@@ -62,7 +62,7 @@ package indirect enum SearchQuery: Equatable, Sendable {
 
   /// All prefixes and operators for documents, as the end of a sentence.
   package static let documentSyntax = """
-    words, "phrases", pre*, ~stem, AND, OR, -not, NOT, ( ), near(a b), /regular expression/, kind:mail type:pdf \
+    words, "phrases", pre*, ~stem, AND, OR, -not, NOT, ( ), near(a b), /regular expression/, name:/regular expression/, kind:mail type:pdf \
     ext:docx lang:de name: title: in:FOLDER from: to: cc: bcc: subject: filename: body: has:attachment label: \
     is:deleted date:2024-05 date:2019..2021 after:2024-01-01 since: before: size:>1M sort:date larger:5M smaller:10k.
     """

@@ -166,6 +166,7 @@ final class Evaluation {
       return try set(.date(days: Int64.min..<Int64(day), seconds: Int64.min..<Self.start(ofDay: day)))
     case .larger(let size): return try set(.size(size + 1, .max))
     case .smaller(let size): return try set(.size(0, size))
+    case .expression(let text, let column?) where column != "body": return try heads(text, column)
     case .expression, .order: return try all()
     case .isDeleted: return try set(.deleted)
     case .label(let label):
@@ -179,6 +180,20 @@ final class Evaluation {
       }
       return result
     }
+  }
+
+  /// Returns the documents whose name, title or sender matches a regular expression.
+  private func heads(_ text: String, _ column: String) throws(Fault) -> PositionSet {
+    let pattern = try RegularExpression(text)
+    var result = PositionSet(below: limit)
+    let isComplete = part.index.forEachHead { number, head in
+      let value = column == "name" ? head.name : column == "title" ? head.title : head.people
+      if pattern.matches(value) { result.insert(Int(number)) }
+      return CancellationToken.current?.isLost != true
+    }
+    try CancellationToken.check()
+    guard isComplete else { throw .noDocumentIndex }
+    return result
   }
 
   private func words(_ term: SearchQuery, isCompared: Bool) throws(Fault) -> PositionSet {

@@ -9,7 +9,7 @@ package struct FindQuery: Sendable {
   /// The phrases and words near each other that all hits contain in one of their texts. The index has no order of words
   /// in texts, so these are compared with the texts themselves.
   let phrases: [SearchQuery]
-  /// The regular expressions that all hits contain.
+  /// The regular expressions that the texts of all hits, or their names, contain.
   let patterns: [RegularExpression]
 
   /// The syntax, as the end of a sentence that starts with `A query is`.
@@ -34,6 +34,7 @@ package struct FindQuery: Sendable {
     var patterns: [RegularExpression] = []
     for text in try parsed.requiredExpressions() { patterns.append(try RegularExpression(text)) }
     self.patterns = patterns
+    for text in parsed.headExpressions { _ = try RegularExpression(text) }
   }
 
   /// Whether hits have to be compared with the query when they are read.
@@ -63,10 +64,25 @@ extension SearchQuery {
     }
   }
 
-  /// Returns the regular expressions of the query. Throws if one is negated, or an alternative.
+  /// Whether it is a regular expression for names, titles or people, which the index has.
+  private var isOfHeads: Bool {
+    if case .expression(_, let column?) = self { column != "body" } else { false }
+  }
+
+  /// The regular expressions for names, titles and people.
+  fileprivate var headExpressions: [String] {
+    switch self {
+    case .expression(let text, _): isOfHeads ? [text] : []
+    case .all(let parts), .any(let parts): parts.flatMap(\.headExpressions)
+    case .not(let part): part.headExpressions
+    default: []
+    }
+  }
+
+  /// Returns the regular expressions for texts. Throws if one is negated, or an alternative.
   fileprivate func requiredExpressions() throws(Fault) -> [String] {
     switch self {
-    case .expression(let text): return [text]
+    case .expression(let text, _): return isOfHeads ? [] : [text]
     case .all(let parts):
       var found: [String] = []
       for part in parts { found += try part.requiredExpressions() }
@@ -94,7 +110,7 @@ extension SearchQuery {
 
   private var hasExpression: Bool {
     switch self {
-    case .expression: true
+    case .expression: !isOfHeads
     case .all(let parts), .any(let parts): parts.contains(where: \.hasExpression)
     case .not(let part): part.hasExpression
     default: false
