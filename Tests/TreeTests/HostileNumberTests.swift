@@ -71,11 +71,11 @@ import Unpacking
       guard let index = folder.index else { continue }
       defer { index.finish(within: .seconds(2)) }
       let sizes = ResultSizes(index: index)
-      try sizes.load(.blocking)
       let root = try RealRoot(
         Descriptor.open(path: folder.source.path, for: .place), pool: DescriptorPool(capacity: 32))
       for name in folder.names {
         let source = try Source(name, in: RealFolder(root: root))
+        try sizes.load(ofState: source.revision, .blocking)
         if sizes.known("text", inState: source.revision) != nil { found.insert("size") }
         guard let bytes = try? source.open(.blocking), let identity = bytes.identity else { continue }
         let store = MailboxStore(index, identity)

@@ -8,8 +8,8 @@ internal import Threads
 /// The known sizes of results and numbers of pages, by state of the source. They were determined in this mount or, if
 /// the index has them, in earlier ones.
 ///
-/// All records of the index are loaded at the first query, so that listings of very many files do not query it for
-/// each.
+/// The first queries load the records of their state from the index, and a further one all, so that neither a process
+/// that reads one file loads those of 100,000, nor a listing of so many queries the index for each.
 package final class ResultSizes: ConversionNotes {
   fileprivate struct Key: Hashable {
     let revision: UInt64
@@ -28,7 +28,12 @@ package final class ResultSizes: ConversionNotes {
 
   private struct State {
     var values: [Key: Value] = [:]
+    /// The states whose records are loaded.
+    var loaded: Set<UInt64> = []
+    /// Whether the records of all states are loaded.
     var isLoaded = false
+
+    func hasLoaded(_ revision: UInt64) -> Bool { isLoaded || loaded.contains(revision) }
     /// Records queued for the index.
     var unwritten: [IndexRecord] = []
   }
@@ -45,14 +50,19 @@ package final class ResultSizes: ConversionNotes {
 
   package init(index: Index?) { self.index = index }
 
-  /// Loads the index's records, the first time; blocks then. Their numbers are untrusted and limited here (`Bounds`).
-  package func load(_ blocking: BlockingMode) throws(Fault) {
-    if state.withLock({ $0.isLoaded }) { return }
+  /// The number of states whose records are loaded one by one.
+  private static let fewStates = 20
+
+  /// Loads the index's records of a state; blocks then. Their numbers are untrusted and limited here (`Bounds`).
+  package func load(ofState revision: UInt64, _ blocking: BlockingMode) throws(Fault) {
+    if state.withLock({ $0.hasLoaded(revision) }) { return }
     if blocking == .immediate, index != nil { throw .later }
     try turn.lock(blocking)
     defer { turn.unlock() }
-    if state.withLock({ $0.isLoaded }) { return }
-    var records = index?.records(of: Self.source, Self.kind, from: [], through: Self.last) ?? []
+    let (hasLoaded, isSingle) = state.withLock { ($0.hasLoaded(revision), $0.loaded.count < Self.fewStates) }
+    if hasLoaded { return }
+    let first = isSingle ? [UInt8](bigEndian: revision) : []
+    var records = index?.records(of: Self.source, Self.kind, from: first, through: first + Self.last) ?? []
     if records.count > Self.limit {
       index?.forget(Self.source)
       records = []
@@ -64,7 +74,7 @@ package final class ResultSizes: ConversionNotes {
           number: Bounds.size(Int64(bigEndianBytes: record.value)), isConfirmed: false,
           remark: String(decoding: record.value.dropFirst(8), as: UTF8.self))
       }
-      state.isLoaded = true
+      if isSingle { state.loaded.insert(revision) } else { (state.isLoaded, state.loaded) = (true, []) }
     }
   }
 

@@ -96,7 +96,7 @@ final class DerivedDirectory: DerivedItem {
 
   private func files(_ blocking: BlockingMode) throws(Fault) -> DerivedFiles {
     if let known = known.withLock({ $0 }) { return known }
-    try conversions.known.load(blocking)
+    try conversions.known.load(ofState: file.revision, blocking)
     let files = try contents.files(of: file, conversions, blocking)
     known.withLock { $0 = files }
     return files

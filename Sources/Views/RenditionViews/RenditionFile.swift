@@ -56,7 +56,7 @@ final class RenditionFile: DerivedItem {
   /// Returns the size. Returns `nil` if it is unknown or the source is unreadable for the caller.
   private func knownSize(_ blocking: BlockingMode) throws(Fault) -> ResultSizes.Value? {
     if file.source.isConcealed { return nil }
-    try conversions.known.load(blocking)
+    try conversions.known.load(ofState: file.revision, blocking)
     if let made = conversions.known.known(work, inState: file.revision) { return made }
     let measured = conversions.known.known(.measure(recipe), inState: file.revision)
     return measured?.number == JobAnswer.unmeasured ? nil : measured
@@ -100,7 +100,7 @@ final class RenditionFile: DerivedItem {
   }
 
   func provenance(_ blocking: BlockingMode) throws(Fault) -> Provenance? {
-    try conversions.known.load(blocking)
+    try conversions.known.load(ofState: file.revision, blocking)
     var provenance = file.provenance(
       view: view, conversions.renditions.failure(of: work, inState: file.revision))
     try provenance.adopt(file.source.item.knownProvenance(blocking))

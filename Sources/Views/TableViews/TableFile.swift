@@ -64,7 +64,7 @@ final class TableFile: DerivedItem {
       attributes.isPreliminary = true
       return attributes
     }
-    try known.load(blocking)
+    try known.load(ofState: file.revision, blocking)
     let size = known.known(work, inState: file.revision)
     var attributes = file.attributes.view(
       inode: inode, kind: .file, size: size?.number ?? opened.withLock { $0.text?.size } ?? guess)
@@ -113,7 +113,7 @@ final class TableFile: DerivedItem {
   var knownHead: [UInt8]? { [] }
 
   func provenance(_ blocking: BlockingMode) throws(Fault) -> Provenance? {
-    try known.load(blocking)
+    try known.load(ofState: file.revision, blocking)
     var provenance = file.provenance(view: view, opened.withLock { $0.text?.fault })
     if provenance.error == nil, known.known(work, inState: file.revision) == nil { provenance.state = .estimate }
     return provenance

@@ -66,7 +66,7 @@ final class RecordFolder: DerivedItem {
       if blocking == .immediate { throw .later }
       text = try file.open(blocking)
     case .inside:
-      try conversions.known.load(blocking)
+      try conversions.known.load(ofState: file.revision, blocking)
       text = try conversions.renditions.open(Conversion.cueSheet.plainRecipe, of: file.subject, blocking)
     }
     guard text.size <= Int64(CueSheet.longest) else {
