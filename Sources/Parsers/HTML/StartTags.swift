@@ -1,3 +1,4 @@
+internal import Bytes
 /// The start tags of a document in HTML or XML, in order. For readers of a few of them.
 ///
 /// Ignores comments, declarations, and everything after a tag that is not closed. O(n).
@@ -17,7 +18,7 @@ struct StartTags: Sequence, IteratorProtocol {
       }
       index = start + 1
       if text[start...].starts(with: [0x3c, 0x21, 0x2d, 0x2d]) {
-        guard let end = text[(start + 4)...].firstRange(of: [0x2d, 0x2d, 0x3e]) else { break }
+        guard let end = text[(start + 4)...].firstOccurrence(of: [0x2d, 0x2d, 0x3e]) else { break }
         index = end.upperBound
       }
     }

@@ -169,7 +169,7 @@ private struct Words {
     if let number = whole[word] { return number }
     if let start = starts.first(where: { word.starts(with: $0.start) }) { return start.word }
     if isPlain { return nil }
-    return pairs.first { word.firstRange(of: $0.pair) != nil }?.word
+    return pairs.first { word.firstOccurrence(of: $0.pair) != nil }?.word
   }
 
   /// Returns the character at an index, and its size in bytes. Returns `nil` if it is not UTF-8.

@@ -1,3 +1,4 @@
+internal import Bytes
 internal import Catalogue
 
 /// The passages of a film's subtitles, each of some seconds. Reads SubRip, WebVTT and Advanced SubStation Alpha.
@@ -28,7 +29,7 @@ struct SubtitlePassages {
         guard fields.count == 10, let start = Self.time(fields[1]), let end = Self.time(fields[2]) else { continue }
         begin(start, end)
         add(Self.plain(fields[9]))
-      } else if let arrow = line.firstRange(of: Array(" --> ".utf8)) {
+      } else if let arrow = line.firstOccurrence(of: Array(" --> ".utf8)) {
         let last = line[arrow.upperBound...].drop { $0 == 0x20 }.prefix { $0 != 0x20 }
         guard let start = Self.time(line[..<arrow.lowerBound]), let end = Self.time(last) else { continue }
         begin(start, end)

@@ -43,7 +43,7 @@ struct TextWords {
 
   private func contain(_ words: [String], isStart: Bool) -> Bool {
     let sought = [0x20] + Array(words.joined(separator: " ").utf8) + (isStart ? [] : [0x20])
-    return line.firstRange(of: sought) != nil
+    return line.firstOccurrence(of: sought) != nil
   }
 
   /// Returns whether phrases follow each other with at most `distance` words between them, in any order.

@@ -1,3 +1,4 @@
+internal import Bytes
 /// The conformance to PDF/A and PDF/UA that a document claims in its metadata (ISO 19005, ISO 14289).
 struct Conformance {
   /// A property in the metadata, as an attribute or as an element.
@@ -45,7 +46,7 @@ struct Conformance {
   private static func claim(_ name: StaticString, in bytes: [UInt8]) -> Claim? {
     let name = Array(name.description.utf8)
     var at = 0
-    while at <= bytes.count - name.count, let place = bytes[at...].firstRange(of: name) {
+    while at <= bytes.count - name.count, let place = bytes[at...].firstOccurrence(of: name) {
       at = place.upperBound
       guard let start = bytes[at...].firstIndex(where: { $0 > 0x20 && $0 != 0x3D }) else { return nil }
       // An element's text ends with the next tag, an attribute's value with the same quotation mark.

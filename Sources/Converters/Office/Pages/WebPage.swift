@@ -23,7 +23,7 @@ enum WebPage {
   private static func declaredCharset(_ head: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
     let text = head.map { $0 | ((0x41...0x5a).contains($0) ? 0x20 : 0) }
     for mark in ["charset", "encoding"] {
-      guard let found = text.firstRange(of: Array(mark.utf8)) else { continue }
+      guard let found = text.firstOccurrence(of: Array(mark.utf8)) else { continue }
       let rest = text[found.upperBound...].drop { " =\"'\t".utf8.contains($0) }
       let name = rest.prefix { !" \"';>/\t\r\n?".utf8.contains($0) }
       if !name.isEmpty { return name }
