@@ -74,6 +74,22 @@ import Testing
     #expect(try folder.openDescriptors() == 0)
   }
 
+  @Test func asManyDescriptorsAreReleasedAsAreAskedFor() throws {
+    let folder = try Self.makeFolder(6)
+    let pool = DescriptorPool(capacity: 8)
+    let files = try (0..<6).map { try Self.file($0, in: folder, pool) }
+    func readAll() throws {
+      for (index, file) in files.enumerated() { #expect(try file.readThrough() == Self.content(index)) }
+    }
+    try readAll()
+    #expect(try folder.openDescriptors() == 6 && pool.idleDescriptors == 6)
+    pool.releaseDescriptors(2)
+    #expect(try folder.openDescriptors() == 4 && pool.idleDescriptors == 4)
+    pool.releaseDescriptors(9)
+    #expect(try folder.openDescriptors() == 0 && pool.idleDescriptors == 0)
+    try readAll()
+  }
+
   @Test func descriptorInUseIsNotEvicted() throws {
     let folder = try Self.makeFolder(3)
     let pool = DescriptorPool(capacity: 1)

@@ -1,5 +1,6 @@
 import Bytes
 import Glibc
+import TestSupport
 import Testing
 
 @testable import Files
@@ -25,6 +26,20 @@ import Testing
   ) {
     let now = Timestamp(seconds: Int64(now), nanoseconds: Int32(nowNanoseconds))
     #expect(Self.status(seconds, nanoseconds).isSettled(at: now) == isSettled)
+  }
+
+  /// A file that is open can be read to its end after its last name is gone, which changes its ctime.
+  @Test(arguments: [1, 2]) func onlyTheLastUnlinkingIsNoChange(names: Int) throws {
+    let folder = try SourceFolder()
+    try folder.write("a", [1])
+    if names == 2 { try folder.makeHardLink("b", to: "a") }
+    let file = try Descriptor.open(path: folder.path + "/a", for: .reading)
+    let before = try FileStatus(of: file.raw)
+    // A tick of the kernel's clock.
+    _ = usleep(50_000)
+    try folder.remove("a")
+    let after = try FileStatus(of: file.raw)
+    #expect(after.changed != before.changed && after.isSameState(as: before) == (names == 1))
   }
 }
 

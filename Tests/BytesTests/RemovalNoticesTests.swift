@@ -1,4 +1,5 @@
 import Bytes
+import Foundation
 import Glibc
 import Synchronization
 import TestSupport
@@ -60,6 +61,30 @@ import Testing
       #expect(!cache.isTold(within: 0.6))
       #expect(unsafe unlink(path) == 0 && cache.isTold())
       withExtendedLifetime(kept) {}
+    }
+  }
+
+  /// A user may have a limited number of watches.
+  @Test func watchEndsWithTheLastUseOfTheFile() throws {
+    try withFile { path, opened, notices, cache in
+      func isWatched() throws -> Bool {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fdinfo").contains { name in
+          let text = (try? String(contentsOfFile: "/proc/self/fdinfo/\(name)", encoding: .utf8)) ?? ""
+          return text.contains("inotify wd:") && text.contains(" ino:\(String(opened.status.inode, radix: 16)) ")
+        }
+      }
+      func eventually(_ expected: Bool) throws -> Bool {
+        for _ in 0..<1000 where try isWatched() != expected { _ = usleep(10_000) }
+        return try isWatched() == expected
+      }
+      func watch() throws -> RemovalWatch { try #require(notices.watch(opened.file, opened: opened.status)) }
+      var (one, other): (RemovalWatch?, RemovalWatch?) = (try watch(), try watch())
+      #expect(try eventually(true))
+      one = nil
+      #expect(try isWatched() && other != nil)
+      other = nil
+      #expect(try eventually(false))
+      withExtendedLifetime((one, other)) {}
     }
   }
 

@@ -67,10 +67,12 @@ struct DescriptorTests {
           # The open files in the source, and those that were there.
           open() { for f in /proc/$P/fd/*; do [ -f $f ] && readlink $f; done | grep -c -e "$S/" -e "$O/n.mbox"; }
           [ $(open) -gt 4 ] || echo none
+          # A shell in a folder of messages, which the kernel cannot forget.
+          (cd n.mbox.messages && exec sleep 1000 > $O/log 2>&1) & stays=$!
           mv $O/new.zip $S/c.zip; mv $S/m.mbox $O/n.mbox; rm -r $S/k.dir/cur $S/[d-jl-n].*
           for i in $(seq 100); do sleep .1; [ $(open) = 0 ] && break; done; open
           gone() { ls -l /proc/$P/fd | grep -c "$S/.*(deleted)"; }
-          for i in $(seq 100); do [ $(gone) = 0 ] && break; sleep .1; done; gone
+          for i in $(seq 100); do [ $(gone) = 0 ] && break; sleep .1; done; gone; kill $stays
           """, scratch)
         #expect(said == "1\n0\n0\n")
       }

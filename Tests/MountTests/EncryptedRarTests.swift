@@ -24,7 +24,7 @@ import Testing
           for f in files sums headers old old-headers; do
             cat $f.rar.contents/d/letter.txt; cmp $f.rar.contents/d/noise.bin plain.rar.contents/noise.bin
           done
-          ls -s1 files.rar.contents/d | wc -l; cat files.rar.contents/d/empty bare.rar.contents/d/gr*.txt
+          cat headers.rar.contents/again.txt; ls -s1 files.rar.contents/d | wc -l; cat files.rar.contents/d/empty bare.rar.contents/d/gr*.txt
           cat old-packed.rar.contents/letter.txt; sort -u old-packed.rar.contents/long.txt; wc -c < old-packed.rar.contents/long.txt
           cat old-solid.rar.contents/letter.txt; getfattr --only-values -n user.ffmount.error old-solid.rar.contents; echo
           cat old-wrong.rar.contents/letter.txt 2>> $O/errors | wc -c; sort -u old-wrong.rar.contents/long.txt
@@ -40,7 +40,7 @@ import Testing
           """
         let said = try await mount.shell(lines, scratch)
         #expect(
-          said == String(repeating: Self.letter, count: 5) + """
+          said == String(repeating: Self.letter, count: 6) + """
             5
             plain
             \(Self.letter)\(Self.letter)9600

@@ -86,7 +86,7 @@ import Testing
     </table>
     <pre>let x = a &lt; b
     </pre>
-    <p>See <a href="http://www.example.org">www.example.org</a>, this and <a href="cat.png">a cat</a>.<sup>1</sup></p>
+    <p>See <a href="http://www.example.org">www.example.org</a>, this and <a class="picture" href="cat.png">a cat</a>.<sup>1</sup></p>
     <p><code>Esc</code></p>
     <ol>
     <li value="1">A note.</li>

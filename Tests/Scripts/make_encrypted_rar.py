@@ -110,6 +110,12 @@ class Archive:
         own = vint(1) + vint(0) + vint(0o40755) + vint(0) + vint(1) + vint(len(name)) + name
         return self.add(header(2, 0, own, b"", b""))
 
+    def copy(self, name, data, original):
+        """Adds a file that is a copy of one before it."""
+        own = vint(4) + vint(len(data)) + vint(0o100644) + struct.pack("<I", zlib.crc32(data)) + vint(0) + vint(1)
+        extra = record(5, vint(5) + vint(0) + vint(len(original)) + original)
+        return self.add(header(2, 0, own + vint(len(name)) + name, extra, b""))
+
     def comment(self, keys):
         """Adds a service header."""
         data = random.randbytes(32)
@@ -212,7 +218,8 @@ one, two = Keys(), Keys()
 for name, flags in [("files.rar", 3), ("sums.rar", 1), ("bare.rar", 0)]:
     made = Archive().folder(b"d").file(b"d/letter.txt", text, one, flags).file(b"d/empty", b"", one, flags)
     made.comment(one).file(b"d/noise.bin", noise, two, flags).file("d/gr\u00fcn.txt".encode(), b"plain\n").write(name)
-Archive(one).folder(b"d").file(b"d/letter.txt", text, one, 1).file(b"d/noise.bin", noise, one, 1).write("headers.rar")
+made = Archive(one).folder(b"d").file(b"d/letter.txt", text, one, 1).file(b"d/noise.bin", noise, one, 1)
+made.copy(b"again.txt", text, b"d/letter.txt").write("headers.rar")
 Archive(one, check=False).file(b"letter.txt", text, one, 0).write("unchecked.rar")
 Archive(Keys(password + b"-2")).file(b"letter.txt", text).write("other.rar")
 Archive().file(b"letter.txt", text, one).file(b"second.txt", text, Keys(password + b"-2")).write("mixed.rar")

@@ -1,6 +1,7 @@
 import AllViews
 import Bytes
 import Files
+import Foundation
 import Glibc
 import Synchronization
 import TestSupport
@@ -59,6 +60,72 @@ import Threads
     // A later end of the first one does not end the other's.
     file.noteReleased()
     #expect(try !set(file, 1))
+  }
+
+  /// Another process, which tries to lock a file for writing while it may.
+  private final class Rival: Sendable {
+    /// 1 while it may try, -1 at the end.
+    private let phase = Atomic<Int>(0)
+    private let rests = Atomic<Int>(0)
+    let tries = Atomic<Int>(0)
+    let successes = Atomic<Int>(0)
+
+    func run(_ file: LockDescriptor) {
+      while true {
+        let phase = phase.load(ordering: .sequentiallyConsistent)
+        if phase < 0 { return }
+        if phase == 0 {
+          rests.add(1, ordering: .sequentiallyConsistent)
+          sched_yield()
+          continue
+        }
+        if (try? FileLock(kind: Int16(F_WRLCK), start: 0, count: 1).set(on: file.raw)) == true {
+          successes.add(1, ordering: .sequentiallyConsistent)
+          _ = try? FileLock(kind: Int16(F_UNLCK), start: 0, count: 1).set(on: file.raw)
+        }
+        tries.add(1, ordering: .sequentiallyConsistent)
+      }
+    }
+
+    /// Lets it try, at least once before and once after `body`.
+    func compete<Value>(with body: () throws -> Value) rethrows -> Value {
+      func wait(_ count: borrowing Atomic<Int>) {
+        let before = count.load(ordering: .sequentiallyConsistent)
+        while count.load(ordering: .sequentiallyConsistent) < before + 2 { sched_yield() }
+      }
+      phase.store(1, ordering: .sequentiallyConsistent)
+      wait(tries)
+      let value = try body()
+      wait(tries)
+      phase.store(0, ordering: .sequentiallyConsistent)
+      wait(rests)
+      return value
+    }
+
+    func end() { phase.store(-1, ordering: .sequentiallyConsistent) }
+  }
+
+  /// A lock for reading goes over to a descriptor that permits writing, too. No other process gets in between.
+  @Test func lockThatMovesIsNeverFree() throws {
+    let source = try SourceFolder()
+    try source.write("file", "x")
+    func descriptor(_ flags: Int32) -> LockDescriptor {
+      LockDescriptor(Descriptor(owning: unsafe open(source.path + "/file", flags | O_CLOEXEC)))
+    }
+    let lock = FileLock(kind: Int16(F_RDLCK), start: 0, count: 1)
+    let rival = Rival()
+    let file = descriptor(O_RDWR)
+    let thread = Thread { rival.run(file) }
+    thread.start()
+    defer { rival.end() }
+    for _ in 0..<150 {
+      let locks = OwnerLocks(inode: 1, released: Handler())
+      #expect(try locks.set(lock, handle: 1) { () throws(Fault) in descriptor(O_RDONLY) } == true)
+      locks.add(descriptor(O_RDWR))
+      let isSet = try rival.compete { try locks.set(lock, handle: 2) { () throws(Fault) in descriptor(O_RDWR) } }
+      #expect(isSet == true)
+    }
+    #expect(rival.successes.load(ordering: .relaxed) == 0)
   }
 
   /// Requests that wait are retried when the handler is called, so the lock must have ended by then.

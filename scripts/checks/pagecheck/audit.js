@@ -6,7 +6,7 @@
   const say = (what, element) => wrong.push(`${what}: ${element.outerHTML.slice(0, 120)}`);
   const nameOf = (element) => (element.getAttribute("aria-label")
     || (element.getAttribute("aria-labelledby") && document.getElementById(element.getAttribute("aria-labelledby"))?.textContent)
-    || [...(element.labels || [])].map((label) => label.textContent).join(" ") || element.textContent || element.title || "").trim();
+    || [...(element.labels || [])].map((label) => label.textContent).join(" ") || element.textContent.trim() || element.querySelector("img")?.alt || element.title || "").trim();
   for (const element of top.querySelectorAll("button, a[href], input, select, textarea, summary, iframe, video, audio, dialog, nav, [role=region], [role=list], [role=group], [role=toolbar]")) {
     if (!element.hidden && isShown(element) && !nameOf(element)) say("no name", element);
   }

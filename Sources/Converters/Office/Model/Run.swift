@@ -17,6 +17,8 @@ struct Run {
     static let raised = Look(rawValue: 8)
     static let lowered = Look(rawValue: 16)
     static let code = Look(rawValue: 32)
+    /// The words for an image that is not part of the document, to which they link.
+    static let picture = Look(rawValue: 64)
   }
 
   var content: Content

@@ -99,7 +99,8 @@ final class WebText {
       let path = (element["src"] ?? element["xlink:href"]).flatMap(image) ?? ""
       let words = element["alt"] ?? ""
       if isNote {
-        runs.add(words.isEmpty ? path : words, state.look, link: state.link ?? (path.isEmpty ? nil : path))
+        let look = state.link == nil && !path.isEmpty ? state.look.union(.picture) : state.look
+        runs.add(words.isEmpty ? path : words, look, link: state.link ?? (path.isEmpty ? nil : path))
         isSpaced = false
       } else if !path.isEmpty || !words.isEmpty {
         runs.append(Run(.image(path: path, words: words), link: state.link))

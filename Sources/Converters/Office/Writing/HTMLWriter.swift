@@ -113,7 +113,10 @@ final class HTMLWriter: DocumentWriter {
       case .note(let mark): "<sup><a href=\"#note-\(mark.escapedForHTML)\">\(mark.escapedForHTML)</a></sup>"
       }
     for (look, tag) in Self.tags where run.look.contains(look) { text = "<\(tag)>\(text)</\(tag)>" }
-    if let link = run.link, link.isHarmlessLink { text = "<a href=\"\(link.escapedForHTML)\">\(text)</a>" }
+    if let link = run.link, link.isHarmlessLink {
+      let mark = run.look.contains(.picture) ? " class=\"picture\"" : ""
+      text = "<a\(mark) href=\"\(link.escapedForHTML)\">\(text)</a>"
+    }
     return text
   }
 

@@ -1615,8 +1615,14 @@ function harmless(node, path) {
         event.preventDefault();
         document.getElementById("in-" + given.slice(1))?.scrollIntoView();
       });
-    } else if (target?.host === "inside.invalid") copy.href = fileHash(target.pathname);
-    else if (target && ["http:", "https:", "mailto:"].includes(target.protocol)) {
+    } else if (target?.host === "inside.invalid") {
+      copy.href = fileHash(target.pathname);
+      // A picture of Markdown, which the converted page only links to.
+      if (node.classList.contains("picture")) {
+        copy.append(make("img", { alt: node.textContent, src: fileURL(target.pathname) }));
+        node.replaceChildren();
+      }
+    } else if (target && ["http:", "https:", "mailto:"].includes(target.protocol)) {
       Object.assign(copy, { href: target.href, target: "_blank", rel: "noopener noreferrer" });
     }
   }
