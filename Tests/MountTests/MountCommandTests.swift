@@ -406,4 +406,17 @@ import Testing
       #expect(parts[1].contains("mounted by user 65534, and accessible only to that user"), "\(said.text)")
     }
   }
+
+  /// What follows a comma in the name of the source is not taken for options.
+  @Test func commasInTheSourceAreNoOptions() async throws {
+    try await withScratch { scratch in
+      let name = "a,allow_other,fsname=b"
+      try scratch.write(name + "/in.txt", "inside")
+      try await withMount(scratch.source + "/" + name, at: scratch.mountpoint) { mount in
+        #expect(try await run("cat", mount.mountpoint + "/in.txt").text == "inside")
+        let line = try await shell("grep -F \" $1 \" /proc/mounts", mount.mountpoint).text.split(separator: " ")
+        #expect(line.count == 6 && line[0].hasSuffix("/" + name) && !line[3].contains("allow_other"), "\(line)")
+      }
+    }
+  }
 }
