@@ -45,6 +45,14 @@ struct ClientTests {
     }
   }
 
+  /// The kernel reports only the first signal of a request.
+  @Test func programsThatWaitForServersCanBeKilled() async throws {
+    try await withScratch { scratch in
+      let result = try await script("elsewhere_signalled.py", MountProcess.binary, scratch.path, limit: 60)
+      #expect(result.lines == ["done"], "\(result.text)")
+    }
+  }
+
   /// Disk images, archives, mail, PDFs and others, by their addresses as by their paths.
   @Test func filesOfAllKindsAreShownByTheirAddresses() async throws {
     try await withScratch { scratch in

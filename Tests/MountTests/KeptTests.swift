@@ -153,6 +153,22 @@ struct KeptTests {
     }
   }
 
+  /// The process is stopped, so it neither answers nor ends by itself.
+  @Test(arguments: ["unmount", "signal"]) func supervisorEndsThoughItsProcessHangs(_ manner: String) async throws {
+    try await withScratch { scratch in
+      try scratch.write("a.txt", "a")
+      let lines = try await run(
+        """
+        "$B" "$S" "$M"; K=$(keeper); P=$(serving); cat "$M/a.txt"; echo; kill -STOP $P
+        if [ \(manner) = unmount ]; then fusermount3 -u "$M"; else kill $K; fi
+        for i in $(seq 600); do kill -0 $K 2>/dev/null || break; sleep .05; done
+        kill -0 $K 2>/dev/null && echo left; kill -0 $P 2>/dev/null && echo "process left"
+        mountpoint -q "$M" && echo mounted; true
+        """, scratch)
+      #expect(lines == ["a"])
+    }
+  }
+
   @Test func processExceedingMemoryLimitIsReplaced() async throws {
     try await withScratch { scratch in
       try scratch.write("large.txt", "large")

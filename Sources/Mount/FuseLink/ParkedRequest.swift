@@ -11,7 +11,8 @@ public final class ParkedRequest: Sendable {
     /// Replies EINTR immediately.
     case answered
     /// Replies EINTR immediately if the signal ends the process. Other signals are ignored, since disk file systems do
-    /// not interrupt a call for them and programs do not expect it.
+    /// not interrupt a call for them and programs do not expect it. The kernel reports only the first signal: see
+    /// `whenSignalled`.
     case answeredIfFatal
     /// Sets `isWaiting` to false and leaves the reply to the owner. For a request that must be either completed or
     /// interrupted, but not both.
@@ -25,6 +26,9 @@ public final class ParkedRequest: Sendable {
     var isRegistered = false
     var isInterrupted = false
     var interrupted: (@Sendable () -> Void)?
+    /// Whether a signal was ignored.
+    var isSignalled = false
+    var signalled: (@Sendable () -> Void)?
   }
 
   private let state: UnfairLock<State>
@@ -66,7 +70,7 @@ public final class ParkedRequest: Sendable {
   /// Returns the request, once. Returns `nil` if it was already taken or its process was interrupted.
   public func take() -> Request? {
     let taken: Request? = state.withLock { state in
-      state.interrupted = nil
+      (state.interrupted, state.signalled) = (nil, nil)
       return state.request.take()
     }
     guard let request = taken else { return nil }
@@ -87,8 +91,31 @@ public final class ParkedRequest: Sendable {
     if isInterrupted { body() }
   }
 
+  /// Calls `body` when a signal that does not end the calling process is ignored, or immediately if one was. The kernel
+  /// reports no other signal, so `interruptIfKilled` must then be called repeatedly.
+  public func whenSignalled(_ body: @escaping @Sendable () -> Void) {
+    let isSignalled = state.withLock { state in
+      state.signalled = body
+      return state.isSignalled
+    }
+    if isSignalled { body() }
+  }
+
+  /// Interrupts the request if a signal is ending the calling process. Returns whether the request still waits.
+  public func interruptIfKilled() -> Bool {
+    if KernelThread.isBeingKilled(thread) { interrupt() }
+    return state.withLock { $0.request != nil }
+  }
+
   private func interrupt() {
-    if interruption == .answeredIfFatal, !KernelThread.isBeingKilled(thread) { return }
+    if interruption == .answeredIfFatal, !KernelThread.isBeingKilled(thread) {
+      let body = state.withLock { state in
+        state.isSignalled = true
+        return state.signalled.take()
+      }
+      body?()
+      return
+    }
     var body: (@Sendable () -> Void)?
     let taken: Request? = state.withLock { state in
       guard state.isRegistered else {
@@ -103,6 +130,7 @@ public final class ParkedRequest: Sendable {
       }
       guard let request = state.request.take() else { return nil }
       state.isInterrupted = true
+      state.signalled = nil
       body = state.interrupted.take()
       return request
     }

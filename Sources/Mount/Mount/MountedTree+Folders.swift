@@ -31,7 +31,7 @@ extension MountedTree {
       return reader.prepare()
     } catch {
       guard error.isDelay else { return fail(request, error, reader.folder) }
-      let caller = WaitingReader(request, ending, isReal: tree.isReal(reader.folder))
+      let caller = park(request, isReal: tree.isReal(reader.folder))
       again(caller, after: error, reader.folder) { [self] () throws(Fault) in
         var entries = EntryBuffer(capacity: capacity, isPlus: wantsNodes)
         let given = try fill(&entries, from: reader, after: cookie, for: user, choice, .blocking)

@@ -20,6 +20,7 @@ public final class MountedTree: FileSystem {
   /// The thread for notifications. There is only one, because each notification may block in the kernel.
   private let notifier = ThreadPool(atMost: 1)
   let lockQueue: LockQueue
+  private let signalled: SignalledReaders
   private let sourceFollower: SourceFollower
   let session = UnfairLock<Session?>(nil)
   let ending: Ending
@@ -61,6 +62,7 @@ public final class MountedTree: FileSystem {
     let ending = Ending()
     self.ending = ending
     lockQueue = LockQueue(ending)
+    signalled = SignalledReaders(ending)
     failures = FailureLog(logger)
     let witness = options.mountpoint.map { SizeRefresher(mountpoint: $0) }
     self.witness = witness
@@ -87,6 +89,7 @@ public final class MountedTree: FileSystem {
     workers.stop()
     notifier.stop()
     lockQueue.stop()
+    signalled.stop()
     tree.whenOutdated(nil)
     tree.whenReleased(nil)
     session.withLock { $0 = nil }
@@ -196,12 +199,19 @@ extension MountedTree {
       reply(request, try Credentials.running(as: credentials) { () throws(Fault) in try work(.immediate) })
     } catch {
       guard error.isDelay else { return fail(request, error, node) }
-      let caller = WaitingReader(request, ending, isReal: !mayWaitForViews && tree.isReal(node))
+      let caller = park(request, isReal: !mayWaitForViews && tree.isReal(node))
       again(caller, after: error, node) { () throws(Fault) in
         let value = try Credentials.running(as: credentials) { () throws(Fault) in try work(.blocking) }
         if let request = caller.take() { reply(request, value) } else { undo(value) }
       }
     }
+  }
+
+  /// Parks a request that would block. `isReal` is whether it concerns the source itself.
+  func park(_ request: consuming Request, isReal: Bool) -> WaitingReader {
+    let caller = WaitingReader(request, ending, isReal: isReal)
+    caller.whenSignalled { [signalled, weak caller] in if let caller { signalled.add(caller) } }
+    return caller
   }
 
   /// Retries on a worker until the request succeeds or fails: immediately, or when the pending result is available.

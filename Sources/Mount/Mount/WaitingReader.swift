@@ -57,6 +57,12 @@ final class WaitingReader: Sendable {
   /// Calls `body` when the calling process is interrupted, or immediately if it already is. Replaces an earlier `body`.
   func whenInterrupted(_ body: @escaping @Sendable () -> Void) { parked.whenInterrupted(body) }
 
+  /// Calls `body` when a signal has reached the calling process that does not end it, or immediately if one has.
+  func whenSignalled(_ body: @escaping @Sendable () -> Void) { parked.whenSignalled(body) }
+
+  /// Replies EINTR if a signal is ending the calling process. Returns whether the request still waits.
+  func endIfKilled() -> Bool { parked.interruptIfKilled() }
+
   private static var now: UInt64 {
     var time = timespec()
     _ = unsafe clock_gettime(CLOCK_MONOTONIC_COARSE, &time)

@@ -51,8 +51,10 @@
 #include <unistd.h>
 
 // The maximum number of processes that end before they answer, and of those that are killed before they answer; the maximum
-// number of deaths per second of processes that have answered; the interval of memory checks, in ms.
-enum { most_failed_starts = 10, most_killed_starts = 200, usual_deaths_a_second = 200, most_ordinals = 65535, round = 2000 };
+// number of deaths per second of processes that have answered; the interval of memory checks, in ms; the time in ms that a
+// process has to end after its mount or after a signal to end, before it is killed, and again before it is left behind.
+enum { most_failed_starts = 10, most_killed_starts = 200, usual_deaths_a_second = 200, most_ordinals = 65535, round = 2000,
+       longest_end = 5000 };
 
 static int memory = -1;
 static int connection = -1;
@@ -323,13 +325,23 @@ int main(int count, char **arguments) {
     if (memory < 0 || arrivals < 0 || program < 0) return 1;
 
     int socket = -1, answers = 0, ends = 0, fails = 0, failed_starts = 0, killed_starts = 0, deaths = 0, is_due = 0;
+    // Whether the mount has ended, and whether the process was killed because it did not end.
+    int is_over = 0, is_overdue = 0;
     struct timespec second = {0, 0};
     pid_t child = start(command + 1, &socket, &none);
     while (child > 0) {
-        struct pollfd waits[2] = {{.fd = arrivals, .events = POLLIN}, {.fd = socket, .events = POLLIN}};
-        const int come = poll(waits, socket < 0 ? 1 : 2, answers ? round : -1);
+        // Negative descriptors are ignored. The connection reports only its end, and is then no longer waited for.
+        struct pollfd waits[3] = {{.fd = arrivals, .events = POLLIN}, {.fd = socket, .events = POLLIN},
+                                  {.fd = is_over ? -1 : connection}};
+        const int come = poll(waits, 3, is_over || ends ? longest_end : answers ? round : -1);
         if (come < 0 && errno != EINTR) return 1;
-        if (come == 0 && own_memory(child) > limit) {
+        is_over |= waits[2].revents & POLLERR;
+        if (come == 0 && (is_over || ends)) {
+            note(LOG_ERR, is_overdue ? "left behind is process" : "killed because it does not end is process", (int)child);
+            if (is_overdue) break;
+            is_overdue = 1;
+            kill(child, SIGKILL);
+        } else if (come == 0 && own_memory(child) > limit) {
             note(LOG_WARNING, "the serving process uses too much memory and is replaced, kB:", (int)own_memory(child));
             was_too_large = 1;
             kill(child, SIGKILL);
@@ -376,6 +388,7 @@ int main(int count, char **arguments) {
         // The first process never answered, so the mount has not been used.
         if (ordinal == 0 && !answers) return code;
         if (is_gone()) return WIFEXITED(status) ? code : 0;
+        if (is_overdue) break;
         if (ends || code == 0) return code;
         if (has_holder && socket >= 0) collect(socket);
         has_holder = 0;
