@@ -20,7 +20,7 @@ final class Downloads: Sendable {
   /// - Parameter folder: a folder for large temporary files.
   init(in folder: String, limit: Int64) { (self.folder, self.limit) = (folder, limit) }
 
-  /// Returns the copy of a version for another reader, who has to call `leave`. Requests the file if there is none.
+  /// Returns the copy of a version for another reader, which has to call `leave`. Requests the file if there is none.
   ///
   /// Throws ENOSPC if the copies that have readers leave no room for it.
   func enter(_ record: FileRecord, _ opened: OpenedFile) throws(Fault) -> DownloadedFile {
