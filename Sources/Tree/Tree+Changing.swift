@@ -24,9 +24,11 @@ extension Tree {
   /// Changes attributes. Uses the descriptor of `file` if it is open. Returns the new attributes and how long the
   /// kernel may cache them, in seconds.
   public func change(
-    _ id: UInt64, _ changes: AttributeChanges, of file: OpenFile?, for caller: Credentials?
+    _ id: UInt64, _ changes: AttributeChanges, of file: OpenFile?, for caller: Credentials?,
+    _ blocking: BlockingMode = .blocking
   ) throws(Fault) -> (Attributes, lifetime: Double) {
     let node = try node(id, .blocking)
+    if let item = distant(node) { return try change(node, item, changes, of: file, for: caller, blocking) }
     if file == nil, node.opened.count == 0 { try followFolders(above: id, for: caller) }
     if changes.size != nil, file == nil { try check(2, node, node.item, for: caller, .blocking) }
     let author = caller.map { FileOwner(user: $0.user, group: $0.group) }
@@ -81,6 +83,7 @@ extension Tree {
     _ record: ChangeRecord? = nil
   ) throws(Fault) {
     let node = try node(id, .blocking)
+    if distant(node) != nil { throw .notSupported }
     if node.opened.count == 0 { try followFolders(above: id, for: caller) }
     let isList = name == AccessList.attribute || name == AccessList.defaultAttribute
     // Attributes that are not shown cannot be set, and those with this prefix belong to views.

@@ -8,9 +8,11 @@ extension Tree {
   /// Opens a real file. Ignores open(2) flags that do not affect its data. Throws EROFS if a file of a view is opened
   /// for writing, and EACCES unless `caller` currently has permission.
   public func open(
-    _ id: UInt64, flags: Int32, for caller: Credentials?, _ record: ChangeRecord? = nil
+    _ id: UInt64, flags: Int32, for caller: Credentials?, _ record: ChangeRecord? = nil,
+    _ blocking: BlockingMode = .blocking
   ) throws(Fault) -> OpenFile {
-    _ = try node(id, .blocking)
+    let node = try node(id, .blocking)
+    if let item = distant(node) { return try open(item, node, flags: flags, for: caller, blocking) }
     try followFolders(above: id, for: caller)
     let reads: UInt16 = flags & O_ACCMODE == O_WRONLY ? 0 : 4
     let writes: UInt16 = flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0 ? 2 : 0
@@ -106,7 +108,7 @@ extension Tree.OpenFile {
   /// All open files of the node have the same one. If no other is open, `lend` creates it from a descriptor. In a
   /// shared mount, `lend` is called without CAP_FSETID, so that changes clear set-ID bits. `lend` must not block.
   public func lent<Object: AnyObject & Sendable>(_ lend: (Int32) -> Object?) -> Object? {
-    guard held != nil, let file = node.item as? RealFile else { return nil }
+    guard let held, held.staged == nil, let file = node.item as? RealFile else { return nil }
     var object: Object?
     if node.opened.mayBeLent {
       // A separate open file description: locks and write access end only with its last reference.
@@ -148,6 +150,7 @@ extension Tree.OpenFile {
       done + (unsafe try FileChanges.write(rest, to: held.raw, at: offset))
     }
     if offset == nil { record?.finish(UInt64(count)) }
+    held.staged?.noteChange()
     return count
   }
 
@@ -185,12 +188,19 @@ extension Tree.OpenFile {
   public func sync(onlyData: Bool, _ blocking: BlockingMode) throws(Fault) {
     guard let held else { return }
     if blocking == .immediate { throw .later }
+    if let staged = held.staged { return try staged.send() }
     try FileChanges.sync(held.raw, onlyData: onlyData)
   }
 
-  /// Releases the owner's locks when a descriptor is closed. Throws the error of an earlier write, if any.
-  public func flush(owner: UInt64) throws(Fault) {
+  /// Releases the owner's locks when a descriptor is closed. Throws the error of an earlier write, if any. Sends the bytes
+  /// of a file of another machine; throws `Fault.later` then if `blocking` is immediate.
+  public func flush(owner: UInt64, _ blocking: BlockingMode = .blocking) throws(Fault) {
     guard let held else { return }
+    if let staged = held.staged, held.isOpenForWriting, staged.mustSend {
+      if blocking == .immediate { throw .later }
+      defer { tree.writing?.unlock(WriteState.Locker(inode: node.inode, owner: owner)) }
+      return try staged.send()
+    }
     tree.writing?.unlock(WriteState.Locker(inode: node.inode, owner: owner))
     try held.flush()
   }
@@ -201,6 +211,7 @@ extension Tree.OpenFile {
     try tree.changed(by: author) { () throws(Fault) in
       try FileChanges.allocate(held.raw, mode: mode, offset: offset, count: count)
     }
+    held.staged?.noteChange()
   }
 
   /// The maximum size of a copy without a thread of its own, in bytes.
@@ -216,6 +227,7 @@ extension Tree.OpenFile {
     try target.checkWritable()
     if blocking == .immediate, count > Self.shortCopy { throw .later }
     let author = caller.map { FileOwner(user: $0.user, group: $0.group) }
+    defer { target.staged?.noteChange() }
     return try tree.changed(by: author) { () throws(Fault) in
       try FileChanges.copy(from: held.raw, at: offset, to: target.raw, at: otherOffset, count: count)
     }

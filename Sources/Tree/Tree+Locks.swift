@@ -79,6 +79,7 @@ extension Tree.OpenFile {
     held?.endLocks()
     stand.withLock { $0?.file }?.endLocks()
     held?.entry?.setNumber(0)
+    if let held { held.staged?.close(accessMode: held.accessMode) }
   }
 
   /// Returns the real file, or the file on which a derived file's locks are set.

@@ -27,8 +27,17 @@ extension Tree {
   /// Creates a file and opens it, with the flags of open(2). Throws ESTALE if the file already exists and `flags` do
   /// not include O_EXCL. The kernel, which does not know the file, then repeats the lookup and checks permissions.
   public func create(
-    _ name: FileName, in folder: UInt64, flags: Int32, permissions: UInt16, by maker: CreationContext
+    _ name: FileName, in folder: UInt64, flags: Int32, permissions: UInt16, by maker: CreationContext,
+    _ blocking: BlockingMode = .blocking
   ) throws(Fault) -> (Entry, OpenFile) {
+    if let place = try distantFolder(folder, for: maker.caller, blocking) {
+      let staged: any StagedFile
+      do throws(Fault) { staged = try place.folder.makeFile(name, isExclusive: flags & O_EXCL != 0) } catch {
+        throw error.kind == .system(EEXIST) && flags & O_EXCL == 0 ? .stale : error
+      }
+      let entry = try entry(made: name, in: place)
+      return (entry, try open(staged, as: nodes.node(entry.node), accessMode: flags & O_ACCMODE))
+    }
     let (node, real) = try realFolder(folder)
     try checkChange(in: node, for: maker.caller)
     let author = try author(maker.caller)
@@ -79,18 +88,29 @@ extension Tree {
   }
 
   public func makeFolder(
-    _ name: FileName, in folder: UInt64, permissions: UInt16, by maker: CreationContext
+    _ name: FileName, in folder: UInt64, permissions: UInt16, by maker: CreationContext,
+    _ blocking: BlockingMode = .blocking
   ) throws(Fault) -> Entry {
-    try make(name, in: folder, by: maker, Likeness(type: S_IFDIR)) { (real, place) throws(Fault) in
+    if let place = try distantFolder(folder, for: maker.caller, blocking) {
+      try place.folder.makeFolder(name)
+      return try entry(made: name, in: place)
+    }
+    return try make(name, in: folder, by: maker, Likeness(type: S_IFDIR)) { (real, place) throws(Fault) in
       try FolderChanges.makeFolder(name, in: place, permissions: try masked(permissions, maker, real))
     }
   }
 
   /// Creates a file, FIFO, socket or device, like mknod(2).
   public func makeNode(
-    _ name: FileName, in folder: UInt64, mode: UInt32, device: UInt64, by maker: CreationContext
+    _ name: FileName, in folder: UInt64, mode: UInt32, device: UInt64, by maker: CreationContext,
+    _ blocking: BlockingMode = .blocking
   ) throws(Fault) -> Entry {
     let type = mode & UInt32(S_IFMT) == 0 ? UInt32(S_IFREG) : mode & UInt32(S_IFMT)
+    if let place = try distantFolder(folder, for: maker.caller, blocking) {
+      guard type == UInt32(S_IFREG) else { throw .onlyHere }
+      _ = try place.folder.makeFile(name, isExclusive: true)
+      return try entry(made: name, in: place)
+    }
     return try make(name, in: folder, by: maker, Likeness(type: type, size: 0)) { (real, place) throws(Fault) in
       let permissions = try masked(UInt16(mode & 0o7777), maker, real)
       try FolderChanges.makeNode(name, in: place, mode: mode & UInt32(S_IFMT) | UInt32(permissions), device: device)
@@ -98,10 +118,12 @@ extension Tree {
   }
 
   /// Creates a symbolic link. Does not check the target.
-  public func makeLink(_ name: FileName, to target: FileName, in folder: UInt64, by maker: CreationContext)
-    throws(Fault) -> Entry
-  {
-    try make(name, in: folder, by: maker, Likeness(type: S_IFLNK, size: Int64(target.count))) {
+  public func makeLink(
+    _ name: FileName, to target: FileName, in folder: UInt64, by maker: CreationContext,
+    _ blocking: BlockingMode = .blocking
+  ) throws(Fault) -> Entry {
+    if try distantFolder(folder, for: maker.caller, blocking) != nil { throw .onlyHere }
+    return try make(name, in: folder, by: maker, Likeness(type: S_IFLNK, size: Int64(target.count))) {
       (_, place) throws(Fault) in
       try FolderChanges.makeLink(name, to: target, in: place)
     }
@@ -109,8 +131,10 @@ extension Tree {
 
   /// Adds a name to a real file.
   public func link(
-    _ id: UInt64, to name: FileName, in folder: UInt64, for caller: Credentials? = nil, _ record: ChangeRecord? = nil
+    _ id: UInt64, to name: FileName, in folder: UInt64, for caller: Credentials? = nil, _ record: ChangeRecord? = nil,
+    _ blocking: BlockingMode = .blocking
   ) throws(Fault) -> Entry {
+    if try distantFolder(folder, for: caller, blocking) != nil { throw .onlyHere }
     let (node, real) = try realFolder(folder)
     try checkChange(in: node, for: caller)
     let linked = try self.node(id, .blocking)
@@ -125,8 +149,16 @@ extension Tree {
 
   /// Removes a name. `isFolder` is whether it must be that of a directory. Open files and directories remain usable.
   public func remove(
-    _ name: FileName, in folder: UInt64, isFolder: Bool, for caller: Credentials? = nil, _ record: ChangeRecord? = nil
+    _ name: FileName, in folder: UInt64, isFolder: Bool, for caller: Credentials? = nil, _ record: ChangeRecord? = nil,
+    _ blocking: BlockingMode = .blocking
   ) throws(Fault) {
+    if let place = try distantFolder(folder, for: caller, blocking) {
+      if nodes.node(named: name, in: place.node).flatMap({ distant($0) })?.isChangeable == false {
+        throw .unchangeable()
+      }
+      try place.folder.remove(name, isFolder: isFolder)
+      return nodes.remove(name, in: place.node)
+    }
     let (node, real) = try realFolder(folder)
     try checkChange(in: node, for: caller)
     let removed = isFolder ? held(name, in: node) : nil
@@ -159,9 +191,12 @@ extension Tree {
   /// Renames a real file or directory, with the flags of renameat2(2). Its node and those below it keep their IDs.
   public func rename(
     _ name: FileName, in folder: UInt64, to newName: FileName, in newFolder: UInt64, flags: UInt32,
-    for caller: Credentials? = nil, _ record: ChangeRecord? = nil
+    for caller: Credentials? = nil, _ record: ChangeRecord? = nil, _ blocking: BlockingMode = .blocking
   ) throws(Fault) {
     guard let writing else { throw .unchangeable() }
+    if let place = try distantFolder(folder, for: caller, blocking) {
+      return try rename(name, in: place, to: newName, in: newFolder, flags: flags, for: caller, blocking)
+    }
     let (node, real) = try realFolder(folder)
     let (newNode, newReal) = try realFolder(newFolder)
     for node in [node, newNode] { try checkChange(in: node, for: caller) }

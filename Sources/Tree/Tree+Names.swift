@@ -35,6 +35,7 @@ extension Tree {
   /// its source.
   public func mayRemember(absent name: FileName, in parent: UInt64) -> Bool {
     guard writing != nil, views.named(name).isEmpty, let folder = nodes.present(parent) else { return false }
+    if distant(folder) != nil { return false }
     return folder.item is RealFolder && !(folder === nodes.root && name.bytes.first == UInt8(ascii: "."))
   }
 

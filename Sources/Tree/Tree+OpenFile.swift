@@ -46,7 +46,8 @@ extension Tree {
       given = node.item.claimsItsContent ? UnfairLock(DeliveredChecksums()) : nil
       hasOpenEnd = !source.hasKnownSize || node.face.isConcealed
       self.changesAttributes = changesAttributes
-      real = node.identity.content == nil ? source as? any OpenRealFile : nil
+      let isOwn = node.identity.content == nil || held?.staged != nil
+      real = isOwn ? source as? any OpenRealFile : nil
       node.opened.add(real)
     }
 
@@ -64,7 +65,7 @@ extension Tree {
     public var generation: UInt64 { node.generation }
 
     /// Whether it is a file of the source.
-    public var isReal: Bool { real != nil }
+    public var isReal: Bool { real != nil && held?.staged == nil }
 
     /// The identifier of the current state of a real file's bytes and attributes. `nil` if unknown. May block if
     /// `isDistant`.

@@ -16,10 +16,10 @@ extension Tree {
   /// EROFS for writing, or EACCES.
   public func checkAccess(_ id: UInt64, _ wanted: Int32, _ blocking: BlockingMode) throws(Fault) {
     let node = try node(id, blocking)
-    if node.item.content == nil {
+    if node.item.content == nil, distant(node) == nil {
       return try withReal(node) { (file) throws(Fault) in try FileChanges.checkAccess(file, wanted) }
     }
-    if wanted & W_OK != 0 { throw .unchangeable() }
+    if wanted & W_OK != 0, distant(node)?.isChangeable != true { throw .unchangeable() }
     let attributes = try attributes(id, blocking).0
     let isExecutable = attributes.kind == .folder || attributes.permissions & 0o111 != 0
     if geteuid() == 0, wanted & X_OK == 0 || isExecutable { return }

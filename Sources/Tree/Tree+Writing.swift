@@ -58,6 +58,9 @@ extension Fault {
   static func unchangeable(_ isFolder: Bool = false) -> Fault {
     Fault(.system(EROFS), isFolder ? "nothing can be created in a view" : "only real files can be changed")
   }
+
+  /// EPERM, the error for an item that cannot be created on another machine.
+  static var onlyHere: Fault { Fault(.system(EPERM), "only files and folders can be created on the server") }
 }
 
 extension RealFile {

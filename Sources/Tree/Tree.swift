@@ -99,6 +99,7 @@ public final class Tree: Sendable {
   /// again each time, so that it reflects every completed change.
   func lifetime(ofNameOf node: Node, _ secrecy: Secrecy) -> Double {
     if secrecy != .none { return 0 }
+    if let distant = distant(node) { return distant.isChangeable ? lifetime(node) : 0 }
     if writing != nil, node.identity.content != nil, node.parent?.identity.content == nil { return 0 }
     return lifetime(node)
   }
@@ -106,7 +107,10 @@ public final class Tree: Sendable {
   /// Returns how long the kernel may cache a node, in seconds. Names in a directory that can change may change, and a
   /// view's root depends on a real file's state.
   func lifetime(_ node: Node) -> Double {
-    node.item.isImmutable && (node.parent?.item.isImmutable ?? false) ? Self.endlessLifetime : Self.volatileLifetime
+    // Another machine makes views of what has been changed.
+    if let distant = distant(node), !distant.isChangeable { return 0 }
+    let isImmutable = node.item.isImmutable && (node.parent?.item.isImmutable ?? false)
+    return isImmutable ? Self.endlessLifetime : Self.volatileLifetime
   }
 
   public func forget(_ node: UInt64, _ count: UInt64) { nodes.forget(node, count) }
@@ -202,6 +206,10 @@ public final class Tree: Sendable {
     let node = try node(id, blocking)
     try followFolders(above: id, for: caller)
     let wanted: UInt16 = isExecuted ? 1 : 4
+    if let staged = distant(node)?.staged {
+      try check(wanted, node, node.item, for: caller, blocking)
+      return try open(staged, as: node, accessMode: O_RDONLY)
+    }
     if writing != nil, let file = node.item as? RealFile, file.kind == .file {
       return try steady(blocking) { () throws(Fault) in try open(id, flags: O_RDONLY, wanted, for: caller) }
     }
@@ -288,7 +296,10 @@ public final class Tree: Sendable {
   public func hasSurplus(over limit: Int) -> Bool { nodes.hasSurplus(over: limit) }
 
   /// Returns whether a node is a file or directory of the source, or is unknown.
-  public func isReal(_ id: UInt64) -> Bool { nodes.present(id)?.identity.content == nil }
+  public func isReal(_ id: UInt64) -> Bool {
+    guard let node = nodes.present(id), node.identity.content != nil else { return true }
+    return distant(node)?.isChangeable ?? false
+  }
 
   public var nodeCount: Int { nodes.count }
 }

@@ -14,6 +14,34 @@ struct ClientTests {
     }
   }
 
+  /// Names, bytes, programs such as rsync(1) and git(1), two writers of one file, and a server that is killed.
+  @Test(arguments: ["names", "bytes", "programs", "conflicts"])
+  func writableMountsChangeTheServersTree(_ part: String) async throws {
+    try await withScratch { scratch in
+      let result = try await script(
+        "remote_writing.py", MountProcess.binary, Self.server, scratch.path, part, limit: 150)
+      #expect(result.lines == ["done"], "\(result.text)")
+    }
+  }
+
+  /// The mount of an ordinary user, for that user alone.
+  @Test(.enabled(if: MountScratch.isRoot && MountScratch.has("setpriv"), "needs root and setpriv"))
+  func ordinaryUsersChangeAServersTree() async throws {
+    try await withScratch { scratch in
+      let path = MountScratch.package + "/Tests/Scripts/remote_writing.py"
+      let result = try await shell(
+        """
+        chmod 755 "$1"; mkdir "$1/own"; chown 65534:65534 "$1/own"; script=$2
+        for part in names bytes; do
+          mkdir "$1/own/$part"; chown 65534:65534 "$1/own/$part"
+          setpriv --reuid=65534 --regid=65534 --clear-groups -- env HOME="$1/own" XDG_RUNTIME_DIR="$1/own" PATH="$PATH" \
+            "$3" "$script" "$4" "$5" "$1/own/$part" $part 2>&1
+        done
+        """, scratch.path, path, MountScratch.python, MountProcess.binary, Self.server, limit: 100)
+      #expect(result.lines == ["done", "done"], "\(result.text)")
+    }
+  }
+
   /// One that ends and comes back, has another file by then, hangs, or stays away.
   @Test func lostServersAreRetriedForALimitedTime() async throws {
     try await withScratch { scratch in

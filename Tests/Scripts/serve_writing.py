@@ -103,6 +103,9 @@ def writes(server):
     ]:  # fmt: skip
         got = ask(method, path, *more, body=b"x" if method == "PUT" else b"")
         same(f"{method} in a view", (got.status, b"view" in got.body or b"real files" in got.body), (403, True))
+    same("a folder with entries, of depth 0", (status("DELETE", "/dav/made", "Depth: 0"), os.path.isdir(os.path.join(source, "made"))), (409, True))
+    same("an empty one", (status("MKCOL", "/dav/void"), status("DELETE", "/dav/void", "Depth: 0")), (201, 204))
+    same("another depth", status("DELETE", "/dav/made", "Depth: 1"), 400)
     same("a removed folder", (status("DELETE", "/dav/made"), content("made", "moved"), status("GET", "/dav/made/")), (204, None, 404))
     same("a removed link", (status("DELETE", "/dav/link"), content("plain.txt")), (204, b"linked"))
     same("nothing is left", left(), [])
@@ -222,6 +225,15 @@ def properties(server):
     got = change(b"<D:set><D:prop><Z:a>3</Z:a><D:getetag>x</D:getetag></D:prop></D:set>").body
     same("one that cannot be", (b"403 Forbidden" in got, b"424" in got, ">1 &lt;" in find("/dav/plain.txt")), (True, True, True))
     same("removed", (change(b"<D:remove><D:prop><Z:a/></D:prop></D:remove>").status, "404" in find("/dav/plain.txt")), (207, True))
+    change(b"<D:set><D:prop><x:Win32LastModifiedTime xmlns:x='urn:schemas-microsoft-com:'>Mon, 06 May 2024 10:00:00 GMT</x:Win32LastModifiedTime></D:prop></D:set>")
+    got = change(b"<D:set><D:prop><o:modified xmlns:o='urn:ffmount'>1700000000.25</o:modified></D:prop></D:set>")
+    same("a client mount's time", (os.stat(os.path.join(source, "plain.txt")).st_mtime, got.header("etag")),
+         (1700000000.25, server.ask("/dav/plain.txt").header("etag")))
+    server.ask("/dav/timed.txt", "X-OC-Mtime: 1600000000.5", method="PUT", body=b"x")
+    got = server.ask("/dav/timed.txt", "Destination: /dav/timed", method="MOVE")
+    same("a time with a fraction", os.stat(os.path.join(source, "timed")).st_mtime, 1600000000.5)
+    same("the tag after a move", got.header("etag"), server.ask("/dav/timed").header("etag"))
+    same("no time", server.ask("/dav/timed.txt", "X-OC-Mtime: soon.99999999999", method="PUT", body=b"x").header("x-oc-mtime"), "")
     change(b"<D:set><D:prop><x:Win32LastModifiedTime xmlns:x='urn:schemas-microsoft-com:'>Mon, 06 May 2024 10:00:00 GMT</x:Win32LastModifiedTime></D:prop></D:set>")
     same("Windows' time", int(os.stat(os.path.join(source, "plain.txt")).st_mtime), 1714989600)
     for body in [b"<a", b"<!DOCTYPE x><D:propertyupdate xmlns:D='DAV:'/>", update(b""), update(b"<D:set><D:prop><q:x/></D:prop></D:set>"), b"<x>" * 2000, update(b"<D:set><D:prop><Z:a>&e;</Z:a></D:prop></D:set>")]:

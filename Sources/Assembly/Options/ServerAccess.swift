@@ -56,7 +56,7 @@ package struct ServerAccess: Sendable {
     "sizes", "memory", "uid", "gid", "umask", "dmask", "fmask", "allow_other", "allow_root", "auto_unmount", "nonempty",
     "fsname", "idle",
     "max_threads", "subtype", "comment", "max_read", "max_idle_threads", "players",
-    "symlinks",
+    "symlinks", "ro", "rw", "writable",
   ]
 
   /// The options of mountpoints, which `ffmount serve` does not have.

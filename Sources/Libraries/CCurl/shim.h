@@ -22,6 +22,18 @@ static inline CURLcode ffmount_curl_set_taker(CURL *easy, CURLoption option, ffm
   return curl_easy_setopt(easy, option, value);
 }
 
+static inline CURLcode ffmount_curl_set_size(CURL *easy, CURLoption option, curl_off_t value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+typedef int (*ffmount_curl_seeker)(void *context, curl_off_t offset, int origin);
+
+static inline CURLcode ffmount_curl_set_seeker(CURL *easy, ffmount_curl_seeker value) {
+  return curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, value);
+}
+
+static inline size_t ffmount_curl_abort(void) { return CURL_READFUNC_ABORT; }
+
 typedef curl_socket_t (*ffmount_curl_opener)(void *context, curlsocktype purpose, struct curl_sockaddr *address);
 
 static inline CURLcode ffmount_curl_set_opener(CURL *easy, ffmount_curl_opener value) {

@@ -49,10 +49,10 @@ extension FileTree {
     }
   }
 
-  /// Sets the modification time of a real item, in seconds. Blocks.
-  package func setModified(_ seconds: Int64, of place: ResolvedPath) throws(Fault) {
+  /// Sets the modification time of a real item. Blocks.
+  package func setModified(_ time: Timestamp, of place: ResolvedPath) throws(Fault) {
     var changes = Tree.AttributeChanges()
-    changes.modified = Timestamp(seconds: seconds, nanoseconds: 0)
+    changes.modified = time
     _ = try tree.change(place.node, changes, of: nil, for: nil)
   }
 

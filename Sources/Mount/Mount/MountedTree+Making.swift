@@ -9,8 +9,8 @@ extension MountedTree {
     _ request: consuming Request, _ name: UnsafePointer<CChar>, in folder: UInt64, mode: UInt32
   ) {
     let (name, maker) = (unsafe FileName(name), maker(request))
-    make(request, in: folder) { [tree] () throws(Fault) in
-      try tree.makeFolder(name, in: folder, permissions: UInt16(mode & 0o7777), by: maker)
+    make(request, in: folder) { [tree] (blocking) throws(Fault) in
+      try tree.makeFolder(name, in: folder, permissions: UInt16(mode & 0o7777), by: maker, blocking)
     }
   }
 
@@ -18,8 +18,8 @@ extension MountedTree {
     _ request: consuming Request, _ name: UnsafePointer<CChar>, in folder: UInt64, mode: UInt32, device: UInt64
   ) {
     let (name, maker) = (unsafe FileName(name), maker(request))
-    make(request, in: folder) { [tree] () throws(Fault) in
-      try tree.makeNode(name, in: folder, mode: mode, device: device, by: maker)
+    make(request, in: folder) { [tree] (blocking) throws(Fault) in
+      try tree.makeNode(name, in: folder, mode: mode, device: device, by: maker, blocking)
     }
   }
 
@@ -27,15 +27,15 @@ extension MountedTree {
     _ request: consuming Request, _ name: UnsafePointer<CChar>, to target: UnsafePointer<CChar>, in folder: UInt64
   ) {
     let (name, target, maker) = (unsafe FileName(name), unsafe FileName(target), maker(request))
-    make(request, in: folder) { [tree] () throws(Fault) in
-      try tree.makeLink(name, to: target, in: folder, by: maker)
+    make(request, in: folder) { [tree] (blocking) throws(Fault) in
+      try tree.makeLink(name, to: target, in: folder, by: maker, blocking)
     }
   }
 
   public func link(_ request: consuming Request, _ node: UInt64, to name: UnsafePointer<CChar>, in folder: UInt64) {
     let (name, caller, record) = (unsafe FileName(name), caller(request), request.record)
-    make(request, in: folder) { [tree] () throws(Fault) in
-      try tree.link(node, to: name, in: folder, for: caller, record)
+    make(request, in: folder) { [tree] (blocking) throws(Fault) in
+      try tree.link(node, to: name, in: folder, for: caller, record, blocking)
     }
   }
 
@@ -45,7 +45,7 @@ extension MountedTree {
     let (tree, caller, name, record) = (tree, caller(request), unsafe FileName(name), request.record)
     answer(request, folder) { (blocking) throws(Fault) in
       try tree.steady(blocking) { () throws(Fault) in
-        try tree.remove(name, in: folder, isFolder: isFolder, for: caller, record)
+        try tree.remove(name, in: folder, isFolder: isFolder, for: caller, record, blocking)
       }
     } _: { request, _ in
       request.reply(error: 0)
@@ -58,8 +58,8 @@ extension MountedTree {
   ) {
     let (tree, caller, name, newName) = (tree, caller(request), unsafe FileName(name), unsafe FileName(newName))
     let record = request.record
-    answer(request, folder) { (_) throws(Fault) in
-      try tree.rename(name, in: folder, to: newName, in: newFolder, flags: flags, for: caller, record)
+    answer(request, folder) { (blocking) throws(Fault) in
+      try tree.rename(name, in: folder, to: newName, in: newFolder, flags: flags, for: caller, record, blocking)
     } _: { request, _ in
       request.reply(error: 0)
     }
@@ -71,7 +71,7 @@ extension MountedTree {
     let (tree, name, maker) = (tree, unsafe FileName(name), maker(request))
     answer(request, folder) { (blocking) throws(Fault) in
       try tree.steady(blocking) { () throws(Fault) in
-        try tree.create(name, in: folder, flags: flags, permissions: UInt16(mode & 0o7777), by: maker)
+        try tree.create(name, in: folder, flags: flags, permissions: UInt16(mode & 0o7777), by: maker, blocking)
       }
     } undo: { entry, _ in
       tree.forget(entry.node, 1)
@@ -82,11 +82,12 @@ extension MountedTree {
   }
 
   private func make(
-    _ request: consuming Request, in folder: UInt64, _ work: @escaping @Sendable () throws(Fault) -> Tree.Entry
+    _ request: consuming Request, in folder: UInt64,
+    _ work: @escaping @Sendable (BlockingMode) throws(Fault) -> Tree.Entry
   ) {
     let tree = tree
     answer(request, folder) { (blocking) throws(Fault) in
-      try tree.steady(blocking, work)
+      try tree.steady(blocking) { () throws(Fault) in try work(blocking) }
     } undo: { entry in
       tree.forget(entry.node, 1)
     } _: { [self] request, entry in

@@ -13,7 +13,7 @@ extension MountedTree: WritableFileSystem {
   public func openForWriting(_ request: consuming Request, _ node: UInt64, flags: Int32) {
     let (tree, caller, record) = (tree, caller(request), request.record)
     answer(request, node) { (blocking) throws(Fault) in
-      try tree.steady(blocking) { () throws(Fault) in try tree.open(node, flags: flags, for: caller, record) }
+      try tree.steady(blocking) { () throws(Fault) in try tree.open(node, flags: flags, for: caller, record, blocking) }
     } _: { [self] request, file in
       request.reply(handle: file, opening(file, flags))
     }
@@ -39,11 +39,12 @@ extension MountedTree: WritableFileSystem {
 
   public func flush(_ request: consuming Request, _ handle: AnyObject, owner: UInt64) {
     guard let file = handle as? Tree.OpenFile else { return request.reply(error: EBADF) }
-    do throws(Fault) {
-      try file.flush(owner: owner)
+    answer(request, file.id) { (blocking) throws(Fault) in
+      try file.flush(owner: owner, blocking)
+    } _: { [self] request, _ in
       noteMapping(file)
       request.reply(error: 0)
-    } catch { fail(request, error, file.id) }
+    }
   }
 
   public func sync(_ request: consuming Request, _ handle: AnyObject, onlyData: Bool) {
@@ -99,7 +100,7 @@ extension MountedTree: WritableFileSystem {
     let (tree, caller, file) = (tree, caller(request), handle as? Tree.OpenFile)
     let wanted = Tree.AttributeChanges(wish)
     answer(request, node) { (blocking) throws(Fault) in
-      try tree.steady(blocking) { () throws(Fault) in try tree.change(node, wanted, of: file, for: caller) }
+      try tree.steady(blocking) { () throws(Fault) in try tree.change(node, wanted, of: file, for: caller, blocking) }
     } _: { request, found in
       request.reply(stat(found.0), lifetime: found.lifetime)
     }

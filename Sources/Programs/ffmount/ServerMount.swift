@@ -10,6 +10,7 @@ enum ServerMount {
   static func run(_ address: String, on mountpoint: String, _ words: [String], flags: [String]) throws -> Never {
     let options = try MountOptions(words)
     try options.checkUse(.server)
+    try options.checkWriting()
     let place = try Mountpoint(mountpoint)
     try place.check(options)
     guard let program = OwnPrograms.path(of: "ffremote") else {

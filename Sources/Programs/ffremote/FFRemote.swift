@@ -56,6 +56,7 @@ struct FFRemote: ParsableCommand {
     var options = try MountOptions(options)
     if singleThreaded { options.threads = 1 }
     try options.checkUse(.server)
+    try options.checkWriting()
     let mount = RemoteMount(mountpoint: mountpoint, options: options)
     let address = try ServerAddress(address)
     let settings = WireSettings(base: address.text, authorities: options.server.authorities)

@@ -49,7 +49,7 @@ struct RemoteMount {
     let address = server.address
     let tree = Tree(
       root: try root(of: server), views: Views([], depth: 0), overrides: options.overrides,
-      isShared: options.isShared, ledger: ledger)
+      isShared: options.isShared, isWritable: server.changes != nil, ledger: ledger)
 
     let isOfUser = lifeline == nil
     let watch = ThreadPool(atMost: 1)
@@ -142,6 +142,7 @@ struct RemoteMount {
   private func root(of server: RemoteServer) throws -> RemoteItem {
     let address = server.address
     if let root = server.beginning { return RemoteItem(root: root, of: server) }
+    if server.changes != nil { try server.checkWriting() }
     do throws(Fault) {
       let fetch = server.item(at: [UInt8(ascii: "/")], named: "", isRepeated: false, limit: Self.longestStart)
       guard let root = try fetch.value(.blocking), root.kind == .folder else {

@@ -130,12 +130,21 @@ package final class Node: Sendable {
   /// Changes the first name. Only `NodeTable` calls this, with its lock held.
   func move(to folder: Node, _ name: FileName) {
     position.move(to: folder, name)
+    if item is any DistantItem { return followParent() }
     guard let real = folder.item as? RealFolder else { return }
     switch item {
     case let file as RealFile: held.withLock { $0.item = file.named(name, in: real) }
     case let moved as RealFolder: moved.path.move(to: real.path, name)
     default: break
     }
+  }
+
+  /// Replaces an item of another machine by the one of the node's name, after it or a directory above was renamed.
+  func followParent() {
+    guard let folder = parent?.item as? any DistantItem, let moved = (item as? any DistantItem)?.named(name, in: folder)
+    else { return }
+    let identity = ItemIdentity(moved)
+    held.withLock { held in (held.item, held.identity) = (moved, identity) }
   }
 
   /// Records that the last name was removed. Only `NodeTable` calls this, with its lock held.

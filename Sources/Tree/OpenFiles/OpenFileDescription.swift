@@ -21,6 +21,8 @@ final class OpenFileDescription: ByteSource, DescriptorHolder {
   let mayBeLocked = Atomic<Bool>(false)
   /// The record for the next process. `nil` if there will be none.
   let entry: OpenLedger.Entry?
+  /// The file of another machine of which this is the local copy. `nil` for other files.
+  let staged: (any StagedFile)?
   /// The kernel's handle. 0 if unknown.
   let number = Atomic<UInt64>(0)
 
@@ -28,7 +30,7 @@ final class OpenFileDescription: ByteSource, DescriptorHolder {
   /// one of which closing reports nothing.
   init(
     _ descriptor: consuming Descriptor, accessMode: Int32, _ status: FileStatus?, inode: UInt64, _ writing: WriteState,
-    _ entry: OpenLedger.Entry? = nil
+    _ entry: OpenLedger.Entry? = nil, staged: (any StagedFile)? = nil
   ) {
     raw = descriptor.release()
     self.accessMode = accessMode
@@ -36,6 +38,7 @@ final class OpenFileDescription: ByteSource, DescriptorHolder {
     self.inode = inode
     self.writing = writing
     self.entry = entry
+    self.staged = staged
   }
 
   deinit {

@@ -23,6 +23,8 @@ struct AnswerHead: Sendable {
   var isEncoded = false
   /// The region of a bucket of S3.
   var region: String?
+  /// The permitted methods, of a response to OPTIONS.
+  var allow = ""
   /// The media type, in lower case and without parameters.
   var type = ""
 
@@ -74,6 +76,7 @@ struct AnswerHead: Sendable {
     case "location": location = value.utf8.count <= Self.longestURL ? String(value) : nil
     case "content-encoding": isEncoded = !value.isEmpty && value.lowercased() != "identity"
     case "content-type": type = value.prefix { $0 != ";" && $0 != " " }.lowercased()
+    case "allow": allow = String(value.prefix(1024))
     case "x-amz-bucket-region": region = BucketError.region(value)
     default: break
     }

@@ -1,3 +1,7 @@
+import Bytes
+import Files
+import Tree
+
 /// A request to the server.
 struct HTTPExchange: Sendable {
   /// The target, relative to the server's path: `/api/list?path=%2F`.
@@ -5,6 +9,8 @@ struct HTTPExchange: Sendable {
   var method = "GET"
   /// The body of the request. Nil if it has none.
   var content: String?
+  /// The file that is sent as the body. Nil for most requests.
+  var upload: Upload?
   /// Additional headers, each as `Name: value`.
   var headers: [String] = []
   /// The time limit of the whole request, in milliseconds. Nil if it is not limited while the server responds.
@@ -30,6 +36,32 @@ struct HTTPExchange: Sendable {
     self.target = target
     self.headers = headers
     self.limit = limit
+  }
+}
+
+extension HTTPExchange {
+  /// The first bytes of a file.
+  struct Upload: Sendable {
+    let file: TemporaryFile
+    /// The number of bytes.
+    let size: Int64
+
+    /// Fills a buffer with bytes from an offset. Returns their number. Returns `nil` if they cannot be read.
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int? {
+      let count = Int(min(Int64(buffer.count), max(0, size - offset)))
+      guard count > 0 else { return 0 }
+      let part = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[..<count])
+      do throws(Fault) { unsafe try file.read(into: part, at: offset) } catch { return nil }
+      return count
+    }
+
+    func bytes(at offset: Int64, count: Int) throws(Fault) -> [UInt8] {
+      let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+        filled = unsafe read(into: UnsafeMutableRawBufferPointer(buffer), at: offset) ?? 0
+      }
+      guard bytes.count == count else { throw .stale }
+      return bytes
+    }
   }
 }
 

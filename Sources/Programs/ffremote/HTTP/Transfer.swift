@@ -62,6 +62,7 @@ import ServerAnswers
       _ = unsafe ffmount_curl_set(easy, CURLOPT_HTTPAUTH, 1)
     }
     if question.method == "HEAD" { _ = unsafe ffmount_curl_set(easy, CURLOPT_NOBODY, 1) }
+    if let upload = question.upload { unsafe give(upload, context) }
     if let content = question.content {
       _ = unsafe ffmount_curl_set_text(easy, CURLOPT_COPYPOSTFIELDS, content)
     }
@@ -98,6 +99,35 @@ import ServerAnswers
   deinit {
     unsafe curl_slist_free_all(headers)
     unsafe errors.deallocate()
+  }
+
+  /// The number of bytes of the body that have been sent.
+  private var sent: Int64 = 0
+
+  /// Has libcurl read the body of the request from a file.
+  private func give(_ upload: HTTPExchange.Upload, _ context: UnsafeMutableRawPointer) {
+    _ = unsafe ffmount_curl_set(easy, CURLOPT_UPLOAD, 1)
+    _ = unsafe ffmount_curl_set_size(easy, CURLOPT_INFILESIZE_LARGE, Int(upload.size))
+    _ = unsafe ffmount_curl_set_pointer(easy, CURLOPT_READDATA, context)
+    _ = unsafe ffmount_curl_set_pointer(easy, CURLOPT_SEEKDATA, context)
+    _ = unsafe ffmount_curl_set_taker(easy, CURLOPT_READFUNCTION) { bytes, size, count, context in
+      guard let context = unsafe context else { return ffmount_curl_abort() }
+      let transfer = unsafe Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+      return unsafe transfer.giveBody(UnsafeMutableRawBufferPointer(start: bytes, count: size * count))
+    }
+    // A kept connection may turn out to be closed when some of the body has been sent.
+    _ = unsafe ffmount_curl_set_seeker(easy) { context, offset, origin in
+      guard let context = unsafe context, origin == SEEK_SET else { return Int32(CURL_SEEKFUNC_FAIL) }
+      unsafe Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue().sent = Int64(offset)
+      return Int32(CURL_SEEKFUNC_OK)
+    }
+  }
+
+  private func giveBody(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+    heardAt = HTTPClient.now
+    guard let count = unsafe exchange.upload?.read(into: buffer, at: sent) else { return ffmount_curl_abort() }
+    sent += Int64(count)
+    return count
   }
 
   private var diverted = 0

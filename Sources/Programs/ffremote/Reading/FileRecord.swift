@@ -77,6 +77,8 @@ final class FileRecord: Sendable {
     var confirmedAt: UInt64 = 0
     /// The reason why the last read failed.
     var failure: String?
+    /// The reason why the bytes of the file could not be sent. Nil after they have been.
+    var unsent: String?
   }
 
   private let state = UnfairLock(State())
@@ -105,7 +107,9 @@ final class FileRecord: Sendable {
     let now = HTTPClient.now
     return state.withLock { state in
       // A version that is being requested is not known yet.
-      if let fetch = state.fetch, fetch.isUsable { return fetch.success }
+      let changed = server.changes?.latest ?? 0
+      if let fetch = state.fetch, fetch.isUsable, fetch.begun > changed { return fetch.success }
+      guard state.confirmedAt > changed || changed == 0 else { return nil }
       return now - min(now, state.confirmedAt) < server.interface.lifetime ? state.opened : nil
     }
   }
@@ -131,7 +135,10 @@ final class FileRecord: Sendable {
     if isNew { server.files.insert(self, for: path, cost: 512 + path.count + opened.head.count) }
   }
 
-  var failure: String? { state.withLock { $0.failure } }
+  var failure: String? { state.withLock { $0.unsent ?? $0.failure } }
+
+  /// Records the outcome of sending the bytes of the file.
+  func note(sending fault: Fault?) { state.withLock { $0.unsent = fault?.description } }
 
   /// Invalidates the version, which has turned out to be outdated or unlisted.
   func doubt() { state.withLock { ($0.fetch, $0.confirmedAt) = (nil, 0) } }
@@ -160,7 +167,7 @@ final class FileRecord: Sendable {
       return recent
     }
     let fetch = state.withLock { state in
-      if let fetch = state.fetch, fetch.isUsable { return fetch }
+      if let fetch = state.fetch, fetch.isUsable, fetch.begun > server.changes?.latest ?? 0 { return fetch }
       let fetch = ask(knowing: state.opened)
       state.fetch = fetch
       return fetch

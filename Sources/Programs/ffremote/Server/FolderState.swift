@@ -10,6 +10,8 @@ final class FolderState: Sendable {
   /// The depth below the root. 0 for the root.
   let depth: Int
   let server: RemoteServer
+  /// Whether the directory is a view, or in one.
+  let isView: Bool
 
   private struct State {
     weak var snapshot: Snapshot?
@@ -34,6 +36,8 @@ final class FolderState: Sendable {
     var until: UInt64
     /// The time of the request, in nanoseconds. 0 for an item of a view, whose size changes when it has been made.
     var begun: UInt64
+    /// The time of the request, in nanoseconds.
+    var asked: UInt64
   }
 
   private let state = UnfairLock(State())
@@ -44,15 +48,27 @@ final class FolderState: Sendable {
   private static let ahead = 8
 
   /// - Parameter path: `/` for the root, otherwise without a trailing slash.
-  init(_ path: [UInt8], _ server: RemoteServer) {
+  init(_ path: [UInt8], _ server: RemoteServer, isView: Bool) {
     self.path = path
+    self.isView = isView
     depth = path.split(separator: UInt8(ascii: "/")).count
     self.server = server
   }
 
   func path(of name: FileName) -> [UInt8] { (path.count == 1 ? [] : path) + [UInt8(ascii: "/")] + name.bytes }
 
-  private func isValid(_ snapshot: Snapshot) -> Bool { snapshot.isFresh || snapshot.isCurrent(path, server.live) }
+  private func isValid(_ snapshot: Snapshot) -> Bool {
+    (snapshot.isFresh || snapshot.isCurrent(path, server.live)) && snapshot.isNewer(than: lastChange(isView: isView))
+  }
+
+  /// Returns the time of the last change by this mount that concerns the entries, in nanoseconds. 0 if there is none.
+  private func lastChange(isView: Bool) -> UInt64 { server.changes?.last(in: path, isView: isView) ?? 0 }
+
+  /// Returns whether a response is of the state after the last change by this mount.
+  private func isOfPresent(_ item: ServerItem?, asked: UInt64) -> Bool {
+    let last = lastChange(isView: isView || item?.view != nil)
+    return last == 0 || asked > last
+  }
 
   /// Returns the current entries.
   func snapshot(_ blocking: BlockingMode) throws(Fault) -> Snapshot {
@@ -60,7 +76,7 @@ final class FolderState: Sendable {
     let (fresh, fetch): (Snapshot?, SharedFetch<Snapshot>?) = state.withLock { state in
       let known = known ?? state.snapshot
       if let known, isValid(known) { return (known, nil) }
-      if let listing = state.listing, listing.isUsable { return (nil, listing) }
+      if let listing = state.listing, listing.isUsable, isOfPresent(nil, asked: listing.begun) { return (nil, listing) }
       state.waited = 0
       let fetch = server.listing(of: path, known: known)
       state.listing = fetch
@@ -90,7 +106,7 @@ final class FolderState: Sendable {
     }
     let snapshot = server.listings[path] ?? state.withLock { $0.snapshot }
     if let snapshot, let item = snapshot[name] {
-      if isValid(snapshot) { return item }
+      if isValid(snapshot), item.view == nil || snapshot.isNewer(than: lastChange(isView: true)) { return item }
       // Once single requests have taken as long as a listing, more of them are likely to follow.
       if state.withLock({ $0.waited > snapshot.took }), let item = try self.snapshot(blocking)[name] { return item }
     }
@@ -119,8 +135,12 @@ final class FolderState: Sendable {
   func single(_ name: FileName, _ blocking: BlockingMode) throws(Fault) -> ServerItem? {
     let now = HTTPClient.now
     let (known, fetch): (Known?, SharedFetch<ServerItem?>?) = state.withLock { state in
-      if let known = state.items[name], known.until > now || isCurrent(known) { return (known, nil) }
-      if let fetch = state.asked[name], fetch.isUsable { return (nil, fetch) }
+      if let known = state.items[name], known.until > now || isCurrent(known), isOfPresent(known) {
+        return (known, nil)
+      }
+      if let fetch = state.asked[name], fetch.isUsable, isOfPresent(fetch.success ?? nil, asked: fetch.begun) {
+        return (nil, fetch)
+      }
       state.makeRoom()
       let fetch = server.item(at: path(of: name), named: name)
       state.asked[name] = fetch
@@ -137,6 +157,17 @@ final class FolderState: Sendable {
     return try result.get()
   }
 
+  private func isOfPresent(_ known: Known) -> Bool {
+    // A name that was absent may be that of a new view.
+    guard case .success(let item?) = known.result else { return isOfChange(known) }
+    return isOfPresent(item, asked: known.asked)
+  }
+
+  private func isOfChange(_ known: Known) -> Bool {
+    let last = lastChange(isView: true)
+    return last == 0 || known.asked > last
+  }
+
   private func isCurrent(_ known: Known) -> Bool { server.live?.isCurrent(path, since: known.begun) ?? false }
 
   private func keep(_ result: Result<ServerItem?, Fault>, for name: FileName, of fetch: SharedFetch<ServerItem?>) {
@@ -147,7 +178,7 @@ final class FolderState: Sendable {
       state.asked[name] = nil
       if state.items.count >= Self.mostItems { state.items = state.items.filter { $0.value.until > now } }
       if state.items.count < Self.mostItems {
-        state.items[name] = Known(result: result, until: until, begun: isLasting ? fetch.begun : 0)
+        state.items[name] = Known(result: result, until: until, begun: isLasting ? fetch.begun : 0, asked: fetch.begun)
       }
     }
   }

@@ -23,6 +23,8 @@ final class RemoteServer: Sendable {
   let streams = StreamLimit()
   /// The folders whose changes the server reports. Nil for servers that report none.
   let live: LiveFolders?
+  /// The changes of this mount. Nil if it is read-only.
+  let changes: OwnChanges?
   /// The copies of files that the server does not send in parts. Nil without `-o download`.
   let downloads: Downloads?
   /// The data of the source that is kept between mounts. Nil if none is.
@@ -83,6 +85,7 @@ final class RemoteServer: Sendable {
     availability = Availability(address.text, wait: options.server.wait, advice: interface.advice)
     tokenFile = options.server.token
     held = UnfairLock(try Self.token(of: options.server.token))
+    changes = options.isWritable && interface is ServerInterface ? OwnChanges(in: TreeSource.spoolFolder) : nil
     downloads =
       options.server.downloads ? Downloads(in: TreeSource.spoolFolder, limit: max(0, options.cacheSize)) : nil
     live = interface is ServerInterface ? LiveFolders() : nil
@@ -93,6 +96,7 @@ final class RemoteServer: Sendable {
 
   /// Ends all requests. Waiters get an error.
   func stop() {
+    changes?.threads.stop()
     wire.stop()
     helpers.stop()
   }
@@ -185,7 +189,8 @@ final class RemoteServer: Sendable {
     let (item, fetch): (ServerItem?, SharedFetch<ServerItem?>?) = roots.withLock { roots in
       if let fetch = roots.fetch, let end = fetch.end {
         if let item = try? fetch.value(.immediate) { roots.item = item }
-        if HTTPClient.now < end || live?.isCurrent(Self.rootPath, since: fetch.begun) ?? false {
+        let isOfPresent = changes.map { fetch.begun > $0.last(in: Self.rootPath, isView: false) } ?? true
+        if isOfPresent, HTTPClient.now < end || live?.isCurrent(Self.rootPath, since: fetch.begun) ?? false {
           return (roots.item ?? known, nil)
         }
         roots.fetch = nil

@@ -10,6 +10,8 @@ final class RepeatedRequest: Receiver {
     var body: [UInt8]
     /// Whether the body was longer.
     var isCut: Bool
+    /// Whether an earlier attempt may have reached the server.
+    var isRepetition = false
 
     /// Whether the request succeeded. Nothing of an empty file can be sent.
     var isSuccess: Bool { [200, 206, 207].contains(head.status) || head.isOfNothing }
@@ -122,7 +124,7 @@ final class RepeatedRequest: Receiver {
   private func fail(_ sentence: String) { finish(.failure(Fault(.system(EIO), sentence))) }
 
   private func conclude() {
-    let (head, body, isTooLong) = state.withLock { ($0.head, $0.body, $0.isTooLong) }
+    let (head, body, isTooLong, losses) = state.withLock { ($0.head, $0.body, $0.isTooLong, $0.losses) }
     if isRepeated, [429, 502, 503, 504].contains(head.status), let pause = pauseOfBusy(head) {
       return again(after: pause)
     }
@@ -134,7 +136,7 @@ final class RepeatedRequest: Receiver {
       return finish(
         .failure(Fault(.limit, "the server's answer has more than \(limit) bytes (show a smaller folder)")))
     }
-    finish(.success(Answer(head: head, body: body, isCut: isTooLong)))
+    finish(.success(Answer(head: head, body: body, isCut: isTooLong, isRepetition: losses > 0)))
   }
 
   /// Returns the time until the next attempt at a busy server, in milliseconds. Returns `nil` if it has been busy for

@@ -59,6 +59,9 @@ final class Snapshot: Sendable {
     begun.store(0, ordering: .relaxed)
   }
 
+  /// Returns whether the last request began after a time, in nanoseconds.
+  func isNewer(than time: UInt64) -> Bool { time == 0 || begun.load(ordering: .relaxed) > time }
+
   var isFresh: Bool { HTTPClient.now < until.load(ordering: .relaxed) }
 
   /// Returns whether the listing is that of a folder that has not changed since, as far as the server reports.

@@ -10,14 +10,16 @@ import Tree
 /// It represents the item that was found first. Once the server reports another modification time or type, the name
 /// stands for another item. Views are made by the server, not here.
 final class RemoteItem: Item {
-  private let server: RemoteServer
+  let server: RemoteServer
   /// The directory that contains the item. Nil for the root.
-  private let folder: FolderState?
-  private let told: ServerItem
+  let folder: FolderState?
+  let told: ServerItem
   /// The record of the item's bytes, created on demand.
   private let held: UnfairLock<FileRecord?>
   /// The entries of a directory.
-  private let entries: FolderState?
+  let entries: FolderState?
+  /// Whether the item is a view, or in one.
+  let isView: Bool
   let inode: UInt64
   let kind: Kind
 
@@ -28,7 +30,8 @@ final class RemoteItem: Item {
     told = item
     kind = folder.server.links.kind(of: item, depth: folder.depth)
     held = UnfairLock(nil)
-    entries = kind == .folder ? FolderState(folder.path(of: item.name), folder.server) : nil
+    isView = folder.isView || item.view != nil
+    entries = kind == .folder ? FolderState(folder.path(of: item.name), folder.server, isView: isView) : nil
     inode = Self.inode(item.name, in: parent)
   }
 
@@ -39,7 +42,8 @@ final class RemoteItem: Item {
     told = item
     kind = .folder
     held = UnfairLock(nil)
-    entries = FolderState([UInt8(ascii: "/")], server)
+    isView = false
+    entries = FolderState([UInt8(ascii: "/")], server, isView: false)
     inode = Self.inode(FileName(server.address.text), in: 1)
   }
 
@@ -51,9 +55,9 @@ final class RemoteItem: Item {
     return hash.value | 1 << 63
   }
 
-  private var path: [UInt8] { entries?.path ?? folder?.path(of: told.name) ?? [] }
+  var path: [UInt8] { entries?.path ?? folder?.path(of: told.name) ?? [] }
 
-  private var record: FileRecord {
+  var record: FileRecord {
     held.withLock { held in
       let record = held ?? FileRecord.of(path, server)
       held = record
@@ -69,9 +73,15 @@ final class RemoteItem: Item {
   /// The cost is none if attributes arrive with the names.
   var attributeCost: AttributeCost { server.interface.listsAttributes ? .none : .large }
 
-  /// The version of the content. Nil for a directory, whose entries change: it stays the same while it has the name.
+  /// The version of the content. Nil for a directory, whose entries change: it stays the same while it has the name. So
+  /// does a file that the mount can change.
   var content: UInt64? {
-    if kind == .folder { return nil }
+    if kind == .folder { return isChangeable || server.changes == nil ? nil : inode }
+    if isChangeable {
+      var hash = StableHash(seed: inode)
+      if let target = told.target { hash.combine(target) }
+      return hash.value
+    }
     var hash = StableHash(seed: inode).adding(UInt64(bitPattern: told.modified.seconds))
       .adding(UInt64(UInt32(bitPattern: told.modified.nanoseconds)))
     if let target = told.target { hash.combine(target) }
@@ -83,6 +93,13 @@ final class RemoteItem: Item {
 
   func attributes(_ blocking: BlockingMode) throws(Fault) -> Attributes {
     guard let folder else { return attributes(try server.root(knowing: told, blocking)) }
+    if isChangeable {
+      if let copy = server.changes?.staged(path) { return attributes(try copy.item(named: told.name)) }
+      guard let now = try folder.item(told.name, blocking), now.kind == told.kind, now.target == told.target,
+        now.failure == nil
+      else { throw .stale }
+      return attributes(now)
+    }
     // Opening the item has just confirmed that it is unchanged.
     if let opened = knownRecord?.recent, agrees(opened) { return attributes(told) }
     guard let now = try folder.item(told.name, blocking), now.kind == told.kind,
@@ -131,7 +148,7 @@ final class RemoteItem: Item {
     // No version of an empty file is kept, because responses about it need not have its tag.
     if server.kept?.isOffline ?? false, told.size == .exact(0) { return ByteArraySource([]) }
     let opened = try record.open(blocking)
-    guard agrees(opened) else {
+    guard isChangeable || agrees(opened) else {
       folder?.doubt(told.name)
       record.doubt()
       throw .stale
@@ -156,6 +173,8 @@ final class RemoteItem: Item {
   func revision(_ attributes: Attributes) -> UInt64 {
     var hash = StableHash(seed: content ?? inode)
     hash.combine(UInt64(bitPattern: attributes.size))
+    hash.combine(UInt64(bitPattern: attributes.modified.seconds))
+    hash.combine(UInt64(UInt32(bitPattern: attributes.modified.nanoseconds)))
     if let tag = knownRecord?.opened?.version { hash.combine(tag.utf8) }
     return hash.value
   }
@@ -170,6 +189,11 @@ final class RemoteItem: Item {
   func child(named name: FileName, _ blocking: BlockingMode) throws(Fault) -> LookupResult? {
     guard let entries else { throw .notFolder }
     if name.count > 255 { throw Fault(.system(ENAMETOOLONG)) }
+    if let copy = server.changes?.staged(entries.path(of: name)) {
+      let item = try copy.item(named: name)
+      let found = RemoteItem(item, in: entries, parent: inode)
+      return LookupResult(found, found.attributes(item))
+    }
     guard ServerItem.isName(name.bytes), let item = try noting({ () throws(Fault) in try entries.item(name, blocking) })
     else { return nil }
     if let failure = item.failure { throw Fault(.system(EIO), failure) }
@@ -179,7 +203,14 @@ final class RemoteItem: Item {
 
   func listing(_ blocking: BlockingMode) throws(Fault) -> any DirectoryCursor {
     guard let entries else { throw .notFolder }
-    return RemoteListing(try noting { () throws(Fault) in try entries.snapshot(blocking) }, of: inode, entries)
+    let snapshot = try noting { () throws(Fault) in try entries.snapshot(blocking) }
+    // Files that have not been sent yet.
+    let unsent = (server.changes?.staged(below: entries.path) ?? []).compactMap { path, copy -> FileName? in
+      guard copy.tag == nil, OwnChanges.parent(of: path) == entries.path else { return nil }
+      let name = path.split(separator: UInt8(ascii: "/")).last.map { FileName($0) }
+      return name.flatMap { snapshot[$0] == nil ? $0 : nil }
+    }
+    return RemoteListing(snapshot, of: inode, entries, unsent: unsent)
   }
 
   /// Records the reason of a failure until the next success.

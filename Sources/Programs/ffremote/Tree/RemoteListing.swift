@@ -4,15 +4,22 @@ import Tree
 
 /// A listing of a directory's entries by the server. A cursor reads the same listing to the end.
 final class RemoteListing: DirectoryCursor {
-  private let snapshot: Snapshot
+  private let items: [ServerItem]
   private let folder: UInt64
   private let links: LinkPolicy
   private let depth: Int
 
   private static let step = 512
 
-  init(_ snapshot: Snapshot, of folder: UInt64, _ state: FolderState) {
-    self.snapshot = snapshot
+  /// - Parameter unsent: the names of files that the server does not have yet.
+  init(_ snapshot: Snapshot, of folder: UInt64, _ state: FolderState, unsent: [FileName] = []) {
+    items =
+      snapshot.items
+      + unsent.map { name in
+        var item = ServerItem()
+        item.name = name
+        return item
+      }
     self.folder = folder
     links = state.server.links
     depth = state.depth
@@ -21,7 +28,6 @@ final class RemoteListing: DirectoryCursor {
   var outlivesChanges: Bool { true }
 
   func entries(after place: Int64, _ blocking: BlockingMode) throws(Fault) -> [ListedEntry] {
-    let items = snapshot.items
     guard place >= 0, place < Int64(items.count) else { return [] }
     let start = Int(place)
     return items[start..<min(items.count, start + Self.step)].enumerated().map { number, item in

@@ -80,7 +80,7 @@ final class FileUpload: BodySink {
     guard let place = try unlessDelayed({ () throws(Fault) in try dav.site.library.place(names) }) else {
       return Response(isNew ? .created : .noContent)
     }
-    if let modified = request.header("x-oc-mtime").flatMap({ Int64($0.prefix { $0 != "." }) }) {
+    if let modified = request.header("x-oc-mtime").flatMap(HTTPDate.decimal) {
       try dav.site.library.setModified(modified, of: place)
       headers.append(("X-OC-Mtime", "accepted"))
     }

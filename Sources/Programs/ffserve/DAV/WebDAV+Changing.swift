@@ -25,15 +25,17 @@ extension WebDAV {
   }
 
   func remove(_ path: TreePath, _ request: HTTPRequest) throws(Fault) -> Response {
-    if let depth = request.header("depth"), depth.lowercased() != "infinity" {
-      return .problem(.badRequest, "the Depth of DELETE is infinity")
+    // The client of a mount removes only empty folders: another client may have added a file.
+    let depth = request.header("depth")?.lowercased() ?? "infinity"
+    guard ["0", "infinity"].contains(depth) else {
+      return .problem(.badRequest, "the Depth of DELETE is infinity, or 0 for an empty folder")
     }
     if path.names.isEmpty { return .problem(.forbidden, "the root cannot be removed") }
     let target = try visitor.target(path, for: .change, changesName: true, followsLast: false)
     guard let place = target.item else { throw .notFound }
     let reach = LockTable.Reach(path: target.names, changesName: true, isDeep: true)
     if let refusal = try refusal(request, path, place, reach) { return refusal }
-    try site.library.removeItem(at: target.names, recursively: true)
+    try site.library.removeItem(at: target.names, recursively: depth != "0")
     site.locks.removeAll(at: target.names)
     return Response(.noContent)
   }
@@ -82,7 +84,16 @@ extension WebDAV {
     } else {
       try copy(place, to: new, replacing: existing, isDeep: depth == "infinity")
     }
-    return Response(existing == nil ? .created : .noContent)
+    return tagged(Response(existing == nil ? .created : .noContent), new)
+  }
+
+  /// Returns the response with the entity tag of a file that has been changed, for the next condition of the client.
+  private func tagged(_ response: Response, _ names: [FileName]) -> Response {
+    do throws(Fault) {
+      let place = try site.library.place(names, followsLast: false)
+      guard place.attributes.kind == .file else { return response }
+      return response.with("ETag", try place.entityTag(place.attributes(.blocking)))
+    } catch { return response }
   }
 
   private func move(_ place: ResolvedPath, to names: [FileName], replacing old: ResolvedPath?) throws(Fault) {
@@ -181,14 +192,14 @@ extension WebDAV {
     guard try place.provenance(.blocking) == nil else { throw .inView }
     var properties = try DeadProperties(of: place)
     var wrong: [PropertyName] = []
-    var modified: Int64?
+    var modified: Timestamp?
     for change in update.changes {
       let name = change.name
       if name.space == "DAV:", Self.protected.contains(name.name) {
         wrong.append(name)
-      } else if case .set(let element) = change, let seconds = Self.modificationTime(element) {
-        modified = seconds
-        if element.space != "DAV:" { properties.apply(change) }
+      } else if case .set(let element) = change, let time = Self.modificationTime(element) {
+        modified = time
+        if element.space != "DAV:", element.space != Self.ownSpace { properties.apply(change) }
       } else if name.space == "DAV:", name.name == "getlastmodified" {
         wrong.append(name)
       } else {
@@ -214,16 +225,20 @@ extension WebDAV {
     } else {
       text.add(href: href, results: [("200 OK", good, nil)])
     }
-    return .xml(.multiStatus, text.finished)
+    return tagged(.xml(.multiStatus, text.finished), place.names)
   }
 
-  /// Returns the time that a property sets as that of the last modification, in seconds. Windows sets one of its own.
-  private static func modificationTime(_ property: XMLElement) -> Int64? {
+  /// The namespace of the properties that the client of a mount sets.
+  private static let ownSpace = "urn:ffmount"
+
+  /// Returns the time that a property sets as that of the last modification. Windows sets one of its own.
+  private static func modificationTime(_ property: XMLElement) -> Timestamp? {
+    if property.space == ownSpace, property.name == "modified" { return HTTPDate.decimal(property.text) }
     guard
       property.isDAV("getlastmodified")
         || property.space == "urn:schemas-microsoft-com:" && property.name == "Win32LastModifiedTime"
     else { return nil }
-    return HTTPDate.seconds(property.text)
+    return HTTPDate.seconds(property.text).map { Timestamp(seconds: $0) }
   }
 
   // MARK: Preconditions

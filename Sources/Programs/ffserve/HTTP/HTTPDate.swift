@@ -31,6 +31,16 @@ enum HTTPDate {
     return String(decoding: times.text, as: UTF8.self)
   }
 
+  /// Returns a time in seconds since 1970, with up to nine digits of a fraction. Returns `nil` for any other text.
+  static func decimal(_ text: some StringProtocol) -> Timestamp? {
+    let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let seconds = Int64(parts[0]) else { return nil }
+    let fraction = parts.count > 1 ? parts[1].prefix(9) : ""
+    guard fraction.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else { return nil }
+    let digits = fraction + String(repeating: "0", count: 9 - fraction.utf8.count)
+    return Timestamp(seconds: seconds, nanoseconds: Int32(digits) ?? 0)
+  }
+
   /// Returns the end of a day such as `2027-01-31`, or a time such as `2027-01-31T12:00:00Z`, in seconds. Returns `nil` for
   /// any other text.
   static func end(_ text: Substring) -> Int64? {

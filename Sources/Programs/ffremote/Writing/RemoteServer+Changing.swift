@@ -1,0 +1,157 @@
+import Assembly
+import Bytes
+import Glibc
+import ServerAnswers
+import Text
+import Threads
+import Tree
+
+/// The requests of WebDAV that change the server's tree. All block.
+///
+/// A request is repeated if the connection is lost. It may have succeeded before, so the second answer is not taken for
+/// a failure if its cause may be the first one.
+extension RemoteServer {
+  private static func target(_ path: [UInt8]) -> String { "/dav" + Percent.encoded(path, keepingSlash: true) }
+
+  private func answer(_ exchange: HTTPExchange) throws(Fault) -> RepeatedRequest.Answer {
+    let fetch = SharedFetch<RepeatedRequest.Answer>()
+    let call = RepeatedRequest(self, exchange, limit: 64 << 10, takesStart: true) { fetch.finish($0) }
+    fetch.whenAbandoned { call.cancel() }
+    call.start()
+    return try fetch.value(.blocking)
+  }
+
+  private func exchange(_ method: String, _ path: [UInt8], _ headers: [String] = []) -> HTTPExchange {
+    var exchange = HTTPExchange(Self.target(path), headers: headers)
+    exchange.method = method
+    return exchange
+  }
+
+  /// Returns the fault for a refused change. `conflict` is the errno of a conflict with the state of the tree.
+  private func refusal(_ answer: RepeatedRequest.Answer, conflict: Int32) -> Fault {
+    let said = ServerAnswer.sentence(answer.body) ?? "no reason given"
+    switch answer.head.status {
+    case 405, 409, 412: return Fault(.system(conflict), "the server \(address.text) refuses the change: \(said)")
+    case 413: return Fault(.system(EFBIG), "the server \(address.text) takes no file of this size: \(said)")
+    case 414: return Fault(.system(ENAMETOOLONG))
+    case 423: return Fault(.system(EBUSY), "another client of the server \(address.text) has locked it")
+    default: return fault(answer)
+    }
+  }
+
+  /// Throws a refusal unless clients may change the tree.
+  func checkWriting() throws {
+    do throws(Fault) {
+      let answer = try answer(exchange("OPTIONS", [UInt8(ascii: "/")]))
+      if answer.head.allow.contains("PUT") { return }
+      throw answer.head.status < 400
+        ? Fault(.system(EROFS), "the server permits no changes (start it with -o rw, or leave rw out)") : fault(answer)
+    } catch { throw Refusal(.sourceMissing, "cannot mount \(address.text) with -o rw: \(error)") }
+  }
+
+  /// Sends all bytes of a file. Returns the entity tag of the new version.
+  ///
+  /// - Parameter tag: the entity tag of the version that is replaced. Nil if the file does not exist. Throws ESTALE if
+  ///   the file on the server is another one.
+  func put(
+    _ path: [UInt8], _ upload: HTTPExchange.Upload, over tag: String?, modified: Timestamp?
+  ) throws(Fault) -> String? {
+    var exchange = exchange("PUT", path, [tag.map { "If-Match: \($0)" } ?? "If-None-Match: *"])
+    if let modified { exchange.headers.append("X-OC-Mtime: \(modified.decimal)") }
+    exchange.upload = upload
+    let answer = try answer(exchange)
+    noteChange(of: path)
+    switch answer.head.status {
+    case 200, 201, 204: return answer.head.tag
+    case 412, 404:
+      // The first request may have arrived.
+      if answer.isRepetition, let tag = try present(path, asIn: upload) { return tag }
+      let change = tag == nil ? "created by another client" : "changed by another client since it was opened"
+      throw Fault(
+        .system(ESTALE), "the file on the server has been \(change), and is left as it is (save under another name)")
+    case 405: throw .isFolder
+    default: throw refusal(answer, conflict: ESTALE)
+    }
+  }
+
+  /// Returns the entity tag of a file if its bytes are those of an upload. Otherwise returns `nil`.
+  private func present(_ path: [UInt8], asIn upload: HTTPExchange.Upload) throws(Fault) -> String? {
+    let record = FileRecord.of(path, self)
+    record.doubt()
+    let opened = try record.open(.blocking)
+    guard opened.size == upload.size else { return nil }
+    let bytes = RemoteBytes(record, opened)
+    var place: Int64 = 0
+    while place < opened.size {
+      let part = try bytes.bytes(at: place, count: Int(min(1 << 20, opened.size - place)))
+      guard try upload.bytes(at: place, count: part.count) == part else { return nil }
+      place += Int64(part.count)
+    }
+    return opened.tag
+  }
+
+  /// Creates an empty file. Returns its entity tag. Throws EEXIST if the name exists.
+  func create(_ path: [UInt8], _ upload: HTTPExchange.Upload) throws(Fault) -> String? {
+    do throws(Fault) { return try put(path, upload, over: nil, modified: nil) } catch {
+      throw error.kind == .system(ESTALE) ? Fault(.system(EEXIST)) : error
+    }
+  }
+
+  func makeFolder(_ path: [UInt8]) throws(Fault) {
+    let answer = try answer(exchange("MKCOL", path))
+    noteChange(of: path)
+    switch answer.head.status {
+    case 200, 201, 204: return
+    case 405: if !answer.isRepetition { throw Fault(.system(EEXIST)) }
+    case 409: throw Fault(.system(ENOENT))
+    default: throw refusal(answer, conflict: EEXIST)
+    }
+  }
+
+  /// Removes a file or an empty directory.
+  ///
+  /// - Parameter tag: the required entity tag. Nil for any.
+  func remove(_ path: [UInt8], ifTagged tag: String? = nil) throws(Fault) {
+    let answer = try answer(exchange("DELETE", path, ["Depth: 0"] + (tag.map { ["If-Match: \($0)"] } ?? [])))
+    noteChange(of: path)
+    if [200, 204].contains(answer.head.status) || answer.head.status == 404 && answer.isRepetition { return }
+    throw refusal(answer, conflict: ENOTEMPTY)
+  }
+
+  /// Renames a file or directory. Returns the entity tag of a file. Throws EEXIST if the new name exists, unless
+  /// `replacing`.
+  func move(_ path: [UInt8], to newPath: [UInt8], replacing: Bool) throws(Fault) -> String? {
+    let base = address.folderPath.dropLast()
+    let destination = String(decoding: base, as: UTF8.self) + Self.target(newPath)
+    let headers = ["Destination: \(destination)", "Overwrite: \(replacing ? "T" : "F")"]
+    let answer = try answer(exchange("MOVE", path, headers))
+    noteChange(of: path)
+    noteChange(of: newPath)
+    if [200, 201, 204].contains(answer.head.status) || answer.head.status == 404 && answer.isRepetition {
+      return answer.head.tag
+    }
+    throw refusal(answer, conflict: answer.head.status == 409 ? ENOENT : EEXIST)
+  }
+
+  /// Sets a modification time. Returns the entity tag of a file, which depends on it.
+  func setModified(_ time: Timestamp, of path: [UInt8], ifTagged tag: String?) throws(Fault) -> String? {
+    var exchange = exchange("PROPPATCH", path, tag.map { ["If-Match: \($0)"] } ?? [])
+    exchange.content =
+      "<?xml version=\"1.0\"?><D:propertyupdate xmlns:D=\"DAV:\"><D:set><D:prop>"
+      + "<modified xmlns=\"urn:ffmount\">\(time.decimal)</modified></D:prop></D:set></D:propertyupdate>"
+    exchange.headers.append("Content-Type: application/xml")
+    let answer = try answer(exchange)
+    noteChange(of: path)
+    guard answer.head.status == 207 else { throw refusal(answer, conflict: ESTALE) }
+    guard String(decoding: answer.body, as: UTF8.self).contains(" 200 OK") else {
+      throw Fault(.system(EPERM), "the server \(address.text) does not set the time of the file")
+    }
+    return answer.head.tag
+  }
+
+  /// Invalidates what is known of an entry and its directory.
+  private func noteChange(of path: [UInt8]) {
+    files[path]?.doubt()
+    changes?.note(in: OwnChanges.parent(of: path))
+  }
+}
