@@ -8,6 +8,7 @@ import os
 import random
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -72,6 +73,52 @@ def expect_same(what, one, another, hidden=()):
             said = ["absent" if name not in found else "a folder" if found[name] is None else f"{len(found[name][0])} bytes of {found[name][1]}"
                     for found in (first, second)]
             complain(f"{what}: {name}: {said[0]} instead of {said[1]}")
+
+
+class Cutting(threading.Thread):
+    """A line to the server that is cut after some bytes from each connection of the client."""
+
+    def __init__(self, port):
+        super().__init__(daemon=True)
+        self.server, self.token, self.after, self.cuts, self.received = port, None, 1 << 60, 0, 0
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.listener.close()
+
+    def run(self):
+        while True:
+            try:
+                client = self.listener.accept()[0]
+            except OSError:
+                return
+            server = socket.create_connection(("127.0.0.1", self.server))
+            threading.Thread(target=self.carry, args=(client, server, True), daemon=True).start()
+            threading.Thread(target=self.carry, args=(server, client, False), daemon=True).start()
+
+    def carry(self, one, another, counts):
+        done = 0
+        try:
+            while data := one.recv(1 << 16):
+                another.sendall(data)
+                done += len(data)
+                self.received += len(data) if counts else 0
+                if counts and done > self.after:
+                    self.cuts += 1
+                    break
+        except OSError:
+            pass
+        for end in (one, another):
+            try:
+                end.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+            end.close()
 
 
 def serving(*options, port=None):
@@ -370,6 +417,19 @@ def conflicts(server):
         expect(name, (os.path.getsize(here(name)), os.path.getsize(there(name))), (30 << 20, 30 << 20))
         os.unlink(there(name))
 
+    # A line that is cut again and again: large files continue where it was.
+    with Cutting(server.port) as line, mounted(line, other, "-o", "wait=3") as second:
+        data = random.randbytes(50 << 20)
+        line.after = 9 << 20
+        write(second.path("cut"), data)
+        expect("a line that is cut", (whole(here("cut")) == data, line.cuts > 3, line.received < 80 << 20), (True, True, True))
+        data = data[:20_000_000] + b"another" + data[20_000_007:]
+        write(second.path("cut"), data)
+        expect("over an old one", whole(here("cut")) == data, True)
+        line.after = 1 << 20
+        expect("what is sent in one piece", (failure(write, second.path("small"), data[:9_000_000])[0], os.path.exists(here("small"))), (errno.EIO, False))
+        os.unlink(here("cut"))
+
     # A server that is away: the writer is told, and the file is whole or absent.
     port = server.port
     data = random.randbytes(64 << 20)
@@ -384,7 +444,7 @@ def conflicts(server):
     present = os.path.exists(here("big"))
     if present and whole(here("big")) != data or not present and found != errno.EIO:
         complain(f"a lost server: {found}, {os.path.exists(here('big'))}")
-    expect("what is left", [name for name in os.listdir(source) if name not in ("f", "n", "big")], [])
+    expect("what is left", [name for name in os.listdir(source) if name not in ("f", "n", "big") and not name.startswith(".ffmount-")], [])
     started = time.monotonic()
     expect("without a server", failure(write, there("away"), b"x")[0], errno.EIO)
     if time.monotonic() - started > 20:

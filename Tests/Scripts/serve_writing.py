@@ -300,6 +300,16 @@ def uploads(server):
     def send(address, offset, body, *more):
         return server.ask(address, TUS, f"Upload-Offset: {offset}", *(more or ("Content-Type: application/offset+octet-stream",)), method="PATCH", body=body)
 
+    # Conditions hold for the last part, and the answer to that has the new tag.
+    server.ask("/dav/state.bin", method="PUT", body=b"before")
+    tag = server.ask("/dav/state.bin").header("etag")
+    octets = "Content-Type: application/offset+octet-stream"
+    address = create("/state.bin", 5, "&replace=1").header("location")
+    same("in another state", (send(address, 0, b"after", octets, 'If-Match: "other"').status, content("state.bin")), (412, b"before"))
+    same("given up after that", server.ask(address, TUS, method="DELETE").status, 204)
+    got = send(create("/state.bin", 5, "&replace=1").header("location"), 0, b"after", octets, f"If-Match: {tag}", "X-OC-Mtime: 1600000000.5")
+    same("in the required one", (got.status, content("state.bin"), os.stat(os.path.join(source, "state.bin")).st_mtime), (204, b"after", 1600000000.5))
+    same("its tag", (got.header("etag") != tag, got.header("etag")), (True, server.ask("/dav/state.bin").header("etag")))
     got = server.ask("/api/uploads", method="OPTIONS")
     same("what is there", (got.status, got.header("tus-version"), got.header("tus-extension")), (204, "1.0.0", "creation,termination"))
     got = create("/in/new.bin", len(data))

@@ -25,6 +25,8 @@ struct AnswerHead: Sendable {
   var region: String?
   /// The permitted methods, of a response to OPTIONS.
   var allow = ""
+  /// The number of bytes of an upload that the server has.
+  var uploadOffset: Int64?
   /// The media type, in lower case and without parameters.
   var type = ""
 
@@ -77,6 +79,7 @@ struct AnswerHead: Sendable {
     case "content-encoding": isEncoded = !value.isEmpty && value.lowercased() != "identity"
     case "content-type": type = value.prefix { $0 != ";" && $0 != " " }.lowercased()
     case "allow": allow = String(value.prefix(1024))
+    case "upload-offset": uploadOffset = Self.number(value)
     case "x-amz-bucket-region": region = BucketError.region(value)
     default: break
     }

@@ -40,11 +40,12 @@ struct HTTPExchange: Sendable {
 }
 
 extension HTTPExchange {
-  /// The first bytes of a file.
+  /// The first bytes of a file, or those of them from an offset on.
   struct Upload: Sendable {
     let file: TemporaryFile
-    /// The number of bytes.
+    /// The number of bytes, including those before the offset.
     let size: Int64
+    var start: Int64 = 0
 
     /// Fills a buffer with bytes from an offset. Returns their number. Returns `nil` if they cannot be read.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int? {

@@ -107,7 +107,7 @@ import ServerAnswers
   /// Has libcurl read the body of the request from a file.
   private func give(_ upload: HTTPExchange.Upload, _ context: UnsafeMutableRawPointer) {
     _ = unsafe ffmount_curl_set(easy, CURLOPT_UPLOAD, 1)
-    _ = unsafe ffmount_curl_set_size(easy, CURLOPT_INFILESIZE_LARGE, Int(upload.size))
+    _ = unsafe ffmount_curl_set_size(easy, CURLOPT_INFILESIZE_LARGE, Int(upload.size - upload.start))
     _ = unsafe ffmount_curl_set_pointer(easy, CURLOPT_READDATA, context)
     _ = unsafe ffmount_curl_set_pointer(easy, CURLOPT_SEEKDATA, context)
     _ = unsafe ffmount_curl_set_taker(easy, CURLOPT_READFUNCTION) { bytes, size, count, context in
@@ -125,7 +125,9 @@ import ServerAnswers
 
   private func giveBody(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
     heardAt = HTTPClient.now
-    guard let count = unsafe exchange.upload?.read(into: buffer, at: sent) else { return ffmount_curl_abort() }
+    guard let upload = exchange.upload, let count = unsafe upload.read(into: buffer, at: upload.start + sent) else {
+      return ffmount_curl_abort()
+    }
     sent += Int64(count)
     return count
   }

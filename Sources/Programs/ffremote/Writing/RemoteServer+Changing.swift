@@ -13,9 +13,11 @@ import Tree
 extension RemoteServer {
   private static func target(_ path: [UInt8]) -> String { "/dav" + Percent.encoded(path, keepingSlash: true) }
 
-  private func answer(_ exchange: HTTPExchange) throws(Fault) -> RepeatedRequest.Answer {
+  private func answer(_ exchange: HTTPExchange, isRepeated: Bool = true) throws(Fault) -> RepeatedRequest.Answer {
     let fetch = SharedFetch<RepeatedRequest.Answer>()
-    let call = RepeatedRequest(self, exchange, limit: 64 << 10, takesStart: true) { fetch.finish($0) }
+    let call = RepeatedRequest(self, exchange, limit: 64 << 10, takesStart: true, isRepeated: isRepeated) {
+      fetch.finish($0)
+    }
     fetch.whenAbandoned { call.cancel() }
     call.start()
     return try fetch.value(.blocking)
@@ -56,10 +58,16 @@ extension RemoteServer {
   func put(
     _ path: [UInt8], _ upload: HTTPExchange.Upload, over tag: String?, modified: Timestamp?
   ) throws(Fault) -> String? {
-    var exchange = exchange("PUT", path, [tag.map { "If-Match: \($0)" } ?? "If-None-Match: *"])
-    if let modified { exchange.headers.append("X-OC-Mtime: \(modified.decimal)") }
-    exchange.upload = upload
-    let answer = try answer(exchange)
+    let headers =
+      [tag.map { "If-Match: \($0)" } ?? "If-None-Match: *"] + (modified.map { ["X-OC-Mtime: \($0.decimal)"] } ?? [])
+    let answer: RepeatedRequest.Answer
+    if upload.size < Self.resumableSize {
+      var exchange = exchange("PUT", path, headers)
+      exchange.upload = upload
+      answer = try self.answer(exchange)
+    } else {
+      answer = try resumed(upload, to: path, replacing: tag != nil, headers)
+    }
     noteChange(of: path)
     switch answer.head.status {
     case 200, 201, 204: return answer.head.tag
@@ -72,6 +80,77 @@ extension RemoteServer {
     case 405: throw .isFolder
     default: throw refusal(answer, conflict: ESTALE)
     }
+  }
+
+  /// The minimum size of a file that continues where a lost connection left off, in bytes. It takes two requests more.
+  private static let resumableSize: Int64 = 16 << 20
+  /// The maximum number of consecutive connections that are lost without progress.
+  private static let mostFruitless = 20
+  private static let tus = "Tus-Resumable: 1.0.0"
+
+  /// Sends a file by the server's uploads (tus 1.0). Returns the response to the last part. `headers` are those of a PUT.
+  private func resumed(
+    _ upload: HTTPExchange.Upload, to path: [UInt8], replacing: Bool, _ headers: [String]
+  ) throws(Fault) -> RepeatedRequest.Answer {
+    let query = "?path=\(Percent.encoded(path, keepingSlash: true))" + (replacing ? "&replace=1" : "")
+    var exchange = HTTPExchange("/api/uploads" + query, headers: [Self.tus, "Upload-Length: \(upload.size)"])
+    exchange.method = "POST"
+    let created = try answer(exchange)
+    guard created.head.status == 201 else { return created }
+    // The path of a proxy may precede it.
+    guard let number = created.head.location?.prefix(while: { $0 != "?" }).split(separator: "/").last else {
+      throw Fault(.system(EIO), "the server \(address.text) does not say where the upload is")
+    }
+    exchange.target = "/api/uploads/\(number)" + query
+    do throws(Fault) {
+      let last = try sendParts(of: upload, exchange, headers)
+      if last.head.status != 204, last.head.status != 404 { removeUpload(exchange) }
+      return last
+    } catch {
+      removeUpload(exchange)
+      throw error
+    }
+  }
+
+  private func sendParts(
+    of upload: HTTPExchange.Upload, _ exchange: HTTPExchange, _ headers: [String]
+  ) throws(Fault) -> RepeatedRequest.Answer {
+    var part = upload
+    var fruitless = 0
+    while true {
+      var patch = exchange
+      patch.method = "PATCH"
+      patch.headers =
+        [Self.tus, "Content-Type: application/offset+octet-stream", "Upload-Offset: \(part.start)"] + headers
+      patch.upload = part
+      let fault: Fault
+      do throws(Fault) {
+        let answer = try answer(patch, isRepeated: false)
+        // Another request for this upload, whose connection was lost, may not have ended, or may have stored more.
+        guard [409, 423].contains(answer.head.status), fruitless > 0 else { return answer }
+        fault = refusal(answer, conflict: ESTALE)
+      } catch { fault = error }
+      guard fault.kind != .interrupted, fruitless < Self.mostFruitless else { throw fault }
+      var state = exchange
+      (state.method, state.headers) = ("HEAD", [Self.tus])
+      var answer = try answer(state)
+      guard answer.head.status == 200, let offset = answer.head.uploadOffset, offset <= upload.size else {
+        // Without the upload, the file may have been complete.
+        answer.isRepetition = true
+        return answer
+      }
+      fruitless = offset > part.start ? 1 : fruitless + 1
+      part.start = offset
+      if offset == upload.size || fault.kind == .system(EBUSY) { _ = usleep(100_000) }
+    }
+  }
+
+  /// Removes an upload that will not be continued. Does not wait.
+  private func removeUpload(_ exchange: HTTPExchange) {
+    var exchange = exchange
+    (exchange.method, exchange.headers) = ("DELETE", [Self.tus])
+    let call = RepeatedRequest(self, exchange, limit: 64 << 10, takesStart: true) { _ in }
+    call.start()
   }
 
   /// Returns the entity tag of a file if its bytes are those of an upload. Otherwise returns `nil`.

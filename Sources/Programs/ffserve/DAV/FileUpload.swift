@@ -75,21 +75,26 @@ final class FileUpload: BodySink {
       guard error.kind == .system(EISDIR) else { throw error }
       return .problem(.methodNotAllowed, "a folder has the name", instance: path.encoded)
     }
-    var headers: [(name: String, value: String)] = []
+    return Response(isNew ? .created : .noContent, headers: try dav.site.noteUpload(of: names, by: request))
+  }
+
+  func discard() { replacement.discard() }
+}
+
+extension Site {
+  /// Sets the time that a client has sent with a file. Returns the headers for it, and for the entity tag. Blocks.
+  func noteUpload(of names: [FileName], by request: HTTPRequest) throws(Fault) -> [(name: String, value: String)] {
     // Another client may have removed the file again.
-    guard let place = try unlessDelayed({ () throws(Fault) in try dav.site.library.place(names) }) else {
-      return Response(isNew ? .created : .noContent)
-    }
+    guard let place = try unlessDelayed({ () throws(Fault) in try library.place(names) }) else { return [] }
+    var headers: [(name: String, value: String)] = []
     if let modified = request.header("x-oc-mtime").flatMap(HTTPDate.decimal) {
-      try dav.site.library.setModified(modified, of: place)
+      try library.setModified(modified, of: place)
       headers.append(("X-OC-Mtime", "accepted"))
     }
     let tag = try unlessDelayed { () throws(Fault) in try place.entityTag(place.attributes(.blocking)) }
     if let tag { headers.append(("ETag", tag)) }
-    return Response(isNew ? .created : .noContent, headers: headers)
+    return headers
   }
-
-  func discard() { replacement.discard() }
 }
 
 extension Tree.OpenFile {

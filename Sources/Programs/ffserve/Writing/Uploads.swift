@@ -5,6 +5,7 @@ import Locks
 import NIOCore
 import NIOHTTP1
 import Text
+import Threads
 import Tree
 
 /// Uploads that continue after an interruption, of the server, too: tus 1.0 with the extensions creation and termination
@@ -78,7 +79,7 @@ struct Uploads: Sendable {
       guard offset != part.offset || length <= part.size - offset else {
         return .refused(.problem(.payloadTooLarge, "the body is longer than the upload", instance: path.encoded))
       }
-      return try PartUpload.reception(self, path, target, part, number, at: offset, replacing: replacing)
+      return try PartUpload.reception(self, path, target, part, request, at: offset, replacing: replacing)
     } catch { return .refused(.problem(error, instance: path.encoded)) }
   }
 
@@ -183,8 +184,18 @@ struct Uploads: Sendable {
       resuming: part.name)
   }
 
-  static func answer(offset: Int64) -> Response {
-    Response(.noContent, headers: general + [("Upload-Offset", String(offset))])
+  /// Returns the response to the last part of an upload whose conditions do not hold. Otherwise returns `nil`.
+  fileprivate func unmetCondition(
+    of request: HTTPRequest, _ existing: ResolvedPath?, _ path: TreePath
+  ) throws(Fault) -> Response? {
+    let tag = try existing.map { (place) throws(Fault) in try place.entityTag(place.attributes) }
+    let isMet = Conditions(request).permit(tag: tag, modified: existing?.attributes.modified.seconds ?? 0)
+    return isMet
+      ? nil : .problem(.preconditionFailed, "the file is not in the required state", instance: path.encoded)
+  }
+
+  static func answer(offset: Int64, _ headers: [(name: String, value: String)] = []) -> Response {
+    Response(.noContent, headers: general + [("Upload-Offset", String(offset))] + headers)
   }
 }
 
@@ -193,17 +204,21 @@ private final class PartUpload: BodySink {
   private let uploads: Uploads
   private let part: Uploads.Part
   private let replacement: Replacement
+  private let names: [FileName]
+  private let request: HTTPRequest
   /// Returns the response to an upload whose target has been locked or created since it began. Blocks.
   private let hindrance: @Sendable () throws(Fault) -> Response?
   private nonisolated(unsafe) var offset: Int64
 
   private init(
-    _ uploads: Uploads, _ part: Uploads.Part, _ replacement: Replacement,
-    hindrance: @escaping @Sendable () throws(Fault) -> Response?
+    _ uploads: Uploads, _ part: Uploads.Part, _ replacement: Replacement, of names: [FileName],
+    _ request: HTTPRequest, hindrance: @escaping @Sendable () throws(Fault) -> Response?
   ) {
     self.uploads = uploads
     self.part = part
     self.replacement = replacement
+    self.names = names
+    self.request = request
     self.hindrance = hindrance
     unsafe offset = part.offset
   }
@@ -211,23 +226,24 @@ private final class PartUpload: BodySink {
   deinit { uploads.site.activeUploads.end(part.number) }
 
   static func reception(
-    _ uploads: Uploads, _ path: TreePath, _ target: Visitor.Target, _ part: Uploads.Part, _ number: String,
+    _ uploads: Uploads, _ path: TreePath, _ target: Visitor.Target, _ part: Uploads.Part, _ request: HTTPRequest,
     at offset: Int64, replacing: Bool
   ) throws(Fault) -> Reception {
     guard offset == part.offset else {
       return .refused(.problem(.conflict, "the upload has \(part.offset) bytes", instance: path.encoded))
     }
     if let refusal = try uploads.hindrance(target, path, replacing: replacing) { return .refused(refusal) }
-    guard uploads.site.activeUploads.begin(number) else { return .refused(.problem(.locked, Uploads.isActive)) }
+    guard uploads.site.activeUploads.begin(part.number) else { return .refused(.problem(.locked, Uploads.isActive)) }
     do throws(Fault) {
       let replacement = try uploads.finished(target, part, replacing: replacing)
       return .sink(
-        PartUpload(uploads, part, replacement) { () throws(Fault) in
+        PartUpload(uploads, part, replacement, of: target.names, request) { () throws(Fault) in
           let now = Visitor.Target(names: target.names, item: try uploads.site.library.existing(target.names))
+          if let refusal = try uploads.unmetCondition(of: request, now.item, path) { return refusal }
           return try uploads.hindrance(now, path, replacing: replacing)
         })
     } catch {
-      uploads.site.activeUploads.end(number)
+      uploads.site.activeUploads.end(part.number)
       throw error
     }
   }
@@ -241,12 +257,14 @@ private final class PartUpload: BodySink {
   }
 
   func finish() throws(Fault) -> Response {
-    if unsafe offset == part.size {
-      if let refusal = try hindrance() { return refusal }
-      try replacement.finish(inPlace: true)
-      uploads.site.forgetAnswers()
-    }
-    return Uploads.answer(offset: unsafe offset)
+    guard unsafe offset == part.size else { return Uploads.answer(offset: unsafe offset) }
+    let isConditional = Conditions(request).areAboutState
+    if isConditional { try uploads.site.conditionalChanges.lock() }
+    defer { if isConditional { uploads.site.conditionalChanges.unlock() } }
+    if let refusal = try hindrance() { return refusal }
+    try replacement.finish(inPlace: true)
+    defer { uploads.site.forgetAnswers() }
+    return Uploads.answer(offset: part.size, try uploads.site.noteUpload(of: names, by: request))
   }
 
   func discard() {}
