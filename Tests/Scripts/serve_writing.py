@@ -69,6 +69,8 @@ def writes(server):
     same("the same again", status("PUT", "/dav/new.bin", body=b"short"), 204)
     same("its new bytes", (content("new.bin"), ask("GET", "/dav/new.bin").body), (b"short", b"short"))
     same("an empty file", (status("PUT", "/dav/empty", "Content-Length: 0"), content("empty")), (201, b""))
+    reserve = lambda: status("PUT", "/dav/reserved", "Content-Length: 0", "Upload-Complete: ?0", "If-None-Match: *")
+    same("a reserved name", (reserve(), content("reserved"), reserve()), (201, b"", 412))
     same("no folder for it", status("PUT", "/dav/none/new", body=b"x"), 409)
     same("a folder instead", status("PUT", "/dav/folder", body=b"x"), 405)
     same("a part of a file", status("PUT", "/dav/new.bin", "Content-Range: bytes 0-0/9", body=b"x"), 400)

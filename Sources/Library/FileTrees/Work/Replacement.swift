@@ -90,14 +90,15 @@ package final class Replacement: Sendable {
   ///   - permissions: The permissions of a file that replaces none. `nil` for the default ones.
   ///   - inPlace: Whether the bytes are written into an old file that this user may write, but not replace by a file
   ///     with the same attributes. This is not atomic.
-  package func finish(permissions: UInt16? = nil, inPlace: Bool = false) throws(Fault) {
+  ///   - syncs: Whether the bytes and the name have to be on disk. Not if the bytes follow.
+  package func finish(permissions: UInt16? = nil, inPlace: Bool = false, syncs: Bool = true) throws(Fault) {
     do throws(Fault) {
       if let old {
         try takeAttributes(of: old)
       } else if let permissions {
         try set(permissions)
       }
-      try file.sync(onlyData: false, .blocking)
+      if syncs { try file.sync(onlyData: false, .blocking) }
       try CancellationToken.check()
       // A cancelled task has removed the file already.
       guard !isOver.exchange(true, ordering: .relaxed) else { throw .interrupted }
@@ -109,7 +110,7 @@ package final class Replacement: Sendable {
       guard inPlace, let old, error.kind == .system(EPERM) || error.kind == .system(EACCES) else { throw error }
       return try write(into: old)
     }
-    try tree.tree.openFolder(folder.node, .blocking).sync(onlyData: false, .blocking)
+    if syncs { try tree.tree.openFolder(folder.node, .blocking).sync(onlyData: false, .blocking) }
   }
 
   private func publish() throws(Fault) {

@@ -56,10 +56,12 @@ extension RemoteServer {
   /// - Parameter tag: the entity tag of the version that is replaced. Nil if the file does not exist. Throws ESTALE if
   ///   the file on the server is another one.
   func put(
-    _ path: [UInt8], _ upload: HTTPExchange.Upload, over tag: String?, modified: Timestamp?
+    _ path: [UInt8], _ upload: HTTPExchange.Upload, over tag: String?, modified: Timestamp?, isReservation: Bool = false
   ) throws(Fault) -> String? {
-    let headers =
+    var headers =
       [tag.map { "If-Match: \($0)" } ?? "If-None-Match: *"] + (modified.map { ["X-OC-Mtime: \($0.decimal)"] } ?? [])
+    // The bytes follow, so that the server need not wait for its disk.
+    if isReservation { headers.append("Upload-Complete: ?0") }
     let answer: RepeatedRequest.Answer
     if upload.size < Self.resumableSize {
       var exchange = exchange("PUT", path, headers)
@@ -171,7 +173,7 @@ extension RemoteServer {
 
   /// Creates an empty file. Returns its entity tag. Throws EEXIST if the name exists.
   func create(_ path: [UInt8], _ upload: HTTPExchange.Upload) throws(Fault) -> String? {
-    do throws(Fault) { return try put(path, upload, over: nil, modified: nil) } catch {
+    do throws(Fault) { return try put(path, upload, over: nil, modified: nil, isReservation: true) } catch {
       throw error.kind == .system(ESTALE) ? Fault(.system(EEXIST)) : error
     }
   }

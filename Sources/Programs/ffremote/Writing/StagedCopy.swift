@@ -43,7 +43,8 @@ final class StagedCopy: StagedFile {
     (self.file, self.server) = (file, server)
     var first = State(path: path, tag: tag)
     (first.modified, first.isReserved) = (modified, isReserved)
-    if tag == nil { first.changes = 1 }
+    // An empty file is sent, too.
+    if tag == nil || isReserved { first.changes = 1 }
     state = UnfairLock(first)
   }
 

@@ -71,7 +71,9 @@ final class FileUpload: BodySink {
       discard()
       return refusal
     }
-    do throws(Fault) { try replacement.finish(inPlace: true) } catch {
+    // A client that only reserves a name sends the bytes next.
+    let isReservation = unsafe isNew && offset == 0 && request.header("upload-complete") == "?0"
+    do throws(Fault) { try replacement.finish(inPlace: true, syncs: !isReservation) } catch {
       guard error.kind == .system(EISDIR) else { throw error }
       return .problem(.methodNotAllowed, "a folder has the name", instance: path.encoded)
     }
