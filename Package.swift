@@ -93,6 +93,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+    .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
     .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
   ],
   targets: [
@@ -131,7 +132,8 @@ let package = Package(
         "RenditionViews", "FileTrees", "Assembly", "CPosix", "CAvahi", "CQRCode", "COpenSSL", "CCrypt", logging,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
-        .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOTLS", package: "swift-nio"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"), .product(name: "NIOHTTP2", package: "swift-nio-http2"),
       ],
       embedding: [
         "Page/page.html", "Page/page.css", "Page/page.js", "Page/write.js", "Page/manifest.webmanifest",
@@ -419,7 +421,7 @@ if let choice = Context.environment["FFMOUNT_PROGRAMS"] {
     omitted.formUnion(["ffserve", "ffremote", "ServerAnswers", "CAvahi", "CCrypt", "CQRCode", "CCurl"])
     package.dependencies.removeAll { dependency in
       guard case .sourceControl(_, let location, _) = dependency.kind else { return false }
-      return location.hasSuffix("swift-nio") || location.hasSuffix("swift-nio-ssl")
+      return ["swift-nio", "swift-nio-ssl", "swift-nio-http2"].contains { location.hasSuffix($0) }
     }
   }
   package.targets.removeAll { $0.type == .test || omitted.contains($0.name) }

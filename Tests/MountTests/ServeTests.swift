@@ -45,6 +45,14 @@ import Testing
     }
   }
 
+  /// Requests on streams of one connection.
+  @Test func http2IsServed() async throws {
+    try await withScratch { scratch in
+      let result = try await script("serve_streams.py", Self.program, scratch.path, limit: 100)
+      #expect(result.lines == ["done"], "\(result.text)")
+    }
+  }
+
   /// Guesses from many addresses, a source that hangs, a full disk.
   @Test(.enabled(if: MountScratch.isRoot && MountScratch.exists("/dev/fuse"), "needs root and /dev/fuse"))
   func serverResourcesAreSharedFairly() async throws {

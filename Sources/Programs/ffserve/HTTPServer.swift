@@ -194,9 +194,8 @@ struct HTTPServer {
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           let pipeline = channel.pipeline.syncOperations
-          if let context = certificates.context { try pipeline.addHandler(NIOSSLServerHandler(context: context)) }
           guard let deadlines = deadlines[ObjectIdentifier(channel.eventLoop)] else { throw ChannelError.eof }
-          try pipeline.addHTTP(Connection(site, isTLS: isTLS, deadlines))
+          try pipeline.addHTTP(Connection(site, isTLS: isTLS, deadlines), certificates.context)
         }
       }
       .childChannelOption(.maxMessagesPerRead, value: 1)

@@ -56,15 +56,22 @@ extension Connection {
       }
       context.write(wrapOutboundOut(.byteBuffer(buffer)), promise: nil)
       finish(bytes, held: held, context)
+    case .file(let file, let offset, let count) where isStream:
+      context.write(wrapOutboundOut(.byteBuffer(buffer)), promise: nil)
+      begin(FileBody(file, from: offset, count), isChunked: false, context)
     case .file(let file, let offset, let count):
       context.write(wrapOutboundOut(.byteBuffer(buffer)), promise: nil)
       sendFile(file, offset, count, context)
     case .stream(let source):
       context.writeAndFlush(wrapOutboundOut(.byteBuffer(buffer)), promise: nil)
-      let client = self.client ?? Client(in: network)
-      self.client = client
-      more(OutgoingStream(source, client, isChunked: isChunked), context)
+      begin(source, isChunked: isChunked, context)
     }
+  }
+
+  private func begin(_ source: any BodySource, isChunked: Bool, _ context: ChannelHandlerContext) {
+    let client = self.client ?? Client(in: network)
+    self.client = client
+    more(OutgoingStream(source, client, isChunked: isChunked), context)
   }
 
   private func smallCount(_ response: Response) -> Int {
@@ -77,7 +84,10 @@ extension Connection {
     client = nil
     wait(Self.sendTime(last.readableBytes))
     let promise = context.eventLoop.makePromise(of: Void.self)
-    context.writeAndFlush(wrapOutboundOut(.byteBuffer(last)), promise: promise)
+    context.write(wrapOutboundOut(.byteBuffer(last)), promise: promise)
+    // In the frame of the last bytes: clients reset a stream that has all bytes and does not end.
+    if isStream { context.triggerUserOutboundEvent(ResponseEnd(), promise: nil) }
+    context.flush()
     promise.futureResult.assumeIsolated().whenComplete { [self] result in
       if held > 0 { site.largeAnswers.give(back: held) }
       if case .failure = result { return context.close(promise: nil) }

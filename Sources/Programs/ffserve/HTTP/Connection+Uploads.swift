@@ -44,7 +44,7 @@ extension Connection {
   /// Begins to receive the body of a request that stores it. Does nothing for other requests.
   func beginBody(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
     let awaitsPermission =
-      head.version == .http1_1 && head.headers["expect"].contains { $0.lowercased() == "100-continue" }
+      head.isCurrent && head.headers["expect"].contains { $0.lowercased() == "100-continue" }
     guard let start = reception(head) else {
       if awaitsPermission { permitBody(context) }
       return

@@ -1,11 +1,15 @@
 import Bytes
 import NIOCore
 import NIOHTTP1
+import NIOHTTP2
+import NIOTLS
 
 /// A connection, which receives requests one after the other and sends responses no faster than the client reads.
 ///
 /// It writes bytes, and does itself what four other handlers of NIOHTTP1 would do, so that a connection costs little.
 /// The next request is neither processed nor read from the socket before the response has been sent.
+///
+/// A connection whose client chooses HTTP/2 carries streams, each of which is one of these for a single request.
 final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundIn = IOData
@@ -13,7 +17,11 @@ final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
 
   let site: Site
   private let isTLS: Bool
-  private let deadlines: Deadlines
+  let deadlines: Deadlines
+  /// The connection with this stream of HTTP/2. Nil for a connection by itself.
+  let carrier: Connection?
+  /// The number of open streams. Nil for a connection that has none because it is not of HTTP/2.
+  var streams: Int?
   private var peer = ""
   /// The client's network. Behind a proxy, that of the last request.
   private(set) var network = Network.unknown
@@ -50,7 +58,7 @@ final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
   private var deadline = NIODeadline.distantFuture
   /// The index in `deadlines`.
   var place = 0
-  private var context: ChannelHandlerContext?
+  private(set) var context: ChannelHandlerContext?
 
   /// The maximum size of a body that is not stored, in bytes. It is at most XML with properties.
   private static let largestBody = 64 << 10
@@ -67,22 +75,27 @@ final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
   /// The maximum length of a target, in bytes. Paths of 4,096 bytes fit in any encoding.
   private static let longestTarget = 16 << 10
 
-  init(_ site: Site, isTLS: Bool, _ deadlines: Deadlines) {
+  init(_ site: Site, isTLS: Bool, _ deadlines: Deadlines, in carrier: Connection? = nil) {
     self.site = site
     self.isTLS = isTLS
     self.deadlines = deadlines
+    self.carrier = carrier
   }
+
+  /// Whether this is a stream of HTTP/2.
+  var isStream: Bool { carrier != nil }
 
   // MARK: Connecting and disconnecting
 
   func channelActive(context: ChannelHandlerContext) {
-    peer = context.remoteAddress?.ipAddress ?? ""
+    peer = carrier?.peer ?? context.remoteAddress?.ipAddress ?? ""
     network = Network(peer)
     counted = site.proxies.contains(peer) ? nil : network
     guard site.connections.enter(context.channel, of: counted) else { return context.close(promise: nil) }
     isCounted = true
     self.context = context
     deadlines.add(self)
+    carrier?.beginStream()
     wait(Self.requestTime)
   }
 
@@ -95,11 +108,19 @@ final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
     isCounted = false
     site.connections.leave(context.channel, of: counted)
     deadlines.remove(self)
+    carrier?.endStream()
   }
 
-  /// Ends the connection when the server ends, after the response in progress.
+  /// Ends the connection when the server ends, after the response in progress. Begins to read requests after the
+  /// handshake of TLS, by HTTP/2 if the client chooses it.
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if case .handshakeCompleted(let choice)? = event as? TLSUserEvent {
+      if choice == "h2" { return carryStreams(context) }
+      do { try context.pipeline.syncOperations.addDecoder(before: self) } catch { context.close(promise: nil) }
+      return
+    }
     guard event is Draining else { return context.fireUserInboundEventTriggered(event) }
+    if streams != nil { return endStreams(context) }
     keepsAlive = false
     if !isBusy, head == nil, incoming == nil { context.close(promise: nil) }
   }
@@ -111,6 +132,8 @@ final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
       if discarded != nil { discard(bytes.readableBytes, context) }
       return
     }
+    // An error of a stream ends that stream only.
+    if streams != nil, error is NIOHTTP2Errors.StreamError { return }
     guard let error = error as? HTTPParserError else { return context.close(promise: nil) }
     complaint =
       error == .headerOverflow
@@ -125,6 +148,9 @@ final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
     (head, body, isBusy, keepsAlive, mayStillSend) = (nil, [], true, false, true)
     send(complaint, to: .GET, context)
   }
+
+  /// Waits for the next request, for less time when connections are scarce.
+  func waitForRequest() { wait(site.connections.isNear ? Self.shortIdleTime : Self.idleTime) }
 
   /// Closes the connection after a time, to the second, unless called again before.
   func wait(_ time: TimeAmount) { deadline = .now() + time }
@@ -151,10 +177,13 @@ final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
   func markBusy() { isBusy = true }
 
   func setReadBuffer(_ size: Int, _ context: ChannelHandlerContext) {
+    if isStream { return }
     _ = context.channel.setOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: size))
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    // The frames that belong to no stream.
+    if streams != nil { return }
     let part = unwrapInboundIn(data)
     if discarded != nil {
       if case .body(let bytes) = part { discard(bytes.readableBytes, context) }
@@ -192,15 +221,15 @@ final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
   /// Returns how the body of a request is received that stores it. Returns `nil` for other requests, and malformed ones,
   /// which are answered at their end.
   func reception(_ head: HTTPRequestHead) -> Reception.Start? {
-    guard Site.storesBody(head.method), head.version == .http1_1, head.uri.utf8.count <= Self.longestTarget else {
+    guard Site.storesBody(head.method), head.isCurrent, head.uri.utf8.count <= Self.longestTarget else {
       return nil
     }
     let request = HTTPRequest(head, body: [], isTLS: isTLS, peer: peer, behind: site.proxies, prefix: site.prefix)
     guard let start = site.reception(of: request) else { return nil }
     if counted == nil { network = Network(request.peer) }
     origin = site.access.origin(of: request)
-    keepsAlive = head.isKeepAlive && !site.isEnding
-    takesChunks = true
+    keepsAlive = head.isKeepAlive && !site.isEnding && !isStream
+    takesChunks = !isStream
     return start
   }
 
@@ -208,7 +237,7 @@ final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
     guard let head = head.take() else { return }
     isBusy = true
     origin = nil
-    keepsAlive = head.isKeepAlive && !site.isEnding
+    keepsAlive = head.isKeepAlive && !site.isEnding && !isStream
     takesChunks = head.version == .http1_1
     if isTooLarge {
       keepsAlive = false
@@ -218,7 +247,7 @@ final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
       return send(.problem(.uriTooLong, "the address is longer than 16 KiB"), to: head.method, context)
     }
     // An intermediary may have interpreted it differently (RFC 9112, section 6.1).
-    if head.version != .http1_1, head.headers.contains(name: "transfer-encoding") {
+    if !head.isCurrent, head.headers.contains(name: "transfer-encoding") {
       keepsAlive = false
       return send(.problem(.badRequest, "HTTP/1.0 has no Transfer-Encoding"), to: head.method, context)
     }
@@ -258,9 +287,9 @@ final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
 
   /// Continues with the next request, or closes the connection, after a response has been sent.
   func sent(_ context: ChannelHandlerContext) {
-    guard keepsAlive else { return mayStillSend ? linger(context) : context.close(promise: nil) }
+    guard keepsAlive else { return mayStillSend || isStream ? linger(context) : context.close(promise: nil) }
     isBusy = false
-    wait(site.connections.isNear ? Self.shortIdleTime : Self.idleTime)
+    waitForRequest()
     // A call from within the loop below leaves the waiting parts to it.
     if isTaking { return }
     isTaking = true
@@ -273,14 +302,14 @@ final class Connection: ChannelInboundHandler, ChannelOutboundHandler {
   // MARK: The end
 
   /// Ends the connection so that the client can read the response although it still sends a request. Closing at once
-  /// would discard the response (RFC 9112, section 9.6).
+  /// would discard the response (RFC 9112, section 9.6). A stream ends when both sides have ended it.
   private func linger(_ context: ChannelHandlerContext) {
     discarded = 0
     isBusy = false
     waiting = []
     wait(Self.lingering.time)
     setReadBuffer(Self.lingering.buffer, context)
-    context.close(mode: .output, promise: nil)
+    if !isStream { context.close(mode: .output, promise: nil) }
     readMore(context)
   }
 

@@ -25,7 +25,7 @@ final class Certificates: Sendable {
       var configuration = TLSConfiguration.makeServerConfiguration(
         certificateChain: chain, privateKey: .privateKey(key))
       configuration.minimumTLSVersion = .tlsv12
-      configuration.applicationProtocols = ["http/1.1"]
+      configuration.applicationProtocols = ["h2", "http/1.1"]
       let context = try NIOSSLContext(configuration: configuration)
       state.withLock { $0 = context }
     } catch {
