@@ -9,7 +9,7 @@ internal import Threads
 /// the index has them, in earlier ones.
 ///
 /// The first queries load the records of their state from the index, and a further one all, so that neither a process
-/// that reads one file loads those of 100,000, nor a listing of so many queries the index for each.
+/// that reads one file loads those of 100,000, nor a listing of 100,000 files queries the index for each.
 package final class ResultSizes: ConversionNotes {
   fileprivate struct Key: Hashable {
     let revision: UInt64
