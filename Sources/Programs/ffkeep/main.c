@@ -51,7 +51,7 @@
 #include <unistd.h>
 
 // The maximum number of processes that end before they answer, and of those that are killed before they answer; the maximum
-// number of deaths per second of processes that have answered; the interval of memory checks, in ms; the time in ms that a
+// number of deaths per second of processes that have answered; the interval of checks, in ms; the time in ms that a
 // process has to end after its mount or after a signal to end, before it is killed, and again before it is left behind.
 enum { most_failed_starts = 10, most_killed_starts = 200, usual_deaths_a_second = 200, most_ordinals = 65535, round = 2000,
        longest_end = 5000 };
@@ -330,18 +330,20 @@ int main(int count, char **arguments) {
     struct timespec second = {0, 0};
     pid_t child = start(command + 1, &socket, &none);
     while (child > 0) {
-        // Negative descriptors are ignored. The connection reports only its end, and is then no longer waited for.
-        struct pollfd waits[3] = {{.fd = arrivals, .events = POLLIN}, {.fd = socket, .events = POLLIN},
-                                  {.fd = is_over ? -1 : connection}};
-        const int come = poll(waits, 3, is_over || ends ? longest_end : answers ? round : -1);
+        // The connection is not waited for here, since each request would wake this process.
+        struct pollfd waits[2] = {{.fd = arrivals, .events = POLLIN}, {.fd = socket, .events = POLLIN}};
+        const int come = poll(waits, socket < 0 ? 1 : 2, is_over || ends ? longest_end : round);
         if (come < 0 && errno != EINTR) return 1;
-        is_over |= waits[2].revents & POLLERR;
+        if (come == 0 && !is_over && !ends && connection >= 0 && is_gone()) {
+            is_over = 1;
+            continue;
+        }
         if (come == 0 && (is_over || ends)) {
             note(LOG_ERR, is_overdue ? "left behind is process" : "killed because it does not end is process", (int)child);
             if (is_overdue) break;
             is_overdue = 1;
             kill(child, SIGKILL);
-        } else if (come == 0 && own_memory(child) > limit) {
+        } else if (come == 0 && answers && own_memory(child) > limit) {
             note(LOG_WARNING, "the serving process uses too much memory and is replaced, kB:", (int)own_memory(child));
             was_too_large = 1;
             kill(child, SIGKILL);
