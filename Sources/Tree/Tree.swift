@@ -26,6 +26,8 @@ public final class Tree: Sendable {
   let hasOwnViewsOnly: Bool
   /// The state for changes. `nil` if real files cannot be changed.
   let writing: WriteState?
+  /// Whether changes are requests to another machine.
+  let changesElsewhere: Bool
 
   /// The handler for nodes whose attributes in the kernel's cache may be outdated.
   let noteOutdated = Handler<[UInt64]>()
@@ -53,6 +55,7 @@ public final class Tree: Sendable {
     self.overrides = overrides
     self.isShared = isShared
     writing = isWritable ? WriteState(openLedger) : nil
+    changesElsewhere = isWritable && root is any DistantItem
     nodes = NodeTable(
       root: root, keepingForgotten: keepsHandles ? Self.keptForgotten : 0, ledger: ledger)
     for view in views.all { view.attach(to: self) }

@@ -56,6 +56,15 @@ import Threads
     withExtendedLifetime(kept) {}
   }
 
+  /// What takes more than is counted is evicted, but not all of it.
+  @Test func processLargerThanItsBudgetEvictsHalf() {
+    let budget = MemoryBudget(capacity: 128 << 20, trimsHeap: true)
+    let uncounted = [UInt8](repeating: 1, count: 160 << 20)
+    let holder = Holder(budget, 100 << 20)
+    for _ in 0..<100 where budget.used > 64 << 20 { _ = usleep(100_000) }
+    #expect(holder.held == 64 << 20 && uncounted.last == 1)
+  }
+
   @Test func largestHolderIsEvictedFirst() {
     let budget = MemoryBudget(capacity: 100)
     let (small, large) = (Holder(budget, 30), Holder(budget, 60))

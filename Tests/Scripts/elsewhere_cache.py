@@ -238,6 +238,8 @@ with Mount(ffmount, web.url + "/m/", mnt, "-o", "views=none") as mount:
     # A link in place of the folder: nothing is read from it or written through it.
     elsewhere = os.path.join(folder, "elsewhere")
     os.mkdir(elsewhere, 0o700)
+    # The blocks of the last reads are kept first.
+    time.sleep(1)
     os.rename(blocks, blocks + ".old")
     os.symlink(elsewhere, blocks)
     for at in range(0, len(plain), 200_000):

@@ -28,7 +28,7 @@ public final class MemoryBudget: Sendable {
 
   private let state = UnfairLock(State())
 
-  /// The thread that trims the heap. Nil if this budget does not trim it.
+  /// The thread that keeps the process within the budget. Nil if this budget does not.
   private let trimmer: ThreadPool?
 
   /// The number of bytes after which the heap is trimmed. malloc keeps pages between blocks that are in use.
@@ -36,7 +36,12 @@ public final class MemoryBudget: Sendable {
   /// The time without changes before the heap is trimmed, in microseconds. Memory that is freed before is used again.
   private static let quietTime: UInt32 = 1_000_000
 
-  /// - Parameter trimsHeap: Whether a thread returns freed memory to the system.
+  /// The share of the capacity that the process may take besides its files, in eighths, and the least size to which
+  /// it is reduced, in bytes: the program itself takes some.
+  private static let mostOfProcess = (eighths: 7, least: 64 << 20)
+
+  /// - Parameter trimsHeap: Whether a thread returns freed memory to the system, and evicts values while the process
+  ///   takes more than the budget.
   public init(capacity: Int = usualCapacity, trimsHeap: Bool = false) {
     self.capacity = capacity
     trimmer = trimsHeap ? ThreadPool(atMost: 1) : nil
@@ -102,7 +107,21 @@ public final class MemoryBudget: Sendable {
         (state.changed, state.isTrimming) = (0, false)
         return true
       }
-      if isQuiet { return ffmount_trim_heap() }
+      if isQuiet { return shrink() }
+    }
+  }
+
+  /// Returns freed memory to the system. Evicts values, which may take more than is counted or lie between freed ones,
+  /// but not more than half of the budget: the rest may be of uncounted use.
+  private func shrink() {
+    ffmount_trim_heap()
+    let limit = max(capacity / 8 * Self.mostOfProcess.eighths, Self.mostOfProcess.least)
+    for holder in holders {
+      guard let memory = OwnMemory.now else { return }
+      let surplus = min(memory.anonymous - limit, used - capacity / 2)
+      if surplus <= 0 { return }
+      holder.release(surplus)
+      ffmount_trim_heap()
     }
   }
 

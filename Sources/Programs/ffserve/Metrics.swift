@@ -4,6 +4,7 @@ import Glibc
 import Locks
 import NIOHTTP1
 import Synchronization
+import Threads
 import Tree
 
 /// The counters, in the format of Prometheus.
@@ -53,14 +54,7 @@ final class Metrics: Sendable {
 
   private static var process: (seconds: Double, memory: Int) {
     let seconds = Double(processorNanoseconds()) / 1e9
-    // The second number is that of resident pages (proc(5)).
-    var text = [UInt8](repeating: 0, count: 256)
-    let raw = unsafe open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
-    let count = unsafe raw < 0 ? 0 : max(0, read(raw, &text, text.count))
-    if raw >= 0 { close(raw) }
-    let words = text[..<count].split { $0 == 0x20 }
-    let pages = words.count > 1 ? Int(String(decoding: words[1], as: UTF8.self)) ?? 0 : 0
-    return (seconds, pages * Int(sysconf(Int32(_SC_PAGESIZE))))
+    return (seconds, OwnMemory.now?.resident ?? 0)
   }
 }
 

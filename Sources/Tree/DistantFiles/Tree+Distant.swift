@@ -7,7 +7,7 @@ internal import Synchronization
 /// `blocking` is immediate.
 extension Tree {
   /// Returns the item of a node, if it is on another machine and the tree can be changed.
-  func distant(_ node: Node) -> (any DistantItem)? { writing == nil ? nil : node.item as? any DistantItem }
+  func distant(_ node: Node) -> (any DistantItem)? { changesElsewhere ? node.item as? any DistantItem : nil }
 
   /// Returns a directory on another machine in which names can be changed. Returns `nil` for a directory of this
   /// machine. Throws EROFS in a view.

@@ -130,8 +130,7 @@ package final class Node: Sendable {
   /// Changes the first name. Only `NodeTable` calls this, with its lock held.
   func move(to folder: Node, _ name: FileName) {
     position.move(to: folder, name)
-    if item is any DistantItem { return followParent() }
-    guard let real = folder.item as? RealFolder else { return }
+    guard let real = folder.item as? RealFolder else { return followParent() }
     switch item {
     case let file as RealFile: held.withLock { $0.item = file.named(name, in: real) }
     case let moved as RealFolder: moved.path.move(to: real.path, name)
