@@ -133,9 +133,8 @@ struct RemoteMount {
 
   /// Returns the inode number of a directory and its ctime, since numbers are reused. Returns `nil` if it does not exist.
   static func identity(of folder: String) -> String? {
-    var status = stat()
-    guard unsafe lstat(folder, &status) == 0 else { return nil }
-    return "\(status.st_ino) \(status.st_ctim.tv_sec) \(status.st_ctim.tv_nsec)"
+    guard let status = try? FileStatus(of: FileName(folder.utf8), in: AT_FDCWD) else { return nil }
+    return "\(status.inode) \(status.changed.seconds) \(status.changed.nanoseconds)"
   }
 
   /// Returns the root if the server answers and admits this user. Blocks for some seconds at most.
