@@ -8,20 +8,13 @@ struct ClientTests {
   private static let server = MountProcess.program("ffserve")
 
   @Test func remoteTreeMatchesTheServersSource() async throws {
-    try await withScratch { scratch in
-      let result = try await script("remote_tree.py", MountProcess.binary, Self.server, scratch.path, limit: 100)
-      #expect(result.lines == ["done"])
-    }
+    try await expectDone("remote_tree.py", MountProcess.binary, Self.server, limit: 100)
   }
 
   /// Names, bytes, programs such as rsync(1) and git(1), two writers of one file, and a server that is killed.
   @Test(arguments: ["names", "bytes", "programs", "conflicts"])
   func writableMountsChangeTheServersTree(_ part: String) async throws {
-    try await withScratch { scratch in
-      let result = try await script(
-        "remote_writing.py", MountProcess.binary, Self.server, scratch.path, part, limit: 150)
-      #expect(result.lines == ["done"], "\(result.text)")
-    }
+    try await expectDone("remote_writing.py", MountProcess.binary, Self.server, then: part, limit: 150)
   }
 
   /// The mount of an ordinary user, for that user alone.
@@ -44,17 +37,11 @@ struct ClientTests {
 
   /// One that ends and comes back, has another file by then, hangs, or stays away.
   @Test func lostServersAreRetriedForALimitedTime() async throws {
-    try await withScratch { scratch in
-      let result = try await script("remote_lost.py", MountProcess.binary, Self.server, scratch.path, limit: 100)
-      #expect(result.lines == ["done"])
-    }
+    try await expectDone("remote_lost.py", MountProcess.binary, Self.server, limit: 100)
   }
 
   @Test func tokensCertificatesAndAddressesAreChecked() async throws {
-    try await withScratch { scratch in
-      let result = try await script("remote_access.py", MountProcess.binary, Self.server, scratch.path, limit: 100)
-      #expect(result.lines == ["done"])
-    }
+    try await expectDone("remote_access.py", MountProcess.binary, Self.server, limit: 100)
   }
 
   @Test func maliciousServersCauseOnlyErrors() async throws {

@@ -7,10 +7,7 @@ import Testing
 
   /// A client that knows no more than the page Serve says.
   @Test func serverProvidesFilesViewsSearchesArchivesAndWebDAV() async throws {
-    try await withScratch { scratch in
-      let result = try await script("serve_api.py", Self.program, scratch.path, limit: 60)
-      #expect(result.lines == ["done"])
-    }
+    try await expectDone("serve_api.py", Self.program, limit: 60)
   }
 
   /// Out of what is served, past the token, in the way of others.
@@ -23,34 +20,22 @@ import Testing
 
   /// A tree that clients change, and one that they may not.
   @Test func webDAVChangesTheTreeByItsRules() async throws {
-    try await withScratch { scratch in
-      let result = try await script("serve_writing.py", Self.program, scratch.path, limit: 60)
-      #expect(result.lines == ["done"], "\(result.text)")
-    }
+    try await expectDone("serve_writing.py", Self.program, limit: 60)
   }
 
   /// Users who differ in their rights.
   @Test func usersSeeNothingOfEachOthers() async throws {
-    try await withScratch { scratch in
-      let result = try await script("serve_accounts.py", Self.program, scratch.path, limit: 100)
-      #expect(result.lines == ["done"], "\(result.text)")
-    }
+    try await expectDone("serve_accounts.py", Self.program, limit: 100)
   }
 
   /// Certificates and tokens that are replaced while the server runs.
   @Test func changedSettingsTakeEffect() async throws {
-    try await withScratch { scratch in
-      let result = try await script("serve_reload.py", Self.program, scratch.path, limit: 60)
-      #expect(result.lines == ["done"], "\(result.text)")
-    }
+    try await expectDone("serve_reload.py", Self.program, limit: 60)
   }
 
   /// Requests on streams of one connection.
   @Test func http2IsServed() async throws {
-    try await withScratch { scratch in
-      let result = try await script("serve_streams.py", Self.program, scratch.path, limit: 100)
-      #expect(result.lines == ["done"], "\(result.text)")
-    }
+    try await expectDone("serve_streams.py", Self.program, limit: 100)
   }
 
   /// Guesses from many addresses, a source that hangs, a full disk.

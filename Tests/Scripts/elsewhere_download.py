@@ -16,7 +16,7 @@ import time
 import zipfile
 
 from elsewhere import File, Web
-from remote import Mount, complain, expect, failure, whole
+from remote import Mount, complain, expect, failure, refusal, whole
 
 ffmount, folder = sys.argv[1:]
 mnt, served = os.path.join(folder, "mnt"), os.path.join(folder, "served")
@@ -38,12 +38,7 @@ def archive(seed, size=900_000):
     return made.getvalue(), members
 
 
-def refused(what, address, *expected, options=()):
-    ended = subprocess.run([ffmount, address, mnt, *options], capture_output=True, text=True, timeout=40)
-    if ended.returncode == 0 or any(word not in ended.stderr for word in expected):
-        complain(f"{what}: {ended.returncode}, {ended.stderr!r}")
-    if ended.returncode == 0:
-        subprocess.run(["fusermount3", "-uz", mnt])
+refused = functools.partial(refusal, ffmount, mnt)
 
 
 def reason(path):

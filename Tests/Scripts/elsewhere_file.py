@@ -3,6 +3,7 @@
 Prints what is not as it should be, and at the end "done".
 """
 import errno
+import functools
 import io
 import os
 import random
@@ -12,7 +13,7 @@ import time
 import zipfile
 
 from elsewhere import File, Web
-from remote import Mount, attribute, complain, expect, failure, whole
+from remote import Mount, attribute, complain, expect, failure, refusal, whole
 
 ffmount, folder = sys.argv[1:]
 mnt = os.path.join(folder, "mnt")
@@ -35,13 +36,7 @@ def archive(seed, count=3, size=700_000):
     return made.getvalue(), members
 
 
-def refused(what, address, *expected, options=()):
-    ended = subprocess.run([ffmount, address, mnt, *options], capture_output=True, text=True, timeout=40)
-    if ended.returncode == 0 or any(word not in ended.stderr for word in expected):
-        complain(f"{what}: {ended.returncode}, {ended.stderr!r}")
-    if ended.returncode == 0:
-        subprocess.run(["fusermount3", "-uz", mnt])
-    return ended.stderr
+refused = functools.partial(refusal, ffmount, mnt)
 
 
 def left():

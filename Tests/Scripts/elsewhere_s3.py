@@ -17,7 +17,7 @@ import urllib.request
 import zipfile
 
 from bucket import Buckets, Object
-from remote import Mount, attribute, complain, expect, failure, whole
+from remote import Mount, attribute, complain, expect, failure, refusal, whole
 
 ffmount, folder = sys.argv[1:]
 mnt, run = os.path.join(folder, "mnt"), os.path.join(folder, "run")
@@ -70,13 +70,9 @@ def compare(what, root, skip=()):
 
 
 def refused(what, address, *expected, options=()):
-    ended = subprocess.run([ffmount, address, mnt, *options], capture_output=True, text=True, timeout=40)
-    if ended.returncode == 0 or any(word not in ended.stderr for word in expected):
-        complain(f"{what}: {ended.returncode}, {ended.stderr!r}")
-    if ended.returncode == 0:
-        subprocess.run(["fusermount3", "-uz", mnt])
-    if server.secret in ended.stderr:
-        complain(f"{what}: a secret is shown: {ended.stderr!r}")
+    said = refusal(ffmount, mnt, what, address, *expected, options=options)
+    if server.secret in said:
+        complain(f"{what}: a secret is shown: {said!r}")
 
 
 server = Buckets()

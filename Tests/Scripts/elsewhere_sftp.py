@@ -13,7 +13,7 @@ import sys
 import time
 import zipfile
 
-from remote import Mount, complain, expect, failure, whole
+from remote import Mount, complain, expect, failure, refusal, whole
 
 ffmount, folder = sys.argv[1:]
 mnt, source, run = (os.path.join(folder, name) for name in ("mnt", "source", "run"))
@@ -75,11 +75,7 @@ def start():
 
 
 def refused(what, address, *expected, config=good):
-    ended = subprocess.run([ffmount, address, mnt, "-o", f"ssh_config={config}"], capture_output=True, text=True, timeout=60)
-    if ended.returncode == 0 or any(word not in ended.stderr for word in expected):
-        complain(f"{what}: {ended.returncode}, {ended.stderr!r}")
-    if ended.returncode == 0:
-        subprocess.run(["fusermount3", "-uz", mnt])
+    refusal(ffmount, mnt, what, address, *expected, options=["-o", f"ssh_config={config}"], limit=60)
 
 
 def expect_no_ssh():

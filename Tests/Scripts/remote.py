@@ -14,6 +14,16 @@ def expect(what, found, wanted):
         complain(f"{what}: {str(found)[:500]!r} instead of {str(wanted)[:500]!r}")
 
 
+def refusal(program, folder, what, address, *expected, options=(), limit=40):
+    """Mounts an address, which has to fail with these words. Returns what is said."""
+    ended = subprocess.run([program, address, folder, *options], capture_output=True, text=True, timeout=limit)
+    if ended.returncode == 0 or any(word not in ended.stderr for word in expected):
+        complain(f"{what}: {ended.returncode}, {ended.stderr!r}")
+    if ended.returncode == 0:
+        subprocess.run(["fusermount3", "-uz", folder])
+    return ended.stderr
+
+
 class Mount:
     """`ended` is what it ended with; it must be 0, and it must take no longer than some seconds to end."""
 

@@ -186,6 +186,10 @@ public func shell(
 /// Runs a program of Tests/Scripts; throws with its output if it fails.
 @discardableResult
 public func script(_ name: String, _ words: String..., limit seconds: Double = 50) async throws -> MountChild.Result {
+  try await script(name, words: words, limit: seconds)
+}
+
+public func script(_ name: String, words: [String], limit seconds: Double) async throws -> MountChild.Result {
   let path = MountScratch.package + "/Tests/Scripts/" + name
   let result = try await MountChild([MountScratch.python, path] + words).wait(atMost: seconds)
   guard result.status == 0 else {

@@ -28,7 +28,7 @@ extension DocumentFile {
   func numbers() throws -> [UInt32] {
     let removed = Set(try numbers("SELECT id FROM removed", []))
     let limit = UInt32(try counts().limit)
-    return (1..<max(1, limit)).filter { !removed.contains($0) }
+    return (1..<limit).filter { !removed.contains($0) }
   }
 
   /// Returns the numbers that a statement selects, ascending or not.

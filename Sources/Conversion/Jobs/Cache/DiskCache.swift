@@ -232,7 +232,7 @@ extension DiskCache {
       let file = try makeFile()
       guard Int64(block.count) <= maximumSize, let end = CacheTrailer(for: block[...], name, key: try key(making: true))
       else { return false }
-      try file.write(block)
+      try file.write(block, at: 0)
       try file.write(end.bytes, at: Int64(block.count))
       try file.link(as: path(name))
     } catch { return error.kind == .system(EEXIST) }
@@ -273,16 +273,6 @@ extension DiskCache {
     case EAGAIN, EACCES: return unsafe access(path(name.fileName), F_OK) == 0 ? .granted(nil) : .held
     default: return .granted(nil)
     }
-  }
-}
-
-extension TemporaryFile {
-  /// Writes bytes. Throws if there is not enough space. Blocks on the disk.
-  fileprivate func write(_ bytes: [UInt8], at offset: Int64 = 0) throws(Fault) {
-    let result = unsafe bytes.withUnsafeBytes { buffer in
-      Result { () throws(Fault) in unsafe try write(buffer, at: offset) }
-    }
-    try result.get()
   }
 }
 

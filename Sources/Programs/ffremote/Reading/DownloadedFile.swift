@@ -174,7 +174,7 @@ final class DownloadedFile: Receiver {
     do throws(Fault) {
       let known = opened.head.dropFirst(Int(min(offset, Int64(opened.head.count))))
       guard zip(known, part).allSatisfy({ $0 == $1 }) else { throw Fault.stale }
-      try part.write(to: file, at: offset)
+      try file.write(part, at: offset)
     } catch {
       server.wire.cancel(self)
       fail(Self.fault(error, folder))
@@ -243,16 +243,5 @@ final class DownloadedFile: Receiver {
       } catch { fail(error) }
     }
     call.start()
-  }
-}
-
-extension [UInt8] {
-  /// Writes all bytes to a file. Blocks on the disk.
-  func write(to file: TemporaryFile, at offset: Int64) throws(Fault) {
-    var fault: Fault?
-    unsafe withUnsafeBytes { bytes in
-      do throws(Fault) { unsafe try file.write(bytes, at: offset) } catch { fault = error }
-    }
-    if let fault { throw fault }
   }
 }

@@ -58,17 +58,17 @@ final class FolderState: Sendable {
   func path(of name: FileName) -> [UInt8] { (path.count == 1 ? [] : path) + [UInt8(ascii: "/")] + name.bytes }
 
   private func isValid(_ snapshot: Snapshot) -> Bool {
-    (snapshot.isFresh || snapshot.isCurrent(path, server.live)) && snapshot.isNewer(than: lastChange(isView: isView))
+    (snapshot.isFresh || snapshot.isCurrent(path, server.live)) && isOfPresent(asked: snapshot.asked, isView: isView)
   }
 
-  /// Returns the time of the last change by this mount that concerns the entries, in nanoseconds. 0 if there is none.
-  private func lastChange(isView: Bool) -> UInt64 { server.changes?.last(in: path, isView: isView) ?? 0 }
-
-  /// Returns whether a response is of the state after the last change by this mount.
-  private func isOfPresent(_ item: ServerItem?, asked: UInt64) -> Bool {
-    let last = lastChange(isView: isView || item?.view != nil)
+  /// Returns whether a request began after the last change by this mount that concerns the entries, or one that is a
+  /// view.
+  private func isOfPresent(asked: UInt64, isView: Bool) -> Bool {
+    let last = server.changes?.last(in: path, isView: isView) ?? 0
     return last == 0 || asked > last
   }
+
+  private func isView(_ item: ServerItem?) -> Bool { isView || item?.view != nil }
 
   /// Returns the current entries.
   func snapshot(_ blocking: BlockingMode) throws(Fault) -> Snapshot {
@@ -76,7 +76,9 @@ final class FolderState: Sendable {
     let (fresh, fetch): (Snapshot?, SharedFetch<Snapshot>?) = state.withLock { state in
       let known = known ?? state.snapshot
       if let known, isValid(known) { return (known, nil) }
-      if let listing = state.listing, listing.isUsable, isOfPresent(nil, asked: listing.begun) { return (nil, listing) }
+      if let listing = state.listing, listing.isUsable, isOfPresent(asked: listing.begun, isView: isView) {
+        return (nil, listing)
+      }
       state.waited = 0
       let fetch = server.listing(of: path, known: known)
       state.listing = fetch
@@ -106,7 +108,7 @@ final class FolderState: Sendable {
     }
     let snapshot = server.listings[path] ?? state.withLock { $0.snapshot }
     if let snapshot, let item = snapshot[name] {
-      if isValid(snapshot), item.view == nil || snapshot.isNewer(than: lastChange(isView: true)) { return item }
+      if isValid(snapshot), item.view == nil || isOfPresent(asked: snapshot.asked, isView: true) { return item }
       // Once single requests have taken as long as a listing, more of them are likely to follow.
       if state.withLock({ $0.waited > snapshot.took }), let item = try self.snapshot(blocking)[name] { return item }
     }
@@ -138,7 +140,9 @@ final class FolderState: Sendable {
       if let known = state.items[name], known.until > now || isCurrent(known), isOfPresent(known) {
         return (known, nil)
       }
-      if let fetch = state.asked[name], fetch.isUsable, isOfPresent(fetch.success ?? nil, asked: fetch.begun) {
+      if let fetch = state.asked[name], fetch.isUsable,
+        isOfPresent(asked: fetch.begun, isView: isView(fetch.success ?? nil))
+      {
         return (nil, fetch)
       }
       state.makeRoom()
@@ -159,13 +163,8 @@ final class FolderState: Sendable {
 
   private func isOfPresent(_ known: Known) -> Bool {
     // A name that was absent may be that of a new view.
-    guard case .success(let item?) = known.result else { return isOfChange(known) }
-    return isOfPresent(item, asked: known.asked)
-  }
-
-  private func isOfChange(_ known: Known) -> Bool {
-    let last = lastChange(isView: true)
-    return last == 0 || known.asked > last
+    let mayBeView = if case .success(let item?) = known.result { isView(item) } else { true }
+    return isOfPresent(asked: known.asked, isView: mayBeView)
   }
 
   private func isCurrent(_ known: Known) -> Bool { server.live?.isCurrent(path, since: known.begun) ?? false }

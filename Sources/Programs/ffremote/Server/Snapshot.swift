@@ -59,8 +59,8 @@ final class Snapshot: Sendable {
     begun.store(0, ordering: .relaxed)
   }
 
-  /// Returns whether the last request began after a time, in nanoseconds.
-  func isNewer(than time: UInt64) -> Bool { time == 0 || begun.load(ordering: .relaxed) > time }
+  /// The time of the last request, in nanoseconds. 0 for a listing that has expired.
+  var asked: UInt64 { begun.load(ordering: .relaxed) }
 
   var isFresh: Bool { HTTPClient.now < until.load(ordering: .relaxed) }
 

@@ -77,13 +77,11 @@ final class RemoteItem: Item {
   /// does a file that the mount can change.
   var content: UInt64? {
     if kind == .folder { return isChangeable || server.changes == nil ? nil : inode }
-    if isChangeable {
-      var hash = StableHash(seed: inode)
-      if let target = told.target { hash.combine(target) }
-      return hash.value
+    var hash = StableHash(seed: inode)
+    if !isChangeable {
+      hash.combine(UInt64(bitPattern: told.modified.seconds))
+      hash.combine(UInt64(UInt32(bitPattern: told.modified.nanoseconds)))
     }
-    var hash = StableHash(seed: inode).adding(UInt64(bitPattern: told.modified.seconds))
-      .adding(UInt64(UInt32(bitPattern: told.modified.nanoseconds)))
     if let target = told.target { hash.combine(target) }
     if let tag = told.tag { hash.combine(tag.utf8) }
     return hash.value
