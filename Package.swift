@@ -261,7 +261,7 @@ let package = Package(
       ["Bytes", "Catalogue", "WorkerKit", "Pixels", "Pictures", "CVips", "CHeif", "CTiff", "CLibRaw"]),
     module("Pictures", in: "Converters", ["Locks", "Catalogue", "WorkerKit", "CAVCodec"]),
     module("Archives", in: "Converters", ["Bytes", "Codecs", "Catalogue", "WorkerKit", "CArchive"]),
-    module("Disks", in: "Converters", ["Bytes", "Catalogue", "WorkerKit", "CSevenZip"]),
+    module("Disks", in: "Converters", ["Bytes", "Catalogue", "WorkerKit", "CSevenZip", "CFileSystems"]),
 
     module("Media", in: "Converters", ["Bytes", "Catalogue", "WorkerKit", "Pixels", "CFFmpeg", "CAmr", "CGExiv2"]),
     module(
@@ -320,12 +320,15 @@ let package = Package(
     library("CSeccomp", "libseccomp", apt: "libseccomp-dev"),
     library("CArchive", "libarchive", apt: "libarchive-dev"),
     library("CDeflate", "libdeflate", apt: "libdeflate-dev"),
+    library("CExt2fs", "ext2fs", apt: "libext2fs-dev"),
     shim("CJpeg", links: "jpeg"),
     shim("CFFmpeg", ["CAVCodec"]),
     // The headers of libreofficekit-dev; the library is loaded if it is there.
     shim("COfficeKit"),
     // 7z.so has no headers; the library is loaded if it is there.
     shim("CSevenZip"),
+    // The headers of libtsk-dev; the library is loaded if it is there.
+    shim("CFileSystems", ["CExt2fs"]),
     shim("CPosix"),
     shim("CSandbox"),
     shim("CPopplerText", ["CPopplerCpp"]),

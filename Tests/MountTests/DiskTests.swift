@@ -6,7 +6,7 @@ private let hasSevenZip = ["/usr/lib/7zip/7z.so", "/usr/lib/p7zip/7z.so"].contai
 
 private func has(_ programs: String...) -> Bool { programs.allSatisfy { MountScratch.has($0) } }
 
-/// Disk images and encrypted archives, which a worker program reads by 7-Zip's library.
+/// Disk images and encrypted archives, which a worker program reads by 7-Zip's library and others.
 @Suite(.serialized, .timeLimit(.minutes(3)), .enabled(if: hasSevenZip, "needs 7z.so (apt install p7zip-full)"))
 struct DiskTests {
   /// Makes `tree`, with files of all sizes and links.
@@ -54,12 +54,14 @@ struct DiskTests {
     try await withScratch { scratch in
       let make =
         Self.link + """
-          rm ../tree/d/zeros # 7-Zip does not read holes of ext2 and ext3.
           echo > "../tree/$(printf 'latin\\351')"
+          truncate -s 3M ../tree/d/hole; echo end >> ../tree/d/hole; mkdir ../tree/d/f; ln -s x ../tree/d/f/link
           for t in ext2 ext3 ext4; do truncate -s 40M $t.img; mke2fs -q -t $t -d ../tree $t.img; done
           truncate -s 40M small.img; mke2fs -q -t ext4 -b 1024 -O ^has_journal,metadata_csum -d ../tree small.img
+          truncate -s 40M inline.img; mke2fs -q -t ext4 -I 512 -O inline_data -d ../tree inline.img
+          truncate -s 40M large.img; mke2fs -q -t ext4 -O bigalloc -C 16384 -d ../tree large.img
           """
-      let names = ["ext2.img", "ext3.img", "ext4.img", "small.img"]
+      let names = ["ext2.img", "ext3.img", "ext4.img", "small.img", "inline.img", "large.img"]
       let found = try await same(make, names, in: scratch)
       #expect(found == names)
     }
@@ -76,6 +78,101 @@ struct DiskTests {
       let names = ["fat16.img", "fat32.img"]
       let found = try await same(make, names, in: scratch)
       #expect(found == names)
+    }
+  }
+
+  /// An image of exFAT as in `exfat.py`. Bytes that were never written are zeros.
+  private static let exFAT = """
+    PATH=$PATH:/usr/sbin; truncate -s 3M ../tree/fragmented; seq 100000 >> ../tree/fragmented
+    seq 100000 > ../tree/prepared; seq 60000 | tee ../tree/deleted > ../tree/deleted-used; echo gone > ../tree/d/deleted.txt
+    truncate -s 64M e.exfat; mkfs.exfat -L LABEL e.exfat > /dev/null
+    python3 '\(MountScratch.package)/Tests/Scripts/exfat.py' ../tree e.exfat; cp ../tree/deleted ../deleted.copy
+    rm ../tree/deleted* ../tree/d/deleted.txt
+    n=$(stat -c %s ../tree/prepared); truncate -s $((n / 2)) ../tree/prepared; truncate -s $n ../tree/prepared
+
+    """
+
+  @Test(.enabled(if: has("mkfs.exfat"), "needs exfatprogs")) func exFATIsATree() async throws {
+    try await withScratch { scratch in
+      let found = try await same(Self.exFAT + "cp e.exfat unnamed.bin", ["e.exfat", "unnamed.bin"], in: scratch)
+      #expect(found == ["e.exfat", "unnamed.bin"])
+    }
+  }
+
+  @Test(.enabled(if: getuid() == 0 && has("ntfs-3g"), "needs root and ntfs-3g"))
+  func sparseAndCompressedFilesOfNTFSAreRead() async throws {
+    try await withScratch { scratch in
+      let make = """
+        truncate -s 64M n.img; mkntfs -q -F n.img > /dev/null; mkdir ../point; ntfs-3g -o compression n.img ../point
+        mkdir ../point/c; setfattr -h -n system.ntfs_attrib_be -v 0x00000800 ../point/c
+        seq 200000 > ../point/c/numbers; head -c 300000 /dev/urandom > ../point/c/random
+        truncate -s 20M ../point/hole; echo end >> ../point/hole; truncate -s 30M ../point/hole; cp -r ../tree/d ../point
+        getfattr -h -n system.ntfs_attrib_be -e hex ../point/c/numbers | grep -q 0820
+        rm -r ../tree; cp -r ../point ../tree; fusermount3 -u ../point || umount ../point
+        """
+      let found = try await same(make, ["n.img"], in: scratch)
+      #expect(found == ["n.img"])
+    }
+  }
+
+  /// The bytes of deleted files, beside the names of others, and only by name.
+  @Test(.enabled(if: has("mkfs.exfat", "mdel"), "needs exfatprogs and mtools"))
+  func deletedFilesAreFound() async throws {
+    try await withScratch { scratch in
+      let make =
+        Self.tree + Self.exFAT + """
+          truncate -s 40M f.img; mkfs.vfat -F 16 f.img > /dev/null; mcopy -s -i f.img ../tree/d ::
+          mdel -i f.img ::/d/e/numbers ::/d/e/file7; cp f.img live.txt
+          truncate -s 8M x.squashfs
+          """
+      let made = try await shell(make, scratch.path)
+      try #require(made.status == 0, "\(made.errors)")
+      try await withMount(scratch) { mount in
+        let said = try await mount.shell(
+          """
+          ls | grep deleted; find e.exfat.deleted f.img.deleted -type f | sort
+          cat e.exfat.deleted/deleted-used 2>&1 > /dev/null | grep -o 'Input/output error'
+          getfattr --only-values -n user.ffmount.error e.exfat.deleted/deleted-used; echo
+          cmp e.exfat.deleted/deleted "$2/deleted.copy" && cat e.exfat.deleted/d/deleted.txt f.img.deleted/d/e/_ile7
+          cmp f.img.deleted/d/e/_umbers "$2/tree/d/e/numbers" && echo same
+          for a in state remark; do getfattr --only-values -n user.ffmount.$a e.exfat.deleted/deleted; echo; done
+          ls e.exfat.contents | grep -c deleted; stat x.squashfs.deleted live.txt.contents 2>&1 | grep -c 'No such'
+          """, scratch)
+        #expect(
+          said == """
+            e.exfat.deleted/d/deleted.txt
+            e.exfat.deleted/deleted
+            e.exfat.deleted/deleted-used
+            f.img.deleted/d/e/_ile7
+            f.img.deleted/d/e/_umbers
+            Input/output error
+            e.exfat: ends after 4096 of 348894 bytes
+            gone
+            7
+            same
+            unverified
+            deleted: other files may have used its bytes since
+            0
+            1
+
+            """)
+      }
+    }
+  }
+
+  @Test func unfinishedJournalIsNamed() async throws {
+    try await withScratch { scratch in
+      let make =
+        Self.tree + """
+          truncate -s 40M e.img; mke2fs -q -t ext4 -d ../tree e.img; debugfs -w -R 'feature needs_recovery' e.img > /dev/null
+          """
+      let made = try await shell(make, scratch.path)
+      try #require(made.status == 0, "\(made.errors)")
+      try await withMount(scratch) { mount in
+        let said = try await mount.shell(
+          "cat e.img.contents/a.txt; getfattr --only-values -n user.ffmount.error e.img.contents", scratch)
+        #expect(said == "hello\ne.img: was not unmounted: changes in its journal are not shown")
+      }
     }
   }
 
@@ -422,6 +519,28 @@ struct DiskTests {
           """, scratch)
         #expect(said == "character device\n4\n3000\n")
       }
+    }
+  }
+
+  @Test(.enabled(if: getuid() == 0 && has("mkfs.exfat"), "needs root and exfatprogs"))
+  func missingSleuthKitIsNamed() async throws {
+    try await withScratch { scratch in
+      let lines = """
+        cd "$1"; truncate -s 8M source/e.img; PATH=$PATH:/usr/sbin mkfs.exfat source/e.img > /dev/null
+        export XDG_CACHE_HOME=$1/cache
+        unshare --mount bash -c '
+          for f in /usr/lib/*/libtsk.so.*; do mount --bind /dev/null "$f"; done
+          "$1" source "$2"; ls "$2/e.img.contents" 2>&1; "$1" why "$2/e.img.contents" | tail -n 2; fusermount3 -u "$2"
+        ' bash "$2" "$3"
+        """
+      let said = try await shell(lines, scratch.path, MountProcess.binary, scratch.mountpoint)
+      #expect(
+        said.text == """
+          ls: cannot open directory '\(scratch.mountpoint)/e.img.contents': Input/output error
+          error   e.img: needs The Sleuth Kit's library (apt install sleuthkit)
+          do      install the package that the message names, then unmount and mount again
+
+          """, "\(said.errors)")
     }
   }
 

@@ -10,7 +10,7 @@ public struct Recipe: Hashable, Sendable {
 
   /// The version of all recipes. It is incremented when recipes yield different bytes, so that older results and sizes
   /// are no longer used.
-  public static let version: UInt64 = 18
+  public static let version: UInt64 = 19
 
   /// Creates a recipe.
   ///

@@ -1,23 +1,16 @@
 internal import Bytes
 internal import CSevenZip
-internal import Catalogue
+public import Catalogue
 internal import WorkerKit
 
 extension DiskArchive {
-  // <sys/stat.h>
-  private static let (typeMask, folder, link): (UInt64, UInt64, UInt64) = (0o170000, 0o040000, 0o120000)
-  private static let special: [UInt64: String] = [
-    0o020000: "character device", 0o060000: "block device", 0o010000: "named pipe", 0o140000: "socket",
-  ]
-
-  /// Returns the record of an entry without its names: its kind, size, flags and place.
-  func outline(_ entry: Int) -> EntryRecord {
+  public func outline(_ entry: Int) -> EntryRecord {
     let mode = mode(entry)
-    let type = mode.map { $0 & Self.typeMask } ?? 0
+    let kind = mode.map { EntryRecord.Kind(mode: $0) } ?? .file
     // The library regards a link to a folder as a folder.
-    let isLink = type == Self.link || hasReparsePoint(entry) && windowsTarget(entry) != nil
-    let isFolder = !isLink && (flag(FFMOUNT_7Z_IS_FOLDER, entry) || type == Self.folder)
-    var record = EntryRecord(isFolder ? .folder : isLink ? .link : Self.special[type] != nil ? .special : .file)
+    let isLink = kind == .link || hasReparsePoint(entry) && windowsTarget(entry) != nil
+    let isFolder = !isLink && (flag(FFMOUNT_7Z_IS_FOLDER, entry) || kind == .folder)
+    var record = EntryRecord(isFolder ? .folder : isLink ? .link : kind)
     record.permissions =
       UInt16(truncatingIfNeeded: mode ?? (isFolder ? 0o755 : isReadOnly(entry) ? 0o444 : 0o644)) & 0o777
     if flag(FFMOUNT_7Z_IS_ENCRYPTED, entry) { record.flags.insert(.isEncrypted) }
@@ -52,11 +45,9 @@ extension DiskArchive {
     if format == .sevenZip, let block = number(FFMOUNT_7Z_BLOCK, entry) { record.place = Int64(clamping: block) + 1 }
     if format.isPlain, record.room > 0,
       record.flags.isDisjoint(with: [.isStored, .isChecked, .isEncrypted]),
-      let pieces = pieces(of: entry, size: record.size, budget: &budget), let first = pieces.first
+      let pieces = pieces(of: entry, size: record.size, budget: &budget)
     {
-      record.flags.insert(.isStored)
-      record.pieces = pieces
-      if pieces.count == 1, first.count == record.size { (record.place, record.pieces) = (first.start, []) }
+      record.store(pieces)
     }
     if let modified = time(FFMOUNT_7Z_MODIFIED, entry) {
       record.modified = modified
@@ -69,13 +60,13 @@ extension DiskArchive {
     }
     switch record.kind {
     case .special:
-      record.text = Array((mode(entry).flatMap { Self.special[$0 & Self.typeMask] } ?? "").utf8)
+      record.text = EntryRecord.specialText(mode(entry) ?? 0)
     case .link:
       let decoded = targets[entry]
       if let target = decoded == nil ? try target(entry) : decoded {
         record.text = target
       } else {
-        (record.kind, record.text) = (.special, Array("symbolic link with an unreadable target".utf8))
+        (record.kind, record.text) = (.special, EntryRecord.unreadableLink)
       }
     case .file where record.path.isEmpty: record.text = text(FFMOUNT_7Z_EXTENSION, entry) ?? []
     default: break
@@ -139,7 +130,7 @@ extension DiskArchive {
   func decodedTargets(withoutPassword: Bool) throws(JobFailure) -> [Int: [UInt8]] {
     var sizes: [Int: Int] = [:]
     let links = (0..<count).filter { entry in
-      guard let mode = mode(entry), mode & Self.typeMask == Self.link, let size = targetSize(entry),
+      guard let mode = mode(entry), EntryRecord.Kind(mode: mode) == .link, let size = targetSize(entry),
         !(withoutPassword && flag(FFMOUNT_7Z_IS_ENCRYPTED, entry)), text(FFMOUNT_7Z_LINK, entry) ?? [] == [],
         !hasStream(entry)
       else { return false }
@@ -160,5 +151,42 @@ extension DiskArchive {
       }
     } catch { guard error.failure == .damaged else { throw error } }
     return targets
+  }
+}
+
+extension EntryRecord.Kind {
+  // <sys/stat.h>
+  private static let typeMask: UInt64 = 0o170000
+  fileprivate static let special: [UInt64: String] = [
+    0o020000: "character device", 0o060000: "block device", 0o010000: "named pipe", 0o140000: "socket",
+  ]
+
+  /// Creates a kind from a mode as in stat(2).
+  init(mode: UInt64) {
+    switch mode & Self.typeMask {
+    case 0o040000: self = .folder
+    case 0o120000: self = .link
+    case let type: self = Self.special[type] == nil ? .file : .special
+    }
+  }
+
+  fileprivate static func text(mode: UInt64) -> String { special[mode & typeMask] ?? "" }
+}
+
+extension EntryRecord {
+  /// Returns the text of a special file with this mode.
+  static func specialText(_ mode: UInt64) -> [UInt8] { Array(Kind.text(mode: mode).utf8) }
+
+  static let unreadableLink = Array("symbolic link with an unreadable target".utf8)
+
+  /// Makes the bytes those of some valid pieces of the image. Does nothing if there are none.
+  mutating func store(_ pieces: [SparseSource.Piece]) {
+    guard let first = pieces.first else { return }
+    flags.insert(.isStored)
+    if pieces.count == 1, first.count == size {
+      place = first.start
+    } else {
+      self.pieces = pieces
+    }
   }
 }

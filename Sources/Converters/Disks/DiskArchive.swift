@@ -4,7 +4,7 @@ internal import Catalogue
 public import WorkerKit
 
 /// An image or archive that 7-Zip's library reads.
-@safe public final class DiskArchive {
+@safe public final class DiskArchive: DiskReader {
   let input: PiecewiseInput
   let format: DiskFormat
   private let handle: OpaquePointer
@@ -67,7 +67,6 @@ public import WorkerKit
 
   // MARK: Passwords
 
-  /// Returns whether the archive was opened without any of these passwords.
   public func lacksPassword(_ passwords: [[UInt8]]) -> Bool {
     !passwords.isEmpty && !passwords.contains { $0 == password }
   }
@@ -95,6 +94,8 @@ public import WorkerKit
     }
     return nil
   }
+
+  public func countEntries() -> Int { count }
 
   // MARK: Properties
 
@@ -176,9 +177,7 @@ public import WorkerKit
     format == .sevenZip ? nil : unsafe ffmount_7z_stream_open(handle, UInt32(clamping: entry))
   }
 
-  /// Calls `body` with a function that reads the bytes of an entry at any offset. Returns `nil` if they can only be
-  /// decoded from the start.
-  func withStream<Result>(
+  public func withStream<Result>(
     of entry: Int,
     _ body: ((_ buffer: UnsafeMutableRawBufferPointer, _ offset: Int64) throws(JobFailure) -> Int) throws(JobFailure)
       -> Result
@@ -216,34 +215,6 @@ public import WorkerKit
     guard let stream = unsafe stream(of: entry) else { return false }
     unsafe ffmount_7z_stream_close(stream)
     return true
-  }
-
-  /// Returns the size of an entry in bytes.
-  public func size(of entry: Int) throws(JobFailure) -> Int64 {
-    guard entry < count else { throw JobFailure(.damaged, "is no longer in the archive") }
-    return Bounds.size(number(FFMOUNT_7Z_SIZE, entry) ?? 0)
-  }
-
-  /// Writes a range of an entry's bytes, or all of them.
-  public func write(_ entry: Int, _ range: Range<Int64>?, to output: JobOutput) throws(JobFailure) {
-    let size = try size(of: entry)
-    let range = range ?? 0..<size
-    guard range.lowerBound >= 0, range.upperBound <= size else { throw .unknown }
-    let done: Void? = try unsafe withStream(of: entry) { (read) throws(JobFailure) in
-      let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 16)
-      defer { unsafe buffer.deallocate() }
-      var place = range.lowerBound
-      while place < range.upperBound {
-        let wanted = min(buffer.count, Int(clamping: range.upperBound - place))
-        let piece = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted])
-        guard unsafe try read(piece, place) == wanted else {
-          throw JobFailure(.damaged, "ends before \(place + Int64(wanted)) of \(size) bytes")
-        }
-        try unsafe output.write(UnsafeRawBufferPointer(piece).bytes)
-        place += Int64(wanted)
-      }
-    }
-    if done == nil { throw JobFailure(.unsupported, "cannot be read from any offset") }
   }
 
   /// Decodes some entries, ordered by their numbers. The closures return false to end.

@@ -1,21 +1,23 @@
+internal import CFileSystems
 internal import CSevenZip
 internal import Catalogue
 internal import Glibc
 internal import WorkerKit
 
-/// 7-Zip's library, which has to be loaded before the sandbox closes.
+/// The libraries that read disk images, which have to be loaded before the sandbox closes.
 public enum DiskLibrary {
   // Safe for any thread: written once by `start`, before the process has another thread.
   private nonisolated(unsafe) static var isLoaded = false
 
-  /// Loads the library, if it is installed.
+  /// Loads the libraries that are installed.
   public static func start() {
     // The library decodes some names by the locale.
     _ = unsafe setlocale(LC_CTYPE, "C.UTF-8")
     if let path = SevenZip.library { unsafe isLoaded = ffmount_7z_load(path) }
+    _ = unsafe ffmount_fs_load(SleuthKit.library)
   }
 
-  /// Returns the library's number of a format. Throws if the library does not have it.
+  /// Returns 7-Zip's number of a format. Throws if 7-Zip does not have it.
   static func number(of format: DiskFormat) throws(JobFailure) -> Int32 {
     guard unsafe isLoaded else {
       throw JobFailure(.unsupported, "needs 7-Zip 23 or later (apt install \(SevenZip.package))")

@@ -4,7 +4,7 @@ public import WorkerKit
 
 /// A writer of the bytes of an image's entries, followed by their faults (`MemberFaults`).
 public struct DiskWriter {
-  private let archive: DiskArchive
+  private let archive: any DiskReader
   private let output: JobOutput
   private var faults = MemberFaults()
   /// The offset at which the bytes of the next entry start.
@@ -16,21 +16,22 @@ public struct DiskWriter {
 
   /// Writes the entries `first` to `last`, numbered from 0. Throws if none of them exists.
   public static func write(
-    _ entries: ClosedRange<Int>, of archive: DiskArchive, to output: JobOutput
+    _ entries: ClosedRange<Int>, of archive: any DiskReader, to output: JobOutput
   ) throws(JobFailure) {
-    guard entries.lowerBound < archive.count else { throw JobFailure(.damaged, "is no longer in the archive") }
+    let count = try archive.countEntries()
+    guard entries.lowerBound < count else { throw .removedEntry }
     var writer = DiskWriter(archive: archive, output: output)
-    try writer.run(entries)
+    try writer.run(entries, of: count)
   }
 
-  private init(archive: DiskArchive, output: JobOutput) {
+  private init(archive: any DiskReader, output: JobOutput) {
     self.archive = archive
     self.output = output
   }
 
-  private mutating func run(_ entries: ClosedRange<Int>) throws(JobFailure) {
+  private mutating func run(_ entries: ClosedRange<Int>, of count: Int) throws(JobFailure) {
     var decoded: [(entry: Int, start: Int64, size: Int64)] = []
-    for entry in entries.lowerBound...min(entries.upperBound, archive.count - 1) {
+    for entry in entries.lowerBound...min(entries.upperBound, count - 1) {
       let record = archive.outline(entry)
       let start = place
       place += record.room
@@ -38,10 +39,9 @@ public struct DiskWriter {
       if record.room == 0 || record.flags.contains(.isStored) { continue }
       if try !copy(entry, from: start, record.size) { decoded.append((entry, start, record.size)) }
     }
-    if !decoded.isEmpty { try decode(decoded) }
-    if entries.upperBound >= archive.count, faults.end == nil {
-      faults.stop(at: archive.count, "is no longer in the archive")
-    }
+    // The bytes of file systems can be read at any offset.
+    if !decoded.isEmpty, let archive = archive as? DiskArchive { try decode(decoded, of: archive) }
+    if entries.upperBound >= count, faults.end == nil { faults.stop(at: count, JobFailure.removedEntry.reason) }
     try unsafe output.write(faults.bytes.span.bytes, at: place)
   }
 
@@ -77,8 +77,10 @@ public struct DiskWriter {
   }
 
   /// Decodes entries, which are ordered by their numbers.
-  private mutating func decode(_ entries: [(entry: Int, start: Int64, size: Int64)]) throws(JobFailure) {
-    let (output, archive) = (output, archive)
+  private mutating func decode(
+    _ entries: [(entry: Int, start: Int64, size: Int64)], of archive: DiskArchive
+  ) throws(JobFailure) {
+    let output = output
     let isGrowing = entries.count == 1 || archive.format == .sevenZip
     var (next, current, done) = (0, entries[0], Int64(0))
     var (ended, failure, toldBytes) = (Set<Int>(), JobFailure?.none, Int64(0))

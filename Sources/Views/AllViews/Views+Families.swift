@@ -53,7 +53,11 @@ extension Views {
   private static func archives(_ services: ViewServices) -> [any View] {
     let contents = ContentsView(
       listing: services.listing, services.unpacking, services.archiveReaders, services.zip, services.memory)
-    return [contents, SumsView(of: .file, contents), SumsView(of: .folder, contents)]
+    let deleted = services.workers(for: .entries(by: .deleted)).map {
+      DeletedView(services.unpacking, $0, services.zip, services.memory)
+    }
+    return [contents] + [deleted].compactMap(\.self)
+      + [SumsView(of: .file, contents), SumsView(of: .folder, contents)]
   }
 
   private static func mail(_ services: ViewServices) -> [any View] {
@@ -159,7 +163,7 @@ private struct ViewServices: Sendable {
   /// The workers that list the messages of mail stores.
   var mailWorkers: ConversionService? { workers(for: .letters) }
 
-  private func workers(for conversion: Conversion) -> ConversionService? {
+  func workers(for conversion: Conversion) -> ConversionService? {
     conversions.flatMap { $0.catalogue.conversion(conversion.verb) == nil ? nil : $0.renditions }
   }
 }

@@ -59,7 +59,7 @@ enum ArchiveFormat: Equatable {
     if orDisk, try ListedFormat.disk(bytes, .blocking) != nil { return true }
     switch try SelfExtracting.archive(in: bytes, startingWith: head)?.reader {
     case .library: return orListed
-    case .disk: return orDisk
+    case .disk, .deleted: return orDisk
     case nil: return false
     }
   }
@@ -70,6 +70,7 @@ extension Archives {
   func read(
     _ bytes: any ByteSource, of file: SourceState, _ memory: MemoryShare, _ blocking: BlockingMode
   ) throws(Fault) -> any OpenedArchive {
+    if isOfDeleted { return try listedByWorker(bytes, file, memory, blocking, by: .deleted) }
     let name = file.source.name
     let head = try bytes.head(ArchiveFormat.headSize, blocking)
     let format = ArchiveFormat(startingWith: head, named: name)

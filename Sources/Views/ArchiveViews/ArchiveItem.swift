@@ -17,7 +17,7 @@ final class ArchiveItem: DerivedItem {
   init(_ archive: Archive) {
     self.archive = archive
     index = ArchiveTree.root
-    inode = archive.file.inode(0, 0)
+    inode = archive.file.inode(archive.number, 0)
     kind = .folder
     identity = 0
   }
@@ -32,7 +32,7 @@ final class ArchiveItem: DerivedItem {
 
   /// Returns the inode number, which all names of one file share.
   private static func inode(_ archive: Archive, _ tree: ArchiveTree, _ index: UInt32) -> UInt64 {
-    archive.file.inode(0, UInt64(tree.entries.primary(of: index)))
+    archive.file.inode(archive.number, UInt64(tree.entries.primary(of: index)))
   }
 
   /// Returns the archive's tree, which contains this item. The item does not retain it, so the tree can be evicted.
@@ -180,13 +180,14 @@ final class ArchiveItem: DerivedItem {
       guard error.concernsContent else { throw error }
       fault = error
     }
-    var provenance = archive.file.provenance(view: "contents", fault)
+    var provenance = archive.file.provenance(view: archive.view, fault)
     if fault == nil, isOpen { provenance.state = .unverified }
+    if archive.isOfDeleted { provenance.remark = "deleted: other files may have used its bytes since" }
     return provenance
   }
 
   func knownProvenance(_ blocking: BlockingMode) throws(Fault) -> Provenance? {
-    isUnopened ? archive.file.provenance(view: "contents", archive.lastFault) : try provenance(blocking)
+    isUnopened ? archive.file.provenance(view: archive.view, archive.lastFault) : try provenance(blocking)
   }
 
   /// Whether this is the view itself, and the archive is not open.
@@ -228,4 +229,10 @@ extension Kind {
     case .link: self = .link
     }
   }
+}
+
+extension Archive {
+  fileprivate var view: String { isOfDeleted ? "deleted" : "contents" }
+  /// The number of the view among those of the file.
+  fileprivate var number: UInt64 { isOfDeleted ? 1 : 0 }
 }

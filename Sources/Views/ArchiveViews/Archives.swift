@@ -24,6 +24,8 @@ final class Archives: MemoryHolder {
   /// The workers that list and unpack archives without a parser here.
   let readers: [ArchiveReader: ConversionService]
   var workers: ConversionService? { readers[.library] }
+  /// Whether the entries are the deleted files of disk images.
+  var isOfDeleted: Bool { readers[.deleted] != nil }
   let options: ZipOptions
   let memory: MemoryBudget
 
@@ -90,6 +92,8 @@ extension Archives: FileCache {
 /// A file in one state that is, or is expected to be, an archive.
 final class Archive: Sendable {
   let file: SourceState
+  /// Whether the entries are the deleted files of a disk image.
+  let isOfDeleted: Bool
   /// Weak, because it retains this archive.
   private weak let archives: Archives?
   private let lastUse = Atomic<UInt64>(0)
@@ -127,6 +131,7 @@ final class Archive: Sendable {
 
   init(_ file: SourceState, in archives: Archives) {
     self.file = file
+    isOfDeleted = archives.isOfDeleted
     self.archives = archives
   }
 

@@ -43,8 +43,8 @@ package struct ContentsView: FolderView {
       "each entry as a separate file, and the pictures of contacts")
     let disks = ViewDescription(
       Self.spelling, listed: ListedFormat.disks,
-      sources: "ext2 to ext4, FAT, NTFS, HFS+, APFS, UDF, SquashFS, CramFS, partition tables, QCOW2, VMDK, VDI, VHD, "
-        + "VHDX, DMG, WIM, CHM, ARJ and MSI",
+      sources: "ext2 to ext4, FAT, exFAT, NTFS, HFS+, APFS, UDF, SquashFS, CramFS, partition tables, QCOW2, VMDK, VDI, "
+        + "VHD, VHDX, DMG, WIM, CHM, ARJ and MSI",
       "the files, the partitions or the disk in the image")
     return [own] + (listsOthers ? [others] : []) + (listsDisks ? [disks] : []) + [cards]
   }

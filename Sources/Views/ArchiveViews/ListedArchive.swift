@@ -159,6 +159,8 @@ final class ListedArchive: OpenedArchive {
 
   func assurance(of index: UInt32) -> Assurance? {
     guard entries.nodes[Int(index)].kind == .file, let detail = tree.detail(index) else { return Assurance.none }
+    // Other files may have used the bytes since.
+    if reader == .deleted { return .open }
     let flags = EntryRecord.Flags(rawValue: detail.mark)
     // Without a checksum, nothing shows that the password is right.
     if requiresReading(index), !flags.contains(.isChecked) { return .open }

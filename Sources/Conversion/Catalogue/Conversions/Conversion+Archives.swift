@@ -4,13 +4,15 @@ internal import Bytes
 public enum ArchiveReader: String, Sendable {
   /// ffarchive, by libarchive.
   case library = ""
-  /// ffdisk, by 7-Zip's library: disk images and encrypted archives.
+  /// ffdisk, by 7-Zip's library and others: disk images and encrypted archives.
   case disk = "disk-"
+  /// ffdisk, by The Sleuth Kit: the deleted files of an image.
+  case deleted = "deleted-"
 
   public var program: String {
     switch self {
     case .library: "ffarchive"
-    case .disk: "ffdisk"
+    case .disk, .deleted: "ffdisk"
     }
   }
 }
@@ -18,7 +20,7 @@ public enum ArchiveReader: String, Sendable {
 /// Conversions of archives without a built-in parser: the list of entries, and the entries' bytes.
 extension Conversion {
   public static let archives = readers(.library) + [decoded]
-  public static let disks = readers(.disk) + [outline, entryParts]
+  public static let disks = readers(.disk) + readers(.deleted) + [outline, entryParts]
 
   private static func readers(_ reader: ArchiveReader) -> [Conversion] {
     [entries(by: reader), members(by: reader), unpacked(by: reader)]
@@ -65,7 +67,7 @@ extension Conversion {
     var conversion = Conversion(
       reader.rawValue + verb, from: [], to: format, as: .inView, arguments: arguments, size: .guess(1),
       programs: [reader.program],
-      meaning: (reader == .disk ? "disk images" : sources, sources == "archives" ? result : "their bytes"))
+      meaning: (reader == .library ? sources : "disk images", sources == "archives" ? result : "their bytes"))
     conversion.outputLimit = Job.largestOutput
     conversion.slowness = 60
     return conversion

@@ -1,8 +1,8 @@
 internal import Bytes
 
-/// The formats of disk images, and of archives, that 7-Zip's library reads.
+/// The formats of disk images, and of archives, that 7-Zip's library and others read.
 public enum DiskFormat: String, CaseIterable, Sendable {
-  // The names are the library's.
+  // The names are 7-Zip's.
   case sevenZip = "7z"
   case squashFS = "SquashFS"
   case cramFS = "CramFS"
@@ -25,6 +25,7 @@ public enum DiskFormat: String, CaseIterable, Sendable {
   case udf = "Udf"
   case msi = "Compound"
   case fat = "FAT"
+  case exFAT = "exFAT"
   case mbr = "MBR"
 
   /// The extensions that usually mean one of these formats. Images with other names are detected by their content.
@@ -33,7 +34,7 @@ public enum DiskFormat: String, CaseIterable, Sendable {
     "wim", "esd",
     "swm", "chm", "arj", "msi", "udf", "ext2", "ext3", "ext4",
     // Images in images.
-    "gpt", "mbr", "apm", "fat", "ntfs", "hfs", "apfs",
+    "gpt", "mbr", "apm", "fat", "exfat", "ntfs", "hfs", "apfs",
   ]
 
   /// Whether an image contains the bytes of files unchanged, apart from compressed files.
@@ -43,6 +44,9 @@ public enum DiskFormat: String, CaseIterable, Sendable {
     default: false
     }
   }
+
+  /// Whether deleted files are found in an image.
+  public var hasDeletedFiles: Bool { [.ntfs, .fat, .exFAT, .ext].contains(self) }
 
   /// Whether names are bytes, of which 7-Zip's library escapes those that are not UTF-8. Its own archives have the escapes.
   public var hasNamesOfBytes: Bool { [.ext, .squashFS, .cramFS, .sevenZip].contains(self) }
@@ -93,7 +97,8 @@ public enum DiskFormat: String, CaseIterable, Sendable {
     ("\u{7f}\u{10}\u{da}\u{be}", 64, .vdi), ("vhdxfile", 0, .vhdx), ("conectix", 0, .vhd), ("MSWIM\0\0\0", 0, .wim),
     ("ITSF\u{3}\0\0\0\u{60}\0\0\0", 0, .chm), (":\u{ff}&\u{ed}\u{1}\0", 0, .androidSparse),
     ("EFI PART\0\0\u{1}\0", 512, .gpt),
-    ("NTFS    \0", 3, .ntfs), ("NXSB", 32, .apfs), ("H+\0\u{4}", 1024, .hfs), ("HX\0\u{5}", 1024, .hfs),
+    ("NTFS    \0", 3, .ntfs), ("EXFAT   \0", 3, .exFAT),
+    ("NXSB", 32, .apfs), ("H+\0\u{4}", 1024, .hfs), ("HX\0\u{5}", 1024, .hfs),
   ]
 
   /// Returns whether bytes have a signature, of whose characters each stands for one byte.

@@ -20,6 +20,7 @@ enum AbsentConversions {
       ["7z", "rar", "iso", "cpio", "ar", "a", "deb", "rpm", "cab", "lha", "lzh", "xar", "warc", "mtree"]
     ),
     ("contents", .entries(by: .disk), Set(DiskFormat.usualExtensions.map { FileExtension($0.utf8) })),
+    ("deleted", .entries(by: .deleted), ["img", "ntfs", "fat", "exfat", "ext2", "ext3", "ext4"]),
     ("messages", .letters, ["pst", "ost"]), ("views", .letters, ["pst", "ost"]),
     ("pages", .pages, []), ("sheets", .sheet, []), ("streams", .tracks, []), ("frames", .frames, []),
     ("hls", .playlist, []), ("tracks", .cueSheet, ["cue"]), ("tiles", .tiles, []),

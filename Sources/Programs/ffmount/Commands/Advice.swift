@@ -37,6 +37,10 @@ enum Advice {
     ),
     ("another volume", "extract the archive with all its volumes, by tar --multi-volume"),
     ("(apt install ", "install the package that the message names, then unmount and mount again"),
+    (
+      "changes in its journal",
+      "to apply them, mount a copy of the image once: sudo mount -o loop COPY FOLDER"
+    ),
     ("is missing", "put the missing file beside the others, and open it again"),
     ("not supported", "another program may read it; the file itself can be copied out of the mount"),
     ("is not changed", "nothing: the file is served unchanged"),

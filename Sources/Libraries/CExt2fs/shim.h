@@ -1,0 +1,3 @@
+#pragma once
+
+#include <ext2fs/ext2fs.h>
