@@ -56,13 +56,119 @@ import Threads
     withExtendedLifetime(kept) {}
   }
 
+  /// A process whose memory is counted, and whose seconds pass at once.
+  private final class CountedProcess: ProcessHeap {
+    private struct State {
+      /// The memory in use besides a budget, that which is freed but not returned, and the sizes of a holder.
+      var (uncounted, freed) = (0, 0)
+      var holder: Holder?
+      var (trims, seconds) = (0, 0)
+      var events: [Int: @Sendable (CountedProcess) -> Void] = [:]
+      var jobs: [@Sendable () -> Void] = []
+    }
+    private let state = Mutex(State())
+
+    /// The size of the program itself, in MiB.
+    private static let program = 30
+
+    var size: Int? { state.withLock { ($0.uncounted + $0.freed + Self.program) << 20 + ($0.holder?.held ?? 0) } }
+    var trims: Int { state.withLock { $0.trims } }
+    var seconds: Int { state.withLock { $0.seconds } }
+    var hasJobs: Bool { state.withLock { !$0.jobs.isEmpty } }
+
+    func trim() { state.withLock { ($0.freed, $0.trims) = (0, $0.trims + 1) } }
+
+    func pause() {
+      let event = state.withLock { state in
+        state.seconds += 1
+        return state.events[state.seconds]
+      }
+      event?(self)
+    }
+
+    func run(_ job: @escaping @Sendable () -> Void) { state.withLock { $0.jobs.append(job) } }
+
+    /// Sets the memory besides that of `holder`, in MiB.
+    func set(uncounted: Int, freed: Int, beside holder: Holder? = nil) {
+      state.withLock { ($0.uncounted, $0.freed, $0.holder) = (uncounted, freed, holder ?? $0.holder) }
+    }
+
+    /// Calls `event` at the end of a second.
+    func after(second: Int, _ event: @escaping @Sendable (CountedProcess) -> Void) {
+      state.withLock { $0.events[second] = event }
+    }
+
+    /// Runs the jobs to their end.
+    func finish() {
+      let jobs = state.withLock { state in
+        defer { state.jobs = [] }
+        return state.jobs
+      }
+      for job in jobs { job() }
+    }
+  }
+
+  /// Values are bounded by the budget less what the process itself takes.
+  @Test func processAtRestIsWithinItsBudget() {
+    let process = CountedProcess()
+    let budget = MemoryBudget(capacity: 256 << 20, process)
+    let holder = Holder(budget, 200 << 20)
+    process.set(uncounted: 60, freed: 300, beside: holder)
+    #expect(process.hasJobs && process.trims == 0)
+    process.finish()
+    #expect(process.size == 224 << 20 && holder.held == 134 << 20)
+    // What lies within the limit stays.
+    let asked = holder.questions.count
+    MemoryShare(in: budget).set(to: 5 << 20)
+    process.finish()
+    #expect(holder.questions.count == asked && process.size == 224 << 20)
+  }
+
   /// What takes more than is counted is evicted, but not all of it.
-  @Test func processLargerThanItsBudgetEvictsHalf() {
-    let budget = MemoryBudget(capacity: 128 << 20, trimsHeap: true)
-    let uncounted = [UInt8](repeating: 1, count: 160 << 20)
-    let holder = Holder(budget, 100 << 20)
-    for _ in 0..<100 where budget.used > 64 << 20 { _ = usleep(100_000) }
-    #expect(holder.held == 64 << 20 && uncounted.last == 1)
+  @Test func processLargerThanItsBudgetKeepsQuarterOfIt() {
+    let process = CountedProcess()
+    let holder = Holder(MemoryBudget(capacity: 256 << 20, process), 200 << 20)
+    process.set(uncounted: 300, freed: 0, beside: holder)
+    process.finish()
+    #expect(holder.held == 64 << 20)
+  }
+
+  /// Work that is not counted goes on after the last change.
+  @Test func memoryFreedLaterIsReturned() {
+    let process = CountedProcess()
+    let budget = MemoryBudget(capacity: 256 << 20, process)
+    MemoryShare(in: budget).set(to: 5 << 20)
+    process.set(uncounted: 400, freed: 0)
+    process.after(second: 30) { $0.set(uncounted: 10, freed: 390) }
+    process.finish()
+    #expect(process.size == 40 << 20)
+    // Memory in use is not looked at for ever, and not each second.
+    process.set(uncounted: 400, freed: 0)
+    let (trims, seconds) = (process.trims, process.seconds)
+    MemoryShare(in: budget).set(to: 5 << 20)
+    process.finish()
+    #expect(process.trims - trims < 10 && 60..<200 ~= process.seconds - seconds)
+    // A little work has it looked at again.
+    process.set(uncounted: 10, freed: 390)
+    MemoryShare(in: budget).set(to: 4 << 20)
+    process.finish()
+    #expect(process.size == 40 << 20)
+  }
+
+  /// Memory that is freed between changes is used again.
+  @Test func heapIsNotTrimmedDuringChanges() {
+    let process = CountedProcess()
+    let budget = MemoryBudget(capacity: 256 << 20, process)
+    let share = MemoryShare(in: budget)
+    share.set(to: 5 << 20)
+    for second in 1..<20 {
+      process.after(second: second) { process in
+        #expect(process.trims == 0)
+        share.set(to: 5 << 20 + second)
+      }
+    }
+    process.finish()
+    #expect(process.trims == 1 && process.seconds == 20)
   }
 
   @Test func largestHolderIsEvictedFirst() {

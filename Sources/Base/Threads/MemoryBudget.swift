@@ -1,5 +1,3 @@
-internal import CPosix
-internal import Glibc
 internal import Locks
 
 /// A bound on the memory of everything that is expensive to create and can be recreated: archives' trees, decoded
@@ -16,9 +14,13 @@ public final class MemoryBudget: Sendable {
   private struct State {
     var used = 0
     var holders: [Holder] = []
-    /// The number of bytes taken and freed since the heap was trimmed. What is taken is often collected in memory that is
-    /// freed uncounted.
+    /// The number of bytes taken and freed since the process was within its limit. What is taken is often collected in
+    /// memory that is freed uncounted.
     var changed = 0
+    /// The value of `changed` a second ago.
+    var seen = 0
+    /// The time without changes, in seconds, and that after which the heap is trimmed again.
+    var (quiet, due) = (0, 1)
     var isTrimming = false
   }
 
@@ -28,23 +30,26 @@ public final class MemoryBudget: Sendable {
 
   private let state = UnfairLock(State())
 
-  /// The thread that keeps the process within the budget. Nil if this budget does not.
-  private let trimmer: ThreadPool?
+  /// The process that is kept within the budget. Nil if none is.
+  private let process: (any ProcessHeap)?
 
   /// The number of bytes after which the heap is trimmed. malloc keeps pages between blocks that are in use.
-  private static let trimmedSize = 32 << 20
-  /// The time without changes before the heap is trimmed, in microseconds. Memory that is freed before is used again.
-  private static let quietTime: UInt32 = 1_000_000
+  private static let trimmedSize = 4 << 20
+  /// The maximum time without changes, in seconds, in which the heap of a process above its limit is trimmed again.
+  private static let longestTime = 64
 
-  /// The share of the capacity that the process may take besides its files, in eighths, and the least size to which
-  /// it is reduced, in bytes: the program itself takes some.
-  private static let mostOfProcess = (eighths: 7, least: 64 << 20)
+  /// The size to which a process at rest is reduced, in bytes: the program itself takes some.
+  private var limit: Int { max(capacity / 8 * 7, 64 << 20) }
 
   /// - Parameter trimsHeap: Whether a thread returns freed memory to the system, and evicts values while the process
   ///   takes more than the budget.
-  public init(capacity: Int = usualCapacity, trimsHeap: Bool = false) {
+  public convenience init(capacity: Int = usualCapacity, trimsHeap: Bool = false) {
+    self.init(capacity: capacity, trimsHeap ? OwnHeap() : nil)
+  }
+
+  package init(capacity: Int, _ process: (any ProcessHeap)?) {
     self.capacity = capacity
-    trimmer = trimsHeap ? ThreadPool(atMost: 1) : nil
+    self.process = process
   }
 
   /// The memory currently in use, in bytes.
@@ -89,40 +94,52 @@ public final class MemoryBudget: Sendable {
       let before = state.used
       let result = body(&state)
       state.changed += abs(state.used - before)
-      guard trimmer != nil, state.changed >= Self.trimmedSize, !state.isTrimming else { return (result, false) }
+      guard process != nil, state.changed >= Self.trimmedSize, !state.isTrimming else { return (result, false) }
       state.isTrimming = true
       return (result, true)
     }
-    if mustTrim { trimmer?.submit { [weak self] in self?.trim() } }
+    if mustTrim, let process {
+      process.run { [weak self] in
+        repeat { process.pause() } while self?.trim(process) ?? false
+      }
+    }
     return result
   }
 
-  private func trim() {
-    var seen = 0
-    while true {
-      _ = usleep(Self.quietTime)
-      let isQuiet = state.withLock { state in
-        defer { seen = state.changed }
-        guard state.changed == seen else { return false }
-        (state.changed, state.isTrimming) = (0, false)
-        return true
+  /// Shrinks the process after a second without changes, because memory that is freed before is used again. Repeats that
+  /// at growing intervals while the process is too large: uncounted work may continue. Returns whether a second later the
+  /// next call is needed.
+  private func trim(_ process: any ProcessHeap) -> Bool {
+    let isDue = state.withLock { state in
+      if state.changed != state.seen {
+        (state.seen, state.quiet, state.due) = (state.changed, 0, 1)
+        return false
       }
-      if isQuiet { return shrink() }
+      state.quiet += 1
+      return state.quiet >= state.due
+    }
+    if !isDue { return true }
+    let isSmall = shrink(process)
+    return state.withLock { state in
+      state.due *= 2
+      if state.changed != state.seen || !isSmall && state.due <= Self.longestTime { return true }
+      (state.changed, state.seen, state.isTrimming) = (0, 0, false)
+      return false
     }
   }
 
   /// Returns freed memory to the system. Evicts values, which may take more than is counted or lie between freed ones,
-  /// but not more than half of the budget: the rest may be of uncounted use.
-  private func shrink() {
-    ffmount_trim_heap()
-    let limit = max(capacity / 8 * Self.mostOfProcess.eighths, Self.mostOfProcess.least)
+  /// down to a quarter of the budget: the rest may be of uncounted use. Returns whether the process is within its limit.
+  private func shrink(_ process: any ProcessHeap) -> Bool {
+    process.trim()
     for holder in holders {
-      guard let memory = OwnMemory.now else { return }
-      let surplus = min(memory.anonymous - limit, used - capacity / 2)
-      if surplus <= 0 { return }
+      guard let size = process.size, size > limit else { return true }
+      let surplus = min(size - limit, used - capacity / 4)
+      if surplus <= 0 { break }
       holder.release(surplus)
-      ffmount_trim_heap()
+      process.trim()
     }
+    return process.size.map { $0 <= limit } ?? true
   }
 
   /// Evicts while the budget is exceeded. Must not be called with a lock held that a holder's `release` takes.
