@@ -387,7 +387,7 @@ let package = Package(
     tests("MailTests", ["Bytes", "HTML", "Mail", "Text", "Fuzzing"]),
     tests("ParserProductTests", ["MailReading", "ZipReading"]),
     tests("PixelsTests", ["Pixels", "Fuzzing"]),
-    tests("ConvertersTests", ["WorkerKit", "Documents", "Rendering", "Media", "Disks"]),
+    tests("ConvertersTests", ["WorkerKit", "Pixels", "Documents", "Rendering", "Media", "Disks"]),
     tests("ScanningTests", ["Catalogue", "WorkerKit", "Pixels", "Scanning"]),
     tests("TablesTests", ["Bytes", "Tables"]),
     tests("EncryptedFilesTests", ["Bytes", "Codecs", "EncryptedFiles", "Fuzzing"]),
@@ -396,7 +396,7 @@ let package = Package(
     tests("PersonalFoldersTests", ["Bytes", "PersonalFolders", "Fuzzing"]),
     tests("ServerAnswersTests", ["Bytes", "ServerAnswers"]),
     tests("IndexTests", ["Bytes", "Index"]),
-    tests("AnswerTests", ["Bytes", "Files", "Tree", "AllViews", "FuseLink", "Mount", "CFuse3", logging]),
+    tests("AnswerTests", ["Bytes", "Files", "Threads", "Tree", "AllViews", "FuseLink", "Mount", "CFuse3", logging]),
     tests("AssemblyTests", ["Assembly", "Bytes", "Files", "Text"]),
     tests("RemoteTests", ["ffremote", "Assembly"]),
     tests(

@@ -197,6 +197,16 @@ import Threads
     #expect(holder.questions == [50] && budget.used == 100)
   }
 
+  @Test func cachesEvictValuesOfOthersBeyondTheBudget() {
+    let budget = MemoryBudget(capacity: 100)
+    let caches = (0..<2).map { _ in LRUCache<Int, Int>(capacity: 80, budget) }
+    for cache in caches { for number in 0..<8 { cache.insert(number, for: number, cost: 10) } }
+    #expect(budget.used <= 100 && caches.map(\.held).reduce(0, +) == budget.used && caches[1][7] == 7)
+    // A removal makes room for others.
+    for cache in caches { cache.removeAll() }
+    #expect(budget.used == 0)
+  }
+
   @Test func cachesShrinkForSharesAndRemainUsable() {
     let budget = MemoryBudget(capacity: 100)
     let cache = LRUCache<Int, Int>(capacity: 80, budget)

@@ -1,7 +1,4 @@
-import Foundation
-import TestSupport
 import Testing
-import WorkerKit
 
 @testable import Documents
 
@@ -11,21 +8,7 @@ import WorkerKit
   private func tree<Value>(
     _ objects: [String], hasTable: Bool = true, _ body: (inout PageTree) throws -> Value
   ) throws -> Value {
-    var text = "%PDF-1.5\n"
-    var table = "xref\n0 \(objects.count + 1)\n0000000000 65535 f \n"
-    for (index, object) in objects.enumerated() {
-      table += String(format: "%010d 00000 n \n", text.utf8.count)
-      text += "\(index + 1) 0 obj\n\(object)\nendobj\n"
-    }
-    let start = text.utf8.count
-    if hasTable { text += table }
-    text += "trailer\n<</Root 1 0 R/Size \(objects.count + 1)>>\nstartxref\n\(start)\n%%EOF\n"
-    let path = NSTemporaryDirectory() + "pages.\(UUID().uuidString).pdf"
-    try Data(text.utf8).write(to: URL(filePath: path))
-    defer { try? FileManager.default.removeItem(atPath: path) }
-    let handle = try #require(FileHandle(forReadingAtPath: path))
-    let input = try JobInput(descriptor: handle.fileDescriptor, offset: 0, size: Int64(text.utf8.count))
-    let file = try PDFFile(reading: input)
+    let file = try PDFFile(reading: MadePDF.input(MadePDF.text(objects, hasTable: hasTable).utf8))
     var tree = PageTree(file, ObjectCache(of: file))
     return try body(&tree)
   }

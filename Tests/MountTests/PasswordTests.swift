@@ -119,6 +119,24 @@ struct PasswordTests {
     }
   }
 
+  /// A search that ends before it has opened all files does not say that none is locked.
+  @Test func passwordIsTakenForMoreFilesThanAreSearched() async throws {
+    try await withScratch { scratch in
+      let made = try await shell(
+        "cd \"$1\"; touch $(seq 600); zip -q source/many.zip $(seq 600); zip -q source/few.zip 1 2", scratch.path)
+      try #require(made.status == 0, "\(made.errors)")
+      try await withMount(scratch) { mount in
+        let lines =
+          "for name in few.zip many.zip many.zip.contents; do echo x | \"$1\" unlock --stdin \"$2/$name\" 2>&1; done"
+        let said = try await shell(lines, MountProcess.binary, mount.mountpoint).text
+        let tried = "The password is tried on encrypted files until \(mount.mountpoint) is unmounted.\n"
+        #expect(
+          said == "ffmount: cannot unlock \(mount.mountpoint)/few.zip: no file in it requires another password\n"
+            + tried + tried, "\(said)")
+      }
+    }
+  }
+
   /// A PDF, whose root cannot be read without a password, and an archive.
   @Test(.enabled(if: MountScratch.has("qpdf"), "needs qpdf")) func mountedFileAsksForItsPassword() async throws {
     try await withScratch { scratch in

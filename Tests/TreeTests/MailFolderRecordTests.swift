@@ -82,6 +82,37 @@ import Testing
     }
   }
 
+  /// Attachments are read from the folders that a listing has, whatever the numbers of the messages are.
+  @Test func messagesWithFilesHaveTheirListedNames() throws {
+    let source = try SourceFolder()
+    let cache = try SourceFolder()
+    func mail(_ number: Int, hasFile: Bool) -> String {
+      let file = hasFile ? "--b\nContent-Disposition: attachment; filename=a.txt\n\nfile\n" : ""
+      return "From n@example.com Wed May  1 10:00:00 2024\nFrom: n@example.com\nSubject: letter \(number)\n"
+        + "Content-Type: multipart/mixed; boundary=b\n\n--b\n\nbody\n\(file)--b--\n\n"
+    }
+    let index = Index(folder: cache.path)
+    defer { index.finish(within: .seconds(2)) }
+    let root = try RealRoot(Descriptor.open(path: source.path, for: .place), pool: DescriptorPool(capacity: 32))
+    func shown(_ letters: [Int]) throws -> [String] {
+      try source.write("in.mbox", letters.map { mail($0, hasFile: $0 % 3 != 1) }.joined())
+      let indexing = Indexing(index: index)
+      defer { indexing.stop() }
+      let search = try #require(try indexing.search("in.mbox", in: root))
+      var names: [String] = []
+      try indexing.forEachMessageWithFiles(of: search) { names.append($0.text) }
+      let rows = try search.mailbox.rows(ofBlock: 0, .blocking)
+      let listed = try rows.enumerated().map { position, row in
+        try search.mailbox.folderName(of: row, at: position, .blocking).text
+      }
+      #expect(names == listed.indices.filter { letters[$0] % 3 != 1 }.map { listed[$0] })
+      return names
+    }
+    #expect(try shown(Array(0..<7)).count == 5)
+    // The numbers stay, and are no positions any more.
+    #expect(try shown([2, 3, 4, 6]).count == 3)
+  }
+
   @Test func falsifiedRowsReadNoOtherBytes() throws {
     try withMaildir { folder, index in
       let source = try source(of: folder)

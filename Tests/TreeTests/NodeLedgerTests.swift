@@ -135,6 +135,38 @@ import Tree
     #expect(again[0].node == entries[0].node && last.nodeCount == 4)
   }
 
+  /// A folder whose file was moved elsewhere, without a lookup of the file, leaves its number to others.
+  @Test func numberOfEmptiedDirectoryIsReused() throws {
+    let folder = try Folder()
+    defer { try? folder.remove() }
+    let before = try walk(try folder.tree(), ["deep", "deeper", "a.txt"])
+    let tree = try folder.tree(isWritable: true)
+    try tree.rename("a.txt", in: before[1].node, to: "b.txt", in: Tree.root, flags: 0)
+    try tree.remove("deeper", in: before[0].node, isFolder: true)
+    tree.forget(before[1].node, 1)
+    #expect(try walk(tree, ["a.zip"])[0].node == before[1].node)
+    #expect(try walk(tree, ["b.txt"])[0].node == before[2].node)
+  }
+
+  /// A file that has lost the name under which the kernel knew it is restored by the name that it has.
+  @Test func filesAreRestoredByTheirOtherName() throws {
+    let folder = try Folder()
+    defer { try? folder.remove() }
+    try #require(unsafe link(folder.path + "/a.zip", folder.path + "/b.zip") == 0)
+    let first = try folder.tree(isWritable: true)
+    let one = try walk(first, ["a.zip"])[0]
+    try first.remove("a.zip", in: Tree.root, isFolder: false)
+    #expect(throws: Fault.self) { try folder.tree().attributes(one.node, .blocking) }
+    let second = try folder.tree()
+    let other = try walk(second, ["b.zip"])[0]
+    // The node without a name is of use to those that have it open only.
+    #expect(other.node != one.node)
+    #expect(throws: Fault.self) { try second.attributes(one.node, .blocking) }
+    let last = try folder.tree()
+    #expect(try last.attributes(other.node, .blocking).0.inode == one.attributes.inode)
+    #expect(try walk(last, ["b.zip"])[0].node == other.node)
+  }
+
   @Test func forgottenNodesAreNotRestored() throws {
     let folder = try Folder()
     defer { try? folder.remove() }

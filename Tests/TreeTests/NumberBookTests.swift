@@ -160,6 +160,20 @@ import Testing
     }
   }
 
+  /// A stored number that is not higher than the one before belongs to no second message.
+  @Test func eachNumberIsTakenOnce() {
+    for repeated in [5, 4, 1] as [UInt32] {
+      var known = KnownNumbers(expecting: 4)
+      known.append(5, Self.key(0))
+      known.append(repeated, Self.key(1))
+      known.append(6, Self.key(2))
+      #expect(known.notTaken == [5, 6])
+      #expect(known.take(exact: Self.key(1).exact) == nil && known.take(likely: Self.key(1).likely) == nil)
+      #expect(known.take(exact: Self.key(0).exact) == 5 && known.take(exact: Self.key(2).exact) == 6)
+      #expect(known.notTaken == [])
+    }
+  }
+
   @Test func positionsAreFoundByNumber() {
     var numbers = SeededNumbers(seed: 5)
     for isShuffled in [false, true] {

@@ -133,7 +133,7 @@ public final class MemoryBudget: Sendable {
   private func shrink(_ process: any ProcessHeap) -> Bool {
     process.trim()
     for holder in holders {
-      guard let size = process.size, size > limit else { return true }
+      guard let size = process.size else { return true }
       let surplus = min(size - limit, used - capacity / 4)
       if surplus <= 0 { break }
       holder.release(surplus)

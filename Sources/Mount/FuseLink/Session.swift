@@ -191,23 +191,29 @@ internal import Synchronization
 
   /// Makes the kernel forget a name, by the helper process.
   public func invalidate(_ name: UnsafePointer<CChar>, in folder: UInt64) {
-    // Encoded here, since libfuse's function has other parameters in each version. struct fuse_out_header: u32 length,
-    // s32 FUSE_NOTIFY_INVAL_ENTRY, u64 0; struct fuse_notify_inval_entry_out: u64 parent, u32 length, u32 flags; the
-    // name and a NUL.
-    let length = unsafe strlen(name)
-    guard length <= 255 else { return }
-    var message = [UInt8]()
-    for part in [UInt32(16 + 16 + length + 1), 3] { withBytes(of: part) { message += $0 } }
-    for part in [UInt64(0), folder] { withBytes(of: part) { message += $0 } }
-    for part in [UInt32(length), 0] { withBytes(of: part) { message += $0 } }
-    for index in 0...length { message.append(UInt8(bitPattern: unsafe name[index])) }
+    guard let message = unsafe Self.invalidation(of: name, in: folder) else { return }
     let notifier = notifier.withLock { $0 }
     if notifier?.send(message) ?? false { return }
     // Without a helper, the message is sent directly.
     _ = unsafe write(fuse_session_fd(raw), message, message.count)
   }
 
-  private func withBytes(of number: some FixedWidthInteger, _ body: ([UInt8]) -> Void) {
+  /// Returns the message by which the kernel forgets a name. Returns `nil` if no file can have the name.
+  static func invalidation(of name: UnsafePointer<CChar>, in folder: UInt64) -> [UInt8]? {
+    // Encoded here, since libfuse's function has other parameters in each version. struct fuse_out_header: u32 length,
+    // s32 FUSE_NOTIFY_INVAL_ENTRY, u64 0; struct fuse_notify_inval_entry_out: u64 parent, u32 length, u32 flags; the
+    // name and a NUL.
+    let length = unsafe strlen(name)
+    guard length <= 255 else { return nil }
+    var message = [UInt8]()
+    for part in [UInt32(16 + 16 + length + 1), 3] { withBytes(of: part) { message += $0 } }
+    for part in [UInt64(0), folder] { withBytes(of: part) { message += $0 } }
+    for part in [UInt32(length), 0] { withBytes(of: part) { message += $0 } }
+    for index in 0...length { message.append(UInt8(bitPattern: unsafe name[index])) }
+    return message
+  }
+
+  private static func withBytes(of number: some FixedWidthInteger, _ body: ([UInt8]) -> Void) {
     body((0..<number.bitWidth / 8).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) })
   }
 
