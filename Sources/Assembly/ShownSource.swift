@@ -31,7 +31,7 @@ package struct ShownSource: Sendable {
   private static func remedy(_ code: Int32, _ given: String) -> String {
     guard code == ENOENT || code == ENOTDIR else { return code == EACCES ? "check its permissions" : "check the path" }
     if given.contains("://") || given.hasPrefix("http:") || given.hasPrefix("https:") {
-      return "the address of a server is http://HOST:PORT or https://HOST:PORT"
+      return "an address begins with http://, https://, s3:// or sftp://"
     }
     let parts = given.split(separator: ":", omittingEmptySubsequences: false)
     if parts.count == 2, !parts[0].isEmpty, !parts[0].contains("/"), UInt16(parts[1]) != nil {

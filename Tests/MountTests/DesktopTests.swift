@@ -32,7 +32,7 @@ struct DesktopTests {
         save as-jpeg a.b.png c.tif | sort; save --to out 32px.as-jpeg a.b.png; save 32px.as-webp a.b.png
         save compressed.pdf d.pdf; save as-jpeg a.b.png; save as-jpeg none.png
         save as-mp3 a.b.png | sed 's/(.*/(/'; save pages d.pdf; save a/b d.pdf | sed 's/(.*/(/'
-        echo none > e.png; save as-jpeg e.png c.tif | sed 's/: .*//' | sort
+        echo none > e.png; save as-jpeg none.png e.png c.tif | sed 's/: .*//' | sort
         head -qc 3 a.b.jpg c.jpg | od -An -tx1; stat -c '%a %n' c.jpg; ls
         """, scratch.path, MountScratch.python, MountProcess.binary)
       let path = scratch.path
@@ -58,6 +58,7 @@ struct DesktopTests {
           ffmount: 'a/b' is not the end of a view's name (
           status 64
           c (1).jpg
+          ffmount
           ffmount
           status 1
            ff d8 ff ff d8 ff
@@ -119,7 +120,9 @@ struct DesktopTests {
           ls ../run/ffmount/*/in.mbox.views/search/subject:pier
           rm ../asked ../answer; "$1" open --search '' in.mbox; echo "status $?"
           "$1" open --search 'list:x' in.mbox; echo "status $?"; "$1" open --search harbour a.zip; echo "status $?"
-          cat ../shown; "$1" -u ../run/ffmount/*
+          cat ../shown; "$1" open --print --search inside ../mnt; "$1" open --print --search inside .
+          ls ../run/ffmount/source/.search/inside | grep -c in.txt; "$1" open --print --search inside ../mnt/a.zip.contents
+          "$1" -u ../run/ffmount/*
           """, scratch)
         let hits = "\(scratch.path)/run/ffmount/source/in.mbox.views/search"
         let shown = [
@@ -128,12 +131,44 @@ struct DesktopTests {
         ]
         #expect(Array(said.lines.prefix(3)) == shown, "\(said.text) \(said.errors)")
         #expect(said.lines.dropFirst(3).first == "\(hits)/subject:pier", "\(said.text) \(said.errors)")
-        #expect(said.text.contains("--title=ffmount|--entry|--text=Search the mail in in.mbox:|"), "\(said.text)")
+        #expect(said.text.contains("--title=ffmount|--entry|--text=Search in.mbox:|"), "\(said.text)")
         #expect(said.text.contains("a@b - pier\nstatus 0\nstatus 64\nstatus 65\n"), "\(said.text)")
-        #expect(said.lines.suffix(4) == shown + ["\(hits)/subject:pier"], "\(said.text)")
+        let searches = ["\(mount.mountpoint)/.search/inside", "\(scratch.path)/run/ffmount/source/.search/inside", "1"]
+        #expect(said.lines.suffix(7) == shown + ["\(hits)/subject:pier"] + searches, "\(said.text)")
         #expect(
-          said.errors.contains("no mail in it") && said.errors.contains("'list:' is not a prefix"), "\(said.errors)")
+          said.errors.contains("no mail in it") && said.errors.contains("a.zip.contents: inside a view (search")
+            && said.errors.contains("'list:' is not a prefix"), "\(said.errors)")
       }
+    }
+  }
+
+  /// Views are saved from a mount, too: as they are there, whatever their size was before they were made.
+  @Test func viewsAreSavedFromAMount() async throws {
+    try await withScratch { scratch in
+      let said = try await shell(
+        """
+        cd "$1"; export XDG_CACHE_HOME=$1/cache; mkdir out
+        "$2" -c 'from PIL import Image; i = Image.new("RGB", (64, 48), "red"); i.save("source/a.png"); i.save("c.png")'
+        "$2" -m zipfile -c source/b.zip c.png; "$3" source mnt
+        "$3" save --to out as-jpeg mnt/a.png mnt/b.zip.contents/c.png 2>&1; echo "status $?"
+        cp mnt/a.png.as-jpeg a.jpg; cmp a.jpg out/a.jpg && cmp mnt/b.zip.contents/c.png.as-jpeg out/c.jpg && echo same
+        "$3" save as-jpeg mnt/a.png 2>&1; echo "status $?"; "$3" save --to out as-jpgg mnt/a.png 2>&1; echo "status $?"
+        "$3" save --to out contents mnt/b.zip 2>&1; "$3" -u mnt
+        """, scratch.path, MountScratch.python, MountProcess.binary, limit: 60)
+      await offThread { MountProcess.unmount(scratch.mountpoint) }
+      #expect(
+        said.text.replacing(scratch.path + "/", with: "") == """
+          out/a.jpg
+          out/c.jpg
+          status 0
+          same
+          ffmount: cannot write a.jpg in mnt: Read-only file system (give another folder with --to FOLDER)
+          status 1
+          ffmount: cannot save as-jpgg of a.png: not a view of this file (did you mean as-jpeg?)
+          status 65
+          ffmount: cannot save contents of b.zip: a folder (copy it from a mount)
+
+          """, "\(said.text) \(said.errors)")
     }
   }
 

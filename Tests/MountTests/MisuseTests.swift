@@ -40,6 +40,7 @@ import Testing
     Case(line: "-o password=secret a b", says: "unknown option -o password (did you mean -o password_file?"),
     Case(line: "index --jobs 0 source", says: "--jobs 0: expected 1 to 256"),
     Case(line: "search source '\"open'", says: "a quotation mark is not closed (see: ffmount help search)"),
+    Case(line: "search source --jso x", says: "Unknown option '--jso' (type ffmount help search"),
     Case(line: "save list as-jpeg", says: "the view comes first (type: ffmount save as-jpeg list)"),
     Case(line: "why $'x\\xff'", says: "it is not in UTF-8 (give the folder that contains it)"),
     Case(line: "serve source --tls a b", says: "--tls a: No such file or directory"),
@@ -75,7 +76,7 @@ import Testing
     Failure(line: "search source/t.txt x", status: 65, says: "not a mailbox (give a mailbox"),
     Failure(line: "search x source", status: 66, says: "the folder comes first: ffmount search FOLDER QUERY"),
     Failure(line: "index source/t.txt", status: 65, says: "not a mailbox (give a mailbox, or a folder)"),
-    Failure(line: "verify source/t.txt", status: 65, says: "cannot verify source/t.txt: not an archive"),
+    Failure(line: "verify source/t.txt", status: 65, says: "compressed file (give one, or a folder)"),
     Failure(line: "open http://127.0.0.1:1", status: 66, says: "mount it: ffmount http://127.0.0.1:1 MOUNTPOINT"),
     Failure(line: "source mnt -o converter=source", status: 64, says: "Is a directory (give the path of the program"),
     Failure(
@@ -83,6 +84,9 @@ import Testing
       says: "none/cache does not exist, and cannot be created (create it, or check the path)"),
     Failure(line: "formats >&-", status: 1, says: "cannot print: Bad file descriptor"),
     Failure(line: "doctor --json mnt/..", status: 66, says: "not an ffmount mount"),
+    Failure(line: "doctor none", status: 66, says: "No such file or directory (check the path)"),
+    Failure(line: "ftp://localhost/x mnt", status: 66, says: "begins with http://, https://, s3:// or sftp://"),
+    Failure(line: "-u /proc", status: 73, says: "mounted by another program, as proc (use umount)"),
   ]
 
   @Test(arguments: failures) func failuresNameCauseAndRemedy(_ one: Failure) async throws {

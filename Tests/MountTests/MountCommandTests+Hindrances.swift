@@ -55,6 +55,44 @@ extension MountCommandTests {
     }
   }
 
+  /// Sources can be on other file systems that hang: of another program (fuse), or the one that reads a source on another
+  /// machine (fuse.ffremote).
+  @Test(arguments: ["", ",subtype=ffremote"])
+  func commandsDoNotWaitForAnUnresponsiveSource(_ option: String) async throws {
+    try await withScratch { scratch in
+      try scratch.write("a.zip", ZipFixture(ZipFixtureEntry("in", "x")))
+      let (mnt, other) = (scratch.mountpoint, scratch.path + "/other")
+      #expect(try await run("mkdir", other).status == 0)
+      let source = try MountChild(["bindfs", "-f", "-o", "ro\(option)", scratch.source, mnt])
+      for _ in 0..<500 where !MountProcess.isMounted(mnt) { try await Task.sleep(for: .milliseconds(10)) }
+      _ = kill(source.pid, SIGSTOP)
+      defer { _ = kill(source.pid, SIGCONT) }
+      let commands = [
+        (["why", mnt + "/a.zip"], 66), (["unlock", mnt + "/a.zip"], 66), (["open", "--print", mnt + "/a.zip"], 66),
+        (["save", "as-txt", mnt + "/a.zip"], 66), (["save", "as-txt", "--to", mnt, scratch.source + "/a.zip"], 66),
+        (["verify", mnt], 66), (["index", mnt], 66), (["search", mnt, "x"], 66), (["serve", mnt], 66),
+        ([mnt, other], 66), ([scratch.source, mnt], 73), ([scratch.source, mnt + "/in"], 73),
+      ]
+      let started = try commands.map { try MountChild([MountProcess.binary] + $0.0) }
+      let advice = "(to unmount it, type: \(option.isEmpty ? "fusermount3" : "ffmount") -u -z \(mnt))"
+      for (command, child) in zip(commands, started) {
+        let said = try await child.wait(atMost: 20)
+        #expect(said.status == Int32(command.1) && said.text == "", "\(command.0): \(said)")
+        #expect(
+          said.errors.contains("the mount on \(mnt) does not answer") && said.errors.contains(advice), "\(said.errors)")
+      }
+      let list = try await MountChild([MountProcess.binary, "list"]).wait(atMost: 20)
+      let silent = "silent: it does not answer; its source may hang (type: ffmount -u -z \(mnt))"
+      let named = "\(mnt)\n  of \(scratch.source)\n  \(silent)\n"
+      #expect(list.status == 0 && list.text.contains(named) == !option.isEmpty, "\(list.text)")
+      let unmounted = try await run(MountProcess.binary, "-u", "-z", mnt)
+      #expect(unmounted.status == (option.isEmpty ? 73 : 0), "\(unmounted.errors)")
+      #expect(option.isEmpty == unmounted.errors.contains("(type: fusermount3 -u \(mnt))"), "\(unmounted.errors)")
+      _ = try await run("fusermount3", "-u", "-z", mnt)
+      source.killNow()
+    }
+  }
+
   /// What is suggested is typed into a shell, whatever the names are.
   @Test(arguments: ["two words", "it's $HOME `id` \"x\"", "a\nb\t\u{1b}[1m\\", "*;&", "日本 ü"])
   func suggestedCommandsHaveTheDescribedEffect(_ name: String) async throws {

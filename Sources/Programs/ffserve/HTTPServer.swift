@@ -241,7 +241,7 @@ struct HTTPServer {
       let code = error.errnoCode
       let advice =
         switch code {
-        case EADDRNOTAVAIL: "this machine does not have it; 0.0.0.0 and :: are all that it has"
+        case EADDRNOTAVAIL: "this machine does not have it; 0.0.0.0 and :: stand for all addresses of this machine"
         case EADDRINUSE: "choose another port with --port"
         case EACCES: "only root can use ports below 1024; choose another with --port"
         default: "choose another address with --host and --port"

@@ -13,7 +13,7 @@ enum Checkup {
   /// Runs all checks. Blocks for some seconds, in which small files are converted.
   static func findings() -> [Finding] {
     // Mounts must be queried before the process has a second thread.
-    let mounts = RunningMount.all()
+    let mounts = RunningMount.all() + RunningMount.hinderedReaders()
     return [versions, device, helper, others, supervisor] + programs + languages + ConversionTrial.findings()
       + [cache, cacheSpace, temporary] + deadMounts(mounts)
   }
@@ -75,15 +75,16 @@ enum Checkup {
   /// Returns the results for one mount.
   static func findings(_ mount: RunningMount) -> [Finding] {
     let path = mount.entry.mountpoint
-    let quoted = ShellWord.quoted(path)
     switch mount.state {
-    case .dead: return [Finding("mount", .bad, "\(path): its daemon has ended", mend: "ffmount -u \(quoted)")]
+    case .dead:
+      return [Finding("mount", .bad, "\(path): its daemon has ended", mend: mount.entry.unmountCommand)]
     case .silent:
       return [
-        Finding("mount", .bad, "\(path): it does not answer; its source may hang", mend: "ffmount -u -z \(quoted)")
+        Finding(
+          "mount", .bad, "\(path): it does not answer; its source may hang", mend: mount.entry.lazyUnmountCommand)
       ]
     case .closed:
-      return [Finding("mount", .note, "\(path): mounted by another user (only that user can examine it)")]
+      return [Finding("mount", .note, "\(path): mounted by another user (only that user and root can examine it)")]
     case .running(let report):
       var findings = [
         Finding(
@@ -94,7 +95,7 @@ enum Checkup {
         findings.append(
           Finding(
             "version", .note, "it is served by \(report.version), and \(Version.text) is installed",
-            mend: "ffmount upgrade \(quoted)"))
+            mend: "ffmount upgrade \(ShellWord.quoted(path))"))
       }
       if Supervision.keeper(of: report.process) == nil {
         findings.append(

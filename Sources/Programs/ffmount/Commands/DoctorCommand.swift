@@ -64,7 +64,9 @@ struct DoctorCommand: ParsableCommand {
   /// Returns the mount on a directory. Throws a refusal if it is not one of ffmount.
   private func mount(_ given: String) throws -> RunningMount {
     guard let path = MountTable.absolute(given), let entry = MountTable().topmost(on: path), entry.isOurs else {
-      throw Refusal(.sourceMissing, "cannot examine \(given): not an ffmount mount (run 'ffmount list')")
+      let isAbsent = unsafe access(given, F_OK) != 0 && errno == ENOENT
+      let reason = isAbsent ? "\(describe(ENOENT)) (check the path)" : "not an ffmount mount (run 'ffmount list')"
+      throw Refusal(.sourceMissing, "cannot examine \(given): \(reason)")
     }
     return RunningMount.ask([entry])[0]
   }

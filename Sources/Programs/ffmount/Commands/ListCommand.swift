@@ -19,28 +19,25 @@ struct ListCommand: ParsableCommand {
   func run() throws {
     // The mounts of this user are listed first.
     let all = RunningMount.withReaders()
+    let readers = RunningMount.hinderedReaders()
     let mounts = all.filter { $0.entry.owner == geteuid() } + all.filter { $0.entry.owner != geteuid() }
     if json { return print(JSON.array(mounts.map(Self.value)).document) }
-    let leftovers = MountTable().leftovers
-    if mounts.isEmpty, leftovers.isEmpty { print("Nothing is mounted by ffmount.") }
+    if mounts.isEmpty, readers.isEmpty { print("Nothing is mounted by ffmount.") }
     for mount in mounts {
       print(Terminal.painted(Terminal.shown(mount.entry.mountpoint), .bold))
       print("  of \(Terminal.shown(mount.source))")
       for line in Self.lines(mount) { print("  " + line) }
     }
-    for left in leftovers {
-      print(Terminal.painted(Terminal.shown(left.mountpoint), .bold))
-      print("  of \(Terminal.shown(left.source))")
-      print(
-        "  \(Terminal.painted("dead", .red)): the program that reads this source has ended (type: \(left.unmountCommand))"
-      )
+    for reader in readers {
+      print(Terminal.painted(Terminal.shown(reader.entry.mountpoint), .bold))
+      print("  of \(Terminal.shown(reader.source))")
+      for line in Self.lines(reader) { print("  " + line) }
     }
   }
 
   // MARK: Text output
 
   private static func lines(_ mount: RunningMount) -> [String] {
-    let unmount = "ffmount -u \(ShellWord.quoted(mount.entry.mountpoint))"
     switch mount.state {
     case .running(let report):
       let age = Amount.time(report.seconds)
@@ -52,11 +49,12 @@ struct ListCommand: ParsableCommand {
       if work.waiting > 0 { lines.append("waiting for a converter: \(work.waiting)") }
       return lines
     case .dead:
-      return [Terminal.painted("dead", .red) + ": its daemon has ended (type: \(unmount))"]
+      let ended = mount.entry.isOurs ? "its daemon" : "the program that reads this source"
+      return [Terminal.painted("dead", .red) + ": \(ended) has ended (type: \(mount.entry.unmountCommand))"]
     case .silent:
       return [
         Terminal.painted("silent", .yellow)
-          + ": it does not answer; its source may hang (type: \(unmount))"
+          + ": it does not answer; its source may hang (type: \(mount.entry.lazyUnmountCommand))"
       ]
     case .closed: return ["mounted by \(user(mount.entry.owner))"]
     }

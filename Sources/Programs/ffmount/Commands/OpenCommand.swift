@@ -29,7 +29,7 @@ struct OpenCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Show the messages in the mailbox or folder that match; an empty query is asked for in a window.",
+      "Show what matches in the folder, or the messages that match in the mailbox; an empty query is asked for in a window.",
       valueName: "query"))
   var search: String?
 
@@ -75,23 +75,18 @@ struct OpenCommand: ParsableCommand {
     return place.folder
   }
 
-  /// Returns the directory of the messages in a mailbox or directory that match a query. It is in a mount of the parent
-  /// directory. Returns `nil` if the user is asked for the query, and cancels.
+  /// Returns the directory of the files in a directory, or of the messages in a mailbox, that match a query. Returns
+  /// `nil` if the user is asked for the query, and cancels.
   private func folderOfHits(in source: String, _ query: String) throws -> String? {
-    let slash = source.lastIndex(of: "/") ?? source.startIndex
-    let (parent, name) = (String(source[..<slash]), String(source[source.index(after: slash)...]))
-    if let objection = FileTree.objection(to: query, ofMail: true), !query.isEmpty {
+    let isOfMail = CommandTree.isOfMail(source)
+    if let objection = FileTree.objection(to: query, ofMail: isOfMail), !query.isEmpty {
       throw Refusal(.usage, "cannot search \(file): \(objection) (see: ffmount help search)")
     }
-    let isInMount = MountTable().mount(of: source)?.isOurs ?? false
-    let top = isInMount ? parent : try mounted(parent.isEmpty ? "/" : parent, parent.isEmpty ? "/" : parent)
-    let views = "\(top)/\(name).views"
-    guard unsafe access(views, F_OK) == 0 else {
-      throw Refusal(.sourceUnsuitable, "cannot search \(file): no mail in it (give a mailbox or a folder of mail)")
-    }
-    guard let query = query.isEmpty ? try Dialog.ask("Search the mail in \(name)") : query else { return nil }
+    let results = try isOfMail ? mailResults(of: source) : documentResults(of: source)
+    let name = source.split(separator: "/").last ?? "/"
+    guard let query = query.isEmpty ? try Dialog.ask("Search \(name)") : query else { return nil }
     // A name cannot contain a slash. Words are separated by any other character than letters and digits.
-    let folder = "\(views)/search/\(query.replacing("/", with: " "))"
+    let folder = "\(results)/\(query.replacing("/", with: " "))"
     guard let hits = unsafe opendir(folder) else {
       throw Refusal(.failure, "cannot search \(file) for '\(query)': \(describe(errno)) (see 'ffmount help search')")
     }
@@ -102,6 +97,29 @@ struct OpenCommand: ParsableCommand {
       throw Refusal(.usage, "cannot search \(file): \(error)")
     }
     return folder
+  }
+
+  /// Returns the directory with the results of searches of a directory.
+  private func documentResults(of source: String) throws -> String {
+    let isInMount = MountTable().mount(of: source)?.isOurs ?? false
+    let results = "\(isInMount ? source : try mounted(file, source))/.search"
+    guard unsafe access(results, F_OK) == 0 else {
+      throw Refusal(.sourceUnsuitable, "cannot search \(file): inside a view (search the folder that the view is in)")
+    }
+    return results
+  }
+
+  /// Returns the directory with the results of searches of a mailbox, in a mount of its parent directory.
+  private func mailResults(of source: String) throws -> String {
+    let slash = source.lastIndex(of: "/") ?? source.startIndex
+    let (parent, name) = (String(source[..<slash]), String(source[source.index(after: slash)...]))
+    let isInMount = MountTable().mount(of: source)?.isOurs ?? false
+    let top = isInMount ? parent : try mounted(parent.isEmpty ? "/" : parent, parent.isEmpty ? "/" : parent)
+    let views = "\(top)/\(name).views"
+    guard unsafe access(views, F_OK) == 0 else {
+      throw Refusal(.sourceUnsuitable, "cannot search \(file): no mail in it (give a mailbox or a folder)")
+    }
+    return views + "/search"
   }
 
   /// Starts the file manager if there is a desktop session.

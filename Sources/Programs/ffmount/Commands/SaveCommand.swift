@@ -43,12 +43,18 @@ struct SaveCommand: ParsableCommand {
   func run() throws { try Dialog.reporting { try save() } }
 
   private func save() throws {
+    if let to { try RunningMount.expectAnswers(onTheWayTo: [to], toDo: "write into") }
     var failures: [Refusal] = []
-    for (parent, names) in try filesByFolder() {
+    for (parent, names) in filesByFolder(&failures) {
       guard let target = try to ?? target(insteadOf: parent) else { continue }
-      let place = try CommandTree(parent + "/" + names[0])
+      let place: CommandTree
+      do { place = try CommandTree(parent + "/" + names[0]) } catch let refusal as Refusal {
+        failures.append(refusal)
+        continue
+      }
+      let isMounted = MountTable().mount(of: parent.isEmpty ? "/" : parent)?.isOurs ?? false
       let refusals = try? place.finish { [view] (tree, _) throws(FileTreeError) in
-        await Self.save(names[...], view, of: tree, into: target)
+        await Self.save(names.map { SavedView(of: $0, view, in: tree, isMounted: isMounted) }, into: target)
       }
       failures += refusals ?? []
     }
@@ -58,18 +64,16 @@ struct SaveCommand: ParsableCommand {
     throw Refusal(last.status, last.sentence + others)
   }
 
-  /// Writes the view of each file of a directory, several at a time. Returns the failures.
-  private static func save(_ names: ArraySlice<String>, _ view: String, of tree: FileTree, into folder: String) async
-    -> [Refusal]
-  {
+  /// Writes views into a directory, several at a time. Returns the failures.
+  private static func save(_ views: [SavedView], into folder: String) async -> [Refusal] {
     await withTaskGroup(of: Refusal?.self) { group in
-      var (rest, failures) = (names, [Refusal]())
-      for name in rest.prefix(jobs) { group.addTask { await print(SavedView(of: name, view, in: tree), in: folder) } }
+      var (rest, failures) = (views[...], [Refusal]())
+      for view in rest.prefix(jobs) { group.addTask { await print(view, in: folder) } }
       rest = rest.dropFirst(jobs)
       while let ended = await group.next() {
         if let ended { failures.append(ended) }
-        guard let name = rest.popFirst() else { continue }
-        group.addTask { await print(SavedView(of: name, view, in: tree), in: folder) }
+        guard let view = rest.popFirst() else { continue }
+        group.addTask { await print(view, in: folder) }
       }
       return failures
     }
@@ -92,17 +96,15 @@ struct SaveCommand: ParsableCommand {
     return try Dialog.chooseFolder()
   }
 
-  /// The given files by their directories, in the given order, with links resolved.
-  private func filesByFolder() throws -> [(folder: String, names: [String])] {
+  /// Returns the given files by their directories, in the given order, with links resolved. Files that cannot be found
+  /// are added to `failures`.
+  private func filesByFolder(_ failures: inout [Refusal]) -> [(folder: String, names: [String])] {
     var folders: [(folder: String, names: [String])] = []
     for file in files {
-      try RunningMount.expectAnswers(onTheWayTo: [file], toDo: "read")
-      guard let path = MountTable.resolved(file) else {
-        throw Refusal(.sourceMissing, "cannot read \(file): \(describe(errno)) (check the path)")
-      }
-      if let mount = MountTable().mount(of: path), mount.isOurs {
-        let shown = ShellWord.quoted("\(file).\(view)")
-        throw Refusal(.sourceUnsuitable, "cannot save \(view) of \(file): in a mount of ffmount (type: cp \(shown) .)")
+      let path: String
+      do { path = try Self.resolved(file) } catch {
+        failures.append(error)
+        continue
       }
       let slash = path.lastIndex(of: "/") ?? path.startIndex
       let (folder, name) = (String(path[..<slash]), String(path[path.index(after: slash)...]))
@@ -114,6 +116,16 @@ struct SaveCommand: ParsableCommand {
     }
     return folders
   }
+
+  private static func resolved(_ file: String) throws(Refusal) -> String {
+    if let objection = RunningMount.objection(toPassing: file) {
+      throw Refusal(.sourceMissing, "cannot read \(file): \(objection)")
+    }
+    guard let path = MountTable.resolved(file) else {
+      throw Refusal(.sourceMissing, "cannot read \(file): \(describe(errno)) (check the path)")
+    }
+    return path
+  }
 }
 
 /// A view of a file that is written to a file.
@@ -121,9 +133,11 @@ private struct SavedView {
   private let tree: FileTree
   private let file: String
   private let ending: String
+  /// Whether the root of the tree is in a mount of ffmount, in which the views are real files for this process.
+  private let isMounted: Bool
 
-  init(of file: String, _ ending: String, in tree: FileTree) {
-    (self.tree, self.file, self.ending) = (tree, file, ending)
+  init(of file: String, _ ending: String, in tree: FileTree, isMounted: Bool) {
+    (self.tree, self.file, self.ending, self.isMounted) = (tree, file, ending, isMounted)
   }
 
   /// The name of the file without its extension.
@@ -179,7 +193,7 @@ private struct SavedView {
       let path = FilePath(root: nil, [FilePath.Component(name)].compactMap { $0 })
       do {
         let attributes = try await tree.attributes(of: path)
-        guard attributes.isView else { continue }
+        guard attributes.isView || isMounted else { continue }
         guard attributes.kind == .file else {
           throw Refusal(.usage, "cannot save \(ending) of \(file): a folder (copy it from a mount)")
         }
@@ -188,7 +202,7 @@ private struct SavedView {
     }
     let lack = AbsentConversions.reason(forView: ending, ofFileNamed: file)
     let near = FilePath(root: nil, [FilePath.Component("\(file).\(ViewNames.near(ending) ?? "")")].compactMap { $0 })
-    let isNearView = (try? await tree.attributes(of: near).isView) ?? false
+    let isNearView = (try? await tree.attributes(of: near).isView || isMounted) ?? false
     let reason = lack ?? "not a view of this file (\(ViewNames.advice(on: ending) { _ in isNearView }))"
     throw Refusal(.sourceUnsuitable, "cannot save \(ending) of \(file): \(reason)")
   }

@@ -53,18 +53,24 @@ struct UnmountCommand: ParsableCommand {
       isMeant = isEnd
       return isEnd || RunningMount.ask([entry]).first?.hindrance != nil
     }
-    if let passed, isMeant { return passed }
+    if let passed, isMeant { return try own(passed, given) }
     guard let path = passed.map({ $0.mountpoint + "/" }) ?? MountTable.resolved(given) else {
       throw refusal(given, "\(describe(errno)) (run 'ffmount list')")
     }
-    if let entry = table.topmost(on: path) {
-      if entry.isOurs || entry.isElsewhere { return entry }
-      throw refusal(given, "mounted by another program, as \(entry.type) (unmount it with that program)")
-    }
+    if let entry = table.topmost(on: path) { return try own(entry, given) }
     if let around = table.mount(of: path), around.isOurs {
       throw refusal(given, "inside the mount on \(around.mountpoint) (type: \(around.unmountCommand))")
     }
     throw refusal(given, "not a mountpoint (run 'ffmount list')")
+  }
+
+  /// Returns a mount. Throws a refusal if another program has made it.
+  private func own(_ entry: MountTable.Entry, _ given: String) throws -> MountTable.Entry {
+    guard entry.isOurs || entry.isElsewhere else {
+      let advice = entry.canBlock ? "type: \(entry.unmountCommand)" : "use umount"
+      throw refusal(given, "mounted by another program, as \(entry.type) (\(advice))")
+    }
+    return entry
   }
 
   private func refusal(_ given: String, _ reason: String) -> Refusal {

@@ -18,12 +18,24 @@ struct MountTable {
     /// Whether it is the source of a mount that shows it, from another machine.
     var isElsewhere: Bool { type == "fuse.ffremote" }
 
+    /// Whether requests wait for a program or another machine, which may not answer.
+    var canBlock: Bool { type.hasPrefix("fuse") || Self.networkTypes.contains(type) }
+
+    private static let networkTypes: Set<String> = ["9p", "afs", "ceph", "cifs", "nfs", "nfs4", "smb3"]
+
     /// Whether only another user, and root, can change the mount.
     var isOfAnotherUser: Bool { owner.map { ![0, $0].contains(geteuid()) } ?? false }
 
-    /// The command that unmounts it, for a FUSE mount.
-    var unmountCommand: String {
-      "\(isOurs || isElsewhere ? "ffmount" : "fusermount3") -u \(ShellWord.quoted(mountpoint))"
+    /// The command that unmounts it.
+    var unmountCommand: String { unmountCommand("-u", "") }
+
+    /// The command that unmounts it even if it is in use or does not answer.
+    var lazyUnmountCommand: String { unmountCommand("-u -z", "-l ") }
+
+    private func unmountCommand(_ ours: String, _ system: String) -> String {
+      let path = ShellWord.quoted(mountpoint)
+      if isOurs || isElsewhere { return "ffmount \(ours) \(path)" }
+      return type.hasPrefix("fuse") ? "fusermount3 \(ours) \(path)" : "sudo umount \(system)\(path)"
     }
   }
 
@@ -69,15 +81,8 @@ struct MountTable {
     }.map { entries[$0] }
   }
 
-  /// The sources of this user on other machines whose program has ended without unmounting them.
-  var leftovers: [Entry] {
-    entries.filter { entry in
-      guard entry.isElsewhere, !entry.isOfAnotherUser else { return false }
-      // The kernel may still know the attributes that stat(2) returns.
-      var status = statvfs()
-      return unsafe statvfs(entry.mountpoint, &status) != 0 && errno == ENOTCONN
-    }
-  }
+  /// The sources of this user on other machines.
+  var readers: [Entry] { entries.filter { $0.isElsewhere && !$0.isOfAnotherUser } }
 
   /// Returns the mount that contains an absolute path without links.
   func mount(of path: String) -> Entry? {
@@ -116,8 +121,8 @@ struct MountTable {
 }
 
 extension MountTable {
-  /// Returns the first ffmount mount on a path, with links followed, for which `stops` is true. Returns `nil` if there
-  /// is none. Makes no requests to that mount, which would block if it does not respond.
+  /// Returns the first mount on a path that can block, with links followed, for which `stops` is true. Returns `nil` if
+  /// there is none. Makes no requests to that mount, which would block if it does not respond.
   ///
   /// - Parameter isEnd: whether the path ends at the mountpoint itself.
   func mount(onTheWayTo path: String, stoppingAt stops: (_ mount: Entry, _ isEnd: Bool) -> Bool) -> Entry? {
@@ -134,7 +139,7 @@ extension MountTable {
         continue
       }
       place += "/" + word
-      if let mount = topmost(on: place), mount.isOurs, stops(mount, words.allSatisfy { $0 == "." }) { return mount }
+      if let mount = topmost(on: place), mount.canBlock, stops(mount, words.allSatisfy { $0 == "." }) { return mount }
       guard let target = OwnPrograms.target(ofLink: place) else { continue }
       links += 1
       guard links <= Self.linksAtMost else { return nil }

@@ -22,11 +22,14 @@ struct OpenedPlace: Sendable {
   }
 
   /// Creates the directory for the mount of a source on another machine. Returns its path.
+  ///
+  /// Must be called before the process has a second thread.
   static func make(for address: String) throws -> String {
     let name = address.prefix { $0 != "?" }.split(separator: "/").last ?? "source"
-    for left in MountTable().leftovers {
-      try? Fusermount.unmount(left.mountpoint, lazily: true)
-      _ = unsafe rmdir(left.mountpoint)
+    for reader in RunningMount.hinderedReaders() {
+      guard case .dead = reader.state else { continue }
+      try? Fusermount.unmount(reader.entry.mountpoint, lazily: true)
+      _ = unsafe rmdir(reader.entry.mountpoint)
     }
     return try make(name, in: parent(), MountTable())
   }

@@ -3,7 +3,7 @@ import Bytes
 import CPosix
 import Glibc
 
-/// An ffmount mount and its report.
+/// A mount and, if it is one of ffmount, its report.
 struct RunningMount {
   enum State {
     case running(MountReport)
@@ -11,7 +11,7 @@ struct RunningMount {
     case dead
     /// The daemon does not answer.
     case silent
-    /// The mount reports its state only to its user and root.
+    /// The mount answers without a report: ffmount reports only to the mount's user and root.
     case closed
   }
 
@@ -32,7 +32,7 @@ struct RunningMount {
   /// Blocks for four seconds at most.
   static func withReaders() -> [RunningMount] {
     let table = MountTable()
-    let readers = ask(table.entries.filter { $0.isElsewhere && !$0.isOfAnotherUser }).compactMap(\.report)
+    let readers = ask(table.readers).compactMap(\.report)
     return ask(table.ours).map { mount in
       guard case .running(var report) = mount.state else { return mount }
       for reader in readers where reader.source == report.source { report.add(reader.work) }
@@ -40,16 +40,22 @@ struct RunningMount {
     }
   }
 
+  /// Returns this user's sources on other machines that cannot be used: their program has ended without unmounting them,
+  /// or does not answer. Blocks for two seconds at most.
+  ///
+  /// Must be called before the process has a second thread.
+  static func hinderedReaders() -> [RunningMount] { ask(MountTable().readers).filter { $0.hindrance != nil } }
+
   /// Returns the state of some mounts. Blocks for two seconds at most.
   static func ask(_ entries: [MountTable.Entry]) -> [RunningMount] {
     let end = ContinuousClock.now + .seconds(2)
-    let asked = entries.map { (entry: $0, answer: ask($0.mountpoint)) }
+    let asked = entries.map { (entry: $0, answer: ask($0)) }
     return asked.map { entry, answer in RunningMount(entry: entry, state: state(answer, until: end)) }
   }
 
   /// Queries a mount in a child process. Returns a pipe with that process's ID, an errno (0 if there is none), and the
   /// mount's report. The numbers have four bytes each.
-  private static func ask(_ mountpoint: String) -> Int32? {
+  private static func ask(_ entry: MountTable.Entry) -> Int32? {
     var ends: [Int32] = [-1, -1]
     guard unsafe pipe(&ends) == 0 else { return nil }
     let child = ffmount_fork()
@@ -62,7 +68,7 @@ struct RunningMount {
       var answer: [UInt8]
       do throws(SystemError) {
         answer = [UInt8](repeating: 0, count: 4)
-        answer += try MountReport.pages(of: mountpoint)
+        answer += try report(of: entry)
       } catch { answer = [UInt8](bigEndian: error.code) }
       try? Output.write(answer, to: ends[1])
       _exit(0)
@@ -70,6 +76,15 @@ struct RunningMount {
     close(ends[1])
     if child > 0 { _ = waitpid(child, nil, 0) }
     return ends[0]
+  }
+
+  /// Returns the report of a mount of ffmount. Returns nothing for other mounts that answer.
+  private static func report(of entry: MountTable.Entry) throws(SystemError) -> [UInt8] {
+    if entry.isOurs || entry.isElsewhere { return try MountReport.pages(of: entry.mountpoint) }
+    // Unlike attributes, the kernel does not cache this.
+    var status = statvfs()
+    guard unsafe statvfs(entry.mountpoint, &status) == 0 else { throw SystemError(code: errno) }
+    return []
   }
 
   private static func state(_ answer: Int32?, until end: ContinuousClock.Instant) -> State {
@@ -117,8 +132,8 @@ extension RunningMount {
     let path = entry.mountpoint
     switch state {
     case .silent:
-      return "the mount on \(path) does not answer; its source may hang (to unmount it, type: ffmount -u -z "
-        + "\(ShellWord.quoted(path)))"
+      return "the mount on \(path) does not answer; its source may hang (to unmount it, type: "
+        + "\(entry.lazyUnmountCommand))"
     case .dead: return "the daemon of the mount on \(path) has ended (type: \(entry.unmountCommand))"
     case .running, .closed: return nil
     }
@@ -152,10 +167,18 @@ extension RunningMount {
   /// Must be called before the process has a second thread.
   static func expectAnswers(onTheWayTo paths: [String], toDo what: String) throws {
     for path in paths {
-      if let hindrance = hindering(onTheWayTo: path)?.hindrance ?? secrecy(onTheWayTo: path) {
-        throw Refusal(.sourceMissing, "cannot \(what) \(path): \(hindrance)")
+      if let objection = objection(toPassing: path) {
+        throw Refusal(.sourceMissing, "cannot \(what) \(path): \(objection)")
       }
     }
+  }
+
+  /// Returns the reason why a path cannot be accessed, with advice: it is in a mount that does not answer, or that only
+  /// another user can see. Returns `nil` for other paths.
+  ///
+  /// Must be called before the process has a second thread.
+  static func objection(toPassing path: String) -> String? {
+    hindering(onTheWayTo: path)?.hindrance ?? secrecy(onTheWayTo: path)
   }
 
   /// Returns the ffmount mount that contains a path, and the absolute path without links. Throws a refusal,

@@ -59,6 +59,9 @@ struct SearchCommand: ParsableCommand {
     if let open, open < 1 { throw Refusal(.usage, "--open \(open): expected 1 or more") }
     let forms = [(json, "--json"), (paths, "-l"), (zeros, "-0"), (open != nil, "--open")].filter(\.0).map(\.1)
     if forms.count > 1 { throw Refusal(.usage, "\(forms[0]) excludes \(forms[1]) (give one of them)") }
+    if query.first != "--", let option = terms.first(where: { $0.hasPrefix("--") }) {
+      throw Refusal(.usage, "Unknown option '\(option)' (type ffmount help search for the usage)")
+    }
     let query = terms.joined(separator: " ")
     if let last = terms.last, unsafe access(archive, F_OK) != 0, unsafe access(last, F_OK) == 0 {
       throw Refusal(

@@ -70,9 +70,10 @@ struct VerifyCommand: ParsableCommand {
       }
     } catch {
       progress.clear()
-      let status = error.code == .unsupported ? ExitStatus.sourceUnsuitable : .failure
+      let (status, advice) =
+        error.code == .unsupported ? (ExitStatus.sourceUnsuitable, " (give one, or a folder)") : (.failure, "")
       let lack = isFolder ? nil : AbsentConversions.reason(forFoldersOfFileAt: path)
-      throw Refusal(status, "cannot verify \(path): \(lack ?? error.sentence)")
+      throw Refusal(status, "cannot verify \(path): \(lack ?? error.sentence + advice)")
     }
     progress.clear()
     return try report.withLock { report in
