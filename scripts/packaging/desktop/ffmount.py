@@ -55,7 +55,7 @@ ACTIONS = [
     ("pdf", "Save as PDF", ["ffmount", "save", "as-pdf"], LAID_OUT),
     ("text", "Save as Text", ["ffmount", "save", "as-txt"], ["application/pdf", *OFFICE, "image/jpeg", "image/png", "image/tiff"]),
     ("mp3", "Save as MP3", ["ffmount", "save", "as-mp3"], SOUNDS),
-    ("search", "Search Mail Here…", ["ffmount", "open", "--search", ""], ["application/mbox", "inode/directory"]),
+    ("search", "Search Here…", ["ffmount", "open", "--search", ""], ["application/mbox", "inode/directory"]),
 ]
 # Those that take one file.
 SINGLE = {"open", "folder", "search"}
@@ -85,10 +85,13 @@ def is_view(path):
     if top is None:
         return False
     try:
-        source = os.getxattr(path, "user.ffmount.source")
+        source, view = (os.getxattr(path, f"user.ffmount.{name}") for name in ("source", "view"))
     except OSError:
         return False
-    return os.path.dirname(source) == os.path.dirname(path[len(top) + 1 :])
+    folder, name = os.path.split(path[len(top) + 1 :])
+    # The files in a mount of one file have that file as their source, which is not beside them.
+    stem = os.path.splitext(os.path.basename(source))[0]
+    return os.path.dirname(source) == folder and name.startswith(stem + b".") and b"." + view in name
 
 
 def host():
@@ -131,7 +134,7 @@ def provider(module):
         return found
 
     def of_folder(self, *arguments):
-        return []
+        return items(self, [arguments[-1]])
 
     def update_file_info(self, file, *_):
         location = file.get_location()
