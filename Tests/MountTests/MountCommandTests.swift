@@ -142,10 +142,10 @@ import Testing
     try await withScratch { scratch in
       let lines = """
         cd "$1" && cp "$2" . && export XDG_CACHE_HOME=$PWD/cache; cd source; printf 'PK' > a.docx; printf '%%PDF-1' > b.pdf
-        printf '7z\\274\\257\\047\\034' > c.7z; echo x > d.flac; echo x > e.txt; printf 'hsqs....' > f.img; cd ..
+        printf '7z\\274\\257\\047\\034' > c.7z; echo x > d.flac; echo x > e.txt; echo x > g.png; printf 'hsqs....' > f.img; cd ..
         ./ffmount -o supervise=off source mnt 2>/dev/null; w() { ./ffmount why "mnt/$1" 2>&1 | grep -e '^ffm' -e '^lacks' -e '^re' -e '^do'; }
-        for n in a.docx a.docx.as-pdf b.pdf b.pdf.pages b.compressed.pdf b.pdf.pagse c.7z.contents d.flac d.flac.as-mp3 \
-          e.txt.as-mp3 f.img f.img.contents; do echo "# $n"; w $n; done; ./ffmount -u mnt
+        for n in a.docx a.docx.as-pdf b.pdf g.png.as-jpeg g.png.scan.as-jpeg b.pdf.pages b.compressed.pdf b.pdf.pagse \
+          c.7z.contents d.flac d.flac.as-mp3 e.txt.as-mp3 f.img f.img.contents; do echo "# $n"; w $n; done; ./ffmount -u mnt
         """
       let said = try await shell(lines, scratch.path, MountProcess.binary)
       await offThread { MountProcess.unmount(scratch.mountpoint) }
@@ -160,6 +160,8 @@ import Testing
         ("b.pdf", ["lacks   views made by ffconvert, ffpages and ffscan", "ffmount-converters and ffmount-scans"]),
         ("b.pdf.pages", ["b.pdf has no view pages because ffpages is not installed", "ffmount-converters"]),
         ("b.compressed.pdf", ["b.pdf has no view compressed.pdf because ffconvert is not installed"]),
+        ("g.png.as-jpeg", ["because ffconvert is not installed"]),
+        ("g.png.scan.as-jpeg", ["because ffscan is not installed"]),
         ("b.pdf.pagse", ["b.pdf exists but has no such view", "(did you mean pages?)"]),
         ("c.7z.contents", ["because ffarchive is not installed", "ffmount-converters"]),
         ("d.flac", ["lacks   views made by ffmedia", "ffmount-media"]),

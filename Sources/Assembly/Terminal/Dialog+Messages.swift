@@ -13,6 +13,13 @@ extension Dialog {
     }
   }
 
+  /// Reports a problem that does not end the command, also in a window if one is needed. Blocks until the user closes the
+  /// window.
+  package static func warn(_ sentence: String) {
+    Terminal.logError(sentence)
+    if isNeeded { show(sentence) }
+  }
+
   /// Shows an error if the desktop has a program for it. Blocks until the user closes the window.
   private static func show(_ sentence: String) {
     guard let (program, path) = program else { return }

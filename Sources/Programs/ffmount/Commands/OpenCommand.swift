@@ -55,6 +55,16 @@ struct OpenCommand: ParsableCommand {
     }
     Swift.print(folder)
     if !print { try show(folder) }
+    if search == nil { warn(of: folder) }
+  }
+
+  /// Reports the reason why only a part of a file is shown. A password that is missing has been asked for.
+  private func warn(of folder: String) {
+    let view = OwnAttributes(of: folder)
+    guard view.state == "failed", let error = view.error, !error.contains("password") else { return }
+    let prefix = (view.source.flatMap { $0.split(separator: "/").last } ?? "") + ": "
+    let reason = error.hasPrefix(prefix) ? String(error.dropFirst(prefix.count)) : error
+    Dialog.warn("cannot show all of \(file): \(reason)")
   }
 
   /// Mounts a file or directory, unless it is open already. Returns the mountpoint.
@@ -93,8 +103,11 @@ struct OpenCommand: ParsableCommand {
     defer { unsafe closedir(hits) }
     // An invalid query has no messages, and a reason.
     for _ in [".", ".."] { unsafe _ = readdir(hits) }
-    if unsafe readdir(hits) == nil, let error = OwnAttributes(of: folder).error {
-      throw Refusal(.usage, "cannot search \(file): \(error)")
+    let isEmpty = unsafe readdir(hits) == nil
+    let search = OwnAttributes(of: folder)
+    if isEmpty, let error = search.error { throw Refusal(.usage, "cannot search \(file): \(error)") }
+    if search.results == "0", search.state == "exact" {
+      throw Refusal(.failure, "nothing in \(file) matches \(query)")
     }
     return folder
   }

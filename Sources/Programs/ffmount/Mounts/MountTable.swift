@@ -34,8 +34,8 @@ struct MountTable {
 
     private func unmountCommand(_ ours: String, _ system: String) -> String {
       let path = ShellWord.quoted(mountpoint)
-      if isOurs || isElsewhere { return "ffmount \(ours) \(path)" }
-      return type.hasPrefix("fuse") ? "fusermount3 \(ours) \(path)" : "sudo umount \(system)\(path)"
+      guard type.hasPrefix("fuse") else { return "sudo umount \(system)\(path)" }
+      return "\(isOfAnotherUser ? "sudo " : "")\(isOurs || isElsewhere ? "ffmount" : "fusermount3") \(ours) \(path)"
     }
   }
 

@@ -9,6 +9,8 @@ struct OwnAttributes {
   let state: String?
   let error: String?
   let remark: String?
+  /// The number of results of a search.
+  let results: String?
 
   /// Reads the attributes. Does not follow a link. Blocks until the mount answers.
   init(of path: String) {
@@ -18,6 +20,7 @@ struct OwnAttributes {
     state = value("state")
     error = value("error")
     remark = value("remark")
+    results = value("results")
   }
 
   /// Returns the paths of the first files in an archive's view that its directory says are encrypted. Files whose path
