@@ -104,6 +104,10 @@ with Server(ffserve, source) as server:
         expect("the gone file", failure(os.stat, there.path("just"))[0], errno.ENOENT)
     # A small file that is read by its name costs one request, with its folder one more in all.
     os.mkdir(os.path.join(source, "small"))
+    os.mkdir(os.path.join(source, "many"))
+    for number in range(400):
+        with open(os.path.join(source, "many", f"{number} ü"), "wb") as file:
+            file.write(b"%d" % number * number)
     for number in range(30):
         with open(os.path.join(source, "small", str(number)), "wb") as file:
             file.write(b"%d" % number * (number * 40))
@@ -116,7 +120,17 @@ with Server(ffserve, source) as server:
         count = answers() - before
         # The folder itself is asked for again while time passes.
         expect(f"requests for 30 small files: {count}", count <= 50, True)
+        # Those of a folder, one after another in any order in which programs read, cost few requests.
+        for order in (lambda entries: entries, lambda entries: sorted(entries, key=lambda entry: entry.name), lambda entries: sorted(entries, key=lambda entry: entry.inode())):
+            time.sleep(3.2)
+            before = answers()
+            found = {entry.name: whole(entry.path) for entry in order(list(os.scandir(there.path("many"))))}
+            expect("many small files", found, {f"{number} ü": b"%d" % number * number for number in range(400)})
+            expect(f"requests for 400 small files: {answers() - before}", answers() - before <= 80, True)
+        with open(os.path.join(source, "many", "399 ü"), "wb") as file:
+            file.write(b"changed")
         time.sleep(1.05)
+        expect("a changed one of many", whole(there.path("many/399 ü")), b"changed")
         with open(os.path.join(source, "small", "7"), "wb") as file:
             file.write(b"other")
         time.sleep(1.05)

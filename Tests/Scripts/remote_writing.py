@@ -137,6 +137,7 @@ def mounted(server, where=None, *options):
 
 
 def names(server):
+    shared_names()
     os.mkdir(there("made"))
     expect("a new folder", (os.path.isdir(here("made")), "made" in os.listdir(mnt)), (True, True))
     expect("it exists", failure(os.mkdir, there("made"))[0], errno.EEXIST)
@@ -210,6 +211,22 @@ def names(server):
         time.sleep(0.05)
     else:
         complain("a change of others does not show")
+
+
+def shared_names():
+    """The space of the server's disk, and a folder that appears under the new name of a file."""
+    space, own = os.statvfs(mnt), os.statvfs(source)
+    sizes = [round(part.f_bavail * part.f_frsize / (100 << 20)) for part in (space, own)]
+    expect("the free space", abs(sizes[0] - sizes[1]) <= 1 and space.f_blocks > 0, True)
+    for number in range(20):
+        write(there("file"), b"file")
+        os.path.exists(there("late"))
+        os.mkdir(here("late"))
+        write(here("late", "kept"), b"kept")
+        found = failure(os.rename, there("file"), there("late"))[0]
+        expect("a file over a folder", (found in (errno.EISDIR, errno.ENOTEMPTY, errno.EEXIST), whole(here("late", "kept"))), (True, b"kept"))
+        shutil.rmtree(here("late"))
+    os.unlink(there("file"))
 
 
 def bytes_(server):

@@ -244,6 +244,7 @@ def hidden(anna, ben):
             other = path.replace("secret", "qqqqqq").replace("deep/inner", "qqqq/qqqqq")
         for method, target, headers in [
                 ("GET", "/api/list?path=", []), ("GET", "/api/stat?path=", []), ("GET", "/api/file?path=", []), ("HEAD", "/api/file?path=", []),
+                ("GET", "/api/entries?name=secret.txt&name=inner.txt&name=harbour&path=", []),
                 ("GET", "/api/view?path=", []), ("GET", "/api/views?path=", []), ("GET", "/api/zip?path=", []), ("GET", "/api/search?q=harbour&path=", []),
                 ("GET", "/dav", []), ("PROPFIND", "/dav", ["Depth: 0"]), ("PROPFIND", "/dav", ["Depth: 1"]), ("DELETE", "/dav", []),
                 ("MKCOL", "/dav", []), ("PROPPATCH", "/dav", []), ("LOCK", "/dav", []), ("UNLOCK", "/dav", ["Lock-Token: <x>"]),
@@ -284,6 +285,9 @@ def hidden(anna, ben):
     hits = json.loads(anna.ask("/api/search?path=/anna&q=harbour").body)
     same("her search", [hit["path"] for hit in hits["results"] if not hit["path"].startswith("/anna/")], [])
     same("its similar word", "similarWord" in json.loads(anna.ask("/api/search?path=/anna&q=harbuor").body), False)
+    for path, names, wanted in (("/", ("anna", "ben", "top.txt"), ["anna"]), ("/anna", ("over", "linked.txt", "own.txt", "none"), ["own.txt"])):
+        got = anna.ask(f"/api/entries?path={path}&bytes=999" + "".join("&name=" + name for name in names))
+        same(f"entries of {path}", [item["name"] for item in json.loads(got.body)["items"]], wanted)
     stat = json.loads(anna.ask("/api/stat?path=/anna/own.txt").body)
     same("her path", (stat["absolutePath"], stat["path"]), ("/anna/own.txt",) * 2)
     same("the counters", anna.status("/metrics"), 404)
@@ -348,6 +352,9 @@ def sessions(server, anna):
     same("its page", server.ask("/", cookie).status, 200)
     same("another site's form", post("name=anna&password=x", "Origin: http://evil.example").status, 403)
     same("a forged cookie", [server.ask("/api/session", cookie[:-1] + last).status for last in "01"].count(401) >= 1, True)
+    foreign = [server.ask("/logout", cookie, header, method="POST") for header in ("Origin: http://evil.example", "Origin: null", "Sec-Fetch-Site: cross-site")]
+    foreign += [server.ask("/logout", cookie, *more) for more in ((), ("Sec-Fetch-Site: same-origin",))]
+    same("signing out by others, or by a link", [(got.status, got.header("set-cookie")) for got in foreign], [(403, "")] * 3 + [(405, "")] * 2)
     got = server.ask("/logout", cookie, method="POST")
     same("signing out", (got.status, "Max-Age=0" in got.header("set-cookie")), (303, True))
     got = post("name=anna&password=wrong")

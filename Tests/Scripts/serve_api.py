@@ -398,6 +398,28 @@ def dav(server):
     same("PUT", server.ask("/dav/new.txt", method="PUT", body=b"x").status, 403)
 
 
+def entries(server):
+    """Many small files in one answer, as /api/stat gives each."""
+    folder = os.path.join(source, "many")
+    os.mkdir(folder)
+    for number in range(100):
+        with open(os.path.join(folder, f"+{number}"), "wb") as file:
+            file.write(bytes([number]) * 16_000)
+    ask = lambda names, more="": server.ask("/api/entries?path=/many" + "".join("&name=" + urllib.parse.quote(name) for name in names) + more)
+    names = ["+3", "none", "+1", "+2"]
+    same("entries", json.loads(ask(names, "&bytes=16384").body)["items"], [json.loads(server.ask(f"/api/stat?path=/many/%2B{number}&bytes=16384").body) for number in (3, 1, 2)])
+    same("without bytes", ["content" in item for item in json.loads(ask(names).body)["items"]], [False] * 3)
+    count = len(json.loads(ask([f"+{number}" for number in range(100)], "&bytes=16384").body)["items"])
+    same(f"an answer ends early: {count}", 60 <= count < 70, True)
+    same("wrong names", [ask(names).status for names in ([], ["..", "+1"], ["a/b"], [""], ["+1"] * 257)], [400] * 5)
+    same("no folder", server.ask("/api/entries?path=/none&name=x").status, 404)
+    for name in os.listdir(folder):
+        os.remove(os.path.join(folder, name))
+    os.rmdir(folder)
+    space = json.loads(server.ask("/api/space").body)
+    same("the space", (space["available"] > 0, space["used"] > 0), (True, True))
+
+
 def contract(server):
     """Every sentence of the page Serve that is about a single answer."""
     def headers(got):
@@ -584,7 +606,7 @@ def by_socket():
 
 make()
 with Server(program, source) as server:
-    for part in (listing, files, views, search, packed, packing, one_after_the_other, dav, contract, limited, crowd):
+    for part in (listing, files, views, search, packed, packing, one_after_the_other, dav, contract, entries, limited, crowd):
         part(server)
 with Server(program, os.path.join(source, "a.zip")) as server:
     same("one file", [item["name"] for item in server.call("list", path="/")["items"]], ["x", "stored.txt"])

@@ -91,6 +91,14 @@ def writes(server):
     same("not over it", status("COPY", "/dav/new.bin", *to("/dav/copy", "Overwrite: F")), 412)
     same("over it", (status("COPY", "/dav/new.bin", *to("/dav/copy")), content("copy")), (204, b"short"))
     same("a move", (status("MOVE", "/dav/copy", *to("/dav/made/moved")), content("made", "moved"), content("copy")), (201, b"short", None))
+    # With Depth: 0, as rename(2), so that nothing in a folder is removed.
+    status("MKCOL", "/dav/hollow")
+    status("MKCOL", "/dav/other")
+    flat_move = lambda path, new: status("MOVE", path, *to(new, "Depth: 0"))
+    same("a file over folders", [flat_move("/dav/new.bin", path) for path in ("/dav/folder", "/dav/hollow")], [412, 412])
+    same("folders over others", [flat_move("/dav/hollow", path) for path in ("/dav/folder", "/dav/new.bin", "/dav/other")], [412, 412, 204])
+    same("the files", (content("folder", "deep", "inner.txt"), content("new.bin"), status("DELETE", "/dav/other", "Depth: 0")), (b"inner", b"short", 204))
+    same("a file over a file", (flat_move("/dav/empty", "/dav/made/moved"), content("made", "moved"), status("PUT", "/dav/empty", body=b"")), (204, b"", 201))
     same("into itself", [status(method, "/dav/folder", *to("/dav/folder/deep/x")) for method in ("COPY", "MOVE")], [403, 403])
     same("over what it is in", [status(method, "/dav/folder/deep", *to("/dav/folder")) for method in ("COPY", "MOVE")], [403, 403])
     same("elsewhere", status("COPY", "/dav/new.bin", *to("http://other.example/dav/x")), 502)
@@ -265,11 +273,16 @@ def broken(server):
         clean = 0 if left() or b"\nffserve_connections 1\n" not in server.ask("/metrics").body else clean + 1
         time.sleep(.05)
     same("cut off", (content("never"), hashlib.sha256(content("plain.txt")).digest() == before, left()), (None, True, []))
-    # One client removes what another writes.
-    remover = threading.Thread(target=lambda: [server.ask("/dav/crossed", method="DELETE") for _ in range(150)])
-    remover.start()
-    same("PUT beside DELETE", {server.ask("/dav/crossed", method="PUT", body=b"x" * 70_000).status for _ in range(150)} <= {201, 204}, True)
-    remover.join()
+    # Clients remove what others write.
+    found = set()
+    write = lambda count, *headers: found.update(server.ask("/dav/crossed", *headers, method="PUT", body=b"x" * count).status for _ in range(150))
+    remove = lambda: [server.ask("/dav/crossed", method="DELETE") for _ in range(300)]
+    threads = [threading.Thread(target=write, args=args) for args in ((70_000,), (9, "X-OC-Mtime: 1600000000"), (9,))] + [threading.Thread(target=remove) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    same("PUT beside DELETE", found <= {201, 204}, True)
     server.ask("/dav/crossed", method="DELETE")
     got = server.raw(f"PUT /dav/chunks HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nTransfer-Encoding: chunked\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n5\r\nhello\r\n1\r\n!\r\n0\r\n\r\n".encode())
     same("chunks", (b"100 Continue" in got.data, content("chunks")), (True, b"hello!"))

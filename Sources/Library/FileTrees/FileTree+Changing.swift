@@ -135,7 +135,19 @@ extension FileTree {
     }
   }
 
-  private static let parentIsMissing = "the folder that would contain it does not exist"
+  /// Repeats an attempt that fails because another process removes or replaces a file between two of its steps.
+  package static func retrying<Value>(_ attempt: () throws(Fault) -> Value) throws(Fault) -> Value {
+    for _ in 1..<tries {
+      do throws(Fault) { return try attempt() } catch {
+        guard error.isVanishing else { throw error }
+      }
+    }
+    return try attempt()
+  }
+
+  private static let tries = 16
+
+  fileprivate static let parentIsMissing = "the folder that would contain it does not exist"
 
   /// Returns the parent directory, which has to exist, and the last name.
   package func parent(of names: [FileName]) throws(Fault) -> (ResolvedPath, FileName) {
@@ -161,6 +173,11 @@ extension FileTree {
 }
 
 extension Fault {
+  /// Whether a file may have been removed or replaced while it was used.
+  package var isVanishing: Bool {
+    kind == .system(ENOENT) && reason != FileTree.parentIsMissing || kind == .system(ESTALE)
+  }
+
   /// A change in a view. Equals the tree's own error.
   package static let inView = Fault(.system(EROFS), "only real files can be changed")
 }

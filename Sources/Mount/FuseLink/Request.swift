@@ -220,11 +220,14 @@ internal import Glibc
     unsafe send { unsafe fuse_reply_statfs($0, &statistics) }
   }
 
-  /// Answers statfs for a file system that is not on a disk of this machine. Only the maximum length of names is known.
-  public consuming func replyWithoutDisk() {
-    var none = statvfs()
-    (none.f_bsize, none.f_frsize, none.f_namemax) = (4096, 4096, 255)
-    reply(none)
+  /// Answers statfs for a file system that is not on a disk of this machine, with its space in bytes.
+  public consuming func reply(available: Int64, used: Int64) {
+    var space = statvfs()
+    let block: Int64 = 4096
+    (space.f_bsize, space.f_frsize, space.f_namemax) = (UInt(block), UInt(block), 255)
+    (space.f_bavail, space.f_bfree) = (fsblkcnt_t(available / block), fsblkcnt_t(available / block))
+    space.f_blocks = fsblkcnt_t(available / block + used / block)
+    reply(space)
   }
 
   /// Answers getxattr and listxattr with the value, or with its size if the caller passed a capacity of 0.

@@ -82,8 +82,17 @@ extension MountedTree {
   }
 
   public func statistics(_ request: consuming Request) {
-    guard let root = options.root else { return request.replyWithoutDisk() }
-    do throws(Fault) { request.reply(try root.statistics()) } catch { request.reply(error: error.errno) }
+    if let root = options.root {
+      do throws(Fault) { request.reply(try root.statistics()) } catch { request.reply(error: error.errno) }
+      return
+    }
+    let space = options.space
+    // The node is the root.
+    answer(request, 1, mayWaitForViews: true) { (blocking) throws(Fault) in
+      try space(blocking)
+    } _: { request, space in
+      request.reply(available: space?.available ?? 0, used: space?.used ?? 0)
+    }
   }
 
   /// Returns the effort for the sizes that a process requests. It is decided at most once, even if the request is

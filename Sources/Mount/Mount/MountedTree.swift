@@ -47,6 +47,8 @@ public final class MountedTree: FileSystem {
     public var sizesAreExact = false
     /// The root of the source, whose file system statfs(2) describes.
     public var root: RealRoot?
+    /// Returns the space of a source that is not on this machine. Nil if it is not known.
+    public var space: @Sendable (BlockingMode) throws(Fault) -> Space? = { _ in nil }
     /// Attributes of the mount itself, by name. Only its user and root can read them, and listings of names omit them.
     /// Must not block.
     public var ownAttribute: @Sendable (FileName) -> [UInt8]? = { _ in nil }
@@ -54,6 +56,14 @@ public final class MountedTree: FileSystem {
     public var refusal: @Sendable (UInt64) -> String? = { _ in nil }
 
     public init() {}
+  }
+
+  /// The space of a file system, in bytes.
+  public struct Space: Sendable {
+    let available: Int64
+    let used: Int64
+
+    public init(available: Int64, used: Int64) { (self.available, self.used) = (available, used) }
   }
 
   public init(_ tree: Tree, _ options: Options, logger: Logger) {

@@ -36,6 +36,21 @@ package enum ServerAnswer {
     return item
   }
 
+  /// Parses the response to `/api/space`: the available and used space, in bytes.
+  package static func space(_ bytes: [UInt8]) throws(Fault) -> (available: Int64, used: Int64) {
+    var space: (available: Int64, used: Int64) = (0, 0)
+    var reader = JSONReader(bytes)
+    try reader.object { (reader, key) throws(Fault) in
+      switch key {
+      case "available": space.available = Bounds.size(try reader.number() ?? 0)
+      case "used": space.used = Bounds.size(try reader.number() ?? 0)
+      default: try reader.skip()
+      }
+    }
+    try reader.end()
+    return space
+  }
+
   /// Returns the path in the data of an event of `/api/events`. Returns `nil` if it is malformed.
   package static func path(ofEvent bytes: [UInt8]) -> [UInt8]? {
     var path: [UInt8]?

@@ -71,6 +71,9 @@ struct RemoteMount {
     settings.ownAttribute = { [tree, server] name in
       MountReport.value(of: name, source: address.text, since: start) { server.downloads?.work ?? tree.work }
     }
+    settings.space = { [server] (blocking) throws(Fault) in
+      try server.space(blocking).map { MountedTree.Space(available: $0.available, used: $0.used) }
+    }
     if !MountedTree.hasDescriptors { settings.workersEvenHeldUp = 0 }
     let mounted = MountedTree(tree, settings, logger: logger)
     var service = MountedTree.Service(

@@ -127,7 +127,7 @@ struct RemoteSource {
       let opened = if let known { known } else { try FileRecord.opened(answer, server) }
       if opened.needsCopy, server.downloads == nil { throw server.lacksParts }
       let record = FileRecord.of(root + name.bytes, server)
-      record.confirm(opened)
+      record.confirm(opened, askedAt: HTTPClient.now)
       server.kept?.keep(opened, of: server.interface.file(at: record.path).target)
       var item = ServerItem()
       (item.name, item.size, item.tag) = (name, .exact(opened.size), opened.version)

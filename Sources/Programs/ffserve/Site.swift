@@ -125,6 +125,8 @@ final class Site: Sendable {
     }
     if request.path == Page.login || request.path == Page.logout {
       let isEnd = request.path == Page.logout
+      // A link or a picture in a file of the tree must not end the session. `Access` refuses a POST of other sites.
+      if isEnd, request.method != .POST { return .now(.problem(.methodNotAllowed, headers: [("Allow", "POST")])) }
       let response = Response.redirection(to: "\(request.base)/", .seeOther)
       guard let cookie = isEnd ? Access.cookie(nil, request) : cookie else { return .now(response) }
       return .now(response.with("Set-Cookie", cookie))

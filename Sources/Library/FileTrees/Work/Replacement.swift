@@ -114,16 +114,23 @@ package final class Replacement: Sendable {
   }
 
   private func publish() throws(Fault) {
-    if let passing { return try tree.rename(passing, in: folder, to: name, in: folder, replacing: replacing) }
+    if let passing { return try rename(passing) }
     do throws(Fault) { return try tree.tree.link(unnamed: file, to: name, in: folder.node) } catch {
       guard replacing, error.kind == .system(EEXIST) else { throw error }
     }
     // linkat(2) does not replace a file.
     let passing = TemporaryName.random()
     try tree.tree.link(unnamed: file, to: passing, in: folder.node)
-    do throws(Fault) { try tree.rename(passing, in: folder, to: name, in: folder, replacing: true) } catch {
+    do throws(Fault) { try rename(passing) } catch {
       try? tree.tree.remove(passing, in: folder.node, isFolder: false)
       throw error
+    }
+  }
+
+  /// Renames the file. Another process may remove the replaced one meanwhile.
+  private func rename(_ passing: FileName) throws(Fault) {
+    try FileTree.retrying { () throws(Fault) in
+      try tree.rename(passing, in: folder, to: name, in: folder, replacing: replacing)
     }
   }
 
@@ -146,7 +153,7 @@ package final class Replacement: Sendable {
     var old = old
     for _ in 0..<Self.tries {
       do throws(Fault) { return try tree.tree.copyAttributes(of: old.node, to: file) } catch {
-        guard error.kind == .system(ENOENT) || error.kind == .system(ESTALE) else { throw error }
+        guard error.isVanishing else { throw error }
       }
       guard let next = try tree.existing(old.names, followsLast: false), next.attributes.kind == .file else { break }
       old = next

@@ -73,8 +73,11 @@ final class FileRecord: Sendable {
   private struct State {
     var opened: OpenedFile?
     var fetch: SharedFetch<OpenedFile>?
-    /// The time at which the server last confirmed `opened`, in nanoseconds.
+    /// The time at which the server last confirmed `opened`, and that of the request, in nanoseconds.
     var confirmedAt: UInt64 = 0
+    var askedAt: UInt64 = 0
+    /// Whether the file is known to be no view.
+    var isPlain = false
     /// The reason why the last read failed.
     var failure: String?
     /// The reason why the bytes of the file could not be sent. Nil after they have been.
@@ -107,29 +110,44 @@ final class FileRecord: Sendable {
     let now = HTTPClient.now
     return state.withLock { state in
       // A version that is being requested is not known yet.
-      let changed = server.changes?.latest ?? 0
+      let changed = server.changes?.last(of: path, isView: !state.isPlain) ?? 0
       if let fetch = state.fetch, fetch.isUsable, fetch.begun > changed { return fetch.success }
-      guard state.confirmedAt > changed || changed == 0 else { return nil }
-      return now - min(now, state.confirmedAt) < server.interface.lifetime ? state.opened : nil
+      guard state.askedAt > changed || changed == 0 else { return nil }
+      let age = now - min(now, state.confirmedAt)
+      if age < server.interface.lifetime { return state.opened }
+      // As long as the server reports no change of the directory.
+      guard age < Self.longestLife, state.isPlain,
+        server.live?.isCurrent(OwnChanges.parent(of: path), since: state.askedAt) ?? false
+      else { return nil }
+      return state.opened
     }
   }
 
+  /// The maximum time for which bytes that have arrived with others are valid, in nanoseconds.
+  private static let longestLife: UInt64 = 3_000_000_000
+
   /// Records that a response was about a version.
-  func confirm(_ opened: OpenedFile) {
+  ///
+  /// - Parameter begun: the time of the request, in nanoseconds.
+  func confirm(_ opened: OpenedFile, askedAt begun: UInt64) {
     let now = HTTPClient.now
     state.withLock { state in
       if state.opened == nil { state.opened = opened }
-      if state.opened === opened { state.confirmedAt = now }
+      if state.opened === opened { (state.confirmedAt, state.askedAt) = (now, begun) }
     }
   }
 
   /// Records a version that has arrived without being opened. Keeps an equal one, which readers may have.
-  func keep(_ opened: OpenedFile) {
+  ///
+  /// - Parameters:
+  ///   - begun: the time of the request, in nanoseconds.
+  ///   - isPlain: whether the file is known to be no view.
+  func keep(_ opened: OpenedFile, askedAt begun: UInt64, isPlain: Bool) {
     let now = HTTPClient.now
     let isNew = state.withLock { state in
       let isNew = state.opened?.tag != opened.tag
       if isNew { state.opened = opened }
-      (state.confirmedAt, state.failure) = (now, nil)
+      (state.confirmedAt, state.askedAt, state.failure, state.isPlain) = (now, begun, nil, isPlain)
       return isNew
     }
     if isNew { server.files.insert(self, for: path, cost: 512 + path.count + opened.head.count) }
@@ -141,7 +159,7 @@ final class FileRecord: Sendable {
   func note(sending fault: Fault?) { state.withLock { $0.unsent = fault?.description } }
 
   /// Invalidates the version, which has turned out to be outdated or unlisted.
-  func doubt() { state.withLock { ($0.fetch, $0.confirmedAt) = (nil, 0) } }
+  func doubt() { state.withLock { ($0.fetch, $0.confirmedAt, $0.askedAt) = (nil, 0, 0) } }
 
   /// Returns the request for a range of a version of the file.
   func request(for range: String, of opened: OpenedFile) -> HTTPExchange {

@@ -140,12 +140,12 @@ final class RemoteBytes: ByteSource {
     let range = piece.range
     let exchange = record.request(for: "\(range.lowerBound)-\(range.upperBound - 1)", of: opened)
     let call = RepeatedRequest(record.server, exchange, limit: range.count, takesStart: true) {
-      [record, opened, kept] result in
+      [record, opened, kept, begun = HTTPClient.now] result in
       let outcome = Result { () throws(Fault) -> [UInt8] in
         let answer = try result.get()
         switch answer.head.status {
         case 206 where opened.isIn(answer.head) && answer.head.part?.range == range && answer.body.count == range.count:
-          record.confirm(opened)
+          record.confirm(opened, askedAt: begun)
           kept?.keep(answer.body, at: range.lowerBound)
           return answer.body
         // The file has changed.

@@ -10,6 +10,8 @@ final class Stream: Receiver {
     var status = 0
     var fault: Fault?
     var busy = 0
+    /// The time of the current request, in nanoseconds.
+    var begun: UInt64 = 0
     /// The number of bytes of the current response.
     var brought = 0
     /// The number of consecutive answers that ended with too few bytes.
@@ -44,6 +46,7 @@ final class Stream: Receiver {
       state.fault = nil
       state.status = 0
       state.brought = 0
+      state.begun = HTTPClient.now
       return state.place
     }
     let exchange = ahead.record.request(for: "\(place)-", of: ahead.opened)
@@ -59,7 +62,11 @@ final class Stream: Receiver {
       case 206:
         // A part of another version is never mixed in.
         let isRight = opened.isIn(head) && head.part?.range == state.place..<opened.size
-        if isRight { ahead.record.confirm(opened) } else { state.fault = opened.fault(head, server.address.text) }
+        if isRight {
+          ahead.record.confirm(opened, askedAt: state.begun)
+        } else {
+          state.fault = opened.fault(head, server.address.text)
+        }
         // A connection that ends too early is made again. A server that contradicts itself is not asked again.
         if isRight, let length = head.length, length != opened.size - state.place {
           state.fault = Fault(.system(EIO), "the server \(server.address.text) sent less data than announced")

@@ -12,6 +12,8 @@ final class FolderState: Sendable {
   let server: RemoteServer
   /// Whether the directory is a view, or in one.
   let isView: Bool
+  /// The inode number of the directory.
+  let inode: UInt64
 
   private struct State {
     weak var snapshot: Snapshot?
@@ -48,23 +50,29 @@ final class FolderState: Sendable {
   private static let ahead = 8
 
   /// - Parameter path: `/` for the root, otherwise without a trailing slash.
-  init(_ path: [UInt8], _ server: RemoteServer, isView: Bool) {
+  init(_ path: [UInt8], _ server: RemoteServer, isView: Bool, inode: UInt64) {
     self.path = path
     self.isView = isView
+    self.inode = inode
     depth = path.split(separator: UInt8(ascii: "/")).count
     self.server = server
   }
 
   func path(of name: FileName) -> [UInt8] { (path.count == 1 ? [] : path) + [UInt8(ascii: "/")] + name.bytes }
 
-  private func isValid(_ snapshot: Snapshot) -> Bool {
-    (snapshot.isFresh || snapshot.isCurrent(path, server.live)) && isOfPresent(asked: snapshot.asked, isView: isView)
+  private func isValid(_ snapshot: Snapshot) -> Bool { isFresh(snapshot) && isOfPresent(asked: snapshot.asked) }
+
+  private func isFresh(_ snapshot: Snapshot) -> Bool { snapshot.isFresh || snapshot.isCurrent(path, server.live) }
+
+  /// Returns whether a request began after the last change by this mount that concerns the names of entries.
+  private func isOfPresent(asked: UInt64) -> Bool {
+    let last = server.changes?.last(in: path, isView: isView) ?? 0
+    return last == 0 || asked > last
   }
 
-  /// Returns whether a request began after the last change by this mount that concerns the entries, or one that is a
-  /// view.
-  private func isOfPresent(asked: UInt64, isView: Bool) -> Bool {
-    let last = server.changes?.last(in: path, isView: isView) ?? 0
+  /// Returns whether a request began after the last change by this mount that concerns an entry.
+  private func isOfPresent(asked: UInt64, _ name: FileName, isView: Bool) -> Bool {
+    let last = server.changes?.last(of: path(of: name), isView: isView) ?? 0
     return last == 0 || asked > last
   }
 
@@ -76,7 +84,7 @@ final class FolderState: Sendable {
     let (fresh, fetch): (Snapshot?, SharedFetch<Snapshot>?) = state.withLock { state in
       let known = known ?? state.snapshot
       if let known, isValid(known) { return (known, nil) }
-      if let listing = state.listing, listing.isUsable, isOfPresent(asked: listing.begun, isView: isView) {
+      if let listing = state.listing, listing.isUsable, isOfPresent(asked: listing.begun) {
         return (nil, listing)
       }
       state.waited = 0
@@ -106,13 +114,35 @@ final class FolderState: Sendable {
       requestFollowing(place, of: snapshot)
       return try single(name, blocking)
     }
+    if let made = made(name) { return made }
     let snapshot = server.listings[path] ?? state.withLock { $0.snapshot }
     if let snapshot, let item = snapshot[name] {
-      if isValid(snapshot), item.view == nil || isOfPresent(asked: snapshot.asked, isView: true) { return item }
+      if isFresh(snapshot), isOfPresent(asked: snapshot.asked, name, isView: isView(item)) { return item }
       // Once single requests have taken as long as a listing, more of them are likely to follow.
       if state.withLock({ $0.waited > snapshot.took }), let item = try self.snapshot(blocking)[name] { return item }
     }
     return try single(name, blocking)
+  }
+
+  /// Returns an entry as this mount has just left it.
+  private func made(_ name: FileName) -> ServerItem? {
+    var item = server.changes?.made(path(of: name))
+    item?.name = name
+    return item
+  }
+
+  /// Returns the current entry of this name if no request is needed for that.
+  func known(_ name: FileName) -> ServerItem? {
+    if let made = made(name) { return made }
+    if let snapshot = server.listings[path] ?? state.withLock({ $0.snapshot }), let item = snapshot[name],
+      isFresh(snapshot), isOfPresent(asked: snapshot.asked, name, isView: isView(item))
+    {
+      return item
+    }
+    let now = HTTPClient.now
+    let known = state.withLock { $0.items[name] }
+    guard let known, known.until > now || isCurrent(known), isOfPresent(known, name) else { return nil }
+    return try? known.result.get()
   }
 
   /// Requests the files after one of a listing, if the last ones were requested in its order, as `ls -l` does: else each
@@ -137,11 +167,11 @@ final class FolderState: Sendable {
   func single(_ name: FileName, _ blocking: BlockingMode) throws(Fault) -> ServerItem? {
     let now = HTTPClient.now
     let (known, fetch): (Known?, SharedFetch<ServerItem?>?) = state.withLock { state in
-      if let known = state.items[name], known.until > now || isCurrent(known), isOfPresent(known) {
+      if let known = state.items[name], known.until > now || isCurrent(known), isOfPresent(known, name) {
         return (known, nil)
       }
       if let fetch = state.asked[name], fetch.isUsable,
-        isOfPresent(asked: fetch.begun, isView: isView(fetch.success ?? nil))
+        isOfPresent(asked: fetch.begun, name, isView: fetch.success?.map { isView($0) } ?? true)
       {
         return (nil, fetch)
       }
@@ -161,10 +191,10 @@ final class FolderState: Sendable {
     return try result.get()
   }
 
-  private func isOfPresent(_ known: Known) -> Bool {
+  private func isOfPresent(_ known: Known, _ name: FileName) -> Bool {
     // A name that was absent may be that of a new view.
     let mayBeView = if case .success(let item?) = known.result { isView(item) } else { true }
-    return isOfPresent(asked: known.asked, isView: mayBeView)
+    return isOfPresent(asked: known.asked, name, isView: mayBeView)
   }
 
   private func isCurrent(_ known: Known) -> Bool { server.live?.isCurrent(path, since: known.begun) ?? false }
@@ -180,6 +210,16 @@ final class FolderState: Sendable {
         state.items[name] = Known(result: result, until: until, begun: isLasting ? fetch.begun : 0, asked: fetch.begun)
       }
     }
+  }
+
+  /// Waits for the bytes of a small file if they are requested together with those of others.
+  ///
+  /// - Parameter isKnown: whether the current bytes are known already.
+  func prepareContent(of name: FileName, isKnown: Bool, _ blocking: BlockingMode) throws(Fault) {
+    guard !isView, let snapshot = server.listings[path] ?? state.withLock({ $0.snapshot }),
+      let files = server.smallFiles(in: path)
+    else { return }
+    try files.prepare(name, snapshot, in: self, isKnown: isKnown, blocking)
   }
 
   /// Invalidates an entry that has turned out to be outdated.

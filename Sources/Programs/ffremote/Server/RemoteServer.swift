@@ -4,6 +4,7 @@ import FileTrees
 import Glibc
 import Locks
 import ServerAnswers
+import Synchronization
 import Text
 import Threads
 
@@ -37,6 +38,17 @@ final class RemoteServer: Sendable {
   /// The listings of a bucket. Nil for other servers.
   private let walk: FolderWalk?
 
+  /// The directories whose small files have been read, the number of which is limited.
+  private let readFolders = LRUCache<[UInt8], SmallFiles>(capacity: 64)
+  private let habit = UnfairLock(SmallFiles.Habit())
+  /// Whether the server is of a version without `/api/entries`.
+  private let lacksEntries = Atomic<Bool>(false)
+
+  /// The last request for the space of the server's file system.
+  private let space = UnfairLock<SharedFetch<Space?>?>(nil)
+
+  typealias Space = (available: Int64, used: Int64)
+
   private struct Roots: Sendable {
     var item: ServerItem?
     var fetch: SharedFetch<ServerItem?>?
@@ -48,6 +60,7 @@ final class RemoteServer: Sendable {
   /// The maximum size of a listing, in bytes.
   private static let largestListing = 64 << 20
   private static let largestItem = 64 << 10
+  private static let largestEntries = 4 << 20
   private static let rootPath = [UInt8(ascii: "/")]
   /// The time limit for the root's attributes, in milliseconds.
   private static let longestLook = 5000
@@ -157,10 +170,7 @@ final class RemoteServer: Sendable {
           guard answer.isSuccess else { throw fault(answer) }
           var item = try interface.item(answer, at: path)
           item?.name = name
-          if let content = item?.content, let modified = item?.modified {
-            FileRecord.of(path, self).keep(OpenedFile(content, modified: modified.seconds))
-            item?.content = nil
-          }
+          if let full = item { item = keepContent(of: full, at: path, askedAt: fetch.begun) }
           if let item, !interface.listsAttributes { kept?.keep(item, at: path) }
           return item
         })
@@ -168,6 +178,61 @@ final class RemoteServer: Sendable {
     fetch.whenAbandoned { call.cancel() }
     call.start()
     return fetch
+  }
+
+  /// Records the bytes of a small file that have arrived with its attributes. Returns the item without them.
+  private func keepContent(of item: ServerItem, at path: [UInt8], askedAt begun: UInt64) -> ServerItem {
+    guard let content = item.content else { return item }
+    FileRecord.of(path, self).keep(
+      OpenedFile(content, modified: item.modified.seconds), askedAt: begun, isPlain: item.view == nil)
+    var item = item
+    item.content = nil
+    return item
+  }
+
+  // MARK: Many small files
+
+  /// Returns the small files of a directory. Returns `nil` if the server sends the bytes of one at a time.
+  func smallFiles(in path: [UInt8]) -> SmallFiles? {
+    guard interface is ServerInterface, kept == nil, !lacksEntries.load(ordering: .relaxed) else { return nil }
+    if let known = readFolders[path] { return known }
+    let new = SmallFiles()
+    readFolders.insert(new, for: path, cost: 1)
+    return new
+  }
+
+  /// The order in which a directory has just been read. Nil if that is long ago.
+  var readingHabit: SmallFiles.Order? {
+    let now = HTTPClient.now
+    return habit.withLock { now < $0.time + SmallFiles.habitTime ? $0.order : nil }
+  }
+
+  /// Records the order in which a directory is being read.
+  func note(reading order: SmallFiles.Order) {
+    let now = HTTPClient.now
+    habit.withLock { $0 = SmallFiles.Habit(order: order, time: now) }
+  }
+
+  /// Requests the attributes and bytes of entries of a directory. `fetch` ends when they have been recorded.
+  func requestEntries(_ names: [FileName], of folder: FolderState, _ fetch: SharedFetch<Void>) {
+    let exchange = HTTPExchange(
+      "/api/entries?path=\(Percent.encoded(folder.path, keepingSlash: true))&bytes=\(SmallFiles.largest)"
+        + names.map { "&name=\(Percent.encoded($0.bytes))" }.joined())
+    let wanted = Set(names)
+    let call = RepeatedRequest(self, exchange, limit: Self.largestEntries) { [self, folder] result in
+      helpers.submit { [self] in
+        defer { fetch.finish(.success(())) }
+        guard let answer = try? result.get() else { return }
+        let isUnknown = ServerAnswer.sentence(answer.body)?.hasPrefix("unknown API call") ?? false
+        if answer.head.status == 404, isUnknown { lacksEntries.store(true, ordering: .relaxed) }
+        guard answer.isSuccess, let items = try? ServerAnswer.listing(answer.body) else { return }
+        for item in items where item.content != nil && wanted.contains(item.name) {
+          _ = keepContent(of: item, at: folder.path(of: item.name), askedAt: fetch.begun)
+        }
+      }
+    }
+    fetch.whenAbandoned { call.cancel() }
+    call.start()
   }
 
   /// Records the root that was found before the mount.
@@ -189,7 +254,7 @@ final class RemoteServer: Sendable {
     let (item, fetch): (ServerItem?, SharedFetch<ServerItem?>?) = roots.withLock { roots in
       if let fetch = roots.fetch, let end = fetch.end {
         if let item = try? fetch.value(.immediate) { roots.item = item }
-        let isOfPresent = changes.map { fetch.begun > $0.last(in: Self.rootPath, isView: false) } ?? true
+        let isOfPresent = changes.map { fetch.begun > $0.last(of: Self.rootPath, isView: false) } ?? true
         if isOfPresent, HTTPClient.now < end || live?.isCurrent(Self.rootPath, since: fetch.begun) ?? false {
           return (roots.item ?? known, nil)
         }
@@ -205,6 +270,29 @@ final class RemoteServer: Sendable {
     guard let fetch else { throw .later }
     live?.want(Self.rootPath, self)
     throw Fault(.pending(fetch.pending))
+  }
+
+  /// Returns the space of the server's file system, in bytes. Returns `nil` if the server does not report it, or not soon.
+  func space(_ blocking: BlockingMode) throws(Fault) -> Space? {
+    guard interface is ServerInterface, !availability.isAway else { return nil }
+    let (fetch, isNew) = space.withLock { space in
+      if let space, space.isUsable, space.begun > changes?.latest ?? 0 { return (space, false) }
+      let fetch = SharedFetch<Space?>(lifetime: interface.lifetime)
+      space = fetch
+      return (fetch, true)
+    }
+    if isNew {
+      var exchange = HTTPExchange("/api/space")
+      exchange.limit = Self.longestLook
+      let call = RepeatedRequest(self, exchange, limit: Self.largestItem, isRepeated: false) { result in
+        fetch.finish(
+          .success(
+            (try? result.get()).flatMap { answer in answer.isSuccess ? try? ServerAnswer.space(answer.body) : nil }))
+      }
+      fetch.whenAbandoned { call.cancel() }
+      call.start()
+    }
+    return try fetch.value(blocking)
   }
 
   /// Requests a directory's entries, unless they are those of `known`.

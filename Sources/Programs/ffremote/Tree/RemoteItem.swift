@@ -31,8 +31,9 @@ final class RemoteItem: Item {
     kind = folder.server.links.kind(of: item, depth: folder.depth)
     held = UnfairLock(nil)
     isView = folder.isView || item.view != nil
-    entries = kind == .folder ? FolderState(folder.path(of: item.name), folder.server, isView: isView) : nil
     inode = Self.inode(item.name, in: parent)
+    entries =
+      kind == .folder ? FolderState(folder.path(of: item.name), folder.server, isView: isView, inode: inode) : nil
   }
 
   /// Creates the root from the server's response.
@@ -43,8 +44,8 @@ final class RemoteItem: Item {
     kind = .folder
     held = UnfairLock(nil)
     isView = false
-    entries = FolderState([UInt8(ascii: "/")], server, isView: false)
     inode = Self.inode(FileName(server.address.text), in: 1)
+    entries = FolderState([UInt8(ascii: "/")], server, isView: false, inode: inode)
   }
 
   /// Returns an inode number that is the same in every mount of the server. The server's own numbers are those of its
@@ -145,6 +146,9 @@ final class RemoteItem: Item {
     if let target = told.target { return ByteArraySource(target) }
     // No version of an empty file is kept, because responses about it need not have its tag.
     if server.kept?.isOffline ?? false, told.size == .exact(0) { return ByteArraySource([]) }
+    if let folder, !isView, SmallFiles.isSmall(told) {
+      try folder.prepareContent(of: told.name, isKnown: record.recent != nil, blocking)
+    }
     let opened = try record.open(blocking)
     guard isChangeable || agrees(opened) else {
       folder?.doubt(told.name)

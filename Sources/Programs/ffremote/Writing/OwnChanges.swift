@@ -1,5 +1,6 @@
 import Bytes
 import Locks
+import ServerAnswers
 import Threads
 
 /// The changes that this mount has made, and the files that are being written. Responses to earlier requests about
@@ -10,7 +11,18 @@ final class OwnChanges: Sendable {
     var latest: UInt64 = 0
     /// The times of the last changes of directories' entries, in nanoseconds.
     var folders: [[UInt8]: UInt64] = [:]
+    /// The last changes of entries, including the attributes of directories.
+    var entries: [[UInt8]: Change] = [:]
+    /// The time of the last change of the path of a directory, in nanoseconds.
+    var renamed: UInt64 = 0
     var staged: [[UInt8]: Weak] = [:]
+  }
+
+  private struct Change: Sendable {
+    /// The time of the change, in nanoseconds.
+    var time: UInt64
+    /// The entry after the change. Nil if its attributes are not known.
+    var item: ServerItem?
   }
 
   private struct Weak: Sendable { weak var copy: StagedCopy? }
@@ -21,32 +33,60 @@ final class OwnChanges: Sendable {
   /// The folder for local copies.
   let spoolFolder: String
 
-  /// The number of recorded directories after which old ones are forgotten.
-  private static let mostFolders = 4096
+  /// The number of recorded changes after which old ones are forgotten.
+  private static let mostChanges = 4096
 
   init(in folder: String) { spoolFolder = folder }
 
-  /// Returns the time of the last change that concerns the entries of a directory, in nanoseconds.
+  /// Returns the time of the last change that concerns the names of a directory's entries, in nanoseconds.
   ///
-  /// - Parameter isView: whether the directory, or the entry, is a view. Any file may be its source.
+  /// - Parameter isView: whether the directory is a view. Any file may be its source.
   func last(in path: [UInt8], isView: Bool) -> UInt64 {
-    state.withLock { state in isView ? state.latest : state.folders[path] ?? 0 }
+    state.withLock { state in isView ? state.latest : max(state.folders[path] ?? 0, state.renamed) }
+  }
+
+  /// Returns the time of the last change that concerns the attributes or bytes of an entry, in nanoseconds.
+  ///
+  /// - Parameter isView: whether the entry is a view, or may be one.
+  func last(of path: [UInt8], isView: Bool) -> UInt64 {
+    state.withLock { state in isView ? state.latest : max(state.entries[path]?.time ?? 0, state.renamed) }
+  }
+
+  /// Returns an entry as this mount has just left it. Returns `nil` if that is long ago, or its attributes are not known.
+  func made(_ path: [UInt8]) -> ServerItem? {
+    let now = HTTPClient.now
+    return state.withLock { state in
+      guard let change = state.entries[path], change.time >= state.renamed, now - change.time < RemoteServer.lifetime
+      else { return nil }
+      return change.item
+    }
   }
 
   var latest: UInt64 { state.withLock { $0.latest } }
 
-  /// Records that entries of a directory have changed, and with them its own attributes.
-  func note(in path: [UInt8]) {
+  /// Records that an entry of a directory has changed, and with it the attributes of the directory.
+  ///
+  /// - Parameter item: the entry after the change. Nil if its attributes are not known.
+  func note(_ path: [UInt8], now item: ServerItem? = nil) {
     let now = HTTPClient.now
+    let folder = Self.parent(of: path)
     state.withLock { state in
       state.latest = now
-      if state.folders.count >= Self.mostFolders {
+      if state.entries.count >= Self.mostChanges {
         // Responses are valid for 30 s at most.
         state.folders = state.folders.filter { now - $0.value < 60_000_000_000 }
+        state.entries = state.entries.filter { now - $0.value.time < 60_000_000_000 }
       }
-      state.folders[path] = now
-      if path.count > 1 { state.folders[Self.parent(of: path)] = now }
+      state.folders[folder] = now
+      state.entries[folder] = Change(time: now)
+      state.entries[path] = Change(time: now, item: item)
     }
+  }
+
+  /// Records that a directory has another path, and with it all that is in it.
+  func noteRenamedFolder() {
+    let now = HTTPClient.now
+    state.withLock { state in (state.latest, state.renamed) = (now, now) }
   }
 
   static func parent(of path: [UInt8]) -> [UInt8] {

@@ -41,7 +41,7 @@ extension RemoteItem: DistantItem {
     let tag = isExclusive ? try server.create(path, HTTPExchange.Upload(file: file, size: 0)) : nil
     let copy = StagedCopy(file, at: path, server, tag: tag, isReserved: isExclusive)
     guard changes.stage(copy, at: path) === copy else { throw Fault(.system(EEXIST)) }
-    changes.note(in: OwnChanges.parent(of: path))
+    changes.note(path)
     return copy
   }
 
@@ -54,7 +54,7 @@ extension RemoteItem: DistantItem {
     guard let staged = try changes().staged(path) else { return try server.remove(path) }
     try staged.remove { (isSent) throws(Fault) in if isSent { try server.remove(path) } }
     try changes().unstage(path)
-    try changes().note(in: OwnChanges.parent(of: path))
+    try changes().note(path)
   }
 
   func rename(_ name: FileName, to newName: FileName, in folder: any DistantItem, replacing: Bool) throws(Fault) {
@@ -68,23 +68,22 @@ extension RemoteItem: DistantItem {
     try staged?.send()
     guard let item = try source.item(name, .blocking) else { throw .notFound }
     let replaced = changes.staged(newPath)
-    let isUnsent = replaced.map { $0.tag == nil } ?? false
-    let existing = isUnsent ? nil : try target.item(newName, .blocking)
-    if !replacing, existing != nil || isUnsent { throw Fault(.system(EEXIST)) }
-    if let existing {
-      guard (existing.kind == .folder) == (item.kind == .folder) else {
-        throw existing.kind == .folder ? .isFolder : .notFolder
+    if !replacing, let replaced, replaced.tag == nil { throw Fault(.system(EEXIST)) }
+    let move: () throws(Fault) -> String? = { [server] () throws(Fault) in
+      do throws(Fault) {
+        return try server.move(path, to: newPath, item.kind == .folder ? nil : item, replacing: replacing)
+      } catch {
+        guard replacing, error.kind == .system(EEXIST) else { throw error }
+        let isFolder = try target.item(newName, .blocking)?.kind == .folder
+        throw item.kind != .folder ? .isFolder : isFolder ? Fault(.system(ENOTEMPTY)) : .notFolder
       }
-      // The server would remove what is in it.
-      if existing.kind == .folder { try server.remove(newPath) }
     }
-    let replacesFile = existing != nil && item.kind != .folder
     let tag: String?
     if let replaced {
-      tag = try replaced.remove { (_) throws(Fault) in try server.move(path, to: newPath, replacing: replacesFile) }
+      tag = try replaced.remove { (_) throws(Fault) in try move() }
       changes.unstage(newPath)
     } else {
-      tag = try server.move(path, to: newPath, replacing: replacesFile)
+      tag = try move()
     }
     if let copy = changes.unstage(path) {
       copy.move(to: newPath, tag: tag)
@@ -98,6 +97,7 @@ extension RemoteItem: DistantItem {
       _ = changes.stage(copy, at: moved)
     }
     // Their paths are outdated.
+    changes.noteRenamedFolder()
     server.files.removeAll()
     server.listings.removeAll()
   }
@@ -111,7 +111,8 @@ extension RemoteItem: DistantItem {
 
   func setModified(_ time: Timestamp) throws(Fault) {
     let staged = try changes().staged(path)
-    let tag = try server.setModified(time, of: path, ifTagged: staged?.tag)
+    let now = staged == nil ? folder?.known(told.name) : nil
+    let tag = try server.setModified(time, of: path, now, ifTagged: staged?.tag)
     staged?.note(modified: time.inMilliseconds, tag: tag)
   }
 }

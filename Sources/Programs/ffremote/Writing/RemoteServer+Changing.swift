@@ -70,9 +70,10 @@ extension RemoteServer {
     } else {
       answer = try resumed(upload, to: path, replacing: tag != nil, headers)
     }
-    noteChange(of: path)
+    let isStored = [201, 204].contains(answer.head.status)
+    noteChange(of: path, now: isStored ? modified.map { Self.item(upload.size, $0) } : nil)
     switch answer.head.status {
-    case 200, 201, 204: return answer.head.tag
+    case 201, 204: return answer.head.tag
     case 412, 404:
       // The first request may have arrived.
       if answer.isRepetition, let tag = try present(path, asIn: upload) { return tag }
@@ -82,6 +83,13 @@ extension RemoteServer {
     case 405: throw .isFolder
     default: throw refusal(answer, conflict: ESTALE)
     }
+  }
+
+  /// Returns a file as an entry without a name.
+  private static func item(_ size: Int64, _ modified: Timestamp) -> ServerItem {
+    var item = ServerItem()
+    (item.size, item.modified) = (.exact(size), modified.inMilliseconds)
+    return item
   }
 
   /// The minimum size of a file that continues where a lost connection left off, in bytes. It takes two requests more.
@@ -128,9 +136,13 @@ extension RemoteServer {
       let fault: Fault
       do throws(Fault) {
         let answer = try answer(patch, isRepeated: false)
-        // Another request for this upload, whose connection was lost, may not have ended, or may have stored more.
-        guard [409, 423].contains(answer.head.status), fruitless > 0 else { return answer }
-        fault = refusal(answer, conflict: ESTALE)
+        if answer.head.status == 204, answer.head.uploadOffset != upload.size {
+          fault = Fault(.system(EIO), "the server \(address.text) has not stored all bytes of the file")
+        } else {
+          // Another request for this upload, whose connection was lost, may not have ended, or may have stored more.
+          guard [409, 423].contains(answer.head.status), fruitless > 0 else { return answer }
+          fault = refusal(answer, conflict: ESTALE)
+        }
       } catch { fault = error }
       guard fault.kind != .interrupted, fruitless < Self.mostFruitless else { throw fault }
       var state = exchange
@@ -200,39 +212,50 @@ extension RemoteServer {
   }
 
   /// Renames a file or directory. Returns the entity tag of a file. Throws EEXIST if the new name exists, unless
-  /// `replacing`.
-  func move(_ path: [UInt8], to newPath: [UInt8], replacing: Bool) throws(Fault) -> String? {
+  /// `replacing`, and if it is that of an item that rename(2) would not replace.
+  ///
+  /// - Parameter item: the file. Nil for a directory.
+  func move(
+    _ path: [UInt8], to newPath: [UInt8], _ item: ServerItem?, replacing: Bool
+  ) throws(Fault) -> String? {
     let base = address.folderPath.dropLast()
     let destination = String(decoding: base, as: UTF8.self) + Self.target(newPath)
-    let headers = ["Destination: \(destination)", "Overwrite: \(replacing ? "T" : "F")"]
+    // Without the depth, the server would remove a directory of the new name with its contents.
+    let headers = ["Destination: \(destination)", "Overwrite: \(replacing ? "T" : "F")", "Depth: 0"]
     let answer = try answer(exchange("MOVE", path, headers))
+    let isMoved = [200, 201, 204].contains(answer.head.status)
     noteChange(of: path)
-    noteChange(of: newPath)
-    if [200, 201, 204].contains(answer.head.status) || answer.head.status == 404 && answer.isRepetition {
-      return answer.head.tag
-    }
+    noteChange(of: newPath, now: isMoved ? item : nil)
+    if isMoved || answer.head.status == 404 && answer.isRepetition { return answer.head.tag }
     throw refusal(answer, conflict: answer.head.status == 409 ? ENOENT : EEXIST)
   }
 
   /// Sets a modification time. Returns the entity tag of a file, which depends on it.
-  func setModified(_ time: Timestamp, of path: [UInt8], ifTagged tag: String?) throws(Fault) -> String? {
+  ///
+  /// - Parameter item: the item before. Nil if it is not known.
+  func setModified(
+    _ time: Timestamp, of path: [UInt8], _ item: ServerItem?, ifTagged tag: String?
+  ) throws(Fault) -> String? {
     var exchange = exchange("PROPPATCH", path, tag.map { ["If-Match: \($0)"] } ?? [])
     exchange.content =
       "<?xml version=\"1.0\"?><D:propertyupdate xmlns:D=\"DAV:\"><D:set><D:prop>"
       + "<modified xmlns=\"urn:ffmount\">\(time.decimal)</modified></D:prop></D:set></D:propertyupdate>"
     exchange.headers.append("Content-Type: application/xml")
     let answer = try answer(exchange)
-    noteChange(of: path)
+    let isSet = answer.head.status == 207 && String(decoding: answer.body, as: UTF8.self).contains(" 200 OK")
+    var now = isSet ? item : nil
+    now?.modified = time.inMilliseconds
+    noteChange(of: path, now: now)
     guard answer.head.status == 207 else { throw refusal(answer, conflict: ESTALE) }
-    guard String(decoding: answer.body, as: UTF8.self).contains(" 200 OK") else {
-      throw Fault(.system(EPERM), "the server \(address.text) does not set the time of the file")
-    }
+    guard isSet else { throw Fault(.system(EPERM), "the server \(address.text) does not set the time of the file") }
     return answer.head.tag
   }
 
   /// Invalidates what is known of an entry and its directory.
-  private func noteChange(of path: [UInt8]) {
+  ///
+  /// - Parameter item: the entry after the change. Nil if its attributes are not known.
+  private func noteChange(of path: [UInt8], now item: ServerItem? = nil) {
     files[path]?.doubt()
-    changes?.note(in: OwnChanges.parent(of: path))
+    changes?.note(path, now: item)
   }
 }

@@ -42,6 +42,39 @@ extension API {
   /// Handles `/api/stat`. With the parameter `bytes`, the answer contains those of a file of at most that size, so that
   /// clients need one request for a small file.
   func stat(_ path: TreePath, _ request: HTTPRequest) throws(Fault) -> Response {
+    .json(try attributes(of: path, withBytes: request).answer)
+  }
+
+  /// The maximum numbers of names in a request of `/api/entries`, and of bytes of files in its answer.
+  private static let mostEntries = (names: 256, bytes: Int64(1 << 20))
+
+  /// Handles `/api/entries`: what `/api/stat` reports of entries of a directory, so that clients need one request for many
+  /// small files. The answer has no entries that the account may not see, or that cannot be read, and ends early if it
+  /// becomes too long.
+  func entries(_ path: TreePath, _ request: HTTPRequest) throws(Fault) -> Response {
+    guard let names = request.query.all("name"), !names.isEmpty, names.count <= Self.mostEntries.names else {
+      return .problem(.badRequest, "there is no parameter name, or more than \(Self.mostEntries.names)")
+    }
+    _ = try visitor.place(path)
+    var items: [JSON] = []
+    var rest = Self.mostEntries.bytes
+    for name in names where rest > 0 {
+      try CancellationToken.check()
+      guard let own = TreePath(path.bytes + [UInt8(ascii: "/")] + name), own.names.count == path.names.count + 1 else {
+        return .problem(.badRequest, "a parameter name is not the name of an entry")
+      }
+      let found = try unlessDelayed { () throws(Fault) in try attributes(of: own, withBytes: request) }
+      guard let found else { continue }
+      items.append(found.answer)
+      rest -= found.count
+    }
+    return .json(["items": .array(items)])
+  }
+
+  /// Returns the attributes of an item, with its bytes if the request wants them, and their number.
+  private func attributes(
+    of path: TreePath, withBytes request: HTTPRequest
+  ) throws(Fault) -> (answer: JSON, count: Int64) {
     let own = try visitor.place(path, followsLast: false)
     var place = own
     var link: LinkText?
@@ -80,12 +113,13 @@ extension API {
     answer.add("linkModified", link?.modified)
     answer.add("special", Self.special(own.attributes.kind))
     let most = request.query.text("bytes").flatMap { Int64($0) } ?? -1
-    if kind == .file, link == nil, !attributes.isPreliminary, attributes.size <= min(most, Self.mostContent) {
-      let content = try unlessDelayed { () throws(Fault) in try smallFile(at: place) } ?? nil
-      answer.add("tag", content?.tag)
-      answer.add("content", content.map { Base64.text($0.bytes) })
+    guard kind == .file, link == nil, !attributes.isPreliminary, attributes.size <= min(most, Self.mostContent) else {
+      return (answer, 0)
     }
-    return .json(answer)
+    let content = try unlessDelayed { () throws(Fault) in try smallFile(at: place) } ?? nil
+    answer.add("tag", content?.tag)
+    answer.add("content", content.map { Base64.text($0.bytes) })
+    return (answer, Int64(content?.bytes.count ?? 0))
   }
 }
 

@@ -60,13 +60,23 @@ struct API: Sendable {
     "search": { (api, path, request) throws(Fault) in try api.search(path, request) },
     "events": { (api, _, request) throws(Fault) in try FolderEvents.response(api.visitor, request) },
     "zip": { (api, path, request) throws(Fault) in try api.zip(path, request) },
+    "entries": { (api, path, request) throws(Fault) in try api.entries(path, request) },
+    "space": { (api, _, _) throws(Fault) in try api.space },
   ]
 
   /// The calls that start at the root if no path is given.
-  private static let rooted: Set = ["list", "search", "zip", "stat"]
+  private static let rooted: Set = ["list", "search", "zip", "stat", "entries", "space"]
 }
 
 extension API {
+  /// The response of `/api/space`: the space of the source's file system, in bytes. Blocks.
+  fileprivate var space: Response {
+    get throws(Fault) {
+      let space = try site.space()
+      return .json(["available": .number(space.available), "used": .number(space.used)])
+    }
+  }
+
   /// Handles `/api/views`: the views of a file or directory. Reads its first bytes, but makes no conversion. Blocks.
   func views(_ path: TreePath) throws(Fault) -> Response {
     let base = Array(path.names.dropLast())

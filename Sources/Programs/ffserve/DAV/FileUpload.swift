@@ -33,13 +33,16 @@ final class FileUpload: BodySink {
     guard !path.names.isEmpty, !request.path.hasSuffix("/") else {
       return .refused(.problem(.methodNotAllowed, "a folder cannot be written", instance: path.encoded))
     }
-    let target = try dav.visitor.upload(path)
-    if let refusal = try refusal(dav, path, request, target) { return .refused(refusal) }
-    if let refusal = try dav.missingParent(target.names, path) { return .refused(refusal) }
-    let mayReplace = dav.visitor.rights(at: target.names).contains(.change)
-    let replacement = try Replacement(
-      of: target.names, in: dav.site.library, replacing: mayReplace && request.header("if-none-match") != "*")
-    return .sink(FileUpload(dav, path, request, at: target.names, replacement))
+    // Another client may remove the file meanwhile.
+    return try FileTree.retrying { () throws(Fault) in
+      let target = try dav.visitor.upload(path)
+      if let refusal = try refusal(dav, path, request, target) { return .refused(refusal) }
+      if let refusal = try dav.missingParent(target.names, path) { return .refused(refusal) }
+      let mayReplace = dav.visitor.rights(at: target.names).contains(.change)
+      let replacement = try Replacement(
+        of: target.names, in: dav.site.library, replacing: mayReplace && request.header("if-none-match") != "*")
+      return .sink(FileUpload(dav, path, request, at: target.names, replacement))
+    }
   }
 
   private static func refusal(
@@ -66,8 +69,11 @@ final class FileUpload: BodySink {
     if isConditional { try dav.site.conditionalChanges.lock() }
     defer { if isConditional { dav.site.conditionalChanges.unlock() } }
     // Another client may have changed or locked the file since the body began.
-    let target = Visitor.Target(names: names, item: try dav.site.library.existing(names))
-    if let refusal = try Self.refusal(dav, path, request, target) {
+    let refusal = try FileTree.retrying { () throws(Fault) in
+      let target = Visitor.Target(names: names, item: try dav.site.library.existing(names))
+      return try Self.refusal(dav, path, request, target)
+    }
+    if let refusal {
       discard()
       return refusal
     }
@@ -86,15 +92,18 @@ final class FileUpload: BodySink {
 extension Site {
   /// Sets the time that a client has sent with a file. Returns the headers for it, and for the entity tag. Blocks.
   func noteUpload(of names: [FileName], by request: HTTPRequest) throws(Fault) -> [(name: String, value: String)] {
-    // Another client may have removed the file again.
-    guard let place = try unlessDelayed({ () throws(Fault) in try library.place(names) }) else { return [] }
     var headers: [(name: String, value: String)] = []
-    if let modified = request.header("x-oc-mtime").flatMap(HTTPDate.decimal) {
-      try library.setModified(modified, of: place)
-      headers.append(("X-OC-Mtime", "accepted"))
+    do throws(Fault) {
+      let place = try library.place(names)
+      if let modified = request.header("x-oc-mtime").flatMap(HTTPDate.decimal) {
+        try library.setModified(modified, of: place)
+        headers.append(("X-OC-Mtime", "accepted"))
+      }
+      headers.append(("ETag", try place.entityTag(place.attributes(.blocking))))
+    } catch {
+      // Another client may have removed or replaced the file again.
+      guard error.isVanishing else { throw error }
     }
-    let tag = try unlessDelayed { () throws(Fault) in try place.entityTag(place.attributes(.blocking)) }
-    if let tag { headers.append(("ETag", tag)) }
     return headers
   }
 }

@@ -49,9 +49,11 @@ extension WebDAV {
     case .refused(let response): return response
     case .path(let path): target = path
     }
+    // With 0, a MOVE is as rename(2): another client may have made a folder of the new name just before.
     let depth = request.header("depth")?.lowercased() ?? "infinity"
-    guard depth == "infinity" || depth == "0" && !isMove else {
-      return .problem(.badRequest, "the Depth is infinity, or of COPY 0")
+    guard ["0", "infinity"].contains(depth) else {
+      return .problem(
+        .badRequest, "the Depth is infinity, or 0 for a COPY of a folder alone or a MOVE that removes none")
     }
     let mayReplace = request.header("overwrite")?.uppercased() != "F"
     if path.names.isEmpty || target.names.isEmpty {
@@ -79,7 +81,13 @@ extension WebDAV {
       return .problem(.preconditionFailed, "the destination exists", instance: target.encoded)
     }
     if isMove {
-      try move(place, to: new, replacing: existing)
+      do throws(Fault) { try move(place, to: new, replacing: existing, removingFolders: depth != "0") } catch {
+        guard depth == "0", [EISDIR, ENOTDIR, ENOTEMPTY, EEXIST].contains(where: { error.kind == .system($0) }) else {
+          throw error
+        }
+        return .problem(
+          .preconditionFailed, "the destination is not of the same kind, or not empty", instance: target.encoded)
+      }
       site.locks.removeAll(at: own)
     } else {
       try copy(place, to: new, replacing: existing, isDeep: depth == "infinity")
@@ -96,15 +104,19 @@ extension WebDAV {
     } catch { return response }
   }
 
-  private func move(_ place: ResolvedPath, to names: [FileName], replacing old: ResolvedPath?) throws(Fault) {
-    if let old, old.attributes.kind == .folder || place.attributes.kind == .folder {
+  private func move(
+    _ place: ResolvedPath, to names: [FileName], replacing old: ResolvedPath?, removingFolders: Bool
+  ) throws(Fault) {
+    if removingFolders, let old, old.attributes.kind == .folder || place.attributes.kind == .folder {
       guard try place.provenance(.blocking) == nil, try old.provenance(.blocking) == nil else { throw .inView }
       try site.library.removeItem(at: names, recursively: true)
     }
     do throws(Fault) { try site.library.renameItem(at: place.names, to: names, replacing: old != nil) } catch {
       // The other directory is on another file system.
       guard error.kind == .system(EXDEV) else { throw error }
-      try copy(place, to: names, replacing: try site.library.existing(names, followsLast: false), isDeep: true)
+      let existing = try site.library.existing(names, followsLast: false)
+      if !removingFolders, let existing, existing.attributes.kind == .folder { throw .isFolder }
+      try copy(place, to: names, replacing: existing, isDeep: true)
       try site.library.removeItem(at: place.names, recursively: true)
     }
   }

@@ -115,9 +115,11 @@ extension Connection {
 
   // MARK: Streams
 
-  /// Makes the next piece while one is sent, but no more.
+  /// Makes the next piece while one is sent, but no more. On a stream of HTTP/2, which costs a client less than a
+  /// connection, it is made only if the client currently receives the previous one.
   private func more(_ stream: OutgoingStream, _ context: ChannelHandlerContext) {
     guard !stream.isReading, !stream.isEnded, stream.ready == nil else { return }
+    if isStream, stream.isSending, !context.channel.isWritable { return }
     stream.isReading = true
     // The time to make a piece is not limited.
     if !stream.isSending { waitForever() }

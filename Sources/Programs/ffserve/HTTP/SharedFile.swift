@@ -23,8 +23,11 @@ final class FileBody: BodySource {
   private nonisolated(unsafe) var rest: Range<Int64>
   let length: Int64?
 
-  /// The size of the pieces, in bytes.
-  private static let piece: Int64 = 256 << 10
+  /// The size of the next piece, in bytes. It grows as the client receives pieces: one that opens hundreds of streams
+  /// and reads from none must not occupy much memory.
+  private nonisolated(unsafe) var piece = smallestPiece
+  private static let smallestPiece: Int64 = 16 << 10
+  private static let largestPiece: Int64 = 256 << 10
 
   init(_ file: SharedFile, from offset: Int64, _ count: Int64) {
     self.file = file
@@ -35,7 +38,8 @@ final class FileBody: BodySource {
   func next() throws(Fault) -> ByteBuffer? {
     let rest = unsafe rest
     if rest.isEmpty { return nil }
-    let wanted = Int(min(Self.piece, Int64(rest.count)))
+    let wanted = unsafe Int(min(piece, Int64(rest.count)))
+    unsafe piece = min(piece * 2, Self.largestPiece)
     var buffer = ByteBufferAllocator().buffer(capacity: wanted)
     var code: Int32 = 0
     let count = unsafe buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: wanted) { bytes in
