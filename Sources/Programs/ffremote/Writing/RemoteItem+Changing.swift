@@ -27,11 +27,15 @@ extension RemoteItem: DistantItem {
     let changes = try changes()
     if let staged = changes.staged(path) { return staged }
     let opened = try record.open(.blocking)
+    // Without one, the file would be taken for a new one.
+    guard let tag = opened.tag else {
+      throw Fault(.system(EIO), "the server \(server.address.text) does not report the version of the file")
+    }
     let file = try TemporaryFile(in: changes.spoolFolder)
     if !truncating { try RemoteBytes(record, opened).copy(to: file) }
     let now = try folder?.item(told.name, .blocking) ?? told
     return changes.stage(
-      StagedCopy(file, at: path, server, tag: opened.tag, modified: now.modified), at: path)
+      StagedCopy(file, at: path, server, tag: tag, modified: now.modified), at: path)
   }
 
   func makeFile(_ name: FileName, isExclusive: Bool) throws(Fault) -> any StagedFile {

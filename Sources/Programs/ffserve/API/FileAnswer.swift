@@ -59,8 +59,13 @@ struct FileAnswer: Sendable {
         headers: headers + [("Content-Range", "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(source.size)")],
         try body(file, source, range))
     case .unsatisfiable:
+      // An empty file has no other answer to clients that request its beginning, which need its version.
       return .problem(
-        .rangeNotSatisfiable, instance: path.encoded, headers: [("Content-Range", "bytes */\(source.size)")])
+        .rangeNotSatisfiable, instance: path.encoded,
+        headers: [
+          ("Content-Range", "bytes */\(source.size)"), ("Last-Modified", HTTPDate.text(attributes.modified)),
+          ("ETag", tag),
+        ])
     }
   }
 
