@@ -1,9 +1,10 @@
-"""check_lengths.py FFMEDIA [all]: every coding of sound in every container, and how many samples come of it.
+"""check_lengths.py FFMEDIA [few | all]: every coding of sound in every container, and how many samples come of it.
 
 FFmpeg writes each coding in each container at each rate that it can, and mkvmerge puts what it takes into Matroska. Of each
 file as many samples have to come as FFmpeg's own program decodes: exactly as plain samples (WAV), FLAC, MP3 and Opus, to a
 packet of the coding in the sound track of a film. A result of another length has to say so. Without `all`: files among which
-each coding, container and rate is. Prints a line for each result that is wrong, and how many there were.
+each coding, container and rate is, and those that once had wrong lengths; `few` of them have each coding and each container.
+Prints a line for each result that is wrong, and how many there were.
 """
 import array
 import concurrent.futures
@@ -103,11 +104,15 @@ def sources(coding: str, muxer: str, rate: int) -> list[pathlib.Path]:
     return files
 
 
+def stream(path: pathlib.Path) -> dict[str, str]:
+    """What FFmpeg's program says of the first sound."""
+    return json.loads(run("ffprobe", "-v", "error", "-of", "json", "-select_streams", "a:0", "-show_streams", path))["streams"][0]
+
+
 def decoded(path: pathlib.Path) -> tuple[int, int, int]:
     """The rate, how many samples FFmpeg's program decodes, and how many there are by what the container of ISO media says."""
     # FFmpeg 7's own decoder of Speex returns wideband frames twice as long as they are.
-    coding = run("ffprobe", "-v", "error", "-of", "csv=p=0", "-select_streams", "a:0", "-show_entries", "stream=codec_name", path)
-    decoder = ["-c:a", "libspeex"] if coding.startswith(b"speex") else []
+    decoder = ["-c:a", "libspeex"] if path.name.startswith("libspeex-") else []
     wave = run(*FFMPEG, *decoder, "-i", path, "-map", "0:a:0", "-c:a", "pcm_s16le", "-f", "wav", "-")
     # Written to a pipe, its data has no length.
     (channels, rate), start = struct.unpack_from("<HI", wave, 22), wave.index(b"data", 12) + 8
@@ -115,14 +120,13 @@ def decoded(path: pathlib.Path) -> tuple[int, int, int]:
     if path.suffix not in (".mp4", ".m4a", ".mov", ".3gp"):
         return rate, count, count
     # FFmpeg's program plays to the end of the last packet, though the container may say that it is shorter.
-    said = json.loads(run("ffprobe", "-v", "error", "-of", "json", "-select_streams", "a:0", "-show_streams", path))["streams"][0]
-    cut = round(float(said.get("duration", 0)) * rate)
+    cut = round(float(stream(path).get("duration", 0)) * rate)
     return rate, count, cut if count - 4096 < cut < count else count
 
 
 def before_start(path: pathlib.Path) -> int:
     """How many samples are decoded before the time 0, as Matroska may say. FFmpeg 7 copies this into an MP4, which then begins later."""
-    said = json.loads(run("ffprobe", "-v", "error", "-of", "json", "-select_streams", "a:0", "-show_streams", path))["streams"][0]
+    said = stream(path)
     return int(said.get("initial_padding", 0)) if float(said.get("start_time", 0)) < 0 else 0
 
 
@@ -151,6 +155,17 @@ def others(name: str, number: int) -> list[str]:
         # Their clocks are coarse, and films have times.
         return ["mp4"]
     return [copies[number % len(copies)]] if copies and number % 3 else [["flac"], ["mp3"], ["opus"], ["mp4"], []][number % 5]
+
+
+def with_all_names(places: list[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
+    """Those among which each coding and each container is."""
+    seen: set[str] = set()
+    chosen = []
+    for place in places:
+        if not seen.issuperset(place[:2]):
+            seen.update(place[:2])
+            chosen.append(place)
+    return chosen
 
 
 class Check:
@@ -238,6 +253,7 @@ def main() -> int:
     pairs = [(coding, muxer) for coding in CODINGS for muxer in CONTAINERS if coding in ALONE.get(muxer, CODINGS)]
     known = [(coding, muxer, rate) for coding, muxer in pairs for rate in RATES]
     own = [(coding, *place.split("@")) for coding, places in SAMPLE.items() for place in places.split()]
+    own = with_all_names(own) if "few" in sys.argv[2:] else own
     chosen = known if is_all else [(coding, muxer, int(rate)) for coding, muxer, rate in own]
     check = Check(sys.argv[1])
     wrong, files = 0, 0

@@ -29,6 +29,9 @@ public final class MountChild: Sendable {
     public init(_ description: String) { self.description = description }
   }
 
+  /// Programs of the system come first: another Python in PATH may be a slow wrapper without the modules that are installed.
+  private static let searchPath = "/usr/bin:/bin:" + (ProcessInfo.processInfo.environment["PATH"] ?? "")
+
   /// Starts `words[0]`, searched for in PATH. `environment` is added to the process's own; `channel` becomes its
   /// standard input and output.
   public init(
@@ -37,7 +40,7 @@ public final class MountChild: Sendable {
     name = words.joined(separator: " ")
     output = try MountChild.unnamedFile()
     errors = try MountChild.unnamedFile()
-    let settings = environment.map { "\($0.key)=\($0.value)" }
+    let settings = ["PATH": Self.searchPath].merging(environment) { _, given in given }.map { "\($0.key)=\($0.value)" }
     // env(1) sets the variables, finds the program and executes it.
     pid = try MountChild.spawn(
       ["/usr/bin/env", "--"] + settings + words, input: channel?.input, channel?.output ?? output, errors)
