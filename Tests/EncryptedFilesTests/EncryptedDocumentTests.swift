@@ -68,7 +68,7 @@ import Testing
       var opened = 0
       for (name, bytes) in files.sorted(by: { $0.key < $1.key }) where name != "slow.docx" {
         // Each key of Argon2 takes 64 MiB.
-        for _ in 0..<(name == "whole.odt" ? 12 : 60) {
+        for _ in 0..<(name == "whole.odt" ? 5 : TestExtent.isFull ? 600 : 25) {
           // Most bytes are encrypted: headers are at the start and at the end.
           var mutated = numbers.mutation(of: bytes)
           if mutated.count > 1536 { mutated[numbers.below(1536)] = UInt8(truncatingIfNeeded: numbers.below(256)) }
@@ -77,7 +77,7 @@ import Testing
           if (try? EncryptedReading.plain(mutated)) != nil { opened += 1 }
         }
       }
-      #expect(opened > 100)
+      #expect(opened > 40)
     }
   }
 }

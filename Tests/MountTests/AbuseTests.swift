@@ -21,7 +21,7 @@ import Testing
   @Test func maliciousFilesAffectNoOtherReaders() async throws {
     try await withScratch { scratch in
       let files = Self.corpus("pdf", step: 300) + Self.corpus("image", step: 60)
-      let words = ["abuse.py", "make", scratch.source, TestExtent.isFull ? "10" : "3"] + files
+      let words = ["abuse.py", "make", scratch.source, TestExtent.isFull ? "10" : "1"] + files
       let path = MountScratch.package + "/Tests/Scripts/"
       let made = try await MountChild([MountScratch.python, path + words[0]] + words[1...]).wait(atMost: 300)
       #expect(made.status == 0, "\(made.errors)")
@@ -47,8 +47,11 @@ import Testing
   }
 
   /// Noise, for which the AVIF encoder takes long.
-  private static let noise = """
-    { printf 'P6 3000 2000 255\\n'; head -c 18000000 /dev/urandom; } > $S/noise.ppm
+  private static let noise = noise(width: 3000, height: 2000)
+
+  private static func noise(width: Int, height: Int) -> String {
+    """
+    { printf 'P6 \(width) \(height) 255\\n'; head -c \(3 * width * height) /dev/urandom; } > $S/noise.ppm
     cp $T/../../scripts/sample/harbour.png $S/small.png
     # The only worker, once it has been at work for some hundredths of a second, beyond what starting it takes.
     ticks() { w=$(workers) && cut -d' ' -f14 /proc/$w/stat 2>/dev/null || echo 0; }
@@ -57,6 +60,7 @@ import Testing
     # By a process that lists: another's question has the file made.
     why() { python3 -Ic 'import os, sys; os.listdir("."); print(os.getxattr(sys.argv[1], "user.ffmount." + sys.argv[2]).decode())' "$1" "${2:-error}"; }
     """
+  }
 
   @Test func killedOrStoppedWorkerCausesOneError() async throws {
     try await withScratch { scratch in
@@ -142,7 +146,7 @@ import Testing
         try await withConverter(scratch, environment: full) { mount in
           let said = try await mount.shell(
             """
-            \(Self.noise)
+            \(Self.noise(width: 600, height: 400))
             $T/many_pages.py 1 2000000 > $S/big.pdf
             q='ffmpeg -v error -nostdin -y'; $q -f lavfi -i anoisesrc=d=20:r=44100 $S/s.wav
             $q -f lavfi -i testsrc2=s=320x240:d=6 -f lavfi -i anoisesrc=d=6 $S/f.mkv

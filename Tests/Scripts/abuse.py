@@ -1,4 +1,5 @@
-"""abuse.py make SOURCE MOST [FILE…]: files that are made to hurt, and so many damaged variants of each FILE.
+"""abuse.py make SOURCE MOST [FILE…]: files that are made to hurt, and so many damaged variants of each FILE; if MOST is 1, each
+FILE is whole, cut off or with flipped bits, in turns.
 abuse.py read MOUNT DAEMON SECONDS: everything that can be made of them, which must cost nobody else anything.
 
 Reads every conversion on four threads. Meanwhile lists the folder, reads a plain file, and looks at the memory of the
@@ -31,7 +32,8 @@ def make(folder: str, most: int, files: list[str]) -> None:
         with open(path, "rb") as file:
             content = file.read()
         extension = path.rpartition(".")[2].lower()
-        for variant, changed in enumerate(damaged(content, number, most)):
+        variants = list(enumerate(damaged(content, number, max(most, 3))))
+        for variant, changed in variants[number % 3 :][:1] if most == 1 else variants:
             write(f"{number:04}-{variant}.{extension}", changed)
     write("plain.txt", b"still here\n")
 

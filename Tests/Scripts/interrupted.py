@@ -55,20 +55,33 @@ def rest():
     end = time.monotonic() + LIMIT
     while time.monotonic() < end:
         before = ticks()
-        time.sleep(0.5)
-        if ticks() - before <= 2:
+        time.sleep(0.3)
+        if ticks() - before <= 1:
             return
-    sys.exit("the daemon goes on")
+    sys.exit("the daemon continues to work")
+
+
+def start(before):
+    """Waits until the daemon has worked for some hundredths of a second."""
+    end = time.monotonic() + LIMIT
+    while time.monotonic() < end:
+        if ticks() - before > 8:
+            # All of them have asked by then.
+            time.sleep(0.1)
+            return
+        time.sleep(0.01)
+    sys.exit("the daemon does not begin to work")
 
 
 def interrupt(number, *words):
     """`words` asked by several at a time, then gone."""
+    before = ticks()
     readers = [
         subprocess.Popen(
             [word.format(index) for word in words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         for index in range(number)
     ]
-    time.sleep(0.4)
+    start(before)
     gone = [reader for reader in readers if reader.poll() is not None]
     if gone:
         sys.exit(f"{words}: {len(gone)} of {number} came to an end: status {gone[0].returncode}")

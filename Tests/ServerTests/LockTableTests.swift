@@ -5,7 +5,7 @@ import Testing
 
 /// The locks of WebDAV clients, by their paths and users.
 @Suite struct LockTableTests {
-  private let table = LockTable()
+  private let table = LockTable(most: (paths: 200, onOne: 100))
 
   private func lock(
     _ path: [FileName], isDeep: Bool = false, isExclusive: Bool = true, user: String = "anna", seconds: UInt64? = nil
@@ -76,7 +76,7 @@ import Testing
   @Test func numberOfLocksIsBounded() {
     for _ in 0..<100 { #expect(lock(["a"], isExclusive: false) != nil) }
     #expect(lock(["a"], isExclusive: false) == nil && lock(["b"], isExclusive: false) != nil)
-    for number in 2..<10_000 { _ = lock([FileName("\(number)")]) }
+    for number in 2..<200 { #expect(lock([FileName("\(number)")]) != nil) }
     #expect(lock(["last"]) == nil)
   }
 }

@@ -19,7 +19,8 @@ import Unpacking
     "tree": 25, "tables": 60, "json": 150, "rtf": 150, "queries": 80, "names": 60, "jobs": 2000,
   ]
 
-  @Test(arguments: rounds.keys.sorted(), 0..<2) func mutatedNumberSeedsAreRead(_ name: String, batch: Int) throws {
+  @Test(arguments: rounds.keys.sorted(), 0..<(TestExtent.isFull ? 20 : 1))
+  func mutatedNumberSeedsAreRead(_ name: String, batch: Int) throws {
     let target = try #require(FuzzTarget.named(name))
     var numbers = SeededNumbers(seed: UInt64(batch))
     let seeds = target.seeds()

@@ -50,20 +50,20 @@ struct InflatedSourceTests {
   @Test(arguments: StreamName.all) func anyOffsetIsCorrectBeforeAndAfterAFullPass(_ name: StreamName) throws {
     let stream = try name.stream()
     let source = source(stream, cache: 2 << 20)
-    try checkRandomReads(source, stream.plain, seed: 1, count: 250)
+    try checkRandomReads(source, stream.plain, seed: 1, count: 100)
     #expect(areSame(try source.readThrough(), stream.plain[...]))
-    try checkRandomReads(source, stream.plain, seed: 2, count: 250)
+    try checkRandomReads(source, stream.plain, seed: 2, count: 100)
   }
 
   @Test(arguments: StreamName.all) func anyOffsetIsCorrectWithoutCache(_ name: StreamName) throws {
     let stream = try name.stream()
-    try checkRandomReads(source(stream, cache: 0), stream.plain, seed: 3, count: 60)
+    try checkRandomReads(source(stream, cache: 0), stream.plain, seed: 3, count: 25)
   }
 
   @Test(arguments: StreamName.all) func eightThreadsReadCorrectly(_ name: StreamName) throws {
     let stream = try name.stream()
     let source = source(stream, cache: 3 << 20)
-    try onThreads(8) { try checkRandomReads(source, stream.plain, seed: 10 + UInt64($0), count: 40) }
+    try onThreads(8) { try checkRandomReads(source, stream.plain, seed: 10 + UInt64($0), count: 15) }
   }
 
   @Test(arguments: StreamName.all) func preparedReadsAreCorrect(_ name: StreamName) throws {

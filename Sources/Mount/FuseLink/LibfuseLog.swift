@@ -6,7 +6,6 @@ internal import Locks
 /// The capture of libfuse's log, so that its reasons appear in ffmount's own error messages.
 enum LibfuseLog {
   private static let lastLine = UnfairLock<String?>(nil)
-  private static let printsAll = UnfairLock(false)
 
   /// The last line that libfuse logged.
   static var last: String? { lastLine.withLock { $0 } }

@@ -217,9 +217,6 @@ internal import Synchronization
     body((0..<number.bitWidth / 8).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) })
   }
 
-  /// Makes the kernel forget the cached bytes and attributes of a node. Blocks while some of them are being read.
-  public func invalidateContent(of node: UInt64) { _ = unsafe fuse_lowlevel_notify_inval_inode(raw, node, 0, 0) }
-
   /// Makes the kernel request a node's attributes before it reports them again. Does not block: the kernel takes no
   /// lock that a request could hold.
   public func invalidateAttributes(of node: UInt64) {

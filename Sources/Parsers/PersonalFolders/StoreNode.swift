@@ -15,7 +15,6 @@ public struct StoreNode: Sendable {
   /// The kinds of nodes: the low five bits of their numbers.
   public enum Kind {
     public static let folder: UInt32 = 2
-    public static let searchFolder: UInt32 = 3
     public static let message: UInt32 = 4
     public static let attachment: UInt32 = 5
   }

@@ -32,8 +32,10 @@ final class LockTable: Sendable {
   private let locks = UnfairLock<[[FileName]: [Lock]]>([:])
 
   /// The maximum number of paths with locks, and of locks on one path, which can be shared.
-  private static let most = (paths: 10_000, onOne: 100)
+  private let most: (paths: Int, onOne: Int)
   private static let longest: UInt64 = 3600
+
+  init(most: (paths: Int, onOne: Int) = (paths: 10_000, onOne: 100)) { self.most = most }
 
   /// Sets a lock. Returns `nil` if it conflicts with another one, or there are too many.
   func add(
@@ -46,7 +48,7 @@ final class LockTable: Sendable {
       user: user, seconds: seconds, until: now + seconds * 1_000_000_000)
     return locks.withLock { locks in
       Self.removeEnded(&locks, now)
-      guard locks.count < Self.most.paths, locks[path]?.count ?? 0 < Self.most.onOne else { return nil }
+      guard locks.count < most.paths, locks[path]?.count ?? 0 < most.onOne else { return nil }
       let reach = Reach(path: path, isDeep: isDeep)
       let others = Self.locks(in: locks, touching: reach)
       guard others.allSatisfy({ !$0.isExclusive && !isExclusive }) else { return nil }

@@ -32,9 +32,6 @@ extension Indexing {
         throw Fault(.unsupported, error.reason)
       }
     }
-
-    /// Whether the messages' texts are needed. The query then waits for an index of their words.
-    package var needsWords: Bool { parsed.needsBodies }
   }
 
   /// A matching message.
