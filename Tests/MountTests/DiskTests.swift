@@ -123,6 +123,7 @@ struct DiskTests {
         Self.tree + Self.exFAT + """
           truncate -s 40M f.img; mkfs.vfat -F 16 f.img > /dev/null; mcopy -s -i f.img ../tree/d ::
           mdel -i f.img ::/d/e/numbers ::/d/e/file7; cp f.img live.txt
+          truncate -s 40M g.img; mke2fs -q -t ext2 -d ../tree g.img; debugfs -w -R 'rm /d/e/numbers' g.img 2> /dev/null
           truncate -s 8M x.squashfs
           """
       let made = try await shell(make, scratch.path)
@@ -134,7 +135,7 @@ struct DiskTests {
           cat e.exfat.deleted/deleted-used 2>&1 > /dev/null | grep -o 'Input/output error'
           getfattr --only-values -n user.ffmount.error e.exfat.deleted/deleted-used; echo
           cmp e.exfat.deleted/deleted "$2/deleted.copy" && cat e.exfat.deleted/d/deleted.txt f.img.deleted/d/e/_ile7
-          cmp f.img.deleted/d/e/_umbers "$2/tree/d/e/numbers" && echo same
+          cmp f.img.deleted/d/e/_umbers "$2/tree/d/e/numbers" && cmp g.img.deleted/d/e/numbers "$2/tree/d/e/numbers" && echo same
           for a in state remark; do getfattr --only-values -n user.ffmount.$a e.exfat.deleted/deleted; echo; done
           ls e.exfat.contents | grep -c deleted; stat x.squashfs.deleted live.txt.contents 2>&1 | grep -c 'No such'
           """, scratch)

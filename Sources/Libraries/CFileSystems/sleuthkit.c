@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "calls.h"
 
 #include <dlfcn.h>
@@ -47,7 +48,8 @@ static bool find(void *library, const char *name, void *function) {
 }
 
 bool ffmount_fs_load(const char *name) {
-  void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  // Both libraries have a function ext2fs_open.
+  void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
   if (!library) return false;
   is_loaded = find(library, "tsk_img_open_external", &tsk.img_open_external) &&
               find(library, "tsk_img_close", &tsk.img_close) && find(library, "tsk_fs_open_img", &tsk.fs_open_img) &&
