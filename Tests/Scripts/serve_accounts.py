@@ -103,6 +103,9 @@ def shares():
         same("nothing else", [server.ask(path, cookie).status for path in ("/api/list?path=/ben", "/dav/ben/", "/api/file?path=/../ben/x", "/api/shares")], [404, 404, 400, 403])
         same("nothing is written", server.ask("/dav/new", cookie, method="PUT", body=b"x").status, 403)
         same("no link of a link", server.ask("/api/shares?path=/", cookie, method="POST").status, 403)
+        _, writer = enter(make("/shared", "&rights=write")[1]["address"])
+        same("nor of one that writes", [server.ask("/dav/made", writer, method="PUT", body=b"x").status] + [server.ask("/api/shares?path=/", writer, method=method).status for method in ("POST", "GET")], [201, 403, 403])
+        os.unlink(os.path.join(source, "shared", "made"))
         # One link after another in the same browser.
         _, other = make("/ben", "&rights=read%2Bdrop")
         got = server.ask("/" + other["address"], cookie)
@@ -113,6 +116,9 @@ def shares():
         _, single = make("/shared/" + name)
         _, third = enter(single["address"])
         same("a link to a file", (names(third), single["address"].endswith("#/" + urllib.parse.quote(name)), json.loads(server.ask("/api/session", third).body)["root"]), ([name], True, name))
+        _, packed = enter(make("/anna/pack.zip")[1]["address"])
+        got = server.ask("/dav/pack.zip.contents/packed.txt", packed)
+        same("its views, at any depth", (names(packed, "/pack.zip.contents"), got.status, got.body, server.ask("/dav/own.txt", packed).status), (["packed.txt"], 200, b"packed", 404))
         # Of the folder around it, nothing is told.
         with server.connect() as connection:
             connection.sendall(f"GET /api/events?path=/ HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n{third}\r\n\r\n".encode())
@@ -196,6 +202,7 @@ def shares():
     counts = os.path.getmtime(users + ".opened") > 0
     with Server(program, source, "--no-bonjour", "--users", users, "--token", "long-enough") as server:
         links = json.loads(server.ask("/api/shares", owner).body)["links"]
+        same("rights in a tree that is not writable", json.loads(server.ask("/api/list?path=/", owner).body)["rights"], ["read"])
         same("counted also by the next server", (counts, [link["opened"] for link in links if link["name"] == few["name"]]), (True, [2]))
     with Server(program, source, "--no-bonjour", "--token", "long-enough") as server:
         got = server.ask("/api/shares", owner)
