@@ -322,6 +322,11 @@ def rights(anna, ben, chef):
     got = [ben.ask("/api/restore?item=" + name, method="POST") for name in (item, "x" * len(item))]
     same("another user's restoring", (got[0].status, got[0].body.replace(item.encode(), b"")), (404, got[1].body.replace(b"x" * len(item), b"")))
     same("the trash", [anna.status("/api/list?path=/.trash"), anna.status("/api/restore?item=" + item, method="POST"), content("anna", "copied.txt")], [404, 200, b"x"])
+    write("shared/gone.txt", b"x")
+    gone = json.loads(chef.ask("/api/file?path=/shared/gone.txt", method="DELETE").body)["item"]
+    same("restoring what is only read", [anna.status("/api/restore?item=" + name, method="POST") for name in (gone, "x" * len(gone))], [404, 404])
+    same("its restoring", (chef.status("/api/restore?item=" + gone, method="POST"), content("shared", "gone.txt")), (200, b"x"))
+    os.unlink(os.path.join(source, "shared", "gone.txt"))
     same("the whole tree", [name in chef.names("/") for name in ("anna", "ben", "top.txt", ".trash")], [True] * 4)
 
 
