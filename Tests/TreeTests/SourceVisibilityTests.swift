@@ -1,0 +1,53 @@
+import AllViews
+import Bytes
+import Files
+import Glibc
+import TestSupport
+import Testing
+import Threads
+import Tree
+
+@testable import FindViews
+
+/// The sources that another user of a tree may read, and thus find.
+@Suite(.timeLimit(.minutes(1))) struct SourceVisibilityTests {
+  private static let stranger = Credentials(user: 4001, group: 4001, thread: 0)
+
+  /// Returns whether the stranger may read `path`, with these modes of the folders and files on the way.
+  private func isVisible(_ path: String, _ modes: [FileName: mode_t]) throws -> Bool {
+    let source = try SourceFolder()
+    for name in ["a", "a/b"] as [FileName] { try source.makeFolder(name) }
+    for name in ["file", "a/file", "a/b/file"] as [FileName] { try source.write(name, "text") }
+    try #require(unsafe chmod(source.path, 0o755) == 0)
+    for (name, mode) in modes { try #require(unsafe chmod(source.path + "/" + name.text, mode) == 0) }
+    defer { _ = unsafe chmod(source.path, 0o755) }
+    let root = try RealRoot(
+      Descriptor.open(path: source.path, for: .place), pool: DescriptorPool(capacity: 16), path: source.path)
+    let views = Views(listing: ViewListing(), depth: 4, conversions: nil, memory: MemoryBudget())
+    let tree = try Tree(mirroring: root, views: views, isShared: true)
+    defer { tree.stop() }
+    let visibility = try #require(SourceVisibility(.user(Self.stranger, tree), RealFolder(root: root)))
+    return try visibility.isReadable(Array(path.utf8))
+  }
+
+  @Test func readableSourcesAreVisible() throws {
+    for path in ["file", "a/file", "a/b/file", "a/", "a/b/", ""] { #expect(try isVisible(path, [:]), "\(path)") }
+    #expect(try !isVisible("none", [:]) && !isVisible("a/none", [:]))
+  }
+
+  /// Each folder on the way must be listed and searched, and the source itself be read.
+  @Test(arguments: [0o700, 0o744, 0o711, 0o750] as [mode_t])
+  func foldersThatHideTheirEntriesHideSources(_ mode: mode_t) throws {
+    for path in ["file", "a/file", "a/b/file", "a/", ""] { #expect(try !isVisible(path, [".": mode]), "\(path)") }
+    for path in ["a/file", "a/b/file", "a/", "a/b/"] { #expect(try !isVisible(path, ["a": mode]), "\(path)") }
+    for path in ["a/b/file", "a/b/"] { #expect(try !isVisible(path, ["a/b": mode]), "\(path)") }
+    #expect(try isVisible("file", ["a": mode]) && isVisible("a/file", ["a/b": mode]))
+  }
+
+  @Test(arguments: [0o600, 0o640, 0o711] as [mode_t]) func unreadableFilesAreHidden(_ mode: mode_t) throws {
+    for path in ["file", "a/file", "a/b/file"] {
+      #expect(try !isVisible(path, [FileName(path): mode]), "\(path)")
+    }
+    #expect(try isVisible("a/file", ["file": mode]))
+  }
+}
