@@ -153,6 +153,11 @@ def names(server):
     expect("an exchange", failure(rename2, there("a"), there("b"), 2)[0], errno.EINVAL)
     os.rename(there("a"), there("b"))
     expect("a replaced file", (whole(here("b")), whole(there("b")), os.path.exists(there("a")), os.path.exists(here("a"))), (b"of a", b"of a", False, False))
+    with open(there("unsent"), "wb") as file:
+        file.write(b"not yet")
+        expect("no replacement of what is not sent", (failure(rename2, there("b"), there("unsent"), 1)[0], os.path.exists(here("unsent"))), (errno.EEXIST, False))
+    expect("what is sent later", (whole(here("unsent")), whole(here("b"))), (b"not yet", b"of a"))
+    os.unlink(there("unsent"))
     rename2(there("b"), there("c"), 1)
     expect("a file for a folder", failure(os.rename, there("c"), there("moved"))[0], errno.EISDIR)
     expect("a folder for a file", failure(os.rename, there("moved"), there("c"))[0], errno.ENOTDIR)
