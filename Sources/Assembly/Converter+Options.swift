@@ -16,7 +16,7 @@ extension Converter {
     let missing = isComplete ? [] : missing.filter { !optional.contains($0) }
     if missing.isEmpty { return nil }
     return "\(missing.joinedWithAnd) not found beside ffmount or in ../libexec/ffmount: "
-      + "some conversions are not shown (\(remedy(missing)))"
+      + "some conversions are not shown (\(remedy(PackageCommand.isPackaged ? [reduced] : missing)))"
   }
 
   /// The packages with programs of their own besides `ffmount`, the programs, and the purpose.
@@ -63,7 +63,7 @@ extension Converter {
     let isOwn = packages.contains { $0.hasPrefix("ffmount") }
     if isOwn, PackagedData.folder != nil { return "this download does not have it: use another, or packages" }
     return "install the package\(packages.count > 1 ? "s" : "") \(packages.joinedWithAnd)"
-      + (isOwn ? ", or run scripts/install" : "")
+      + (isOwn && !PackageCommand.isPackaged ? ", or run scripts/install" : "")
   }
 
   /// Returns the conversions. Returns `nil` if no worker program is available. Views that require one are left out in

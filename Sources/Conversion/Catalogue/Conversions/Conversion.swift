@@ -127,6 +127,9 @@ public struct Conversion: Sendable {
     return copy
   }
 
+  /// Returns whether `reducedProgram` implements the conversion for sources of a format.
+  public func isReducible(for source: Format) -> Bool { commonSources.contains(source) }
+
   /// Returns the conversion of the sources for which an available worker program implements it. Returns `nil` if there
   /// are none.
   public func limited(toPrograms isThere: (String) -> Bool) -> Conversion? {

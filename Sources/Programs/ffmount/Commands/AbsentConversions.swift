@@ -46,7 +46,7 @@ enum AbsentConversions {
       let fitting = folders.filter { folder in
         folder.extensions.contains(kind) || format.map { folder.conversion.sources.contains($0) } ?? false
       }
-      return names(of: fitting.map(\.conversion).filter(isAbsent))
+      return names(of: fitting.map(\.conversion).filter(isAbsent), of: format)
     }
     guard let format else { return [] }
     let fitting = all.filter { $0.sources.contains(format) }
@@ -59,7 +59,7 @@ enum AbsentConversions {
           conversion.result.extensions.contains { ".\(view)".hasSuffix(".\(conversion.word).\($0.text)") }
         case .folder, .inView: false
         }
-      })
+      }, of: format)
   }
 
   /// Returns the verbs of the conversions that a view such as `200px.as-jpeg` requests.
@@ -90,8 +90,13 @@ enum AbsentConversions {
 
   private static func isAbsent(_ conversion: Conversion) -> Bool { all.contains { $0.verb == conversion.verb } }
 
-  /// Returns the preferred program of each conversion, without duplicates.
-  private static func names(of conversions: [Conversion]) -> [String] {
-    Set(conversions.compactMap(\.programs.first)).sorted()
+  /// Returns the preferred program of each conversion, without duplicates. For a view of a file of a format, packages
+  /// prefer the program that takes the least space.
+  private static func names(of conversions: [Conversion], of format: Format? = nil) -> [String] {
+    let isReduced = PackageCommand.isPackaged
+    let programs = conversions.map { conversion in
+      isReduced && format.map(conversion.isReducible(for:)) ?? false ? Converter.reduced : conversion.programs.first
+    }
+    return Set(programs.compactMap(\.self)).sorted()
   }
 }

@@ -23,7 +23,12 @@ enum Advice {
     ("damaged=show", "get another copy; to read this one anyway, mount with -o damaged=show"),
     ("memory=", "mount with more memory for names, such as -o memory=2G"),
     ("sandbox=weak", "run 'ffmount doctor' to find the cause; -o sandbox=weak converts with less protection"),
-    ("could not be started", "the converters are missing: \(Converter.remedy())"),
+    (
+      "could not be started",
+      Converter.installed["ffconvert"] ?? Converter.installed[Converter.reduced] == nil
+        ? "the converters are missing: \(Converter.remedy())"
+        : "if ffmount was moved or replaced, unmount and mount again; otherwise run 'ffmount doctor'"
+    ),
     (
       "ended ffmount",
       "report this defect, with the file if possible; unmount and mount again to retry"

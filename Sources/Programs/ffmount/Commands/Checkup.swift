@@ -135,12 +135,13 @@ enum Checkup {
     let lacking = Converter.packages(lackingFor: program)
     let path = OwnPrograms.path(of: program)
     if let path, lacking.isEmpty { return Finding(program, .good, path) }
+    let purpose = program == Converter.layout ? "office documents as PDF, with LibreOffice" : package.purpose
     if path == nil, PackagedData.folder != nil {
-      return Finding(program, .note, "not in this download: for \(package.purpose)")
+      return Finding(program, .note, "not in this download: for \(purpose)")
     }
     if path != nil { return Finding(program, .note, Converter.lack(of: program), lacking: lacking) }
     if isWholeAbsent {
-      return Finding(program, .note, "not installed: for \(package.purpose)", lacking: lacking)
+      return Finding(program, .note, "not installed: for \(purpose)", lacking: lacking)
     }
     if Converter.names.contains(program), !Converter.missing.contains(program) {
       return Finding(program, .note, "missing: another converter is used instead")

@@ -50,8 +50,7 @@ struct DoctorCommand: ParsableCommand {
   /// Installs the packages that findings name, and replaces this process by one that checks again. Returns if they name
   /// none.
   private func install(_ findings: [Finding]) throws {
-    var packages: [String] = []
-    for package in findings.flatMap(\.lacking) where !packages.contains(package) { packages.append(package) }
+    let packages = findings.map(\.lacking).filter { !$0.isEmpty }
     if packages.isEmpty { return }
     try PackageInstallation.install(packages)
     guard let program = OwnPrograms.target(ofLink: "/proc/self/exe") else { return }

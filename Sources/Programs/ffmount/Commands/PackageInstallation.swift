@@ -6,9 +6,13 @@ enum PackageInstallation {
   /// Has apt install packages: as root, or on a terminal by sudo or pkexec. On a terminal, apt shows the sizes and asks.
   /// Blocks until it has ended.
   ///
+  /// - Parameter groups: The packages to install. Packages of a group are useful only together: if no repository has one
+  ///   of them, none is installed.
   /// - Throws: A refusal with the command to type, if apt cannot be run here, or fails.
-  static func install(_ packages: [String]) throws {
-    let (installable, others) = PackageCommand.sorted(packages)
+  static func install(_ groups: [[String]]) throws {
+    let packages = distinct(groups)
+    let others = PackageCommand.sorted(packages).others
+    let installable = distinct(groups.filter { !$0.contains(where: others.contains) })
     if !installable.isEmpty {
       let words = ["install"] + installable
       guard let command = command(words) else {
@@ -24,8 +28,13 @@ enum PackageInstallation {
       }
     }
     guard others.isEmpty else {
-      throw refusal(others, "no repository of this system has them (type: \(remedy(others)))")
+      let rest = packages.filter { !installable.contains($0) }
+      throw refusal(others, "no repository of this system has them (type: \(remedy(rest)))")
     }
+  }
+
+  private static func distinct(_ groups: [[String]]) -> [String] {
+    groups.reduce(into: []) { packages, group in packages += group.filter { !packages.contains($0) } }
   }
 
   /// Returns the command that runs apt-get. Returns `nil` if this user cannot run it.
