@@ -1,10 +1,12 @@
 internal import Glibc
 
 /// A system call that failed.
-package struct SystemError: Error {
+package struct SystemError: Error, CustomStringConvertible {
   package let code: Int32
 
   package init(code: Int32) { self.code = code }
+
+  package var description: String { describe(code) }
 }
 
 /// Returns the description of an errno by strerror(3).
