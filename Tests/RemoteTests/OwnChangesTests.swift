@@ -7,16 +7,20 @@ import Testing
 @Suite struct OwnChangesTests {
   private static func path(_ text: String) -> [UInt8] { Array(text.utf8) }
 
-  @Test func changeConcernsItsFolderAndTheOneAbove() {
+  @Test func changeConcernsItsEntryAndItsFolder() {
     let changes = OwnChanges(in: "/tmp")
-    func isChanged(_ path: String) -> Bool { changes.last(in: Self.path(path), isView: false) > 0 }
-    #expect(changes.latest == 0 && !isChanged("/"))
-    changes.note(in: Self.path("/a/b"))
-    // The folder's own attributes are in the listing of the one above.
-    #expect(["/a/b", "/a"].allSatisfy(isChanged) && !["/", "/a/b/c", "/a/bb"].contains(where: isChanged))
+    func changesEntries(of path: String) -> Bool { changes.last(in: Self.path(path), isView: false) > 0 }
+    func changesItself(_ path: String) -> Bool { changes.last(of: Self.path(path), isView: false) > 0 }
+    #expect(changes.latest == 0 && !changesEntries(of: "/"))
+    changes.note(Self.path("/a/b"))
+    // The folder's own attributes change, too.
+    #expect(["/a/b", "/a"].allSatisfy(changesItself) && !["/", "/a/b/c", "/a/bb"].contains(where: changesItself))
+    #expect(changesEntries(of: "/a") && !["/", "/a/b", "/a/bb"].contains(where: changesEntries(of:)))
     #expect(changes.last(in: Self.path("/x"), isView: true) == changes.latest && changes.latest > 0)
-    changes.note(in: Self.path("/c"))
-    #expect(["/c", "/"].allSatisfy(isChanged) && changes.last(in: Self.path("/a"), isView: false) <= changes.latest)
+    changes.note(Self.path("/c"))
+    #expect(changesEntries(of: "/") && changes.last(in: Self.path("/a"), isView: false) <= changes.latest)
+    changes.noteRenamedFolder()
+    #expect(["/x", "/x/y"].allSatisfy(changesEntries(of:)) && ["/x", "/x/y"].allSatisfy(changesItself))
   }
 
   @Test(arguments: [("/", "/"), ("/a", "/"), ("/a/b", "/a"), ("/a/b/c", "/a/b"), ("", "/")])
