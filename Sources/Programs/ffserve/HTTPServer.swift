@@ -46,6 +46,8 @@ struct HTTPServer {
     let source = try ShownSource(options.source)
     let mountOptions = try MountOptions(options.options)
     try mountOptions.checkUse(.served)
+    try mountOptions.checkWriting()
+    let changeLog = try options.log.map { try ChangeLog($0) }
     mountOptions.passwordFile?.log(by: { [logger] line in logger.warning("\(line)") })
     let cacheFolder = CacheFolder.path()
     let index = Index(folder: cacheFolder)
@@ -74,7 +76,7 @@ struct HTTPServer {
       tree, root, of: source, access, users, EventStreams(on: group.next()), behind: proxies, at: options.prefix, bench,
       long: longBench,
       connections: connections,
-      hasTrash: !options.noTrash, showsIndex: options.index, changeLog: options.log.map { ChangeLog($0) }, log: log)
+      hasTrash: !options.noTrash, showsIndex: options.index, changeLog: changeLog, log: log)
     site.streams.begin(site)
     let listening = try listen(group, site, certificates)
     group.next().scheduleRepeatedTask(initialDelay: Self.tidyTime, delay: Self.tidyTime) { _ in

@@ -1,3 +1,4 @@
+import Assembly
 import Bytes
 import Files
 import Glibc
@@ -8,7 +9,19 @@ import NIOHTTP1
 struct ChangeLog: Sendable {
   private let path: String
 
-  init(_ path: String) { self.path = path }
+  /// Throws a refusal if the file cannot be written.
+  init(_ path: String) throws {
+    self.path = path
+    if file() == nil {
+      throw Refusal(.usage, "--log \(path): \(describe(errno)) (check the path and its permissions)")
+    }
+  }
+
+  /// Opens the file, and creates it if it does not exist. Returns `nil` with `errno` set if that fails.
+  private func file() -> Descriptor? {
+    let raw = unsafe open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0o600)
+    return raw >= 0 ? Descriptor(owning: raw) : nil
+  }
 
   /// Appends a line: the time, the client's address, the account, the method, the path, a destination, and the status. The
   /// file is opened each time, so that it can be moved away. Blocks.
@@ -21,9 +34,7 @@ struct ChangeLog: Sendable {
     if let destination = request.header("destination") { words += ["->", Self.plain(destination)] }
     words.append(outcome)
     let line = Array((words.joined(separator: " ") + "\n").utf8)
-    let raw = unsafe open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0o600)
-    guard raw >= 0 else { throw Fault(.system(errno)) }
-    let file = Descriptor(owning: raw)
+    guard let file = file() else { throw Fault(.system(errno)) }
     // One call, so that lines of several servers do not mix.
     guard unsafe write(file.raw, line, line.count) == line.count else { throw Fault(.system(errno)) }
   }
