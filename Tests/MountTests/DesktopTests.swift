@@ -93,7 +93,7 @@ struct DesktopTests {
         # A terminal shows messages itself.
         rm -f asked; script -qec "'$1' open 'source/<b>a.txt'" /dev/null > /dev/null; ls asked
         XDG_CURRENT_DESKTOP=KDE; cp bin/zenity bin/kdialog; "$1" open 'source/<b>a.txt'; cat asked
-        rm asked; head -c 40 source/a.zip > source/cut.zip; "$1" open --print source/cut.zip; echo "status $?"; cat asked
+        rm asked; head -c 60 source/a.zip > source/cut.zip; "$1" open --print source/cut.zip; echo "status $?"; cat asked
         "$1" -u run/ffmount/cut.zip
         """, scratch)
       let sentence = "cannot show \(scratch.source)/<b>a.txt: it has no view that is a folder"
