@@ -23,7 +23,7 @@ import Testing
     _ kinds: String = "", _ body: (MountProcess, MountScratch) async throws -> Void
   ) async throws {
     try await withScratch { scratch in
-      _ = try await script("make_compressible.py", scratch.source, kinds)
+      try await scratch.make("make_compressible.py", kinds)
       let environment = ["XDG_CACHE_HOME": scratch.path + "/cache", "TMPDIR": scratch.path]
       try await withMount(scratch, environment: environment) { mount in try await body(mount, scratch) }
     }
@@ -191,7 +191,7 @@ import Testing
 
   @Test func compressedBytesAndRemarksAreStableAcrossMounts() async throws {
     try await withScratch { scratch in
-      _ = try await script("make_compressible.py", scratch.source)
+      try await scratch.make("make_compressible.py")
       for cache in ["one", "one", "other"] {
         let environment = ["XDG_CACHE_HOME": "\(scratch.path)/\(cache)", "TMPDIR": scratch.path]
         try await withMount(scratch, environment: environment) { mount in
@@ -209,7 +209,7 @@ import Testing
 
   @Test func namesIgnoreCaseAndRealFilesTakePrecedence() async throws {
     try await withScratch { scratch in
-      _ = try await script("make_compressible.py", scratch.source)
+      try await scratch.make("make_compressible.py")
       let prepare = """
         cd "$1"; mkdir all; cp form.pdf all/a.PDF; cp form.pdf all/b.pdf; cp twice.pdf all/b.PDF; echo mine > all/c.compressed.pdf
         cp form.pdf all/c.pdf; cp form.pdf all/d.72dpi.pdf; cp form.pdf all/e; rm *.pdf

@@ -15,8 +15,7 @@ import Testing
   private func withDocuments(_ body: (MountScratch) async throws -> Void) async throws {
     try await withScratch { scratch in
       // The number of rounds is that of a debug build's patience.
-      let made = try await script("make_encrypted_office.py", scratch.source, Self.password, "2000")
-      try #require(made.status == 0, "\(made.errors)")
+      try await scratch.make("make_encrypted_office.py", Self.password, "2000")
       _ = try await shell(
         "cd \"$1\"; printf 'wrong\\n%s\\n' \"$2\" > passwords; printf 'wrong\\n' > wrong; chmod 600 passwords wrong",
         scratch.path, Self.password)

@@ -9,8 +9,7 @@ import Testing
   /// Makes the archives, and a password file in which another password comes first.
   private func withArchives(_ body: (MountScratch) async throws -> Void) async throws {
     try await withScratch { scratch in
-      let made = try await script("make_encrypted_rar.py", scratch.source, Self.password, "10")
-      try #require(made.status == 0, "\(made.errors)")
+      try await scratch.make("make_encrypted_rar.py", Self.password, "10")
       _ = try await shell(
         "cd \"$1\"; printf 'wrong\\n%s\\n' \"$2\" > passwords; chmod 600 passwords", scratch.path, Self.password)
       try await body(scratch)

@@ -10,7 +10,7 @@ private let hasLanguages = ["eng", "osd"].allSatisfy {
 struct ScanTests {
   private func withPhotos(_ body: (MountProcess, MountScratch) async throws -> Void) async throws {
     try await withScratch { scratch in
-      try await script("make_photos.py", scratch.source)
+      try await scratch.make("make_photos.py")
       try await withConverter(scratch, "workers=2,ocr=eng") { mount in try await body(mount, scratch) }
     }
   }

@@ -61,7 +61,6 @@ def inode(handle):
 def forget():
     """Has the kernel forget what nobody has open, and waits until ffmount has been told."""
     for _ in range(3):
-        os.sync()
         with open("/proc/sys/vm/drop_caches", "w") as file:
             file.write("2")
         time.sleep(0.1)

@@ -35,6 +35,12 @@ public struct MountScratch: Sendable {
     for name in ["source", "mnt"] { _ = unsafe mkdir("\(path)/\(name)", 0o755) }
   }
 
+  /// A folder below another one's SOURCE, with a SOURCE of its own, for a mount that several examples share.
+  public init(_ name: String, in other: MountScratch) {
+    path = "\(other.source)/\(name)"
+    for folder in [path, path + "/source"] { _ = unsafe mkdir(folder, 0o755) }
+  }
+
   public var source: String { path + "/source" }
   public var mountpoint: String { path + "/mnt" }
 
