@@ -68,7 +68,7 @@ extension CommandTests {
     Refusal("a name of two lines", ["T/no\nthing", "M"], 66, "thing: No such file"),
     Refusal("an empty source", ["", "M"], 66, "cannot show '': No such file"),
     Refusal("an empty mountpoint", ["S", ""], 73, "the path is empty"),
-    Refusal("an address of another kind", ["ftp://h", "M"], 66, "http://HOST:PORT"),
+    Refusal("an address of another kind", ["ftp://h", "M"], 66, "an address begins with http://"),
     Refusal("an address without http", ["h:4200", "M"], 66, "give http://h:4200"),
     Refusal("a port that is no number", ["http://h:x", "M"], 64, "'h:x' is not a host and port"),
     Refusal("a quoted home", ["~/x", "M"], 66, "without quotation marks"),

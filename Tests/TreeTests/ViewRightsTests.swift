@@ -21,7 +21,8 @@ import Testing
   /// A new view must be entered here with its sources. A view with several sources takes its rights from
   /// `CommonRights`.
   private static let table: [String: Sources] = [
-    "ContentsView": .oneFileOrItsParts, "MessagesView": .oneFile, "MailViewsView": .oneFile, "MessageView": .oneFile,
+    "ContentsView": .oneFileOrItsParts, "DeletedView": .oneFile, "MessagesView": .oneFile, "MailViewsView": .oneFile,
+    "MessageView": .oneFile,
     "TableView": .oneFile, "PagesView": .oneFile, "CompressedView": .oneFile, "RenditionView": .oneFile,
     "WholeView": .oneFile, "FolderDocumentView": .manyFiles, "ScannedFolderView": .oneFile, "TilesView": .oneFile,
     "SheetsView": .oneFile, "FolderMessagesView": .manyFiles, "FolderMailView": .manyFiles,
@@ -91,6 +92,7 @@ import Testing
     switch "\(type(of: view))" {
     case "TableView": view.name == "as-csv" ? ["x.vcf", "y.vcard"] : ["x.csv", "y.tsv"]
     case "CompressedView": ["x.pdf"]
+    case "DeletedView": ["x.ntfs"]
     case "WholeView":
       [
         ["x.pdf", "x.png", "x.mp3"].first { name in

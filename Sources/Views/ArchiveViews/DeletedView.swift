@@ -14,6 +14,7 @@ package struct DeletedView: FolderView {
   private let archives: Archives
 
   package static let suffix: StaticString = ".deleted"
+  private static let extensions: Set<FileExtension> = ["ntfs", "fat", "exfat", "ext2", "ext3", "ext4"]
 
   package var descriptions: [ViewDescription] {
     [
@@ -33,7 +34,8 @@ package struct DeletedView: FolderView {
   package func item(of source: Source, _ request: ViewRequest, _ blocking: BlockingMode) throws(Fault) -> LookupResult?
   {
     if source.item.knownHead != nil { return nil }
-    if !source.isConcealed {
+    // A file that is named as an image of one of these has the view without a check.
+    if !source.isConcealed, source.name.fileExtension.map({ !Self.extensions.contains($0) }) ?? true {
       if blocking == .immediate { throw .later }
       let bytes = try source.open(.recognition, blocking).available
       guard let format = try ListedFormat.disk(bytes, blocking), format.hasDeletedFiles else { return nil }
