@@ -84,7 +84,10 @@ extension Tree {
     let (node, real) = try realFolder(folder)
     guard let held = file.held else { throw .unchangeable() }
     try real.place.withDescriptor { (place) throws(Fault) in try FolderChanges.link(held.raw, to: name, in: place) }
-    forget(try entry(made: name, in: node, real).node, 1)
+    do throws(Fault) { forget(try entry(made: name, in: node, real).node, 1) } catch {
+      // Another process has already removed it again.
+      guard error.isAboutName else { throw error }
+    }
   }
 
   public func makeFolder(
