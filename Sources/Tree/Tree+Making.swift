@@ -32,7 +32,10 @@ extension Tree {
   ) throws(Fault) -> (Entry, OpenFile) {
     if let place = try distantFolder(folder, for: maker.caller, blocking) {
       let staged: any StagedFile
-      do throws(Fault) { staged = try place.folder.makeFile(name, isExclusive: flags & O_EXCL != 0) } catch {
+      let isExecutable = permissions & ~maker.umask & 0o100 != 0
+      do throws(Fault) {
+        staged = try place.folder.makeFile(name, isExclusive: flags & O_EXCL != 0, isExecutable: isExecutable)
+      } catch {
         throw error.kind == .system(EEXIST) && flags & O_EXCL == 0 ? .stale : error
       }
       let entry = try entry(made: name, in: place)
@@ -111,7 +114,8 @@ extension Tree {
     let type = mode & UInt32(S_IFMT) == 0 ? UInt32(S_IFREG) : mode & UInt32(S_IFMT)
     if let place = try distantFolder(folder, for: maker.caller, blocking) {
       guard type == UInt32(S_IFREG) else { throw .onlyHere }
-      _ = try place.folder.makeFile(name, isExclusive: true)
+      _ = try place.folder.makeFile(
+        name, isExclusive: true, isExecutable: UInt16(mode & 0o777) & ~maker.umask & 0o100 != 0)
       return try entry(made: name, in: place)
     }
     return try make(name, in: folder, by: maker, Likeness(type: type, size: 0)) { (real, place) throws(Fault) in

@@ -9,6 +9,7 @@ import random
 import shutil
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import threading
@@ -223,6 +224,27 @@ def shared_names():
     space, own = os.statvfs(mnt), os.statvfs(source)
     sizes = [round(part.f_bavail * part.f_frsize / (100 << 20)) for part in (space, own)]
     expect("the free space", abs(sizes[0] - sizes[1]) <= 1 and space.f_blocks > 0, True)
+    # Programs stay programs.
+    mode = lambda path: stat.S_IMODE(os.stat(path).st_mode) & 0o111
+    for name, make in {"made": lambda path: os.close(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_EXCL, 0o755)),
+                       "copied": lambda path: shutil.copy2("/bin/true", path), "changed": lambda path: (write(path, b"#!/bin/sh\n"), os.chmod(path, 0o755))}.items():
+        make(there(name))
+        states = [mode(there(name))]
+        os.rename(there(name), there("program"))
+        states.append(mode(there("program")))
+        time.sleep(0.7)
+        states += [mode(there("program")), mode(here("program"))]
+        write(there("program"), b"#!/bin/sh\nexit 0\n")
+        states.append(mode(here("program")))
+        expect(f"{name}: a program", states, [0o111] * 5)
+        run(there("program"))
+        os.chmod(there("program"), 0o644)
+        expect("no program", [mode(there("program")), mode(here("program"))], [0, 0])
+        os.unlink(there("program"))
+    file = os.open(there("nameless"), os.O_CREAT | os.O_RDWR)
+    os.unlink(there("nameless"))
+    expect("a file without a name", failure(os.fchmod, file, 0o755)[0], 0)
+    os.close(file)
     # An empty file is an old one, too, when what is known of it has expired.
     for flags in (os.O_TRUNC, os.O_APPEND, 0):
         write(there("hollow"), b"")

@@ -56,6 +56,14 @@ extension FileTree {
     _ = try tree.change(place.node, changes, of: nil, for: nil)
   }
 
+  /// Sets whether a real file can be executed by the users that may read it. Blocks.
+  package func setExecutable(_ isExecutable: Bool, of place: ResolvedPath) throws(Fault) {
+    let permissions = try place.attributes(.blocking).permissions
+    var changes = Tree.AttributeChanges()
+    changes.permissions = isExecutable ? permissions | (permissions & 0o444) >> 2 : permissions & ~0o111
+    _ = try tree.change(place.node, changes, of: nil, for: nil)
+  }
+
   // MARK: Extended attributes
 
   /// Returns the names of the extended attributes, such as `user.comment`.

@@ -80,6 +80,17 @@ package struct JSONReader {
     return value.map { isNegative ? -$0 : $0 }
   }
 
+  /// Reads a value. Returns whether it is `true`.
+  package mutating func isTrue() throws(Fault) -> Bool {
+    skipBlanks()
+    guard byte == UInt8(ascii: "t") else {
+      try skip()
+      return false
+    }
+    try word("true")
+    return true
+  }
+
   /// Skips a value of any kind.
   package mutating func skip() throws(Fault) {
     skipBlanks()

@@ -21,6 +21,8 @@ package struct ServerItem: Sendable, Equatable {
   package var kind = Kind.file
   package var size = Size.exact(0)
   package var modified = Timestamp(seconds: 0)
+  /// Whether a file is a program, by its permissions.
+  package var isExecutable = false
   /// The entity tag of a file's bytes, without the mark of a weak one. Nil if it is not known.
   package var tag: String?
   /// The view of the item. Nil for most items.
@@ -75,6 +77,7 @@ package struct ServerItem: Sendable, Equatable {
     var item = ServerItem()
     item.modified = raw.modified.flatMap(ISOTime.timestamp) ?? item.modified
     item.view = raw.view
+    item.isExecutable = raw.isExecutable && raw.view == nil
     if !isRoot {
       guard let name = raw.ownName, isName(name) else { return nil }
       item.name = FileName(name)
@@ -139,6 +142,7 @@ private struct Members {
   var size: Int64?
   var estimate: Int64?
   var modified: [UInt8]?
+  var isExecutable = false
   var view: String?
   var link: [UInt8]?
   var encodedLink: [UInt8]?
@@ -166,6 +170,7 @@ private struct Members {
     case "size": size = try reader.number()
     case "estimate": estimate = try reader.number()
     case "modified": modified = try reader.text()
+    case "executable": isExecutable = try reader.isTrue()
     case "view": view = try reader.string(atMost: 64)
     case "link": link = try reader.text()
     case "encodedLink": encodedLink = try reader.text()

@@ -14,7 +14,7 @@ public protocol DistantItem: Item {
 
   /// Creates a file. Unless `isExclusive`, it does not exist on the other machine before its bytes are sent. Throws
   /// EEXIST if the name exists.
-  func makeFile(_ name: FileName, isExclusive: Bool) throws(Fault) -> any StagedFile
+  func makeFile(_ name: FileName, isExclusive: Bool, isExecutable: Bool) throws(Fault) -> any StagedFile
 
   func makeFolder(_ name: FileName) throws(Fault)
 
@@ -28,6 +28,9 @@ public protocol DistantItem: Item {
   func named(_ name: FileName, in folder: any DistantItem) -> any DistantItem
 
   func setModified(_ time: Timestamp) throws(Fault)
+
+  /// Sets whether the file can be executed.
+  func setExecutable(_ isExecutable: Bool) throws(Fault)
 }
 
 /// A local copy of a distant file, which all its open files share. Its bytes are sent as a whole.
@@ -43,6 +46,10 @@ public protocol StagedFile: AnyObject, Sendable {
 
   /// Sets the modification time, which is sent with the bytes. Returns `false` if no bytes are waiting to be sent.
   func setModified(_ time: Timestamp) -> Bool
+
+  /// Sets whether the file can be executed, which is sent after the bytes. Returns `false` if no bytes are waiting to be
+  /// sent.
+  func setExecutable(_ isExecutable: Bool) -> Bool
 
   /// Whether there is anything to send.
   var mustSend: Bool { get }

@@ -85,8 +85,8 @@ extension Tree {
     for node in nodes.nodes(below: moved).sorted(by: { $0.way.count < $1.way.count }) { node.followParent() }
   }
 
-  /// Changes attributes. Permissions stay as they are: programs such as rsync(1) give up if they cannot set them. Throws
-  /// EPERM for another owner, and for set-ID bits.
+  /// Changes attributes. Of the permissions only that of the owner to execute a file is kept: programs such as rsync(1)
+  /// give up if they cannot set them. Throws EPERM for another owner, and for set-ID bits.
   func change(
     _ node: Node, _ item: any DistantItem, _ changes: AttributeChanges, of file: OpenFile?, for caller: Credentials?,
     _ blocking: BlockingMode
@@ -99,6 +99,16 @@ extension Tree {
       let present = overrides.applied(to: node.shown(try item.attributes(blocking)))
       guard changes.owner ?? present.owner == present.owner, changes.group ?? present.group == present.group else {
         throw Self.ofServer
+      }
+    }
+    if let bits = changes.permissions, item.kind == .file {
+      let isExecutable = bits & 0o100 != 0
+      // An open file may have lost its name.
+      let present = try unlessDelayed { () throws(Fault) in try item.attributes(blocking) }
+      if let present, (present.permissions & 0o100 != 0) != isExecutable,
+        !((file?.held?.staged ?? item.staged)?.setExecutable(isExecutable) ?? false)
+      {
+        try item.setExecutable(isExecutable)
       }
     }
     if let size = changes.size {
@@ -125,7 +135,7 @@ extension Tree {
       return (overrides.applied(to: node.shown(try item.attributes(blocking))), lifetime(node))
     } catch {
       // A file that has lost its name has only the attributes of its copy.
-      guard error.isAboutName, let held = file?.held else { throw error }
+      guard error.isAboutName, let held = file?.held ?? node.opened.held else { throw error }
       return (overrides.applied(to: Attributes(try held.status(), inode: node.inode)), 0)
     }
   }

@@ -129,7 +129,8 @@ final class RemoteItem: Item {
     if isEstimate, let opened = (knownRecord ?? server.files[path])?.opened, agrees(opened) {
       (size, isEstimate) = (opened.size, false)
     }
-    let permissions: UInt16 = kind == .folder ? 0o755 : kind == .link ? 0o777 : 0o644
+    let permissions: UInt16 =
+      kind == .folder || kind == .file && item.isExecutable ? 0o755 : kind == .link ? 0o777 : 0o644
     var attributes = Attributes(
       inode: inode, kind: kind, permissions: permissions, links: 1, owner: geteuid(), group: getegid(), size: size,
       allocated: (size + 511) / 512, accessed: item.modified, modified: item.modified, changed: item.changed)

@@ -35,15 +35,16 @@ extension RemoteItem: DistantItem {
     if !truncating { try RemoteBytes(record, opened).copy(to: file) }
     let now = try folder?.item(told.name, .blocking) ?? told
     return changes.stage(
-      StagedCopy(file, at: path, server, tag: tag, modified: now.modified), at: path)
+      StagedCopy(file, at: path, server, tag: tag, modified: now.modified, isExecutable: now.isExecutable), at: path)
   }
 
-  func makeFile(_ name: FileName, isExclusive: Bool) throws(Fault) -> any StagedFile {
+  func makeFile(_ name: FileName, isExclusive: Bool, isExecutable: Bool) throws(Fault) -> any StagedFile {
     let (changes, path) = (try changes(), try changeableEntries().path(of: name))
     if changes.staged(path) != nil { throw Fault(.system(EEXIST)) }
     let file = try TemporaryFile(in: changes.spoolFolder)
     let tag = isExclusive ? try server.create(path, HTTPExchange.Upload(file: file, size: 0)) : nil
     let copy = StagedCopy(file, at: path, server, tag: tag, isReserved: isExclusive)
+    if isExecutable { _ = copy.setExecutable(true) }
     guard changes.stage(copy, at: path) === copy else { throw Fault(.system(EEXIST)) }
     changes.note(path)
     return copy
@@ -118,5 +119,12 @@ extension RemoteItem: DistantItem {
     let now = staged == nil ? folder?.known(told.name) : nil
     let tag = try server.setModified(time, of: path, now, ifTagged: staged?.tag)
     staged?.note(modified: time.inMilliseconds, tag: tag)
+  }
+
+  func setExecutable(_ isExecutable: Bool) throws(Fault) {
+    let staged = try changes().staged(path)
+    let now = staged == nil ? folder?.known(told.name) : nil
+    let tag = try server.setExecutable(isExecutable, of: path, now, ifTagged: staged?.tag)
+    staged?.note(isExecutable: isExecutable, tag: tag)
   }
 }

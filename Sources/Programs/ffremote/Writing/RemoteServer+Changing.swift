@@ -56,7 +56,8 @@ extension RemoteServer {
   /// - Parameter tag: the entity tag of the version that is replaced. Nil if the file does not exist. Throws ESTALE if
   ///   the file on the server is another one.
   func put(
-    _ path: [UInt8], _ upload: HTTPExchange.Upload, over tag: String?, modified: Timestamp?, isReservation: Bool = false
+    _ path: [UInt8], _ upload: HTTPExchange.Upload, over tag: String?, modified: Timestamp?, isExecutable: Bool = false,
+    isReservation: Bool = false
   ) throws(Fault) -> String? {
     var headers =
       [tag.map { "If-Match: \($0)" } ?? "If-None-Match: *"] + (modified.map { ["X-OC-Mtime: \($0.decimal)"] } ?? [])
@@ -71,7 +72,7 @@ extension RemoteServer {
       answer = try resumed(upload, to: path, replacing: tag != nil, headers)
     }
     let isStored = [201, 204].contains(answer.head.status)
-    noteChange(of: path, now: isStored ? modified.map { Self.item(upload.size, $0) } : nil)
+    noteChange(of: path, now: isStored ? modified.map { Self.item(upload.size, $0, isExecutable) } : nil)
     switch answer.head.status {
     case 201, 204: return answer.head.tag
     case 412, 404:
@@ -86,9 +87,9 @@ extension RemoteServer {
   }
 
   /// Returns a file as an entry without a name.
-  private static func item(_ size: Int64, _ modified: Timestamp) -> ServerItem {
+  private static func item(_ size: Int64, _ modified: Timestamp, _ isExecutable: Bool) -> ServerItem {
     var item = ServerItem()
-    (item.size, item.modified) = (.exact(size), modified.inMilliseconds)
+    (item.size, item.modified, item.isExecutable) = (.exact(size), modified.inMilliseconds, isExecutable)
     return item
   }
 
@@ -236,18 +237,40 @@ extension RemoteServer {
   func setModified(
     _ time: Timestamp, of path: [UInt8], _ item: ServerItem?, ifTagged tag: String?
   ) throws(Fault) -> String? {
+    var now = item
+    now?.modified = time.inMilliseconds
+    return try set("modified", to: time.decimal, of: path, now, ifTagged: tag)
+  }
+
+  /// Sets whether a file can be executed. Returns its entity tag, which depends on it.
+  ///
+  /// - Parameter item: the item before. Nil if it is not known.
+  func setExecutable(
+    _ isExecutable: Bool, of path: [UInt8], _ item: ServerItem?, ifTagged tag: String?
+  ) throws(Fault) -> String? {
+    var now = item
+    now?.isExecutable = isExecutable
+    return try set("executable", to: isExecutable ? "T" : "F", of: path, now, ifTagged: tag)
+  }
+
+  /// Sets a property.
+  ///
+  /// - Parameter item: the item afterwards. Nil if it is not known.
+  private func set(
+    _ name: String, to value: String, of path: [UInt8], _ item: ServerItem?, ifTagged tag: String?
+  ) throws(Fault) -> String? {
     var exchange = exchange("PROPPATCH", path, tag.map { ["If-Match: \($0)"] } ?? [])
     exchange.content =
       "<?xml version=\"1.0\"?><D:propertyupdate xmlns:D=\"DAV:\"><D:set><D:prop>"
-      + "<modified xmlns=\"urn:ffmount\">\(time.decimal)</modified></D:prop></D:set></D:propertyupdate>"
+      + "<\(name) xmlns=\"urn:ffmount\">\(value)</\(name)></D:prop></D:set></D:propertyupdate>"
     exchange.headers.append("Content-Type: application/xml")
     let answer = try answer(exchange)
     let isSet = answer.head.status == 207 && String(decoding: answer.body, as: UTF8.self).contains(" 200 OK")
-    var now = isSet ? item : nil
-    now?.modified = time.inMilliseconds
-    noteChange(of: path, now: now)
+    noteChange(of: path, now: isSet ? item : nil)
     guard answer.head.status == 207 else { throw refusal(answer, conflict: ESTALE) }
-    guard isSet else { throw Fault(.system(EPERM), "the server \(address.text) does not set the time of the file") }
+    guard isSet else {
+      throw Fault(.system(EPERM), "the server \(address.text) does not set the property \(name) of the file")
+    }
     return answer.head.tag
   }
 

@@ -23,6 +23,9 @@ final class StagedCopy: StagedFile {
     var hasFailed = false
     /// The modification time. Nil for that of the copy.
     var modified: Timestamp?
+    /// Whether the file can be executed, and whether the server has to be told.
+    var isExecutable = false
+    var mustSetExecutable = false
     var openCount = 0
   }
 
@@ -38,11 +41,11 @@ final class StagedCopy: StagedFile {
   ///   - isReserved: whether `tag` is that of an empty file that was created for this.
   init(
     _ file: TemporaryFile, at path: [UInt8], _ server: RemoteServer, tag: String?, modified: Timestamp? = nil,
-    isReserved: Bool = false
+    isExecutable: Bool = false, isReserved: Bool = false
   ) {
     (self.file, self.server) = (file, server)
     var first = State(path: path, tag: tag)
-    (first.modified, first.isReserved) = (modified, isReserved)
+    (first.modified, first.isExecutable, first.isReserved) = (modified, isExecutable, isReserved)
     // An empty file is sent, too.
     if tag == nil || isReserved { first.changes = 1 }
     state = UnfairLock(first)
@@ -58,7 +61,8 @@ final class StagedCopy: StagedFile {
     let status = try status()
     var item = ServerItem()
     (item.name, item.size) = (name, .exact(status.size))
-    item.modified = state.withLock { $0.modified } ?? status.modified.inMilliseconds
+    let (modified, isExecutable) = state.withLock { ($0.modified, $0.isExecutable) }
+    (item.modified, item.isExecutable) = (modified ?? status.modified.inMilliseconds, isExecutable)
     return item
   }
 
@@ -88,6 +92,14 @@ final class StagedCopy: StagedFile {
   func note(modified: Timestamp, tag: String?) {
     state.withLock { state in
       state.modified = modified
+      if let tag { state.tag = tag }
+    }
+  }
+
+  /// Records whether the server's file can be executed, and its version after that.
+  func note(isExecutable: Bool, tag: String?) {
+    state.withLock { state in
+      state.isExecutable = isExecutable
       if let tag { state.tag = tag }
     }
   }
@@ -141,6 +153,15 @@ final class StagedCopy: StagedFile {
     }
   }
 
+  func setExecutable(_ isExecutable: Bool) -> Bool {
+    state.withLock { state in
+      if state.isRemoved { return true }
+      guard state.changes != state.sent else { return false }
+      (state.isExecutable, state.mustSetExecutable) = (isExecutable, true)
+      return true
+    }
+  }
+
   var mustSend: Bool { state.withLock { !$0.isRemoved && $0.changes != $0.sent } }
 
   func send() throws(Fault) {
@@ -152,8 +173,21 @@ final class StagedCopy: StagedFile {
     let modified = before.modified ?? status.modified.inMilliseconds
     let record = FileRecord.of(before.path, server)
     do throws(Fault) {
-      let tag = try server.put(
-        before.path, HTTPExchange.Upload(file: file, size: status.size), over: before.tag, modified: modified)
+      var tag = try server.put(
+        before.path, HTTPExchange.Upload(file: file, size: status.size), over: before.tag, modified: modified,
+        isExecutable: before.isExecutable)
+      if before.mustSetExecutable {
+        state.withLock { $0.tag = tag }
+        let item = server.changes?.made(before.path)
+        do throws(Fault) {
+          tag = try server.setExecutable(before.isExecutable, of: before.path, item, ifTagged: tag)
+          state.withLock { $0.mustSetExecutable = $0.isExecutable != before.isExecutable }
+        } catch {
+          // An account that may only add files.
+          guard error.kind == .system(EACCES) || error.kind == .system(EPERM) else { throw error }
+          state.withLock { ($0.isExecutable, $0.mustSetExecutable) = (false, false) }
+        }
+      }
       state.withLock { state in
         (state.tag, state.sent, state.isReserved, state.hasFailed) = (tag, before.changes, false, false)
         if state.changes == before.changes, state.modified == nil { state.modified = modified }

@@ -112,6 +112,7 @@ extension API {
     answer.add("encodedLink", link?.encoded)
     answer.add("linkModified", link?.modified)
     answer.add("special", Self.special(own.attributes.kind))
+    answer.add("executable", provenance == nil && attributes.isProgram ? .bool(true) : nil)
     let most = request.query.text("bytes").flatMap { Int64($0) } ?? -1
     guard kind == .file, link == nil, !attributes.isPreliminary, attributes.size <= min(most, Self.mostContent) else {
       return (answer, 0)
@@ -135,6 +136,11 @@ extension API {
       return Int64(bytes.count) == source.size ? (tag, bytes) : nil
     }
   }
+}
+
+extension Attributes {
+  /// Whether the item is a file that its owner may execute.
+  var isProgram: Bool { kind == .file && permissions & 0o100 != 0 }
 }
 
 extension ItemKind {

@@ -77,6 +77,7 @@ struct ListText {
       if let encoded = link.encoded { add("encodedLink", encoded) }
     }
     if let special { add("special", special) }
+    if let attributes, row.view == nil, attributes.isProgram { text.writeStaticString(",\"executable\":true") }
     if let error { add("error", error) }
     text.writeStaticString("}")
     rows.append(

@@ -205,6 +205,7 @@ extension WebDAV {
     var properties = try DeadProperties(of: place)
     var wrong: [PropertyName] = []
     var modified: Timestamp?
+    var isExecutable: Bool?
     for change in update.changes {
       let name = change.name
       if name.space == "DAV:", Self.protected.contains(name.name) {
@@ -212,6 +213,12 @@ extension WebDAV {
       } else if case .set(let element) = change, let time = Self.modificationTime(element) {
         modified = time
         if element.space != "DAV:", element.space != Self.ownSpace { properties.apply(change) }
+      } else if case .set(let element) = change, element.space == Self.ownSpace, element.name == "executable" {
+        guard place.attributes.kind == .file, ["T", "F"].contains(element.text) else {
+          wrong.append(name)
+          continue
+        }
+        isExecutable = element.text == "T"
       } else if name.space == "DAV:", name.name == "getlastmodified" {
         wrong.append(name)
       } else {
@@ -223,6 +230,7 @@ extension WebDAV {
       do throws(Fault) {
         let old = try DeadProperties(of: place)
         if properties.elements != old.elements { try properties.store(on: place) }
+        if let isExecutable { try site.library.setExecutable(isExecutable, of: place) }
         if let modified { try site.library.setModified(modified, of: place) }
       } catch { failure = ("\(error.httpStatus.code) \(error.httpStatus.reasonPhrase)", error.sentence) }
     }
