@@ -187,7 +187,7 @@ public import WorkerKit
       switch result {
       case FFMOUNT_FS_OK: break
       case FFMOUNT_FS_UNSUPPORTED: hasUnsupported = true
-      // What was a folder may have been overwritten.
+      // The blocks of a deleted folder may be of another file.
       case FFMOUNT_FS_DAMAGED: isDamaged = isDamaged || !folder.isDeleted
       default: throw Self.failure(result)
       }
