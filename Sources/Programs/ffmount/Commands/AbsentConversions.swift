@@ -2,7 +2,6 @@ import Assembly
 import Bytes
 import Catalogue
 import FileTrees
-import RenditionViews
 import Tree
 
 /// The conversions that are unavailable because their programs are not installed.
@@ -49,27 +48,20 @@ enum AbsentConversions {
       return names(of: fitting.map(\.conversion).filter(isAbsent), of: format)
     }
     guard let format else { return [] }
-    let fitting = all.filter { $0.sources.contains(format) }
-    let asked = requested(by: view, among: fitting)
+    let stem = "x."
+    let asked = FormatSuffix.split(FileName("\(stem)\(view)".utf8))
+    let modifiers = String(decoding: asked?.source.dropFirst(stem.utf8.count) ?? [], as: UTF8.self)
     return names(
-      of: fitting.filter { conversion in
+      of: all.filter { conversion in
+        guard conversion.sources.contains(format) else { return false }
         switch conversion.naming {
-        case .suffix: asked.contains(conversion.verb)
+        case .suffix:
+          return (asked?.asksFor(conversion.result) ?? false) && conversion.recipe(modifiers, of: format) != nil
         case .stem, .whole:
-          conversion.result.extensions.contains { ".\(view)".hasSuffix(".\(conversion.word).\($0.text)") }
-        case .folder, .inView: false
+          return conversion.result.extensions.contains { ".\(view)".hasSuffix(".\(conversion.word).\($0.text)") }
+        case .folder, .inView: return false
         }
       }, of: format)
-  }
-
-  /// Returns the verbs of the conversions that a view such as `200px.as-jpeg` requests.
-  private static func requested(by view: String, among conversions: [Conversion]) -> Set<String> {
-    let file = FileName("x".utf8)
-    guard let (start, asksFor) = FormatSuffix.split(FileName("x.\(view)".utf8)) else { return [] }
-    let suffixed = conversions.filter { conversion in
-      if case .suffix = conversion.naming { asksFor(conversion.result) } else { false }
-    }
-    return Set(ViewRequest.all(start, suffixed).filter { $0.source == file }.compactMap(\.recipe?.verb))
   }
 
   /// Returns the reason why a file lacks a view because programs are not installed, with the remedy. Returns `nil` if
