@@ -25,9 +25,7 @@ public import WorkerKit
   }
 
   private init(_ input: PiecewiseInput, password: [UInt8]?) throws(JobFailure) {
-    let detected = try DiskFormat.detect(size: input.count) { (offset, count) throws(JobFailure) in
-      try input.bytes(count, at: offset)
-    }
+    let detected = try input.diskFormat()
     let isSevenZip = try input.bytes(6, at: 0) == [0x37, 0x7a, 0xbc, 0xaf, 0x27, 0x1c]
     guard let format = isSevenZip ? .sevenZip : detected else {
       throw JobFailure(.damaged, "is not a disk image")
@@ -36,14 +34,7 @@ public import WorkerKit
     self.format = format
     self.password = password
     var source = unsafe ffmount_7z_input(
-      context: Unmanaged.passUnretained(input).toOpaque(), size: UInt64(input.count),
-      read: { context, offset, buffer, count in
-        guard let context = unsafe context else { return -1 }
-        let input = unsafe Unmanaged<PiecewiseInput>.fromOpaque(context).takeUnretainedValue()
-        return unsafe Int64(
-          input.read(
-            into: UnsafeMutableRawBufferPointer(start: buffer, count: count), at: Int64(clamping: offset)))
-      })
+      context: Unmanaged.passUnretained(input).toOpaque(), size: UInt64(input.count), read: PiecewiseInput.reader)
     var opened: OpaquePointer?
     let number = try DiskLibrary.number(of: format)
     let text = password.map { $0.map { CChar(bitPattern: $0) } + [0] }
@@ -203,10 +194,7 @@ public import WorkerKit
     if areas.isEmpty { areas = Array(repeating: ffmount_7z_area(), count: EntryRecord.mostPieces) }
     let count = unsafe ffmount_7z_stream_areas(handle, stream, UInt64(max(0, size)), &areas, areas.count, &budget)
     guard (0...Int64(areas.count)).contains(count) else { return nil }
-    let pieces = areas[..<Int(count)].map {
-      SparseSource.Piece(
-        offset: Int64(clamping: $0.offset), count: Int64(clamping: $0.count), start: Int64(clamping: $0.start))
-    }
+    let pieces = areas[..<Int(count)].map { SparseSource.Piece(offset: $0.offset, count: $0.count, start: $0.start) }
     return SparseSource.areValid(pieces, size: size, stored: input.count) ? pieces : nil
   }
 

@@ -1,3 +1,4 @@
+internal import Bytes
 public import Catalogue
 public import WorkerKit
 
@@ -91,4 +92,27 @@ struct EntryListWriter {
   }
   static let damage = "is damaged: files may be missing"
   static let unsupported = "uses features that are not read here: files may be missing"
+}
+
+extension PiecewiseInput {
+  /// Returns the format of the image. Returns `nil` if it has none of them.
+  func diskFormat() throws(JobFailure) -> DiskFormat? {
+    try DiskFormat.detect(size: count) { (offset, count) throws(JobFailure) in try bytes(count, at: offset) }
+  }
+
+  /// The function by which the libraries read an input, which is the context.
+  static let reader: @convention(c) (UnsafeMutableRawPointer?, UInt64, UnsafeMutableRawPointer?, Int) -> Int64 = {
+    context, offset, buffer, count in
+    guard let context = unsafe context else { return -1 }
+    let input = unsafe Unmanaged<PiecewiseInput>.fromOpaque(context).takeUnretainedValue()
+    return unsafe Int64(
+      input.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: count), at: Int64(clamping: offset)))
+  }
+}
+
+extension SparseSource.Piece {
+  /// Creates a piece from the numbers of a library.
+  init(offset: UInt64, count: UInt64, start: UInt64) {
+    self.init(offset: Int64(clamping: offset), count: Int64(clamping: count), start: Int64(clamping: start))
+  }
 }

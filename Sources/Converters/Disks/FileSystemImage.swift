@@ -18,11 +18,8 @@ public import WorkerKit
   ///
   /// - Parameter isOfDeleted: Whether the entries are the deleted files, instead of the others.
   public convenience init?(_ input: PiecewiseInput, ofDeleted isOfDeleted: Bool) throws(JobFailure) {
-    let format = try DiskFormat.detect(size: input.count) { (offset, count) throws(JobFailure) in
-      try input.bytes(count, at: offset)
-    }
     let kind: ffmount_fs_kind? =
-      switch format {
+      switch try input.diskFormat() {
       case .ext: isOfDeleted ? FFMOUNT_FS_OLD_EXT : FFMOUNT_FS_EXT
       case .ntfs: FFMOUNT_FS_NTFS
       case .exFAT: FFMOUNT_FS_EXFAT
@@ -37,14 +34,7 @@ public import WorkerKit
     self.input = input
     self.isOfDeleted = isOfDeleted
     var source = unsafe ffmount_fs_input(
-      context: Unmanaged.passUnretained(input).toOpaque(), size: UInt64(input.count),
-      read: { context, offset, buffer, count in
-        guard let context = unsafe context else { return -1 }
-        let input = unsafe Unmanaged<PiecewiseInput>.fromOpaque(context).takeUnretainedValue()
-        return unsafe Int64(
-          input.read(
-            into: UnsafeMutableRawBufferPointer(start: buffer, count: count), at: Int64(clamping: offset)))
-      })
+      context: Unmanaged.passUnretained(input).toOpaque(), size: UInt64(input.count), read: PiecewiseInput.reader)
     var opened: OpaquePointer?
     let result = unsafe ffmount_fs_open(kind, &source, &opened)
     guard result == FFMOUNT_FS_OK, let handle = unsafe opened else { throw Self.failure(result) }
@@ -70,7 +60,7 @@ public import WorkerKit
 
   public func countEntries() throws(JobFailure) -> Int {
     if let numbers { return numbers.count }
-    _ = try walk { (_, _) throws(JobFailure) in }
+    _ = try walk { (_, _, _) throws(JobFailure) in }
     return numbers?.count ?? 0
   }
 
@@ -81,27 +71,21 @@ public import WorkerKit
 
   public func list(withoutPassword: Bool, to output: JobOutput) throws(JobFailure) {
     var list = EntryListWriter(output)
-    let fault = try walk { (number, path) throws(JobFailure) in
-      var (record, file) = outline(of: number)
+    let fault = try walk { (number, outline, path) throws(JobFailure) in
+      var record = outline.record
       record.path = path
-      switch record.kind {
-      case .special: if record.text.isEmpty { record.text = EntryRecord.specialText(UInt64(file.mode)) }
-      case .link:
-        if let target = target(of: number) {
-          record.text = target
-        } else {
-          (record.kind, record.text) = (.special, EntryRecord.unreadableLink)
-        }
-      case .file: if unreadable(number, file) == nil { record.store(pieces(of: number, size: record.size)) }
-      default: break
+      if record.kind == .file, unreadable(number, outline.file) == nil {
+        record.store(pieces(of: number, size: record.size))
       }
       try list.add(record)
     }
     try list.end(isOfDeleted ? .separate : .random, fault)
   }
 
-  /// Returns the record of a file without its name, and what the library knows of it.
-  private func outline(of number: UInt64) -> (record: EntryRecord, file: ffmount_fs_file) {
+  /// The record of a file without its name and place, and what the library knows of it.
+  private typealias Outline = (record: EntryRecord, file: ffmount_fs_file)
+
+  private func outline(of number: UInt64) -> Outline {
     var file = ffmount_fs_file()
     guard unsafe ffmount_fs_stat(handle, number, &file) == FFMOUNT_FS_OK else {
       var record = EntryRecord(.special)
@@ -109,8 +93,15 @@ public import WorkerKit
       record.flags.insert(.isUndated)
       return (record, file)
     }
-    let isLink = file.has_reparse_point && target(of: number) != nil
-    var record = EntryRecord(isLink ? .link : EntryRecord.Kind(mode: UInt64(file.mode)))
+    var record = EntryRecord(EntryRecord.Kind(mode: UInt64(file.mode)))
+    let isLink = record.kind == .link
+    if let target = isLink || file.has_reparse_point ? target(of: number, file) : nil {
+      (record.kind, record.text) = (.link, target)
+    } else if isLink {
+      (record.kind, record.text) = (.special, EntryRecord.unreadableLink)
+    } else if record.kind == .special {
+      record.text = EntryRecord.specialText(UInt64(file.mode))
+    }
     record.permissions = UInt16(truncatingIfNeeded: file.mode) & 0o777
     let (seconds, nanoseconds) = (file.seconds, Int32(min(file.nanoseconds, 999_999_999)))
     record.modified = Timestamp(
@@ -120,27 +111,26 @@ public import WorkerKit
   }
 
   /// Returns the target of a symbolic link or junction, with slashes. Returns `nil` if the file is neither.
-  private func target(of number: UInt64) -> [UInt8]? {
-    guard let (bytes, isWindows) = link(of: number) else { return nil }
-    let target = isWindows ? ReparsePoint(bytes)?.target : bytes
+  private func target(of number: UInt64, _ file: ffmount_fs_file) -> [UInt8]? {
+    guard let bytes = link(of: number) else { return nil }
+    let target = file.has_reparse_point ? ReparsePoint(bytes)?.target : bytes
     return target.flatMap { $0.isEmpty || $0.contains(0) ? nil : $0 }
   }
 
-  private func link(of number: UInt64) -> (bytes: [UInt8], isReparsePoint: Bool)? {
-    var file = ffmount_fs_file()
-    guard unsafe ffmount_fs_stat(handle, number, &file) == FFMOUNT_FS_OK else { return nil }
+  /// Returns the text of a symbolic link, or a reparse point with its header. Returns `nil` if the file has none.
+  private func link(of number: UInt64) -> [UInt8]? {
     // [MS-FSCC] 2.1.2.
     let largest = 16 << 10
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: largest) { buffer, count in
       count = unsafe max(0, Int(ffmount_fs_link(handle, number, buffer.baseAddress, largest)))
     }
-    return bytes.isEmpty ? nil : (bytes, file.has_reparse_point)
+    return bytes.isEmpty ? nil : bytes
   }
 
   /// Returns the reason why a file's bytes are not those that a program reads on its system. Returns `nil` if they are.
   private func unreadable(_ number: UInt64, _ file: ffmount_fs_file) -> String? {
     if file.is_encrypted { return "is encrypted by the file system" }
-    guard file.has_reparse_point, let (bytes, _) = link(of: number), bytes.count >= 4 else { return nil }
+    guard file.has_reparse_point, let bytes = link(of: number), bytes.count >= 4 else { return nil }
     return switch UInt32(littleEndianBytes: bytes.prefix(4)) {
     case 0x8000_0017: "is compressed by Windows' overlay filter (WOF), which is not read here"
     case 0x8000_0013: "is stored in Windows' deduplication store, which is not read here"
@@ -151,10 +141,10 @@ public import WorkerKit
 
   // MARK: Folders
 
-  /// Reads all folders, and calls `visit` with the number and path of each entry. Returns the reason why entries may be
-  /// missing.
+  /// Reads all folders, and calls `visit` with the number, outline and path of each entry. Returns the reason why entries
+  /// may be missing.
   private func walk(
-    _ visit: (_ number: UInt64, _ path: [UInt8]) throws(JobFailure) -> Void
+    _ visit: (_ number: UInt64, _ outline: Outline, _ path: [UInt8]) throws(JobFailure) -> Void
   ) throws(JobFailure) -> String? {
     let root = unsafe ffmount_fs_root(handle)
     var found: [UInt64] = []
@@ -170,14 +160,14 @@ public import WorkerKit
           return true
         }
         let isWanted = (isDeleted || folder.isDeleted) == isOfDeleted
-        let kind = outline(of: number).record.kind
+        let outline = outline(of: number)
         // A folder with two names would be listed without end.
-        if kind == .folder, isWanted || isOfDeleted, visited.insert(number).inserted {
+        if outline.record.kind == .folder, isWanted || isOfDeleted, visited.insert(number).inserted {
           folders.append((number, path, isDeleted || folder.isDeleted))
         }
         guard isWanted else { return true }
         found.append(number)
-        do throws(JobFailure) { try visit(number, path) } catch {
+        do throws(JobFailure) { try visit(number, outline, path) } catch {
           failure = error
           return false
         }
@@ -239,10 +229,7 @@ public import WorkerKit
     if areas.isEmpty { areas = Array(repeating: ffmount_fs_area(), count: EntryRecord.mostPieces) }
     let count = unsafe ffmount_fs_areas(handle, number, &areas, areas.count)
     guard (0...Int64(areas.count)).contains(count) else { return [] }
-    let pieces = areas[..<Int(count)].map {
-      SparseSource.Piece(
-        offset: Int64(clamping: $0.offset), count: Int64(clamping: $0.count), start: Int64(clamping: $0.start))
-    }
+    let pieces = areas[..<Int(count)].map { SparseSource.Piece(offset: $0.offset, count: $0.count, start: $0.start) }
     return SparseSource.areValid(pieces, size: size, stored: input.count) ? pieces : []
   }
 }

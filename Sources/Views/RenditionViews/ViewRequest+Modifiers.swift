@@ -1,6 +1,6 @@
 internal import Bytes
-package import Catalogue
-package import Tree
+internal import Catalogue
+internal import Tree
 
 extension ViewRequest {
   /// Returns the possible divisions of a name into a file name and modifiers, the longest file name first.
@@ -8,7 +8,7 @@ extension ViewRequest {
   /// - Parameters:
   ///   - name: The name without the part that names the view.
   ///   - conversions: The conversions that the name can request. The first that supports all modifiers is used.
-  package static func all(_ name: ArraySlice<UInt8>, _ conversions: [Conversion]) -> [ViewRequest] {
+  static func all(_ name: ArraySlice<UInt8>, _ conversions: [Conversion]) -> [ViewRequest] {
     var requests: [ViewRequest] = []
     divide(name, conversions.map { ($0, $0.usual) }, &requests)
     // The sort is stable, so the first conversion that supports the modifiers is used.

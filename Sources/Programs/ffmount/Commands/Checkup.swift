@@ -13,9 +13,9 @@ enum Checkup {
   /// Runs all checks. Blocks for some seconds, in which small files are converted.
   static func findings() -> [Finding] {
     // Mounts must be queried before the process has a second thread.
-    let mounts = RunningMount.all() + RunningMount.hinderedReaders()
+    let (mounts, readers) = RunningMount.withReaders()
     return [versions, device, helper, others, supervisor] + programs + languages + ConversionTrial.findings()
-      + [cache, cacheSpace, temporary] + deadMounts(mounts)
+      + [cache, cacheSpace, temporary] + deadMounts(mounts + readers)
   }
 
   private static var versions: Finding {

@@ -18,8 +18,7 @@ struct ListCommand: ParsableCommand {
 
   func run() throws {
     // The mounts of this user are listed first.
-    let all = RunningMount.withReaders()
-    let readers = RunningMount.hinderedReaders()
+    let (all, readers) = RunningMount.withReaders()
     let mounts = all.filter { $0.entry.owner == geteuid() } + all.filter { $0.entry.owner != geteuid() }
     if json { return print(JSON.array(mounts.map(Self.value)).document) }
     if mounts.isEmpty, readers.isEmpty { print("Nothing is mounted by ffmount.") }

@@ -28,16 +28,21 @@ struct RunningMount {
   /// Must be called before the process has a second thread. A mount that does not respond blocks only a child process.
   static func all() -> [RunningMount] { ask(MountTable().ours) }
 
-  /// Returns all mounts on this machine, each with the work of the program that reads its source on another machine.
-  /// Blocks for four seconds at most.
-  static func withReaders() -> [RunningMount] {
+  /// Returns all mounts on this machine, each with the work of the program that reads its source on another machine; and
+  /// this user's sources on other machines that cannot be used. Blocks for two seconds at most.
+  ///
+  /// Must be called before the process has a second thread.
+  static func withReaders() -> (mounts: [RunningMount], hindered: [RunningMount]) {
     let table = MountTable()
-    let readers = ask(table.readers).compactMap(\.report)
-    return ask(table.ours).map { mount in
+    let ours = table.ours
+    let asked = ask(ours + table.readers)
+    let readers = asked[ours.count...]
+    let mounts = asked[..<ours.count].map { mount in
       guard case .running(var report) = mount.state else { return mount }
-      for reader in readers where reader.source == report.source { report.add(reader.work) }
+      for reader in readers.compactMap(\.report) where reader.source == report.source { report.add(reader.work) }
       return RunningMount(entry: mount.entry, state: .running(report))
     }
+    return (mounts, readers.filter { $0.hindrance != nil })
   }
 
   /// Returns this user's sources on other machines that cannot be used: their program has ended without unmounting them,

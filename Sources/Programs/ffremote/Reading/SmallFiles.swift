@@ -21,12 +21,6 @@ final class SmallFiles: Sendable {
     func rank(of name: FileName) -> Int? { ranks[name] }
   }
 
-  /// The order in which a directory has been read, and the time of that, in nanoseconds.
-  struct Habit: Sendable {
-    var order: Order?
-    var time: UInt64 = 0
-  }
-
   private struct Batch: Sendable {
     /// The ranks of the files in the order of the reader.
     let ranks: Range<Int>
@@ -61,17 +55,16 @@ final class SmallFiles: Sendable {
   private static let mostFiles = 50_000
   /// The maximum length of the names in a request, and the maximum size of the files in its answer, in bytes.
   private static let most = (names: 7000, bytes: Int64(1 << 20))
-  /// The time for which programs are expected to read other directories in the same order, in nanoseconds.
-  static let habitTime: UInt64 = 2_000_000_000
 
   /// Waits for the bytes of a file if they are requested together with others, and requests the following ones ahead of
   /// the reader.
   ///
   /// - Parameter isKnown: whether the current bytes are known already.
   func prepare(
-    _ name: FileName, _ snapshot: Snapshot, in folder: FolderState, isKnown: Bool, _ blocking: BlockingMode
+    _ name: FileName, _ snapshot: Snapshot, in folder: FolderState, of all: SmallFileFolders, isKnown: Bool,
+    _ blocking: BlockingMode
   ) throws(Fault) {
-    let habit = folder.server.readingHabit
+    let habit = all.readingOrder
     var next: (names: [FileName], fetch: SharedFetch<Void>)?
     let fetch = state.withLock { state -> SharedFetch<Void>? in
       if state.snapshot !== snapshot { (state.sequences, state.batches, state.snapshot) = ([:], [], snapshot) }
@@ -99,12 +92,12 @@ final class SmallFiles: Sendable {
       } else if let last = state.batches.last, last.ranks.contains(rank),
         rank >= last.ranks.lowerBound + last.ranks.count / 2
       {
-        folder.server.note(reading: order)
+        all.note(reading: order)
         (next, _) = Self.begin(at: last.ranks.upperBound, sequence, &state)
       }
       return isKnown ? nil : current?.fetch
     }
-    if let next { folder.server.requestEntries(next.names, of: folder, next.fetch) }
+    if let next { all.request(next.names, of: folder, next.fetch) }
     guard let fetch else { return }
     do throws(Fault) { try fetch.value(blocking) } catch { if error.isDelay { throw error } }
   }

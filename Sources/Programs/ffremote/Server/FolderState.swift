@@ -114,14 +114,27 @@ final class FolderState: Sendable {
       requestFollowing(place, of: snapshot)
       return try single(name, blocking)
     }
-    if let made = made(name) { return made }
-    let snapshot = server.listings[path] ?? state.withLock { $0.snapshot }
-    if let snapshot, let item = snapshot[name] {
-      if isFresh(snapshot), isOfPresent(asked: snapshot.asked, name, isView: isView(item)) { return item }
-      // Once single requests have taken as long as a listing, more of them are likely to follow.
-      if state.withLock({ $0.waited > snapshot.took }), let item = try self.snapshot(blocking)[name] { return item }
+    let snapshot = lastSnapshot
+    if let item = listed(name, snapshot) { return item }
+    // Once single requests have taken as long as a listing, more of them are likely to follow.
+    if let snapshot, snapshot[name] != nil, state.withLock({ $0.waited > snapshot.took }),
+      let item = try self.snapshot(blocking)[name]
+    {
+      return item
     }
     return try single(name, blocking)
+  }
+
+  /// The last listing, which may be outdated.
+  private var lastSnapshot: Snapshot? { server.listings[path] ?? state.withLock { $0.snapshot } }
+
+  /// Returns an entry as this mount has just left it, or that of a listing if it is current.
+  private func listed(_ name: FileName, _ snapshot: Snapshot?) -> ServerItem? {
+    if let made = made(name) { return made }
+    guard let snapshot, let item = snapshot[name], isFresh(snapshot),
+      isOfPresent(asked: snapshot.asked, name, isView: isView(item))
+    else { return nil }
+    return item
   }
 
   /// Returns an entry as this mount has just left it.
@@ -133,15 +146,9 @@ final class FolderState: Sendable {
 
   /// Returns the current entry of this name if no request is needed for that.
   func known(_ name: FileName) -> ServerItem? {
-    if let made = made(name) { return made }
-    if let snapshot = server.listings[path] ?? state.withLock({ $0.snapshot }), let item = snapshot[name],
-      isFresh(snapshot), isOfPresent(asked: snapshot.asked, name, isView: isView(item))
-    {
-      return item
-    }
-    let now = HTTPClient.now
+    if let item = listed(name, lastSnapshot) { return item }
     let known = state.withLock { $0.items[name] }
-    guard let known, known.until > now || isCurrent(known), isOfPresent(known, name) else { return nil }
+    guard let known, isValid(known, name) else { return nil }
     return try? known.result.get()
   }
 
@@ -165,11 +172,8 @@ final class FolderState: Sendable {
 
   /// Returns the entry of this name from a request of its own, with information that listings lack.
   func single(_ name: FileName, _ blocking: BlockingMode) throws(Fault) -> ServerItem? {
-    let now = HTTPClient.now
     let (known, fetch): (Known?, SharedFetch<ServerItem?>?) = state.withLock { state in
-      if let known = state.items[name], known.until > now || isCurrent(known), isOfPresent(known, name) {
-        return (known, nil)
-      }
+      if let known = state.items[name], isValid(known, name) { return (known, nil) }
       if let fetch = state.asked[name], fetch.isUsable,
         isOfPresent(asked: fetch.begun, name, isView: fetch.success?.map { isView($0) } ?? true)
       {
@@ -191,13 +195,13 @@ final class FolderState: Sendable {
     return try result.get()
   }
 
-  private func isOfPresent(_ known: Known, _ name: FileName) -> Bool {
+  private func isValid(_ known: Known, _ name: FileName) -> Bool {
+    let isCurrent = HTTPClient.now < known.until || server.live?.isCurrent(path, since: known.begun) ?? false
+    guard isCurrent else { return false }
     // A name that was absent may be that of a new view.
     let mayBeView = if case .success(let item?) = known.result { isView(item) } else { true }
     return isOfPresent(asked: known.asked, name, isView: mayBeView)
   }
-
-  private func isCurrent(_ known: Known) -> Bool { server.live?.isCurrent(path, since: known.begun) ?? false }
 
   private func keep(_ result: Result<ServerItem?, Fault>, for name: FileName, of fetch: SharedFetch<ServerItem?>) {
     let now = HTTPClient.now
@@ -216,10 +220,10 @@ final class FolderState: Sendable {
   ///
   /// - Parameter isKnown: whether the current bytes are known already.
   func prepareContent(of name: FileName, isKnown: Bool, _ blocking: BlockingMode) throws(Fault) {
-    guard !isView, let snapshot = server.listings[path] ?? state.withLock({ $0.snapshot }),
-      let files = server.smallFiles(in: path)
-    else { return }
-    try files.prepare(name, snapshot, in: self, isKnown: isKnown, blocking)
+    guard !isView, let snapshot = lastSnapshot, let all = server.smallFiles, let files = all.files(in: path) else {
+      return
+    }
+    try files.prepare(name, snapshot, in: self, of: all, isKnown: isKnown, blocking)
   }
 
   /// Invalidates an entry that has turned out to be outdated.

@@ -4,7 +4,6 @@ import FileTrees
 import Glibc
 import Locks
 import ServerAnswers
-import Synchronization
 import Text
 import Threads
 
@@ -38,11 +37,8 @@ final class RemoteServer: Sendable {
   /// The listings of a bucket. Nil for other servers.
   private let walk: FolderWalk?
 
-  /// The directories whose small files have been read, the number of which is limited.
-  private let readFolders = LRUCache<[UInt8], SmallFiles>(capacity: 64)
-  private let habit = UnfairLock(SmallFiles.Habit())
-  /// Whether the server is of a version without `/api/entries`.
-  private let lacksEntries = Atomic<Bool>(false)
+  /// The small files that are requested together. Nil if the server sends the bytes of one at a time, or they are kept.
+  let smallFiles: SmallFileFolders?
 
   /// The last request for the space of the server's file system.
   private let space = UnfairLock<SharedFetch<Space?>?>(nil)
@@ -60,7 +56,6 @@ final class RemoteServer: Sendable {
   /// The maximum size of a listing, in bytes.
   private static let largestListing = 64 << 20
   private static let largestItem = 64 << 10
-  private static let largestEntries = 4 << 20
   private static let rootPath = [UInt8(ascii: "/")]
   /// The time limit for the root's attributes, in milliseconds.
   private static let longestLook = 5000
@@ -102,6 +97,7 @@ final class RemoteServer: Sendable {
     downloads =
       options.server.downloads ? Downloads(in: TreeSource.spoolFolder, limit: max(0, options.cacheSize)) : nil
     live = interface is ServerInterface ? LiveFolders() : nil
+    smallFiles = interface is ServerInterface && kept == nil ? SmallFileFolders() : nil
     walk = (interface as? S3Folder).map { FolderWalk($0) }
     listings = LRUCache(capacity: Int(min(options.memory, 1 << 30)) / 2)
     files = LRUCache(capacity: Self.filesCapacity)
@@ -181,58 +177,14 @@ final class RemoteServer: Sendable {
   }
 
   /// Records the bytes of a small file that have arrived with its attributes. Returns the item without them.
-  private func keepContent(of item: ServerItem, at path: [UInt8], askedAt begun: UInt64) -> ServerItem {
+  @discardableResult
+  func keepContent(of item: ServerItem, at path: [UInt8], askedAt begun: UInt64) -> ServerItem {
     guard let content = item.content else { return item }
     FileRecord.of(path, self).keep(
       OpenedFile(content, modified: item.modified.seconds), askedAt: begun, isPlain: item.view == nil)
     var item = item
     item.content = nil
     return item
-  }
-
-  // MARK: Many small files
-
-  /// Returns the small files of a directory. Returns `nil` if the server sends the bytes of one at a time.
-  func smallFiles(in path: [UInt8]) -> SmallFiles? {
-    guard interface is ServerInterface, kept == nil, !lacksEntries.load(ordering: .relaxed) else { return nil }
-    if let known = readFolders[path] { return known }
-    let new = SmallFiles()
-    readFolders.insert(new, for: path, cost: 1)
-    return new
-  }
-
-  /// The order in which a directory has just been read. Nil if that is long ago.
-  var readingHabit: SmallFiles.Order? {
-    let now = HTTPClient.now
-    return habit.withLock { now < $0.time + SmallFiles.habitTime ? $0.order : nil }
-  }
-
-  /// Records the order in which a directory is being read.
-  func note(reading order: SmallFiles.Order) {
-    let now = HTTPClient.now
-    habit.withLock { $0 = SmallFiles.Habit(order: order, time: now) }
-  }
-
-  /// Requests the attributes and bytes of entries of a directory. `fetch` ends when they have been recorded.
-  func requestEntries(_ names: [FileName], of folder: FolderState, _ fetch: SharedFetch<Void>) {
-    let exchange = HTTPExchange(
-      "/api/entries?path=\(Percent.encoded(folder.path, keepingSlash: true))&bytes=\(SmallFiles.largest)"
-        + names.map { "&name=\(Percent.encoded($0.bytes))" }.joined())
-    let wanted = Set(names)
-    let call = RepeatedRequest(self, exchange, limit: Self.largestEntries) { [self, folder] result in
-      helpers.submit { [self] in
-        defer { fetch.finish(.success(())) }
-        guard let answer = try? result.get() else { return }
-        let isUnknown = ServerAnswer.sentence(answer.body)?.hasPrefix("unknown API call") ?? false
-        if answer.head.status == 404, isUnknown { lacksEntries.store(true, ordering: .relaxed) }
-        guard answer.isSuccess, let items = try? ServerAnswer.listing(answer.body) else { return }
-        for item in items where item.content != nil && wanted.contains(item.name) {
-          _ = keepContent(of: item, at: folder.path(of: item.name), askedAt: fetch.begun)
-        }
-      }
-    }
-    fetch.whenAbandoned { call.cancel() }
-    call.start()
   }
 
   /// Records the root that was found before the mount.
