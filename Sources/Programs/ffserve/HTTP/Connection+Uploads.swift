@@ -143,11 +143,19 @@ extension Connection {
       loop.execute {
         let (connection, context, incoming, done) = isolated.value
         incoming.isWorking = false
-        if case .success(let value) = result { done(connection, context, value) }
+        switch result {
+        case .success(let value): done(connection, context, value)
+        case .failure where incoming.refusal != nil: connection.discard(incoming)
+        case .failure(let fault): incoming.refusal = .problem(fault)
+        }
         guard connection.incoming === incoming else { return connection.discard(incoming) }
-        if case .failure(let fault) = result {
-          connection.discard(incoming)
-          incoming.refusal = .problem(fault)
+        if incoming.refusal != nil, let sink = incoming.sink {
+          // The client may do the same again as soon as it has the response.
+          return connection.perform(incoming, context) { () throws(Fault) in
+            sink.discard()
+          } _: { _, _, _ in
+            incoming.sink = nil
+          }
         }
         connection.proceed(incoming, context)
       }

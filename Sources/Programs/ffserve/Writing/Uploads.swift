@@ -209,6 +209,7 @@ private final class PartUpload: BodySink {
   /// Returns the response to an upload whose target has been locked or created since it began. Blocks.
   private let hindrance: @Sendable () throws(Fault) -> Response?
   private nonisolated(unsafe) var offset: Int64
+  private nonisolated(unsafe) var isActive = true
 
   private init(
     _ uploads: Uploads, _ part: Uploads.Part, _ replacement: Replacement, of names: [FileName],
@@ -223,7 +224,7 @@ private final class PartUpload: BodySink {
     unsafe offset = part.offset
   }
 
-  deinit { uploads.site.activeUploads.end(part.number) }
+  deinit { end() }
 
   static func reception(
     _ uploads: Uploads, _ path: TreePath, _ target: Visitor.Target, _ part: Uploads.Part, _ request: HTTPRequest,
@@ -257,6 +258,12 @@ private final class PartUpload: BodySink {
   }
 
   func finish() throws(Fault) -> Response {
+    let response = try stored()
+    end()
+    return response
+  }
+
+  private func stored() throws(Fault) -> Response {
     guard unsafe offset == part.size else { return Uploads.answer(offset: unsafe offset) }
     let isConditional = Conditions(request).areAboutState
     if isConditional { try uploads.site.conditionalChanges.lock() }
@@ -267,7 +274,14 @@ private final class PartUpload: BodySink {
     return Uploads.answer(offset: part.size, try uploads.site.noteUpload(of: names, by: request))
   }
 
-  func discard() {}
+  func discard() { end() }
+
+  /// Permits other requests to continue the upload: before the response, which a client may answer at once.
+  private func end() {
+    guard unsafe isActive else { return }
+    unsafe isActive = false
+    uploads.site.activeUploads.end(part.number)
+  }
 }
 
 /// The uploads whose bytes currently arrive, each from one client.
