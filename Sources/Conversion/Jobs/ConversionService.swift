@@ -324,6 +324,7 @@ public final class ConversionService: Sendable {
   private func finish(
     _ key: Key, _ subject: Subject, _ task: ConversionTask, _ outcome: Outcome, isLasting: Bool
   ) {
+    task.noteResult()
     var product: ConversionResult?
     if case .made(let value, let rendition, let remark, let isKept) = outcome {
       product = rendition

@@ -209,8 +209,11 @@ extension ConversionPool: DescriptorCache {
 
 extension ConversionPool.State {
   /// Counts another worker if tasks wait for one and there are fewer than `atMost`. Returns whether it has to be started.
+  /// O(tasks).
   fileprivate mutating func employ(atMost: Int) -> Bool {
-    guard idle.count < queue.count, workers < atMost else { return false }
+    // Whoever gets a result may submit the next task before the worker is idle.
+    let available = idle.count + running.count { $0.hasResult }
+    guard available < queue.count, workers < atMost else { return false }
     workers += 1
     return true
   }

@@ -16,6 +16,7 @@ final class ConversionTask: Sendable {
 
   private struct State {
     var isCancelled = false
+    var hasResult = false
     /// The time at which a worker started the task.
     var begunAt: ContinuousClock.Instant?
     /// The completed thousandths of the work, if the worker reports them.
@@ -55,6 +56,11 @@ final class ConversionTask: Sendable {
   var thousandths: Int64? { state.withLock { $0.thousandths } }
 
   func drop() { dropped(self) }
+
+  /// Whether the task has its result, so that its worker is idle as soon as the result has been distributed.
+  var hasResult: Bool { state.withLock { $0.hasResult } }
+
+  func noteResult() { state.withLock { $0.hasResult = true } }
 
   var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
