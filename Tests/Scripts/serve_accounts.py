@@ -380,11 +380,11 @@ def sessions(server, anna):
 def changes(server, anna, cookie):
     """The file takes effect without a restart."""
     def until(what, wanted, get):
-        for _ in range(20):
+        for _ in range(60):
             found = get()
             if found == wanted:
                 return
-            time.sleep(0.5)
+            time.sleep(0.25)
         same(what, found, wanted)
     manage("add", "anna", "--read", "/anna", password="anna's word\n")
     until("a right that was taken", ["anna"], lambda: anna.names("/"))
@@ -392,10 +392,13 @@ def changes(server, anna, cookie):
     same("writing without it", anna.status("/dav/anna/own.txt", method="PUT", body=b"x"), 403)
     with open(users) as file:
         good = file.read()
-    for bad in ("anna nothing read:/\n", "anna $1$abcdefgh$abcdefghijklmnopqrstuv read:/\n", good + good, "anna sha256:00 read:/\n", good.replace("read:/anna", "read:/../x"), "\0\n"):
+    def complaints():
+        with open(server.log) as log:
+            return log.read().count("cannot use a changed file")
+    for number, bad in enumerate(("anna nothing read:/\n", "anna $1$abcdefgh$abcdefghijklmnopqrstuv read:/\n", good + good, "anna sha256:00 read:/\n", good.replace("read:/anna", "read:/../x"), "\0\n"), 1):
         with open(users, "w") as file:
             file.write(bad)
-        time.sleep(1.3)
+        until("the complaints", number, complaints)
         same(f"the earlier users beside {bad[:30]!r}", anna.names("/"), ["anna"])
     with open(users, "w") as file:
         file.write("# none\n\n")
@@ -468,7 +471,7 @@ with Server(program, source, "--no-bonjour", "-o", "rw", "--users", users) as se
     cookie = sessions(server, anna)
 audited()
 guesses()
-with Server(program, source, "--no-bonjour", "-o", "rw", "--users", users) as server:
+with Server(program, source, "--no-bonjour", "-o", "rw", "--users", users, log=os.path.join(folder, "messages")) as server:
     anna = User(server, "anna", "anna's word")
     got = server.ask("/login", method="POST", body=b"name=anna&password=anna%27s+word")
     changes(server, anna, "Cookie: " + got.header("set-cookie").split(";")[0])

@@ -1,4 +1,5 @@
 """A server of `ffserve` for a test, and requests byte by byte."""
+import contextlib
 import json
 import os
 import re
@@ -19,13 +20,14 @@ def state(path):
 
 
 class Server:
-    """ffserve on a free port of the loopback address, until the `with` ends."""
+    """ffserve on a free port of the loopback address, until the `with` ends. `log` is the path of the file for its messages."""
 
-    def __init__(self, program, source, *options):
-        self.words = [program, source, "--port", "0", *options]
+    def __init__(self, program, source, *options, log=None):
+        self.words, self.log = [program, source, "--port", "0", *options], log
 
     def __enter__(self):
-        self.process = subprocess.Popen(self.words, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
+        with open(self.log, "w") if self.log else contextlib.nullcontext() as log:
+            self.process = subprocess.Popen(self.words, stdout=subprocess.PIPE, stderr=log, stdin=subprocess.DEVNULL)
         while True:
             line = self.process.stdout.readline().decode()
             if not line:
@@ -38,7 +40,7 @@ class Server:
     def __exit__(self, *_):
         self.process.terminate()
         try:
-            self.process.wait(5)
+            self.process.wait(30)
         except subprocess.TimeoutExpired:
             self.process.kill()
             raise SystemExit("it does not end when it is told to")

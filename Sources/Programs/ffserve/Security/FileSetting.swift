@@ -3,7 +3,7 @@ import Bytes
 import Files
 import Locks
 
-/// A setting that is in files, such as a token. It is read again when they change.
+/// A setting that is in files, such as a token. It is read again when they have changed.
 final class FileSetting: Sendable {
   /// The state of a file.
   private struct Stamp: Equatable {
@@ -14,7 +14,14 @@ final class FileSetting: Sendable {
   private let name: String
   private let paths: [String]
   private let read: @Sendable () throws -> Void
-  private let stamps: UnfairLock<[Stamp?]>
+  private let stamps: UnfairLock<Stamps>
+
+  private struct Stamps {
+    /// The state at the last look.
+    var seen: [Stamp?]
+    /// The state at the last reading.
+    var read: [Stamp?]
+  }
 
   /// - Parameters:
   ///   - name: the option that names the files.
@@ -23,19 +30,23 @@ final class FileSetting: Sendable {
     self.name = name
     self.paths = paths
     self.read = read
-    stamps = UnfairLock(Self.stamps(paths))
+    let now = Self.stamps(paths)
+    stamps = UnfairLock(Stamps(seen: now, read: now))
     try read()
   }
 
-  /// Reads the files again if they have changed, or `isForced`. Returns the message for the log, or `nil` if nothing was
-  /// read. Blocks.
+  /// Reads the files again if they have changed, but not since the last call, or if `isForced`: a program may still be
+  /// writing them, and an empty file of users is valid. Returns the message for the log, or `nil` if nothing was read.
+  /// Blocks.
   func renew(isForced: Bool) -> String? {
     let now = Self.stamps(paths)
-    let isNew = stamps.withLock { stamps in
-      defer { stamps = now }
-      return stamps != now
+    let isDue = stamps.withLock { stamps in
+      defer { stamps.seen = now }
+      guard isForced || now == stamps.seen && now != stamps.read else { return false }
+      stamps.read = now
+      return true
     }
-    guard isNew || isForced else { return nil }
+    guard isDue else { return nil }
     do { try read() } catch {
       return "cannot use a changed file, the earlier setting stays: \((error as? Refusal)?.sentence ?? "\(error)")"
     }
