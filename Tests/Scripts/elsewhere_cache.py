@@ -14,7 +14,7 @@ import time
 import zipfile
 
 from elsewhere import File, Web
-from remote import Mount, attribute, complain, expect, failure, whole
+from remote import Mount, attribute, complain, expect, failure, readers, whole
 
 ffmount, folder = sys.argv[1:]
 mnt, second = os.path.join(folder, "mnt"), os.path.join(folder, "second")
@@ -51,14 +51,13 @@ def kept():
 
 
 def settled():
-    """The mount's end includes the last writes."""
-    for _ in range(200):
-        if not any("ffremote" in line for line in open("/proc/self/mountinfo") if run in line):
-            break
+    """Waits until the processes that read the server have written the last blocks, and have ended."""
+    until = time.monotonic() + 60
+    while found := readers(run):
+        if time.monotonic() > until:
+            raise SystemExit(f"the processes {found} do not end")
         time.sleep(0.05)
-    before = None
-    while before != (before := kept()):
-        time.sleep(0.3)
+
 
 
 def asked(body):
@@ -252,19 +251,6 @@ subprocess.run([ffmount, "cache", "clear"], check=True, stdout=subprocess.DEVNUL
 expect("after it was cleared", kept(), [])
 
 # Killed while it fills the cache, 20 times: what is kept is right.
-def processes():
-    found = []
-    for pid in os.listdir("/proc"):
-        try:
-            with open(f"/proc/{pid}/cmdline", "rb") as words:
-                text = words.read()
-        except OSError:
-            continue
-        if b"ffremote" in text.split(b"\0")[0] and run.encode() in text:
-            found.append(int(pid))
-    return found
-
-
 for number in range(20):
     process = subprocess.Popen([ffmount, "-f", web.url + "/f/", mnt, "-o", "views=none,wait=1"], stderr=subprocess.DEVNULL)
     for _ in range(400):
@@ -274,7 +260,7 @@ for number in range(20):
     reader = threading.Thread(target=lambda: failure(whole, os.path.join(mnt, "b.bin")), daemon=True)
     reader.start()
     time.sleep(random.uniform(0, 0.06))
-    for pid in processes():
+    for pid in readers(run):
         os.kill(pid, signal.SIGKILL)
     subprocess.run(["fusermount3", "-uz", mnt])
     process.wait(20)
@@ -299,7 +285,9 @@ with Mount(ffmount, web.url + "/f/", mnt, "-o", "views=none,offline") as mount:
     with open(mount.path("b.bin"), "rb") as file:
         for at in list(range(0, len(plain), 65536)) * 2:
             try:
-                expect(f"with holes, at {at}", os.pread(file.fileno(), 65536, at) == plain[::-1][at:at + 65536], True)
+                found, wanted = os.pread(file.fileno(), 65536, at), plain[::-1][at:at + 65536]
+                if found != wanted:
+                    complain(f"with holes, at {at}: {len(found)} bytes of {len(wanted)}, {'right' if wanted.startswith(found) else 'wrong'} ones")
             except OSError as error:
                 expect(f"with holes, at {at}", error.errno, errno.EIO)
 

@@ -13,7 +13,7 @@ import time
 import zipfile
 
 from elsewhere import File, Web
-from remote import Mount, attribute, complain, expect, failure, refusal, whole
+from remote import Mount, attribute, complain, expect, failure, processes, readers, refusal, whole
 
 ffmount, folder = sys.argv[1:]
 mnt = os.path.join(folder, "mnt")
@@ -85,39 +85,12 @@ subprocess.run([ffmount, "-u", mnt], check=True)
 expect_nothing_left("after a supervised mount")
 
 
-def processes(word, programs=(b"ffmount", b"ffremote", b"ffkeep", b"fusermount")):
-    found = []
-    for pid in os.listdir("/proc"):
-        if pid.isdigit() and int(pid) != os.getpid():
-            try:
-                with open(f"/proc/{pid}/cmdline", "rb") as words:
-                    text = words.read()
-            except OSError:
-                continue
-            if word.encode() in text and any(program in text for program in programs):
-                found.append(int(pid))
-    return found
-
-
-def readers():
-    """The processes of ffremote, without their supervisors."""
-    found = []
-    for pid in processes(run, [b"ffremote"]):
-        try:
-            with open(f"/proc/{pid}/cmdline", "rb") as words:
-                if words.read().split(b"\0")[0].endswith(b"ffremote"):
-                    found.append(pid)
-        except OSError:
-            pass
-    return found
-
-
 # The process that reads the server can be supervised, too. It is killed while a file is open.
 subprocess.run([ffmount, "-o", "supervise=on", address, mnt], check=True)
 with open(os.path.join(mnt, "folder/0.bin"), "rb") as file:
     for number in range(6):
         for _ in range(200):
-            if before := readers():
+            if before := readers(run):
                 break
             time.sleep(0.02)
         expect("the processes that read", len(before), 1)
@@ -133,7 +106,7 @@ expect_nothing_left("after kills of the reader")
 # All processes killed: the mount of the source is left, is listed, and goes with the next mount, or by ffmount -u.
 def kill_all():
     # Those that unmount when the others end come first.
-    for pid in processes(run, [b"fusermount"]) + processes(run) + processes(mnt):
+    for pid in processes(run, ["fusermount"]) + processes(run) + processes(mnt):
         try:
             os.kill(pid, 9)
         except OSError:
@@ -187,7 +160,7 @@ with Mount(ffmount, address, mnt) as mount:
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
         found = failure(os.pread, file.fileno(), 65536, 400_000)[0]
         expect("the open file", found, errno.ESTALE)
-    for _ in range(100):
+    for _ in range(300):
         if failure(whole, mount.path("folder/0.bin"))[0] == 0:
             break
         time.sleep(0.1)

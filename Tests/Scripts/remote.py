@@ -45,7 +45,12 @@ class Mount:
         raise SystemExit(f"{self.words}: it does not mount: {self.said}")
 
     def __exit__(self, *_):
-        subprocess.run(["fusermount3", "-u", self.folder], timeout=20)
+        # Commands of other tests look at all mounts.
+        until = time.monotonic() + 20
+        while subprocess.run(["fusermount3", "-u", self.folder], timeout=20, capture_output=True).returncode:
+            if self.process.poll() is not None or time.monotonic() > until:
+                break
+            time.sleep(0.1)
         try:
             self.ended = self.process.wait(20)
         except subprocess.TimeoutExpired:
@@ -89,3 +94,27 @@ def attribute(path, name):
         return os.getxattr(path, "user.ffmount." + name).decode()
     except OSError:
         return ""
+
+
+def commands():
+    """The words of all other processes, by their numbers."""
+    found = {}
+    for pid in os.listdir("/proc"):
+        if pid.isdigit() and int(pid) != os.getpid():
+            try:
+                with open(f"/proc/{pid}/cmdline", "rb") as words:
+                    found[int(pid)] = words.read().decode(errors="replace").split("\0")
+            except OSError:
+                pass
+    return found
+
+
+def processes(word, programs=("ffmount", "ffremote", "ffkeep", "fusermount")):
+    """The numbers of the processes with a word in their command lines, and the name of one of the programs."""
+    texts = {pid: "\0".join(words) for pid, words in commands().items()}
+    return [pid for pid, text in texts.items() if word in text and any(program in text for program in programs)]
+
+
+def readers(word):
+    """The processes of ffremote with a word in their command lines, without their supervisors."""
+    return [pid for pid, words in commands().items() if words[0].endswith("ffremote") and any(word in part for part in words)]

@@ -62,9 +62,21 @@ final class RemoteBytes: ByteSource {
       state.withLock { $0.last = end }
       return count
     }
+    do throws(Fault) { return unsafe try requested(into: part, at: offset, blocking) } catch {
+      // What a request fails for may be after these bytes.
+      guard case .system(EIO) = error.kind, let kept, unsafe kept.read(into: part, at: offset) else { throw error }
+      return count
+    }
+  }
+
+  /// Fills the buffer from the server.
+  private func requested(
+    into part: UnsafeMutableRawBufferPointer, at offset: Int64, _ blocking: BlockingMode
+  ) throws(Fault) -> Int {
+    let end = offset + Int64(part.count)
     if opened.needsCopy {
       unsafe try wholeFile(blocking).read(into: part, at: offset)
-      return count
+      return part.count
     }
     // A read that waited for a piece is repeated. It must find the piece before it counts as a sequential one.
     if let piece = state.withLock({ Self.piece(in: &$0, covering: offset..<end) }) {
@@ -75,7 +87,7 @@ final class RemoteBytes: ByteSource {
       let goesThrough = abs(offset - state.last) <= Self.near && ahead.isFree(for: offset)
       return goesThrough ? min(offset, max(state.last, 0)) & ~(grain - 1) : nil
     }
-    if unsafe try ahead.read(into: part, at: offset, startingAt: start, blocking) { return count }
+    if unsafe try ahead.read(into: part, at: offset, startingAt: start, blocking) { return part.count }
     let piece = state.withLock { state in
       state.last = end
       return self.piece(for: offset..<end, &state)
