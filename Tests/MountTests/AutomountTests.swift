@@ -24,7 +24,7 @@ import Testing
         export HOME="$1"
         automount --foreground --dont-check-daemon "$1/master" > log 2>&1 &
         trap 'kill $!; wait $!; umount -l "$1/auto/x" "$1/auto" 2>/dev/null' EXIT
-        for round in $(seq 100); do grep -q "$1/auto autofs" /proc/mounts && break; sleep .1; done
+        for round in $(seq 300); do grep -q "$1/auto autofs" /proc/mounts && break; sleep .1; done
         timeout 20 ls "$1/auto/x" "$1/auto/x/b.zip.contents" || { cat log; exit 1; }
         for round in $(seq 200); do grep -q "$1/auto/x " /proc/mounts || exit 0; sleep .1; done
         echo 'it is never unmounted'; exit 1

@@ -153,9 +153,9 @@ import Testing
         // Noise, for which the AVIF encoder takes long.
         let lines = """
           { printf 'P6 3000 2000 255\\n'; head -c 18000000 /dev/urandom; } > $S/noise.ppm; sleep .1
-          cat noise.ppm.as-avif > /dev/null 2>&1 & for i in $(seq 100); do w=$(workers) && break; sleep .05; done
-          for i in $(seq 100); do [ $(cut -d' ' -f14 /proc/$w/stat) -gt 20 ] && break; sleep .05; done
-          kill -KILL $P; for i in $(seq 40); do [ -d /proc/$w ] || break; sleep .05; done; [ -d /proc/$w ] || echo gone
+          cat noise.ppm.as-avif > /dev/null 2>&1 & for i in $(seq 600); do w=$(workers) && break; sleep .05; done
+          for i in $(seq 600); do [ $(cut -d' ' -f14 /proc/$w/stat) -gt 20 ] && break; sleep .05; done
+          kill -KILL $P; for i in $(seq 600); do [ -d /proc/$w ] || break; sleep .05; done; [ -d /proc/$w ] || echo gone
           """
         let said = try await mount.shell(lines, scratch)
         #expect(said == "gone\n")
@@ -173,7 +173,7 @@ import Testing
       let lines = """
         cd "$2"; chmod 755 .; chown -R 1:1 .; mknod fuse c 10 229; chmod 666 fuse; mount --bind fuse /dev/fuse
         as="env XDG_CACHE_HOME=$PWD/cache TMPDIR=$PWD HOME=$PWD setpriv --reuid=1 --regid=1 --clear-groups"
-        $as "$1" -f -o workers=1 source mnt 2> said & for i in $(seq 200); do mountpoint -q mnt && break; sleep .05; done
+        $as "$1" -f -o workers=1 source mnt 2> said & for i in $(seq 600); do mountpoint -q mnt && break; sleep .05; done
         P=$!; $as cat mnt/a.png.as-jpeg | file -b - | cut -d, -f1
         w=$(pgrep -P $P ffconvert); grep -E '^(Cap(Prm|Eff)|NoNewPrivs|Seccomp):' /proc/$w/status | tr -d '0\n\t'; echo
         grep '^Uid:' /proc/$w/status | tr -s '\t' ' '; fusermount3 -u mnt; wait $P; echo $?; grep -o 'namespaces, user 1, landlock' said

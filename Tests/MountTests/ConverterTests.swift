@@ -158,7 +158,7 @@ import Testing
             for f in scan.tiff.as-jpeg scan.tiff.as.jpg report.pdf.pages/002.pdf x.csv.as-html report.pdf.as-txt; do
               $open $f 2>&1
             done
-            for n in $(seq 200); do [ $(wc -l < $O/log) = 5 ] && break; sleep .02; done; sort $O/log
+            for n in $(seq 1500); do [ $(wc -l < $O/log) = 5 ] && break; sleep .02; done; sort $O/log
           done
           """
         let said = try await mount.shell("B='\(MountProcess.binary)'\n" + lines, scratch)

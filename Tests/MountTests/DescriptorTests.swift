@@ -70,9 +70,9 @@ struct DescriptorTests {
           # A shell in a folder of messages, which the kernel cannot forget.
           (cd n.mbox.messages && exec sleep 1000 > $O/log 2>&1) & stays=$!
           mv $O/new.zip $S/c.zip; mv $S/m.mbox $O/n.mbox; rm -r $S/k.dir/cur $S/[d-jl-n].*
-          for i in $(seq 100); do sleep .1; [ $(open) = 0 ] && break; done; open
+          for i in $(seq 300); do sleep .1; [ $(open) = 0 ] && break; done; open
           gone() { ls -l /proc/$P/fd | grep -c "$S/.*(deleted)"; }
-          for i in $(seq 100); do [ $(gone) = 0 ] && break; sleep .1; done; gone; kill $stays
+          for i in $(seq 300); do [ $(gone) = 0 ] && break; sleep .1; done; gone; kill $stays
           """, scratch)
         #expect(said == "1\n0\n0\n")
       }

@@ -47,7 +47,7 @@ struct KeptTests {
         """
         chmod 755 . "$S"; chmod 644 "$S/a.txt"; "$B" -o allow_other "$S" "$M"; K=$(keeper); P=$(serving)
         other() { setpriv --reuid 4001 --regid 4001 --clear-groups cat "$M/a.txt"; echo; }
-        other; kill -KILL $P; for i in $(seq 100); do [ "$(serving)" != $P ] && break; sleep .05; done; other
+        other; kill -KILL $P; for i in $(seq 600); do [ "$(serving)" != $P ] && break; sleep .05; done; other
         """, scratch)
       #expect(lines == ["a", "a"])
     }
@@ -117,15 +117,15 @@ struct KeptTests {
         for i in $(seq 600); do [ -z "$(serving)" ] && ls "$M" 2>&1 | grep -q 'Input/output' && break; sleep .05; done
         tell; cat <&8 2>&1 | grep -o 'Input/output error'; ls . 2>&1 | grep -o 'Input/output error'
         mkdir "$S"; cp ../away/a.txt "$S" 2>/dev/null || cp "${S%/*}/away/a.txt" "$S"
-        kill -USR2 $K; for i in $(seq 200); do [ "$(cat "$M/a.txt" 2>/dev/null)" = a ] && echo again && break; sleep .05; done
+        kill -USR2 $K; for i in $(seq 600); do [ "$(cat "$M/a.txt" 2>/dev/null)" = a ] && echo again && break; sleep .05; done
         cd /; exec 7<&- 8<&-; "$B" -u "$M" && echo unmounted
-        for i in $(seq 200); do [ -d /proc/$K ] || break; sleep .05; done; [ -d /proc/$K ] || echo ended
+        for i in $(seq 600); do [ -d /proc/$K ] || break; sleep .05; done; [ -d /proc/$K ] || echo ended
         "$B" "$S" "$M"; K=$(keeper); n=0
         while P=$(serving) && [ -n "$P" ] && kill -SEGV $P; do
           n=$((n + 1)); while [ "$(serving)" = $P ]; do sleep .01; done; ls "$M"
         done >/dev/null 2>&1
         [ $n -ge 10 ] && tell; kill -TERM $K
-        for i in $(seq 200); do mountpoint -q "$M" || break; sleep .05; done; mountpoint -q "$M" || echo unmounted
+        for i in $(seq 600); do mountpoint -q "$M" || break; sleep .05; done; mountpoint -q "$M" || echo unmounted
         """, scratch)
       let refusal = [
         "mounted", "Input/output error", "Input/output error", "directory", "cannot serve this mount",
@@ -142,7 +142,7 @@ struct KeptTests {
       let lines = try await run(
         """
         "$B" -o supervise=unmount "$S" "$M"; K=$(keeper); rmdir "$S"; kill -KILL $(serving); exec 7<"$M"
-        for i in $(seq 200); do [ -d /proc/$K ] || break; sleep .05; done; mountpoint -q "$M" || echo unmounted; mkdir "$S"
+        for i in $(seq 600); do [ -d /proc/$K ] || break; sleep .05; done; mountpoint -q "$M" || echo unmounted; mkdir "$S"
         exec 7<&-; "$B" -o supervise=unmount "$S" "$M"; K=$(keeper); n=0
         while P=$(serving) && kill -SEGV $P; do
           n=$((n + 1)); while [ "$(serving)" = $P ]; do sleep .01; done; ls "$M"
@@ -175,7 +175,7 @@ struct KeptTests {
       let lines = try await run(
         """
         FFMOUNT_TEST_TRAP=large:large.txt "$B" -o memory=8M "$S" "$M"; K=$(keeper); P=$(serving); exec 7<"$M/large.txt"
-        head -c 2 <&7; echo; for i in $(seq 200); do [ $P != "$(serving)" ] && break; sleep .05; done
+        head -c 2 <&7; echo; for i in $(seq 600); do [ $P != "$(serving)" ] && break; sleep .05; done
         [ $P != "$(serving)" ] && echo another; cat <&7; echo
         """, scratch)
       #expect(lines == ["la", "another", "rge"])
@@ -192,7 +192,7 @@ struct KeptTests {
         "$B" upgrade "$M" | grep -c '(it was '; [ $P != $(serving) ] && echo another; head -c 2 <&7; echo
         # An update that does not start.
         cp "$B" bin/before; printf '#!/bin/sh\nexit 3\n' >bin/after; chmod +x bin/after; mv bin/after "$B"
-        P=$(serving); kill -USR2 $K; for i in $(seq 100); do [ "$(serving)" != $P ] && ls "$M" >list && break; sleep .05; done
+        P=$(serving); kill -USR2 $K; for i in $(seq 600); do [ "$(serving)" != $P ] && ls "$M" >list && break; sleep .05; done
         cat list; head -c 2 <&7; echo; mv bin/before "$B"; "$B" upgrade "$M" | grep -c '(it was '; cat <&7; echo
         """, scratch)
       #expect(lines == ["1", "another", "in", "a.zip", "a.zip.contents", "si", "1", "de"])
@@ -206,7 +206,7 @@ struct KeptTests {
       let lines = try await run(
         """
         "$B" -o rw "$S" "$M"; K=$(keeper); "\(MountScratch.python)" "$S/kept.py" $K "$M"; "$B" -u "$M"
-        cat "$S/log"; echo; ls "$S"; for i in $(seq 100); do [ -d /proc/$K ] || break; sleep .05; done; [ -d /proc/$K ] || echo ended
+        cat "$S/log"; echo; ls "$S"; for i in $(seq 600); do [ -d /proc/$K ] || break; sleep .05; done; [ -d /proc/$K ] || echo ended
         """, scratch)
       #expect(lines == ["locked", "locked", "locked", "0123", "kept", "kept.py", "log", "table.csv", "ended"])
     }
@@ -286,7 +286,7 @@ struct KeptTests {
         """
         "$B" -o supervise=off "$S" "$M"; echo "$(keeper) $(cat "$M/a.txt")"; "$B" upgrade "$M" 2>&1 | grep -o 'supervise=off'
         "$B" -u "$M"; "$B" -o rw,supervise=off "$S" "$M"; echo "$(keeper) $(cat "$M/a.txt")"; "$B" -u "$M"
-        "$B" "$S" "$M"; K=$(keeper); P=$(serving); kill -TERM $P; for i in $(seq 100); do [ -d /proc/$K ] || break; sleep .05; done
+        "$B" "$S" "$M"; K=$(keeper); P=$(serving); kill -TERM $P; for i in $(seq 600); do [ -d /proc/$K ] || break; sleep .05; done
         mountpoint -q "$M" || echo ended
         """, scratch)
       #expect(lines == [" a", "supervise=off", " a", "ended"])

@@ -144,7 +144,7 @@ import Testing
           printf 'From: a@x.org\nSubject: Letter %s\nDate: Fri, 3 May 2024 10:00:00 +0000\n\nx\n' $n > files/M/cur/$n.M$n.h:2,S
         done
         echo M2 > files/.failing; "$3" -B "$4" files slow 0 & server=$!
-        for n in {1..500}; do mountpoint -q slow && break; sleep .01; done
+        for n in {1..3000}; do mountpoint -q slow && break; sleep .01; done
         trap '"$2" -u mnt 2> /dev/null || :; umount slow; wait $server' EXIT
         for round in 1 2; do "$2" slow mnt; ls mnt/M.messages; "$2" -u mnt; rm -f files/.failing; done
         """, scratch.path, MountProcess.binary, MountScratch.python, MountScratch.package + "/Tests/Scripts/delayed.py")

@@ -373,7 +373,7 @@ import Testing
         as ./ffmount source closed; echo "closed $?"; chown 0:0 closed; mkdir -m 1777 sticky
         as ./ffmount source sticky; echo "sticky $?"
         as ./ffmount -f source mnt & pid=$!
-        for n in $(seq 500); do grep -q " $1/mnt " /proc/self/mountinfo && break; kill -0 $pid || exit 92; sleep .02; done
+        for n in $(seq 1500); do grep -q " $1/mnt " /proc/self/mountinfo && break; kill -0 $pid || exit 92; sleep .02; done
         echo "user:"; as ./ffmount list; as ./ffmount -u mine; echo "status $?"
         as ./ffmount upgrade mine; echo "upgraded $?"; as ./ffmount doctor mine; echo "examined $?"
         echo "root:"; ./ffmount list; ./ffmount why mnt/file 2>&1

@@ -122,7 +122,7 @@ import Testing
           for n in a b c; do (exec timeout -s INT 4 cat $n.png.as-jpeg) & done; sleep .5
           for i in $(seq 50); do timeout 1 ls -l > /dev/null && timeout 1 cat notes.txt > /dev/null || echo slow; done
           timeout 1 cat notes.txt; wait
-          for i in $(seq 50); do [ -n "$(workers)" ] || break; sleep .1; done; workers
+          for i in $(seq 300); do [ -n "$(workers)" ] || break; sleep .1; done; workers
           """
         // Nobody waits any more: the hanging worker has been killed.
         try await expect(lines, mount, scratch, says: "hello")

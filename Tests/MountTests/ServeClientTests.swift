@@ -27,7 +27,7 @@ import Testing
         # Starts a server with the other arguments, asks it with and without the token, and looks for that in its command line.
         try() {
           "$program" "$folder" --port 0 "$@" <&0 > "$scratch/out" & server=$!
-          for round in $(seq 100); do grep -q Stop "$scratch/out" && break; sleep .05; done
+          for round in $(seq 600); do grep -q Stop "$scratch/out" && break; sleep .05; done
           url=$(grep -o 'http.*/dav/' "$scratch/out")
           url=${url%dav/}
           echo "$(curl -s -o /dev/null -w '%{http_code}' "$url")" \\
@@ -89,7 +89,7 @@ import Testing
         """
         chmod -R a+rX "$2" "$3"
         setpriv --reuid=65534 --regid=65534 --clear-groups "$1" "$2" --port 0 > "$3/out" 2>&1 & server=$!
-        for round in $(seq 100); do grep -q Stop "$3/out" && break; sleep .05; done
+        for round in $(seq 600); do grep -q Stop "$3/out" && break; sleep .05; done
         url=$(grep -o 'http.*/dav/' "$3/out")
         curl -s "${url}a.txt"; echo; cat "$3/out"; kill $server; wait $server
         """, Self.program, scratch.source, scratch.path)

@@ -55,7 +55,7 @@ import Testing
       let result = try await shell(
         """
         "$1" serve "$2" --port 0 --token long-enough > "$3/out" & server=$!
-        for round in $(seq 100); do grep -q Stop "$3/out" && break; sleep .05; done
+        for round in $(seq 600); do grep -q Stop "$3/out" && break; sleep .05; done
         url=$(grep -o 'http.*token=.*' "$3/out")
         curl -s -o /dev/null -w '%{http_code}\\n' "${url%%\\?*}"
         curl -s -o /dev/null -w '%{http_code}\\n' "$url"

@@ -92,7 +92,7 @@ struct SoundTests {
       """
       sox -n -r 48000 -c 2 -b 16 $S/long.wav synth 240 pinknoise vol .5
       cat long.wav.as-mp3 > $O/x & c=$!
-      for i in $(seq 1000); do [ -s $O/x ] && break; sleep .01; done
+      for i in $(seq 3000); do [ -s $O/x ] && break; sleep .01; done
       kill -KILL $(pgrep -P $P ffmedia); wait $c && echo whole
       getfattr --only-values -n user.ffmount.error long.wav.as-mp3; echo
       cat s.wav.as-ogg | head -c 4; echo; $q -i long.wav.1s-2s.as-ogg -f s16le - | wc -c

@@ -65,7 +65,7 @@ import Testing
       """
       $OTHER unknown.flac.as-mp3 | head -c 1000 | cmp -n 1000 - $E && echo first
       timeout 1 cat unknown.flac.as-mp3; echo $?
-      for i in $(seq 50); do list | grep -q converting || break; sleep 0.1; done; list | grep -c 'converting\\|[0-9] converted'
+      for i in $(seq 300); do list | grep -q converting || break; sleep 0.1; done; list | grep -c 'converting\\|[0-9] converted'
       touch $G; cmp unknown.flac.as-mp3 $E && list | grep -o '[0-9]* converted'
       """)
     #expect(said == "first\n124\n0\n1 converted\n")

@@ -59,7 +59,7 @@ import Testing
           """, mount.mountpoint,
         ])
         _ = try await shell(
-          "for n in {1..500}; do grep -Eq 'fuse|request_wait' /proc/$1/wchan && break; sleep .01; done",
+          "for n in {1..3000}; do grep -Eq 'fuse|request_wait' /proc/$1/wchan && break; sleep .01; done",
           "\(waiter.pid)")
         mount.daemon.send(SIGTERM)
         let said = try await waiter.wait(atMost: 10)

@@ -70,7 +70,7 @@ def changes(what, root):
         body = random.randbytes(900_000 + round)
         with open(path, "wb") as file:
             file.write(body)
-        for _ in range(100):
+        for _ in range(300):
             if failure(whole, here)[0] == 0 and whole(here) == body:
                 break
             time.sleep(0.1)

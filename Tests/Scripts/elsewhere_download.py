@@ -48,7 +48,7 @@ def reason(path):
 def eventually(body, wanted=None):
     """The value of a call once it succeeds, and is what is wanted."""
     value = None
-    for _ in range(100):
+    for _ in range(300):
         try:
             value = body()
         except OSError:

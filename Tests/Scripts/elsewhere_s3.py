@@ -178,7 +178,7 @@ with Mount(ffmount, "s3://test-bucket/a/", mnt, *plain):
         found = failure(os.pread, file.fileno(), 65536, 2_500_000)[0]
         if found != errno.ESTALE and (found or os.pread(file.fileno(), 65536, 2_500_000) != objects["a/large.bin"][2_500_000:2_565_536]):
             complain(f"the open file: {found}, or bytes of two versions")
-    for _ in range(100):
+    for _ in range(300):
         with contextlib.suppress(OSError):
             if whole(path) == other:
                 break

@@ -79,7 +79,7 @@ def refused(what, address, *expected, config=good):
 
 
 def expect_no_ssh():
-    for _ in range(100):
+    for _ in range(600):
         found = [pid for pid in os.listdir("/proc") if pid.isdigit() and good.encode() in (failure(whole, f"/proc/{pid}/cmdline")[0] == 0 and whole(f"/proc/{pid}/cmdline") or b"")]
         if not found:
             return
@@ -136,7 +136,7 @@ try:
             found = failure(os.pread, file.fileno(), 65536, 4_000_000)[0]
             if found != errno.ESTALE and (found or os.pread(file.fileno(), 65536, 4_000_000) != first[4_000_000:4_065_536]):
                 complain(f"the open file: {found}, or bytes of two versions")
-        for _ in range(100):
+        for _ in range(600):
             try:
                 if whole(path) == body:
                     break

@@ -142,7 +142,7 @@ def main(source, mount, kind):
     box.write([number for number in range(COUNT + 1) if number != 3])
     third = listed(messages)
     # A change is seen within a second.
-    for _ in range(20):
+    for _ in range(600):
         if COUNT in third:
             break
         time.sleep(0.05)

@@ -33,7 +33,7 @@ def daemons():
 
 def only_daemon():
     """The one that serves now. The one before it may take a moment to end after its mount is gone."""
-    for _ in range(200):
+    for _ in range(600):
         found = daemons()
         if len(found) == 1:
             return found[0]
@@ -86,7 +86,7 @@ for number in range(count):
 
 if is_mounted():
     sys.exit("still mounted")
-for _ in range(100):
+for _ in range(600):
     if not daemons():
         break
     time.sleep(0.05)

@@ -463,7 +463,7 @@ def conflicts(server):
         writer.stdout.readline()
         writer.kill()
         writer.wait()
-        for _ in range(100):
+        for _ in range(600):
             if os.path.exists(here(name)) and os.path.getsize(here(name)):
                 break
             time.sleep(0.05)
@@ -504,7 +504,7 @@ def conflicts(server):
         complain("it waits too long")
     with serving(port=port) as again:
         again.token = server.token
-        for _ in range(100):
+        for _ in range(600):
             if failure(write, there("back"), b"back")[0] == 0:
                 break
             time.sleep(0.1)

@@ -23,7 +23,7 @@ def expect(what, got, wanted):
 
 def until(what, wanted, get):
     """Waits until a value is as wanted."""
-    for _ in range(20):
+    for _ in range(60):
         got = get()
         if got == wanted:
             return
