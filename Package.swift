@@ -340,7 +340,7 @@ let package = Package(
       name: "Fuzzing",
       dependencies: [
         "Bytes", "Files", "Codecs", "Entries", "Zip", "Tar", "HTML", "Mail", "Tables", "Cards", "Cue",
-        "PersonalFolders", "EncryptedFiles",
+        "PersonalFolders", "EncryptedFiles", "ServerAnswers",
         "Index",
         "Catalogue", "Jobs",
         "Tree", "AllViews",
@@ -394,7 +394,7 @@ let package = Package(
     tests("OfficeTests", ["Catalogue", "WorkerKit", "Office", "Fuzzing"]),
     tests("CueTests", ["Cue", "Fuzzing"]),
     tests("PersonalFoldersTests", ["Bytes", "PersonalFolders", "Fuzzing"]),
-    tests("ServerAnswersTests", ["Bytes", "ServerAnswers"]),
+    tests("ServerAnswersTests", ["Bytes", "ServerAnswers", "Fuzzing"]),
     tests("IndexTests", ["Bytes", "Index"]),
     tests("AnswerTests", ["Bytes", "Files", "Threads", "Tree", "AllViews", "FuseLink", "Mount", "CFuse3", logging]),
     tests("AssemblyTests", ["Assembly", "Bytes", "Files", "Text"]),

@@ -12,7 +12,7 @@ public struct FuzzTarget: Sendable {
   /// All targets; a new reader's must be added here.
   public static let all: [FuzzTarget] = [
     .zip, .tar, .compressed, .mail, .tnef, .tree, .tables, .json, .html, .rtf, .queries, .names, .jobs, .jbig2,
-    .cue, .stores, .cards, .encrypted,
+    .cue, .stores, .cards, .encrypted, .answers,
   ]
 
   public static func named(_ name: String) -> FuzzTarget? { all.first { $0.name == name } }

@@ -109,7 +109,8 @@ enter_to_build() {
     mount --bind "$(dirname "$(dirname "$(dirname "$(realpath "$(command -v swift)")")")")" opt/swift
     find src -mindepth 1 -maxdepth 1 ! -name .build -exec rm -rf {} +
     tar -C "$root" --exclude=./.build -c . | tar -C src -x
-    # What is fetched from elsewhere.
+    # What is fetched from elsewhere, which a fresh clone does not have yet.
+    [ -e "$root/.build/workspace-state.json" ] || swift package --package-path "$root" resolve
     cp -a "$root"/.build/{checkouts,repositories,workspace-state.json} src/.build/
     enter_system
     # The compiler's own libraries and linker, which older systems have in binutils.
