@@ -211,7 +211,7 @@ extension ConversionPool.State {
   /// Counts another worker if tasks wait for one and there are fewer than `atMost`. Returns whether it has to be started.
   /// O(tasks).
   fileprivate mutating func employ(atMost: Int) -> Bool {
-    // Whoever gets a result may submit the next task before the worker is idle.
+    // The caller that gets a result may submit the next task before the worker is idle.
     let available = idle.count + running.count { $0.hasResult }
     guard available < queue.count, workers < atMost else { return false }
     workers += 1

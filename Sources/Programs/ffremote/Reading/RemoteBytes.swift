@@ -63,7 +63,7 @@ final class RemoteBytes: ByteSource {
       return count
     }
     do throws(Fault) { return unsafe try requested(into: part, at: offset, blocking) } catch {
-      // What a request fails for may be after these bytes.
+      // The request may have failed because of bytes after these.
       guard case .system(EIO) = error.kind, let kept, unsafe kept.read(into: part, at: offset) else { throw error }
       return count
     }

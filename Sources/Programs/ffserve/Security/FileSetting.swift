@@ -17,9 +17,9 @@ final class FileSetting: Sendable {
   private let stamps: UnfairLock<Stamps>
 
   private struct Stamps {
-    /// The state at the last look.
+    /// The state at the last call.
     var seen: [Stamp?]
-    /// The state at the last reading.
+    /// The state in which the files were read.
     var read: [Stamp?]
   }
 
