@@ -172,9 +172,13 @@ extension Tree.OpenFile {
     return got
   }
 
-  /// Whether closing this file may end locks that were set through another one. True if the file is open more than
-  /// once.
-  public var mayEndLocks: Bool { held != nil && node.opened.count > 1 }
+  /// Whether closing this file may end locks, even those that were set through another one.
+  ///
+  /// Assumes so if the file is open more than once, or if programs lock files of this mount. Without a flush, locks end
+  /// with the release, which can be answered after the same owner has closed the file and set the next lock.
+  public var mayEndLocks: Bool {
+    held != nil && (node.opened.count > 1 || tree.writing?.hasHadLocks.load(ordering: .relaxed) == true)
+  }
 
   /// Whether the file may have been changed through a shared mapping. The kernel reports neither these changes nor the
   /// new times of a file that has a backing file.

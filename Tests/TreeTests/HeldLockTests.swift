@@ -44,6 +44,17 @@ import Threads
     #expect(try !isHeld())
   }
 
+  /// The kernel reports the end of a descriptor for reading with the release alone, unless it is told to flush.
+  @Test func filesAreFlushedOnceProgramsLockThem() throws {
+    let source = try SourceFolder()
+    let (tree, node) = try makeTree(of: source)
+    func flushes() throws -> Bool { try tree.open(node, flags: O_RDONLY, for: nil).mayEndLocks }
+    #expect(try !flushes())
+    let lock = FileLock(kind: Int16(F_RDLCK), start: 0, count: 1)
+    #expect(try tree.open(node, flags: O_RDONLY, for: nil).setLock(lock, owner: 1))
+    #expect(try flushes())
+  }
+
   /// A thread that looks at a file at the moment when it is closed does not keep its locks.
   @Test(arguments: ["fcntl", "flock"]) func locksEndWithTheHandleOfAFileInUse(how: String) throws {
     let source = try SourceFolder()

@@ -15,6 +15,8 @@ final class WriteState: Sendable {
 
   /// The locks of each owner and file.
   let locks = UnfairLock<[Locker: OwnerLocks]>([:])
+  /// Whether a lock has ever been set.
+  let hasHadLocks = Atomic<Bool>(false)
   /// The files on which locks of derived files are set, by inode number.
   let stands = UnfairLock<[UInt64: Weak<LockDescriptor>]>([:])
   /// The handler for files of which a lock may have ended, by inode number.
@@ -64,7 +66,8 @@ final class WriteState: Sendable {
 
   /// Returns the locks of an owner, which has none at first.
   func ownerLocks(_ locker: Locker) -> OwnerLocks {
-    locks.withLock { locks in
+    hasHadLocks.store(true, ordering: .relaxed)
+    return locks.withLock { locks in
       let own = locks[locker] ?? OwnerLocks(inode: locker.inode, released: released)
       locks[locker] = own
       return own
