@@ -402,9 +402,10 @@ let package = Package(
     tests(
       "ServerTests",
       [
-        "ffserve", "Assembly", "Bytes", "Files", "Threads", "Tree", "AllViews",
+        "ffserve", "Assembly", "Bytes", "Files", "Index", "Threads", "Tree", "AllViews",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOEmbedded", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOHTTP2", package: "swift-nio-http2"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     tests("FileTreesTests", ["FileTrees", "largest-attachments", "pdf-thumbnails", system]),
