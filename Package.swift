@@ -398,7 +398,7 @@ let package = Package(
     tests("IndexTests", ["Bytes", "Index"]),
     tests("AnswerTests", ["Bytes", "Files", "Threads", "Tree", "AllViews", "FuseLink", "Mount", "CFuse3", logging]),
     tests("AssemblyTests", ["Assembly", "Bytes", "Files", "Text"]),
-    tests("RemoteTests", ["ffremote", "Assembly", "Bytes", "Files"]),
+    tests("RemoteTests", ["ffremote", "Assembly", "Bytes", "Files", "Index", "ServerAnswers"]),
     tests(
       "ServerTests",
       [

@@ -1,41 +1,14 @@
 import Assembly
 import Bytes
 import Files
-import Synchronization
+import Glibc
 import Testing
 
 @testable import ffremote
 
 /// Local copies of files that are being written, with a server that gives prepared answers.
 @Suite(.timeLimit(.minutes(1))) struct StagedCopyTests {
-  /// Answers each request at once, and records it.
-  private final class PreparedWire: Wire {
-    private let state = Mutex<(lines: [String], answers: [String])>(([], []))
-
-    init(_ answers: [String]) { state.withLock { $0.answers = answers } }
-
-    var lines: [String] { state.withLock { $0.lines } }
-
-    func start(_ question: HTTPExchange, token: String?, _ receiver: any Receiver) {
-      let answer = state.withLock { state in
-        let conditions = question.headers.filter { $0.hasPrefix("If-") }
-        state.lines.append(([question.method, question.target] + conditions).joined(separator: " "))
-        return state.answers.isEmpty ? "500 None" : state.answers.removeFirst()
-      }
-      var head = AnswerHead()
-      for line in ["HTTP/1.1 \(answer)", "ETag: \"new\"", "Content-Length: 0", ""] {
-        _ = unsafe Array((line + "\r\n").utf8).withUnsafeBytes { unsafe head.add($0) }
-      }
-      receiver.end(receiver.begin(head) ? .complete : .stopped)
-    }
-
-    func cancel(_ receiver: any Receiver) {}
-    func resume(_ receiver: any Receiver) {}
-    func after(milliseconds: Int, _ body: @escaping @Sendable () -> Void) {}
-    func stop() {}
-  }
-
-  private func server(_ answers: String...) throws -> (RemoteServer, PreparedWire) {
+  private func server(_ answers: PreparedWire.Answer...) throws -> (RemoteServer, PreparedWire) {
     let wire = PreparedWire(answers)
     return (try RemoteServer(ServerAddress("http://host"), ServerInterface(), wire, MountOptions(["rw"])), wire)
   }
@@ -79,6 +52,21 @@ import Testing
     #expect(
       Array(wire.lines.dropFirst()) == (isReserved ? ["DELETE /dav/made If-Match: \"made\""] : []), "\(wire.lines)")
     withExtendedLifetime(open) {}
+  }
+
+  /// The first of two requests may have arrived, or another client's.
+  @Test(arguments: [("abcd", true), ("abce", false), ("ab", false), ("abcde", false)])
+  func bytesThatAreThereHaveBeenSent(_ present: String, _ isSame: Bool) throws {
+    let found = PreparedWire.Answer("200 OK", tag: "\"other\"", present)
+    let (server, wire) = try server(.lost, "412 Precondition Failed", found)
+    let file = try TemporaryFile(in: "/tmp")
+    try unsafe Array("abcd".utf8).withUnsafeBytes { unsafe try file.write($0, at: 0) }
+    let copy = StagedCopy(file, at: Array("/new".utf8), server, tag: nil)
+    var fault: Fault?
+    do throws(Fault) { try copy.send() } catch { fault = error }
+    #expect(fault?.kind == (isSame ? nil : .system(ESTALE)) && copy.tag == (isSame ? "\"other\"" : nil))
+    let put = "PUT /dav/new If-None-Match: *"
+    #expect(wire.lines == [put, put, "GET /api/file?path=/new"])
   }
 
   @Test func removedFileIsNotSent() throws {
