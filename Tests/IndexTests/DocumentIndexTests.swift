@@ -95,6 +95,24 @@ import Testing
     }
   }
 
+  /// A word says more about a document whose title is short.
+  @Test func wordsOfShortTitlesCountMore() throws {
+    try withIndex { _, index in
+      let documents = try #require(index.documents(below: Self.folder, version: 1, options: 0))
+      for count in [0, 2, 40] {
+        let path = Self.path("\(count).txt")
+        let title = "zebra" + String(repeating: " word", count: count)
+        #expect(
+          documents.apply([.begin(path: path, Self.state), .add(path: path, [Self.document("", title: title)])]))
+      }
+      let found = try #require(
+        documents.relevance(matching: "\"zebra\"", weights: [1, 1, 1, 1], phrases: [1_000_000]))
+      let relevance = found.map(\.relevance)
+      try #require(found.map(\.number) == [1, 2, 3])
+      #expect(relevance[0] > relevance[1] && relevance[1] > relevance[2], "\(relevance)")
+    }
+  }
+
   @Test func removedDocumentsAreCountedAndForgotten() throws {
     try withIndex { _, index in
       let documents = try #require(index.documents(below: Self.folder, version: 1, options: 0))

@@ -828,6 +828,9 @@ import Threads
       let inner = try folder.paths("okapi", finder)
       #expect(inner.count == 1 && inner[0].hasPrefix("outer.eml.message/attachments/"), "\(inner)")
       #expect(try folder.paths("zebra okapi", finder) == ["outer.eml"])
+      // An attachment is a file of its own, and excludes only itself.
+      #expect(try folder.paths("zebra -okapi", finder) == ["outer.eml"])
+      #expect(try folder.paths("okapi -zebra", finder) == inner)
     }
   }
 
