@@ -151,7 +151,7 @@ import Testing
           for a in old.rar new.part1.rar one.rar setup.exe rar.elf device.bin a.tar.001 ppmd.zip deflate64.zip aes.zip pipe.7z; do
             cmp $a.contents/numbers "$2/numbers" && echo $a
           done
-          (cd copies.rar.contents; for f in d/before numbers hinterä; do cmp $f "$2/numbers" && stat -c '%s %h' $f; done)
+          (cd copies.rar.contents; for f in d/before numbers hinterä; do cmp $f "$2/numbers" && stat -c '%s %h' $f; done; readlink link)
           getfattr --only-values -n user.ffmount.state secret.rar.contents/numbers; echo
           cat old.lz4.contents/old; echo; find list.mtree.contents -type f
           for f in bad.7z.contents/numbers bad.xar.contents/numbers wrong.rar.contents/numbers alone.part1.rar.contents/numbers; do
@@ -176,6 +176,7 @@ import Testing
             228894 3
             228894 3
             228894 3
+            numbers
             failed
             hello
             list.mtree.contents/dir/file

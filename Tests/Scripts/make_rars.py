@@ -48,10 +48,19 @@ def file5(name, size, check):
     return number(4) + number(size) + number(0o100644) + struct.pack("<I", check) + number(0) + number(1) + number(len(name)) + name
 
 
+def redirection5(name, kind, original, size, check):
+    record = number(5) + number(kind) + number(0) + number(len(original)) + original
+    return block5(2, 3, file5(name, size, check), more=number(len(record)) + record)
+
+
 def copy5(name, original):
     """A file that RAR's -oi has stored once already: a redirection of type 5."""
-    record = number(5) + number(5) + number(0) + number(len(original)) + original
-    return block5(2, 3, file5(name, len(content), whole), more=number(len(record)) + record)
+    return redirection5(name, 5, original, len(content), whole)
+
+
+def link5(name, target):
+    """A symbolic link: a redirection of type 1."""
+    return redirection5(name, 1, target, 0, 0)
 
 
 def archive5(part, flags, index, check):
@@ -85,4 +94,5 @@ write(
     archive4([file4(NAME, content, 0, len(content), whole ^ 1), file4(b"right", b"right\n", 0, 6, zlib.crc32(b"right\n"))]))
 write("secret.rar", archive4([file4(NAME, content, 4, len(content), whole)]))
 files = copy5(b"d/before", NAME) + block5(2, 2, file5(NAME, len(content), whole), content) + copy5("hinter\u00e4".encode(), NAME)
+files += link5(b"link", NAME)
 write("copies.rar", b"Rar!\x1a\x07\x01\0" + block5(1, 0, number(0)) + files + block5(5, 0, number(0)))
