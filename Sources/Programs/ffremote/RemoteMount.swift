@@ -52,9 +52,11 @@ struct RemoteMount {
       isShared: options.isShared, isWritable: server.changes != nil, ledger: ledger)
 
     let isOfUser = lifeline == nil
+    // A request to the own mount would not be answered.
+    let folder = folder ?? Self.identity(of: mountpoint)
     let watch = ThreadPool(atMost: 1)
     var settings = MountedTree.Options()
-    settings.started = { [lifeline, keeping, mountpoint] in
+    settings.started = { [self] in
       ready()
       keeping?.tell(.answering)
       guard let lifeline else { return }
@@ -62,7 +64,8 @@ struct RemoteMount {
         var byte: UInt8 = 0
         // The other end writes nothing.
         while unsafe read(lifeline, &byte, 1) != 0 { if errno != EINTR { break } }
-        _ = Fusermount.detach(mountpoint)
+        // The exit does not wait for work that is blocked.
+        if Fusermount.detach(mountpoint) { removeMountpoint(folder) }
       }
     }
     settings.mountpoint = mountpoint
@@ -86,8 +89,6 @@ struct RemoteMount {
     service.threads = options.threads
     service.idleTime = options.idleTime
     service.unmount = { [mountpoint] in try? Fusermount.unmount(mountpoint, lazily: false) }
-    // A request to the own mount would not be answered.
-    let folder = folder ?? Self.identity(of: mountpoint)
     let ending: Session.Ending
     do throws(Session.Failure) {
       ending = try mounted.serve(service) { [keeping] in
@@ -104,10 +105,14 @@ struct RemoteMount {
       logger.error("\(mountpoint): the connection to the kernel broke: \(describe(-ending.status))")
     }
     mounted.stop()
-    // The next mount of this source may have made a directory of this name already.
-    if !isOfUser, let folder, let now = Self.identity(of: mountpoint), now == folder { unsafe _ = rmdir(mountpoint) }
+    if !isOfUser { removeMountpoint(folder) }
     // A blocked thread may return to the session at any time.
     if !ending.isClean { _exit(ExitStatus.success.rawValue) }
+  }
+
+  /// Removes the directory that was mounted on. The next mount of this source may have made one of this name already.
+  private func removeMountpoint(_ folder: String?) {
+    if let folder, Self.identity(of: mountpoint) == folder { unsafe _ = rmdir(mountpoint) }
   }
 
   /// The maximum number of ends outside of requests within a minute.
