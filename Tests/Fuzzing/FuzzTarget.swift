@@ -1,3 +1,5 @@
+internal import TestSupport
+
 /// A reader that is run on invalid inputs: by the tests, from fixed seeds, and by `scripts/fuzz` for any time.
 public struct FuzzTarget: Sendable {
   /// The name for `scripts/fuzz`.
@@ -8,6 +10,15 @@ public struct FuzzTarget: Sendable {
   ///
   /// Time and memory are proportional to the input's size, within a limit. Crashes are detected as such.
   public let complaints: @Sendable ([UInt8]) -> [String]
+
+  /// Reads mutations of the seeds, one after the other, and returns the complaints, each with the number of its round.
+  public func complaints(ofMutations count: Int, seed: UInt64) -> [String] {
+    var numbers = SeededNumbers(seed: seed)
+    let seeds = seeds()
+    return (0..<count).flatMap { round in
+      complaints(numbers.mutation(of: seeds[round % seeds.count])).map { "round \(round): \($0)" }
+    }
+  }
 
   /// All targets; a new reader's must be added here.
   public static let all: [FuzzTarget] = [

@@ -52,17 +52,23 @@ import Testing
     }
   }
 
-  /// Small pages that are read in order are made by fewer jobs. Results of series are not in the cache. A busy machine ends
-  /// a series early, so how many they are is for `scripts/bench pages`.
+  /// Small pages that are read in order are made by few jobs. Results of series are not in the cache. A busy machine ends
+  /// a series early, so one of several mounts has to show it.
   @Test func pagesReadInOrderAreMadeInSeries() async throws {
     try await withScratch { scratch in
       try await script("make_documents.py", scratch.source)
-      let pages = try await withConverter(scratch) { mount in
-        try await mount.shell("cat report.pdf.pages/0*.pdf >$O/all && ls report.pdf.pages | wc -l", scratch)
+      var least = Int.max
+      for _ in 0..<20 where least >= 4 {
+        try await withConverter(scratch) { mount in
+          let lines = "cat report.pdf.pages/0*.pdf >$O/all && ls report.pdf.pages | wc -l"
+          let pages = try await mount.shell(lines, scratch)
+          #expect((Int(pages.trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0) > 8)
+        }
+        let count = "find \"$1\"/cache -type f | grep -E '/[0-9a-f]{64}$' | wc -l; rm -r \"$1\"/cache"
+        let kept = try await shell(count, scratch.path)
+        least = min(least, Int(kept.text.trimmingCharacters(in: .whitespacesAndNewlines)) ?? .max)
       }
-      let kept = try await shell("find \"$1\"/cache -type f | grep -cE '/[0-9a-f]{64}$'", scratch.path)
-      let counts = [pages, kept.text].map { Int($0.trimmingCharacters(in: .whitespacesAndNewlines)) ?? -1 }
-      #expect(counts[0] > 8 && (0..<counts[0]).contains(counts[1]), "\(counts[1]) of \(counts[0]) pages are kept")
+      #expect(least < 4)
     }
   }
 

@@ -13,7 +13,7 @@ import sys
 import time
 import zipfile
 
-from remote import Mount, complain, expect, failure, refusal, whole
+from remote import Mount, commands, complain, expect, failure, refusal, whole
 
 ffmount, folder = sys.argv[1:]
 mnt, source, run = (os.path.join(folder, name) for name in ("mnt", "source", "run"))
@@ -80,7 +80,7 @@ def refused(what, address, *expected, config=good):
 
 def expect_no_ssh():
     for _ in range(600):
-        found = [pid for pid in os.listdir("/proc") if pid.isdigit() and good.encode() in (failure(whole, f"/proc/{pid}/cmdline")[0] == 0 and whole(f"/proc/{pid}/cmdline") or b"")]
+        found = [pid for pid, words in commands().items() if any(good in word for word in words)]
         if not found:
             return
         time.sleep(0.05)
@@ -144,10 +144,9 @@ try:
                 pass
             time.sleep(0.1)
         expect("the new version", whole(path) == body, True)
-        children = subprocess.run(["pgrep", "-f", good], capture_output=True, text=True).stdout.split()
-        for pid in children:
-            if b"BatchMode" in (failure(whole, f"/proc/{pid}/cmdline")[0] == 0 and whole(f"/proc/{pid}/cmdline") or b""):
-                os.kill(int(pid), signal.SIGKILL)
+        for pid, words in commands().items():
+            if good in (text := " ".join(words)) and "BatchMode" in text:
+                os.kill(pid, signal.SIGKILL)
         place = "a & b/deeper/x#y?z.bin"
         with open(os.path.join(mnt, place), "rb") as file:
             os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
