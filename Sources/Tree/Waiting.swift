@@ -14,7 +14,7 @@ public func waiting<Value>(
     do throws(Fault) { return try withExtendedLifetime(last, question) } catch {
       // Some of the work is done; the next attempt continues it.
       if error.kind == .later { continue }
-      guard case .pending(let pending) = error.kind else { throw error }
+      guard let pending = error.pending else { throw error }
       note(pending)
       try pending.wait()
       last = pending

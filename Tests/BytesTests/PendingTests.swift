@@ -35,6 +35,23 @@ import Testing
     #expect(abandoned.now == 1 && told.now == 0)
   }
 
+  @Test func operationIsCancelledByCallerThatDoesNotWaitForIt() {
+    let (told, abandoned) = (Count(), Count())
+    let pending = SharedOperation { abandoned.up() }
+    let token = pending.whenDone { told.up() }
+    pending.cancelIfUnused()
+    #expect(abandoned.now == 0)
+    pending.cancel(token)
+    #expect(abandoned.now == 1)
+    let unused = SharedOperation { abandoned.up() }
+    unused.cancelIfUnused()
+    #expect(abandoned.now == 2)
+    let finished = SharedOperation { abandoned.up() }
+    finished.finish()
+    finished.cancelIfUnused()
+    #expect(abandoned.now == 2 && told.now == 0)
+  }
+
   @Test func operationRetainsItsResult() {
     final class Product: Sendable {}
     weak var product: Product?

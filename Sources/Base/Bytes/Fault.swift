@@ -43,6 +43,9 @@ public struct Fault: Error, Sendable, Equatable {
     case .damaged, .changed, .unsupported, .locked, .limit, .system: false
     }
   }
+
+  /// The operation to wait for before the next attempt. A caller that gives up has to cancel it if it is unused.
+  public var pending: SharedOperation? { if case .pending(let operation) = kind { operation } else { nil } }
 }
 
 /// Returns the result of `attempt`. Returns `nil` if it fails. Rethrows only delays, which say nothing about the

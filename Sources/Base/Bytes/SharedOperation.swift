@@ -57,6 +57,9 @@ public final class SharedOperation: Sendable {
     }
     if isLast { abandoned() }
   }
+
+  /// Cancels the operation unless it has waiters. For a caller that requested the result and no longer waits for it.
+  public func cancelIfUnused() { cancel(whenDone {}) }
 }
 
 extension SharedOperation: Equatable {

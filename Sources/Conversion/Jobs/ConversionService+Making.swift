@@ -271,7 +271,7 @@ extension ConversionService {
         while true {
           do throws(Fault) { return try bytes.bytes(at: request.offset, count: request.count, .blocking) } catch {
             if error.kind == .later { continue }
-            guard case .pending(let operation) = error.kind else { throw error }
+            guard let operation = error.pending else { throw error }
             try pool.wait(for: operation)
           }
         }

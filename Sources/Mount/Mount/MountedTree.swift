@@ -228,7 +228,7 @@ extension MountedTree {
   func again(
     _ caller: WaitingReader, after delay: Fault, _ node: UInt64, _ attempt: @escaping @Sendable () throws(Fault) -> Void
   ) {
-    let pending = if case .pending(let pending) = delay.kind { pending } else { SharedOperation?.none }
+    let pending = delay.pending
     let work = ffmount_present_work()
     let submit: @Sendable () -> Void = { [self] in
       workers.submit { [self] in
@@ -239,7 +239,9 @@ extension MountedTree {
           if caller.interest.isLost { return caller.giveUp() }
           do throws(Fault) { try attempt() } catch {
             if error.isDelay {
-              return caller.interest.isLost ? caller.giveUp() : again(caller, after: error, node, attempt)
+              guard caller.interest.isLost else { return again(caller, after: error, node, attempt) }
+              error.pending?.cancelIfUnused()
+              return caller.giveUp()
             }
             if let request = caller.take() { fail(request, error, node) }
           }

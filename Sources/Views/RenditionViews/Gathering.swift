@@ -65,7 +65,7 @@ final class Gathering: Sendable {
       let index = state.withLock { $0.sizes.count }
       guard index < members.count else { break }
       do throws(Fault) { try append(members[index].open(.blocking)) } catch {
-        if case .pending(let made) = error.kind { throw Fault(.pending(wait(for: made, at: index))) }
+        if let made = error.pending { throw Fault(.pending(wait(for: made, at: index))) }
         guard replacesFailures, error.isLasting else { throw error }
         try append(ByteArraySource(Bundle.failureMark + error.description.utf8.prefix(Bundle.longestReason)))
         state.withLock { $0.lacksFiles = true }
@@ -114,7 +114,7 @@ final class Gathering: Sendable {
     if state.withLock({ $0.ahead[index] != nil }) { return }
     // A failure is reported when the file is reached.
     do throws(Fault) { _ = try members[index].open(.blocking) } catch {
-      guard case .pending(let made) = error.kind else { return }
+      guard let made = error.pending else { return }
       let token = made.whenDone {}
       state.withLock { $0.ahead[index] = (made, token) }
     }

@@ -31,9 +31,11 @@ final class BlockingExecutor: Sendable {
           interest.run {
             if interest.isLost { return done(.failure(.interrupted)) }
             do throws(Fault) { done(.success(try attempt())) } catch {
-              guard error.isDelay, !interest.isLost else { return done(.failure(error)) }
-              let next = if case .pending(let next) = error.kind { next } else { SharedOperation?.none }
-              again(client, next, attempt, done)
+              guard error.isDelay, !interest.isLost else {
+                error.pending?.cancelIfUnused()
+                return done(.failure(error))
+              }
+              again(client, error.pending, attempt, done)
             }
             // The operation keeps its result alive until here.
             withExtendedLifetime(pending) {}
