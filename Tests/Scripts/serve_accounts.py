@@ -13,7 +13,7 @@ import time
 import urllib.parse
 import zipfile
 
-from serving import Server
+from serving import Server, wait_until
 
 program, folder = sys.argv[1:]
 source = os.path.join(folder, "shown")
@@ -379,15 +379,8 @@ def sessions(server, anna):
 
 def changes(server, anna, cookie):
     """The file takes effect without a restart."""
-    def until(what, wanted, get):
-        for _ in range(60):
-            found = get()
-            if found == wanted:
-                return
-            time.sleep(0.25)
-        same(what, found, wanted)
     manage("add", "anna", "--read", "/anna", password="anna's word\n")
-    until("a right that was taken", ["anna"], lambda: anna.names("/"))
+    wait_until("a right that was taken", ["anna"], lambda: anna.names("/"))
     same("another hash ends the session", server.ask("/api/session", cookie).status, 401)
     same("writing without it", anna.status("/dav/anna/own.txt", method="PUT", body=b"x"), 403)
     with open(users) as file:
@@ -398,11 +391,11 @@ def changes(server, anna, cookie):
     for number, bad in enumerate(("anna nothing read:/\n", "anna $1$abcdefgh$abcdefghijklmnopqrstuv read:/\n", good + good, "anna sha256:00 read:/\n", good.replace("read:/anna", "read:/../x"), "\0\n"), 1):
         with open(users, "w") as file:
             file.write(bad)
-        until("the complaints", number, complaints)
+        wait_until("the complaints", number, complaints)
         same(f"the earlier users beside {bad[:30]!r}", anna.names("/"), ["anna"])
     with open(users, "w") as file:
         file.write("# none\n\n")
-    until("no user", 401, lambda: anna.status("/api/list"))
+    wait_until("no user", 401, lambda: anna.status("/api/list"))
 
 
 def audited():

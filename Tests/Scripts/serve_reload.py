@@ -10,7 +10,7 @@ import sys
 import time
 import warnings
 
-from serving import Server
+from serving import Server, wait_until
 
 PROGRAM, SCRATCH = sys.argv[1], pathlib.Path(sys.argv[2])
 SOURCE = SCRATCH / "source"
@@ -19,16 +19,6 @@ SOURCE = SCRATCH / "source"
 def expect(what, got, wanted):
     if got != wanted:
         raise SystemExit(f"{what}: {got!r}, not {wanted!r}")
-
-
-def until(what, wanted, get):
-    """Waits until a value is as wanted."""
-    for _ in range(60):
-        got = get()
-        if got == wanted:
-            return
-        time.sleep(0.5)
-    raise SystemExit(f"{what}: {got!r}, not {wanted!r}")
 
 
 def certify(name):
@@ -70,7 +60,7 @@ def check_certificates():
         expect("the first certificate", shown(), first)
         refuses_old_versions(server)
         second = certify("second")
-        until("the second certificate", second, shown)
+        wait_until("the second certificate", second, shown)
         # Neither a file that is no certificate nor a missing one ends the server, or takes the certificate away.
         (SCRATCH / "chain.pem").write_text("nonsense")
         (SCRATCH / "key.pem").unlink()
@@ -78,7 +68,7 @@ def check_certificates():
         time.sleep(0.3)
         expect("the certificate beside unusable files", shown(), second)
         third = certify("third")
-        until("the third certificate", third, shown)
+        wait_until("the third certificate", third, shown)
 
 
 def check_tokens():
@@ -93,7 +83,7 @@ def check_tokens():
         expect("the first cookie", server.ask("/api/list", f"Cookie: {cookie}").status, 200)
         file.write_text("second-token\n")
         # Few wrong tokens, because many are refused for a minute.
-        until("the second token", 200, lambda: status("second-token"))
+        wait_until("the second token", 200, lambda: status("second-token"))
         expect("the first token afterwards", status("first-token"), 401)
         expect("the first cookie afterwards", server.ask("/api/list", f"Cookie: {cookie}").status, 401)
         for text in ("short", ""):
@@ -120,7 +110,7 @@ def check_hang_up():
     time.sleep(0.3)
     expect("whether the server ends by SIGHUP", os.waitpid(child, os.WNOHANG), (0, 0))
     os.close(terminal)
-    until("whether the server ends with its terminal", child, lambda: os.waitpid(child, os.WNOHANG)[0])
+    wait_until("whether the server ends with its terminal", child, lambda: os.waitpid(child, os.WNOHANG)[0])
 
 
 SOURCE.mkdir(exist_ok=True)

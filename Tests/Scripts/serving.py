@@ -19,6 +19,16 @@ def state(path):
         return "X"
 
 
+def wait_until(what, wanted, get):
+    """Waits until a value is as wanted, for 30 seconds at most."""
+    for _ in range(60):
+        found = get()
+        if found == wanted:
+            return
+        time.sleep(0.5)
+    raise SystemExit(f"{what}: {found!r}, not {wanted!r}")
+
+
 class Server:
     """ffserve on a free port of the loopback address, until the `with` ends. `log` is the path of the file for its messages."""
 
