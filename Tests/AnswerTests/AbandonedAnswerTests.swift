@@ -12,7 +12,7 @@ import Testing
 @testable import Tree
 
 /// Replies whose caller no longer waits: the kernel has then counted neither node nor handle.
-@Suite(.timeLimit(.minutes(1))) struct AbandonedAnswerTests {
+@Suite(.timeLimit(.minutes(5))) struct AbandonedAnswerTests {
   /// A file that counts how often it is open.
   private final class OneFile: Item {
     let inode: UInt64 = 9

@@ -6,7 +6,7 @@ import Testing
 @testable import Mount
 
 /// Interruptions at the moments at which two threads may answer one request.
-@Suite(.timeLimit(.minutes(1))) struct ParkedRequestTests {
+@Suite(.timeLimit(.minutes(5))) struct ParkedRequestTests {
   /// The kernel of a test, which exists only after its file system.
   private final class Late: Sendable {
     private let kernel = Mutex<FakeKernel?>(nil)

@@ -10,7 +10,7 @@ import Tree
 @testable import Mount
 
 /// The changes of open files that the kernel has to notice.
-@Suite(.timeLimit(.minutes(1))) struct SourceFollowerTests {
+@Suite(.timeLimit(.minutes(5))) struct SourceFollowerTests {
   private final class Refreshed: Sendable {
     private let paths = Mutex<[UInt64]>([])
     var all: [UInt64] { paths.withLock { $0 } }

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 import Threads
 
-@Suite(.timeLimit(.minutes(1))) struct InterestTests {
+@Suite(.timeLimit(.minutes(5))) struct InterestTests {
   private final class Flag: Sendable {
     private let state = Atomic<Bool>(false)
     var isUp: Bool { state.load(ordering: .sequentiallyConsistent) }

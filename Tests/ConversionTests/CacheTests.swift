@@ -7,7 +7,7 @@ import Testing
 @testable import Jobs
 
 extension ConversionTests {
-  @Suite(.serialized, .timeLimit(.minutes(1))) struct CacheTests {
+  @Suite(.serialized, .timeLimit(.minutes(5))) struct CacheTests {
     private func text(_ number: UInt64, size: Int) -> String { "echo\n\(number)" + String(repeating: "x", count: size) }
 
     private func onThread(_ body: @escaping @Sendable (MountScratch) throws -> Void) async throws {

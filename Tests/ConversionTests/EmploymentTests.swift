@@ -8,7 +8,7 @@ import Testing
 
 extension ConversionTests {
   /// The owners that a worker serves, and its lifetime.
-  @Suite(.serialized, .timeLimit(.minutes(2))) struct EmploymentTests {
+  @Suite(.serialized, .timeLimit(.minutes(5))) struct EmploymentTests {
     private func process(_ made: ConversionResult) throws -> Substring { try Workshop.parts(made).process }
 
     // MARK: Retirement

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Runs ffconvert as a subprocess on documents generated for one rule each.
-@Suite(.timeLimit(.minutes(2))) struct MadeDocumentTests {
+@Suite(.timeLimit(.minutes(5))) struct MadeDocumentTests {
   private static let program =
     URL(fileURLWithPath: MountProcess.binary).deletingLastPathComponent().appendingPathComponent("ffconvert").path
 

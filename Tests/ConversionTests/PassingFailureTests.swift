@@ -8,7 +8,7 @@ import Testing
 
 extension ConversionTests {
   /// Which failures are permanent, and which are not.
-  @Suite(.serialized, .timeLimit(.minutes(2))) struct PassingFailureTests {
+  @Suite(.serialized, .timeLimit(.minutes(5))) struct PassingFailureTests {
     /// `input` determines what a worker does the first time; the second time it would succeed.
     private func tryTwice(_ input: String) async throws -> (first: Fault?, second: Fault?) {
       let faults = Faults()

@@ -8,7 +8,7 @@ import Testing
 
 extension ConversionTests {
   /// The outcomes of a job, with a worker controlled by its input.
-  @Suite(.serialized, .timeLimit(.minutes(2))) struct PoolTests {
+  @Suite(.serialized, .timeLimit(.minutes(5))) struct PoolTests {
     @Test func conversionResultIsServedAndCached() async throws {
       try await withWorkshop { workshop in
         let first = try Workshop.parts(workshop.make("echo\nhello", 1))

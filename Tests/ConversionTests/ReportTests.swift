@@ -7,7 +7,7 @@ import Testing
 
 extension ConversionTests {
   /// What a service tells of its work.
-  @Suite(.serialized, .timeLimit(.minutes(2))) struct ReportTests {
+  @Suite(.serialized, .timeLimit(.minutes(5))) struct ReportTests {
     @Test func successClearsEarlierFailureOfTheFile() async throws {
       let reports = Reports()
       try await withWorkshop { workshop in

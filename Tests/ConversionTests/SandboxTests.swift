@@ -6,7 +6,7 @@ import Testing
 
 /// What a compromised worker can do: `ffconvert --check-sandbox`, as the other workers, starts one as the daemon does, and it makes
 /// attempts.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct SandboxTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct SandboxTests {
   private static func path(of program: String) -> String {
     URL(fileURLWithPath: MountProcess.binary).deletingLastPathComponent().appendingPathComponent(program).path
   }

@@ -6,7 +6,7 @@ import Testing
 
 extension ConversionTests {
   /// Several results by one job.
-  @Suite(.serialized, .timeLimit(.minutes(2))) struct SeriesTests {
+  @Suite(.serialized, .timeLimit(.minutes(5))) struct SeriesTests {
     private static let recipes = (1...4).map { Recipe.pages(PageSelection(page: $0)) }
 
     private static func text(_ made: ConversionResult) throws -> String {

@@ -9,7 +9,7 @@ import Testing
 extension ConversionTests {
   /// Two services that share a folder, as two servers do: their locks are of different open files, so they hold each other up
   /// as those of two processes do.
-  @Suite(.serialized, .timeLimit(.minutes(1))) struct SharedCacheTests {
+  @Suite(.serialized, .timeLimit(.minutes(5))) struct SharedCacheTests {
     private func withTwo(
       _ body: @escaping @Sendable (Workshop, Workshop) throws -> Void
     ) async throws {

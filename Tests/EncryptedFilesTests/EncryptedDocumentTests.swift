@@ -8,7 +8,7 @@ import Testing
 @testable import EncryptedFiles
 
 /// Encrypted documents, made by `make_encrypted_office.py`, and mutations of them.
-@Suite(.timeLimit(.minutes(2))) struct EncryptedDocumentTests {
+@Suite(.timeLimit(.minutes(5))) struct EncryptedDocumentTests {
   private func withDocuments(_ body: ([String: [UInt8]]) throws -> Void) async throws {
     try await withScratch { scratch in
       let made = try await script("make_encrypted_office.py", scratch.source, EncryptedReading.password, "200")

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Encrypted RAR archives, made by `make_encrypted_rar.py`, and mutations of them.
-@Suite(.timeLimit(.minutes(2))) struct EncryptedRarReadingTests {
+@Suite(.timeLimit(.minutes(5))) struct EncryptedRarReadingTests {
   /// A header of encryption that asks for 2^63 rounds, or more than all files together may take.
   @Test(arguments: [21, 40, 61, 62, 63, 64, 127, 255] as [UInt8]) func roundsAreBounded(_ power: UInt8) throws {
     func header(_ content: [UInt8]) -> [UInt8] {

@@ -4,7 +4,7 @@ import SystemPackage
 import Testing
 
 /// The code of the article “Use ffmount from Swift” is here and in the examples, so that it is compiled and run.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct ArticleTests {
   @Test func codeOfTheArticleRuns() async throws {
     let sample = try Sample("letters.zip", "club.mbox", "harbour.png")

@@ -3,7 +3,7 @@ import Foundation
 import SystemPackage
 import Testing
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(5)))
 struct LibraryConversionTests {
   @Test func pictureIsConvertedWithProgress() async throws {
     let sample = try Sample("harbour.png")

@@ -4,7 +4,7 @@ import Synchronization
 import SystemPackage
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct CopyProgressTests {
   private final class Reports: Sendable {
     let all = Mutex<[FileTree.CopyProgress]>([])

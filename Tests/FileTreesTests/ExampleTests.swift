@@ -4,7 +4,7 @@ import SystemPackage
 import Testing
 
 /// Runs the programs of Sources/Examples, and checks by python what they say.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(5)))
 struct ExampleTests {
   @Test func largestAttachmentsExampleRuns() throws {
     let sample = try Sample()

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Saving where files cannot be without a name, such as in a mount.
-@Suite(.timeLimit(.minutes(2))) struct NamedFileTests {
+@Suite(.timeLimit(.minutes(5))) struct NamedFileTests {
   @Test func failedSaveLeavesNoFile() async throws {
     struct Failed: Error {}
     try await withScratch { scratch in

@@ -3,7 +3,7 @@ import Foundation
 import SystemPackage
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct OpenFileTests {
   @Test func bytesAreReadAndWrittenAtAnyOffset() async throws {
     let sample = try Sample()

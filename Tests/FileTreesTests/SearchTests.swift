@@ -5,7 +5,7 @@ import SystemPackage
 import Testing
 
 /// What is found in mail and among names, beside `ReadingTests.searchFindsMessagesAndNames`.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct LibrarySearchTests {
   @Test func foundMessagesHaveHeaderFields() async throws {
     let sample = try Sample("club.mbox")

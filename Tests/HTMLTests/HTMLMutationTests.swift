@@ -3,7 +3,7 @@ import Testing
 @testable import Fuzzing
 
 /// HTML with a few bytes changed: whatever the result, it is safe, and reads are consistent.
-@Suite(.timeLimit(.minutes(5))) struct HTMLMutationTests {
+@Suite(.timeLimit(.minutes(10))) struct HTMLMutationTests {
   @Test(arguments: 0..<4) func mutatedHTMLIsSanitized(batch: Int) {
     let complaints = FuzzTarget.html.complaints(ofMutations: 150, seed: UInt64(batch))
     #expect(complaints.isEmpty, "batch \(batch): \(complaints)")

@@ -6,7 +6,7 @@ import Testing
 @testable import Index
 
 /// Malicious index files: each costs a rebuild, but neither memory nor time.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct PoisonedIndexTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct PoisonedIndexTests {
   private static let endless = "WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r) SELECT"
 
   private static let poisons = [

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Data stored by one mount is used by the next one, through the program itself.
-@Suite(.timeLimit(.minutes(5)), .serialized) struct RemountTests {
+@Suite(.timeLimit(.minutes(10)), .serialized) struct RemountTests {
   /// A 40 MiB entry, and the same in a nested ZIP.
   private static let archive = """
     import random, sys, zipfile

@@ -7,7 +7,7 @@ import Testing
 
 /// Mailboxes and `winmail.dat` with a few bytes changed: whatever the result, there is no crash, and reads are
 /// consistent.
-@Suite(.timeLimit(.minutes(5))) struct MailMutationTests {
+@Suite(.timeLimit(.minutes(10))) struct MailMutationTests {
   static let targets = ["mail", "tnef"]
 
   @Test(arguments: targets, 0..<4) func mutatedMailSeedsAreRead(_ name: String, batch: Int) throws {

@@ -5,7 +5,7 @@ import Testing
 @testable import Mail
 
 /// Opaque S/MIME: the signed content is shown as if it were not signed.
-@Suite(.timeLimit(.minutes(1))) struct SignedMailTests {
+@Suite(.timeLimit(.minutes(5))) struct SignedMailTests {
   /// BER encodings.
   enum Form: CaseIterable {
     case definite

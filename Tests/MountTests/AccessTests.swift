@@ -3,7 +3,7 @@ import Testing
 
 /// Several users in one mount, with and without a supervisor: see check_access.py. The first request that a process
 /// of a supervised mount gets may be of another user, and its kernel may know attributes that it has not sent itself.
-@Suite(.serialized, .timeLimit(.minutes(5)), .enabled("only root can be several users") { MountScratch.isRoot })
+@Suite(.serialized, .timeLimit(.minutes(10)), .enabled("only root can be several users") { MountScratch.isRoot })
 struct AccessTests {
   @Test("who may not read a file learns nothing from its views") func usersSeeOnlyViewsOfReadableFiles() async throws {
     try await withScratch { scratch in

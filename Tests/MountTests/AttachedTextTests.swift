@@ -6,7 +6,7 @@ private let hasLanguages = ["eng", "deu", "osd"].allSatisfy {
 }
 
 /// Searches for the text of what is attached to messages.
-@Suite(.serialized, .timeLimit(.minutes(2)), .enabled(if: hasLanguages, "needs tesseract-ocr-eng, -deu and -osd"))
+@Suite(.serialized, .timeLimit(.minutes(5)), .enabled(if: hasLanguages, "needs tesseract-ocr-eng, -deu and -osd"))
 struct AttachedTextTests {
   @Test func attachedScansAreFoundAfterRecognition() async throws {
     try await withScratch { scratch in

@@ -3,7 +3,7 @@ import Testing
 
 /// Mounts on demand: the process that triggers one waits until the mounting program exits, and that program must finish
 /// all its work on the mountpoint before.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct AutomountTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct AutomountTests {
   private static let isAutofsThere =
     MountScratch.isRoot && MountScratch.exists("/dev/autofs") && MountScratch.has("mount.fuse3")
 
@@ -25,7 +25,7 @@ import Testing
         automount --foreground --dont-check-daemon "$1/master" > log 2>&1 &
         trap 'kill $!; wait $!; umount -l "$1/auto/x" "$1/auto" 2>/dev/null' EXIT
         for round in $(seq 300); do grep -q "$1/auto autofs" /proc/mounts && break; sleep .1; done
-        timeout 20 ls "$1/auto/x" "$1/auto/x/b.zip.contents" || { cat log; exit 1; }
+        timeout 60 ls "$1/auto/x" "$1/auto/x/b.zip.contents" || { cat log; exit 1; }
         for round in $(seq 200); do grep -q "$1/auto/x " /proc/mounts || exit 0; sleep .1; done
         echo 'it is never unmounted'; exit 1
         """, scratch.path, MountProcess.binary, limit: 50)

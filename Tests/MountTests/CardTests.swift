@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Calendars and contacts through a mount.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct CardTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct CardTests {
   private static let calendar = """
     BEGIN:VCALENDAR
     VERSION:2.0

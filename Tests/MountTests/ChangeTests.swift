@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Changes below the mount are visible within a second.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct ChangeTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ChangeTests {
   static let changes = [
     "append", "overwrite", "replace_by_rename", "replace_same_size_and_time", "truncate", "delete", "create",
     "folder_becomes_file", "folder_is_moved", "attributes", "deleted_under_reader", "replaced_under_reader",

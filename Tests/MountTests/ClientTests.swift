@@ -3,7 +3,7 @@ import Testing
 
 /// `ffmount http://…`: a mount of another machine's server.
 @Suite(
-  .serialized, .timeLimit(.minutes(3)), .enabled(if: MountScratch.exists("/dev/fuse"), "needs /dev/fuse"))
+  .serialized, .timeLimit(.minutes(5)), .enabled(if: MountScratch.exists("/dev/fuse"), "needs /dev/fuse"))
 struct ClientTests {
   private static let server = MountProcess.program("ffserve")
 

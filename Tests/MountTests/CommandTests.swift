@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The command line, with the conventions of FUSE.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct CommandTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct CommandTests {
   // MARK: Output
 
   @Test(.enabled(if: MountScratch.has("mandoc"), "needs mandoc"))

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// `scripts/completions`, in the shells they are for.
-@Suite(.timeLimit(.minutes(1))) struct CompletionTests {
+@Suite(.timeLimit(.minutes(5))) struct CompletionTests {
   private static let shells = ["bash", "zsh", "fish"]
 
   /// What is typed before Tab, and what the line is then.

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// `STEM.compressed.pdf` through a mount, made by ffconvert from the documents of Tests/Scripts/make_compressible.py.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct CompressionTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct CompressionTests {
   /// Checks the output of a shell in a mount of the documents; `$S` is the source, `$O` a folder for results.
   private func expect(
     _ lines: String, _ mount: MountProcess, _ scratch: MountScratch, says expected: String,
@@ -173,8 +173,8 @@ import Testing
       try await expect(looks, mount, scratch, says: "")
       let rest = """
         images deep.compressed.pdf | tail -n 1; cmp initialled.compressed.pdf $S/initialled.pdf; say remark initialled.compressed.pdf
-        pdfinfo titled.compressed.pdf | grep Title; timeout 10 head -c 5 circle.pdf.pages/001.pdf; echo
-        pdffonts glyphs.pdf.pages/001.pdf 2> /dev/null | grep -c Courier; timeout 20 head -c 5 large.compressed.pdf
+        pdfinfo titled.compressed.pdf | grep Title; timeout 60 head -c 5 circle.pdf.pages/001.pdf; echo
+        pdffonts glyphs.pdf.pages/001.pdf 2> /dev/null | grep -c Courier; timeout 60 head -c 5 large.compressed.pdf
         """
       try await expect(
         rest, mount, scratch,

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// The cases of the contract, which TreeTests run in process, through a real mount.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct ConformanceThroughMountTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ConformanceThroughMountTests {
   @Test(arguments: Conformance.cases) func mountMeetsTheConformanceRules(_ rule: ConformanceCase) async throws {
     // The check blocks, so it must not use a thread that other tests need.
     do { try await offThread { Swift.Result { try Self.check(rule) } }.get() } catch let missing as CannotBeShown {

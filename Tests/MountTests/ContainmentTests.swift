@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// The sandbox of converters, in a mount.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct ContainmentTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ContainmentTests {
   private static let fake = MountScratch.package + "/Tests/Scripts/fake_worker.py"
 
   private func withMount(

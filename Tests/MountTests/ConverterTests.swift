@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Conversions through a mount, made by the real worker.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct ConverterTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct ConverterTests {
   /// Copies valid small files: two of the project's own and, if available, some of the corpus.
   private static func fill(_ scratch: MountScratch) async throws {
     try await script("make_documents.py", scratch.source)

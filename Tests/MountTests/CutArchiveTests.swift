@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Archives of which something is lost that no entry shows: the folder and `ffmount verify` say so.
-@Suite(.serialized, .timeLimit(.minutes(4))) struct CutArchiveTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct CutArchiveTests {
   /// Returns the lines of `ffmount verify` without what precedes the path in the source, sorted, and its status.
   private func verify(_ scratch: MountScratch, _ name: String) async throws -> (lines: [String], status: Int32) {
     let environment = ["XDG_CACHE_HOME": scratch.path + "/cache"]

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Archives with wrong checksums: every member that is read without an error is what was packed.
-@Suite(.serialized, .timeLimit(.minutes(4))) struct DamagedArchiveTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct DamagedArchiveTests {
   @Test func wrongMemberContentAlwaysCausesAnError() async throws {
     try await withScratch { scratch in
       try await script("damaged_archives.py", "make", scratch.source, scratch.path + "/originals")

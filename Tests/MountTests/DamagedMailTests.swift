@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Mail in compressed files of which a part does not agree with its checksum, or is missing.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct DamagedMailTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct DamagedMailTests {
   /// Four members of two messages each. In `sum` the second member has a wrong checksum; in `cut` the third one breaks off.
   private static let make = """
     import bz2, gzip, lzma, os, random, sys

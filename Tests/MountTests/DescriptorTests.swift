@@ -3,7 +3,7 @@ import Testing
 
 /// Mounts with few descriptors, and what many small files take of them.
 @Suite(
-  .serialized, .timeLimit(.minutes(3)),
+  .serialized, .timeLimit(.minutes(5)),
   .enabled("needs ffmpeg, 7z and python3") {
     ["ffmpeg", "7z", "python3"].allSatisfy { MountScratch.has($0) }
   })

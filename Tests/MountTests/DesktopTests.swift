@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// `ffmount save`, `ffmount open` as desktops start it, and the entries for the menus of file managers.
-@Suite(.timeLimit(.minutes(5)), .enabled(if: MountScratch.exists(MountProcess.program("ffconvert")), "needs ffconvert"))
+@Suite(.timeLimit(.minutes(10)), .enabled(if: MountScratch.exists(MountProcess.program("ffconvert")), "needs ffconvert"))
 struct DesktopTests {
   /// Starts a shell in a new session, without a terminal, whose desktop has stand-ins for zenity and xdg-open. They
   /// write their arguments to `asked` and `shown`, and answer with the content of `answer`.
@@ -27,7 +27,7 @@ struct DesktopTests {
         cd "$1"; export XDG_CACHE_HOME=$1/cache
         "$2" -c 'from PIL import Image; i = Image.new("RGB", (64, 48), "red"); i.save("a.b.png"); i.save("c.tif")
         i.save("d.pdf")'
-        save() { timeout 40 "$B" save "$@" 2>&1; echo "status $?"; }
+        save() { timeout 60 "$B" save "$@" 2>&1; echo "status $?"; }
         B=$3; P=$PWD; chmod 600 c.tif; mkdir out
         save as-jpeg a.b.png c.tif | sort; save --to out 32px.as-jpeg a.b.png; save 32px.as-webp a.b.png
         save compressed.pdf d.pdf; save as-jpeg a.b.png; save as-jpeg none.png

@@ -7,7 +7,7 @@ private let hasSevenZip = ["/usr/lib/7zip/7z.so", "/usr/lib/p7zip/7z.so"].contai
 private func has(_ programs: String...) -> Bool { programs.allSatisfy { MountScratch.has($0) } }
 
 /// Disk images and encrypted archives, which a worker program reads by 7-Zip's library and others.
-@Suite(.serialized, .timeLimit(.minutes(3)), .enabled(if: hasSevenZip, "needs 7z.so (apt install p7zip-full)"))
+@Suite(.serialized, .timeLimit(.minutes(5)), .enabled(if: hasSevenZip, "needs 7z.so (apt install p7zip-full)"))
 struct DiskTests {
   /// Makes `tree`, with files of all sizes and links.
   private static let tree = """

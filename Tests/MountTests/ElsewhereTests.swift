@@ -3,7 +3,7 @@ import Testing
 
 /// Sources on other machines: files and folders of web servers, buckets, and folders behind SSH.
 @Suite(
-  .serialized, .timeLimit(.minutes(3)), .enabled(if: MountScratch.exists("/dev/fuse"), "needs /dev/fuse"))
+  .serialized, .timeLimit(.minutes(5)), .enabled(if: MountScratch.exists("/dev/fuse"), "needs /dev/fuse"))
 struct ElsewhereTests {
   private static let server = MountProcess.program("ffserve")
 

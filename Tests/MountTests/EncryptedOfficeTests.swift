@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Office documents that are encrypted with a password, through a mount.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct EncryptedOfficeTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct EncryptedOfficeTests {
   private static let password = "rosebud-\u{fc}ber-alles"
   private static let names = [
     "agile.docx", "agile1.docx", "upper.docx", "standard.docx", "standard256.docx", "short.docx", "old.odt", "new.odt",

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// RAR archives that are encrypted with a password, through a mount.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct EncryptedRarTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct EncryptedRarTests {
   private static let password = "rosebud-\u{fc}ber-alles"
   private static let letter = "Dear Anna, herring 4711\n"
 

@@ -3,7 +3,7 @@ import Testing
 
 /// What servers need of a mount that they export.
 @Suite(
-  .serialized, .timeLimit(.minutes(2)),
+  .serialized, .timeLimit(.minutes(5)),
   .enabled(if: MountScratch.isRoot && MountScratch.exists("/dev/fuse"), "needs root and /dev/fuse"))
 struct ExportTests {
   @Test func fileHandlesStayValidForTheMountLifetime() async throws {

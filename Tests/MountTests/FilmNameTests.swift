@@ -4,7 +4,7 @@ import Testing
 private let hasPrograms = ["ffmpeg", "ffprobe"].allSatisfy { MountScratch.has($0) }
 
 /// What words in the names of films ask for, and what is there when the films are whole.
-@Suite(.serialized, .timeLimit(.minutes(3)), .enabled(if: hasPrograms, "needs ffmpeg"))
+@Suite(.serialized, .timeLimit(.minutes(5)), .enabled(if: hasPrograms, "needs ffmpeg"))
 struct FilmNameTests {
   private func shell(_ lines: String) async throws -> String {
     let films = """

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Films in other containers, parts and pictures of them, and the folders that they have: by ffprobe and ffmpeg.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct FilmTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct FilmTests {
   /// What `check_films.py` finds in one mount of the films of `make_films.py`, part by part.
   private static let expected: [(part: String, text: String)] = [
     (

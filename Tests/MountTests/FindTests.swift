@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `FOLDER.search/QUERY/`, `NAME.ffsearch.results/` and `ffmount search FOLDER`.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct FindTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct FindTests {
   private func withTree(_ body: (MountScratch, [String: String]) async throws -> Void) async throws {
     try await withScratch { scratch in
       try scratch.write("docs/note.txt", "The quick zebra.\n")

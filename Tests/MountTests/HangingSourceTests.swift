@@ -3,7 +3,7 @@ import Testing
 
 /// A source that does not respond, such as a network file system whose server is gone: only readers of it wait.
 @Suite(
-  .serialized, .timeLimit(.minutes(3)),
+  .serialized, .timeLimit(.minutes(5)),
   .enabled(if: MountScratch.isRoot && MountScratch.exists("/dev/fuse"), "needs root and /dev/fuse"))
 struct HangingSourceTests {
   /// Mounts a scratch folder's `source` through a file system that hangs, and calls `body` with ffmount's mount and the

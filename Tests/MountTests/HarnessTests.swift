@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@Suite(.serialized, .timeLimit(.minutes(1))) struct HarnessTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct HarnessTests {
   @Test func childStatusAndOutputAreReturned() async throws {
     let result = try await shell("echo out; echo err >&2; exit 7")
     #expect(result.status == 7)

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Damaged and malicious mailboxes.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct HostileMailTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct HostileMailTests {
   /// Checks the daemon's peak memory, in MiB.
   private func checkMemory(_ mount: MountProcess, atMost limit: Int = 60) async throws {
     guard Sanitizer.name == nil else {

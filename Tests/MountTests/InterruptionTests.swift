@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Work whose caller no longer waits.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct InterruptionTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct InterruptionTests {
   /// The daemon then exits successfully by itself, which `withMount` checks.
   @Test func workEndsWithItsLastReader() async throws {
     try await withScratch { scratch in

@@ -4,7 +4,7 @@ import Testing
 private let hasPrograms = ["ffmpeg", "ffprobe", "sox"].allSatisfy { MountScratch.has($0) }
 
 /// `FOLDER.merged.mp3`, `.merged.mp4` and others, through a mount, looked at by other programs.
-@Suite(.serialized, .timeLimit(.minutes(3)), .enabled(if: hasPrograms, "needs ffmpeg and sox"))
+@Suite(.serialized, .timeLimit(.minutes(5)), .enabled(if: hasPrograms, "needs ffmpeg and sox"))
 struct JoinTests {
   /// How long each chapter is and its title, then how many samples there are, and what is said of it.
   private static let show = """

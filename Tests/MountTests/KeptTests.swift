@@ -4,7 +4,7 @@ import Testing
 
 /// Mounts that outlive the process that serves them.
 @Suite(
-  .serialized, .timeLimit(.minutes(3)),
+  .serialized, .timeLimit(.minutes(5)),
   .enabled(if: MountScratch.exists("/dev/fuse"), "needs /dev/fuse"))
 struct KeptTests {
   /// What each script begins with: `P` is the process that serves, `K` its keeper.

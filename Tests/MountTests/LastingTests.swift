@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Open files of views stay readable when the source changes, as far as its bytes remain.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct LastingTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct LastingTests {
   private func check(_ change: String) async throws {
     try await withScratch { scratch in
       try await withMount(scratch) { mount in

@@ -3,7 +3,7 @@ import Testing
 
 /// A source of which each answer takes long. What is asserted are requests, which are counted.
 @Suite(
-  .serialized, .timeLimit(.minutes(2)),
+  .serialized, .timeLimit(.minutes(5)),
   .enabled(if: MountScratch.isRoot && MountScratch.exists("/dev/fuse"), "needs root and /dev/fuse"))
 struct LatencyTests {
   @Test func viewsRequireFewSourceRequests() async throws {

@@ -3,7 +3,7 @@ import Testing
 
 /// Documents laid out by LibreOffice, through a mount.
 @Suite(
-  .serialized, .timeLimit(.minutes(3)),
+  .serialized, .timeLimit(.minutes(5)),
   .enabled("needs LibreOffice") { MountScratch.exists("/usr/lib/libreoffice/program/libmergedlo.so") }
 ) struct LayoutTests {
   /// A text of OpenDocument. LibreOffice 25 opens none without a manifest.

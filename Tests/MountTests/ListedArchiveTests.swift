@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Archives that a worker program reads, as bsdtar and 7z make them.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct ListedArchiveTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ListedArchiveTests {
   private static let make = """
     mkdir -p "$1/tree/d/e"; cd "$1/tree"
     head -c 400000 /dev/urandom > d/random; seq 60000 > d/e/numbers; echo hello > a.txt; ln -s ../a.txt d/link

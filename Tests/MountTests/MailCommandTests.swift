@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `ffmount index`, `ffmount status`, `ffmount cache clear`.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct MailCommandTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct MailCommandTests {
   private struct Setup {
     let scratch: MountScratch
 

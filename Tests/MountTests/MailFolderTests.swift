@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `FOLDER.messages/` and `FOLDER.views/` of folders of message files.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct MailFolderTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct MailFolderTests {
   private static let folders = ["Maildir", "eml", "mh", "apple"]
 
   /// The mails of `SearchTests` as a mailbox and as folders of each kind, and a cache folder of its own.

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The mailbox data kept between mounts, and its invalidation.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct MailIndexTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct MailIndexTests {
   func withMailbox(_ count: Int, size: Int = 700, _ body: (Setup) async throws -> Void) async throws {
     try await withScratch { scratch in
       let setup = Setup(scratch: scratch, count: count, size: size)

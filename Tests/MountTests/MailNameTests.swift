@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Names of messages stay while others come and go.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct MailNameTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct MailNameTests {
   @Test(arguments: ["mbox", "rewritten", "gz", "maildir", "mh", "eml", "apple", "tree", "zip"])
   func messageNamesAreStableWhileMailChanges(_ kind: String) async throws {
     try await withScratch { scratch in

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Mailboxes through the mount: their contents, and common uses.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct MailTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct MailTests {
   @Test(arguments: ["rd", "o", "takeout", "thunderbird"], ["lf", "crlf"])
   func mailboxShowsAllItsMessages(_ style: String, _ ending: String) async throws {
     try await withScratch { scratch in

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `FOLDER.messages/` and `FOLDER.views/` of trees of mailboxes.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct MailTreeTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct MailTreeTests {
   private static let trees = ["thunderbird", "apple-mail", "maildirs", "mh-tree"]
 
   /// The mails of `SearchTests`, each with an id, as a mailbox and as trees, and a cache folder of its own.

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Markdown as a source, through a mount.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct MarkdownTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct MarkdownTests {
   private static let notes = """
     ---
     title: hidden

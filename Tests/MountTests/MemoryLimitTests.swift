@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// The daemon's memory is limited by `-o memory=`, whatever archives contain.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct MemoryLimitTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct MemoryLimitTests {
   /// Writes an archive of empty entries, `count` in folders of `depth`, into another one, deflated.
   private static let nested = """
     import io, struct, sys, zipfile

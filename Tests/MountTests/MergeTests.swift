@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// `FOLDER.merged.pdf`, made by the real converter.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct MergeTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct MergeTests {
   @Test func fiftyFilesMergeIntoOneDocument() async throws {
     try await withScratch { scratch in
       try await script("check_merge.py", scratch.source)

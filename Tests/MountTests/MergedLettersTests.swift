@@ -3,7 +3,7 @@ import Testing
 
 /// `FOLDER.merged.pdf` of what LibreOffice lays out, through a mount.
 @Suite(
-  .serialized, .timeLimit(.minutes(2)),
+  .serialized, .timeLimit(.minutes(5)),
   .enabled("needs LibreOffice") { MountScratch.exists("/usr/lib/libreoffice/program/libmergedlo.so") }
 ) struct MergedLettersTests {
   @Test func lettersAndTextsMergeIntoOneDocument() async throws {

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Real files are mirrored unchanged.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct MirrorTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct MirrorTests {
   @Test func attributesOfUnusualFilesMatchTheSource() async throws {
     try await withScratch { scratch in
       try await script("make_odd_tree.py", scratch.source)

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Wrong command lines, and what is said of them.
-@Suite(.timeLimit(.minutes(1))) struct MisuseTests {
+@Suite(.timeLimit(.minutes(5))) struct MisuseTests {
   struct Case: CustomTestStringConvertible, Sendable {
     let line: String
     let says: String

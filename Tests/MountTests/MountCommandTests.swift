@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The commands about mounts: `list`, `status`, `why`, `unmount`, `open`, `doctor`.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct MountCommandTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct MountCommandTests {
   private static let worker = MountScratch.package + "/Tests/Scripts/fake_worker.py"
 
   private func ffmount(_ words: String..., environment: [String: String] = [:]) async throws -> MountChild.Result {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Pictures of kinds that the libraries read wrongly or not at all have the pixels that Pillow has.
-@Suite(.serialized, .timeLimit(.minutes(4))) struct OddPictureTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct OddPictureTests {
   @Test func pixelsOfUnusualPicturesAreCorrect() async throws {
     try await withScratch { scratch in
       try await script("odd_pictures.py", "make", scratch.source)

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Office documents through a mount, read by the real worker.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct OfficeTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct OfficeTests {
   private static func links(_ kind: String, _ target: String) -> String {
     """
     <Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="a" \

@@ -3,7 +3,7 @@ import Testing
 
 /// The ordinary life of a mount, of a user who is not root and has nothing but a home.
 @Suite(
-  .timeLimit(.minutes(1)),
+  .timeLimit(.minutes(5)),
   .enabled(if: !MountScratch.isRoot || MountScratch.has("setpriv"), "needs setpriv to be another user than root"))
 struct OrdinaryUserTests {
   /// Starts programs as the user: `nobody` where this is root.

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Messages of Outlook's through a mount, read by the real worker and by Python.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct OutlookTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct OutlookTests {
   @Test func outlookMessagesHaveMailViews() async throws {
     try await withScratch { scratch in
       try await script("make_outlook.py", scratch.source + "/letter.msg")

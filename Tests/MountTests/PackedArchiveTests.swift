@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// TAR archives, compressed files, and mailboxes in those, as GNU tar and the compressors make them.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct PackedArchiveTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct PackedArchiveTests {
   private static let make = """
     mkdir -p "$1/tree/d/e"; cd "$1/tree"
     head -c 1200000 /dev/urandom > d/random; seq 100000 > d/e/numbers; echo hello > a.txt; ln -s ../a.txt d/link

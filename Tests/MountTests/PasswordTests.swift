@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Passwords that users give to a running mount.
-@Suite(.serialized, .timeLimit(.minutes(1)), .enabled(if: MountScratch.has("zip"), "needs zip"))
+@Suite(.serialized, .timeLimit(.minutes(5)), .enabled(if: MountScratch.has("zip"), "needs zip"))
 struct PasswordTests {
   /// Must appear nowhere.
   private static let (right, wrong) = ("rosebud for-nobody", "xanadu for-nobody")

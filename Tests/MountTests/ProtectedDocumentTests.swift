@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// PDFs with passwords, through a mount, by the real converter; qpdf encrypts them and reports their encryption.
-@Suite(.serialized, .timeLimit(.minutes(3)), .enabled(if: MountScratch.has("qpdf"), "needs qpdf"))
+@Suite(.serialized, .timeLimit(.minutes(5)), .enabled(if: MountScratch.has("qpdf"), "needs qpdf"))
 struct ProtectedDocumentTests {
   /// Must appear nowhere except in the password file.
   private static let (reader, owner) = ("rosebud-for-readers", "xanadu-for-owners")

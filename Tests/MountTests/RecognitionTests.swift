@@ -7,7 +7,7 @@ private let hasLanguages = ["eng", "deu", "osd"].allSatisfy {
 
 /// Recognised text through a mount, made by ffscan from the pages of Tests/Scripts/make_scans.py.
 @Suite(
-  .serialized, .timeLimit(.minutes(3)),
+  .serialized, .timeLimit(.minutes(5)),
   .enabled(if: hasLanguages, "needs tesseract-ocr-eng, -deu and -osd"))
 struct RecognitionTests {
   private func withScans(_ body: (MountProcess, MountScratch) async throws -> Void) async throws {

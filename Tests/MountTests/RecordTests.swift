@@ -4,7 +4,7 @@ import Testing
 private let hasPrograms = ["ffmpeg", "ffprobe", "sox"].allSatisfy { MountScratch.has($0) }
 
 /// The tracks of records by cue sheets, through a mount: the decoded samples of all tracks are those of the whole.
-@Suite(.timeLimit(.minutes(3)), .enabled(if: hasPrograms, "needs ffmpeg and sox"))
+@Suite(.timeLimit(.minutes(5)), .enabled(if: hasPrograms, "needs ffmpeg and sox"))
 struct RecordTests {
   private static let files = """
     q='ffmpeg -v error -nostdin -y'; cd $S && mkdir cd two bad

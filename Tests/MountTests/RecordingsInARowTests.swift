@@ -4,7 +4,7 @@ import Testing
 private let hasPrograms = ["ffmpeg", "ffprobe", "sox"].allSatisfy { MountScratch.has($0) }
 
 /// Recordings that follow one another in a file, and recordings that lack a part, through a mount.
-@Suite(.serialized, .timeLimit(.minutes(4)), .enabled(if: hasPrograms, "needs ffmpeg and sox"))
+@Suite(.serialized, .timeLimit(.minutes(5)), .enabled(if: hasPrograms, "needs ffmpeg and sox"))
 struct RecordingsInARowTests {
   private static let tools = """
     q='ffmpeg -v error -nostdin -y'

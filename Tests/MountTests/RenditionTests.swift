@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Conversions through a mount, made by a worker that imitates ffconvert: see Tests/Scripts/fake_worker.py.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct RenditionTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct RenditionTests {
   static let worker = MountScratch.package + "/Tests/Scripts/fake_worker.py"
 
   /// Mounts a scratch folder with a cache of its own.
@@ -119,9 +119,9 @@ import Testing
       try scratch.write("notes.txt", "hello")
       try await withMount(scratch, "workers=1") { mount in
         let lines = """
-          for n in a b c; do (exec timeout -s INT 4 cat $n.png.as-jpeg) & done; sleep .5
-          for i in $(seq 50); do timeout 1 ls -l > /dev/null && timeout 1 cat notes.txt > /dev/null || echo slow; done
-          timeout 1 cat notes.txt; wait
+          for n in a b c; do (exec timeout -s INT 8 cat $n.png.as-jpeg) & done; sleep .5
+          for i in $(seq 50); do timeout 5 ls -l > /dev/null && timeout 5 cat notes.txt > /dev/null || echo slow; done
+          timeout 5 cat notes.txt; wait
           for i in $(seq 300); do [ -n "$(workers)" ] || break; sleep .1; done; workers
           """
         // Nobody waits any more: the hanging worker has been killed.

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Events that a mount must survive.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct RobustnessTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct RobustnessTests {
   private func makeLarge(_ scratch: MountScratch) async throws {
     try await script("read_anyhow.py", "make", "3", "\(8 << 20)", scratch.source + "/m.deflated.zip")
     _ = try await shell("head -c 30000000 /dev/urandom >\"$1/large\"", scratch.source)

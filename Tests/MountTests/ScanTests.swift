@@ -6,7 +6,7 @@ private let hasLanguages = ["eng", "osd"].allSatisfy {
 }
 
 /// Clean pages of the photos of Tests/Scripts/make_photos.py, through a mount.
-@Suite(.serialized, .timeLimit(.minutes(3)), .enabled(if: hasLanguages, "needs tesseract-ocr-eng and -osd"))
+@Suite(.serialized, .timeLimit(.minutes(5)), .enabled(if: hasLanguages, "needs tesseract-ocr-eng and -osd"))
 struct ScanTests {
   private func withPhotos(_ body: (MountProcess, MountScratch) async throws -> Void) async throws {
     try await withScratch { scratch in

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `NAME.views/search/QUERY/` and `ffmount search`.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct SearchTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct SearchTests {
   private func withMails(_ body: (MountScratch, [String: String]) async throws -> Void) async throws {
     try await withScratch { scratch in
       try scratch.write("a.mbox", Self.mails.joined())
@@ -190,8 +190,8 @@ import Testing
           """
           cd "$1"
           timeout -s INT 1 ls invoice > /dev/null; echo $?
-          timeout 5 ls 'from:anna date:2024 -larger:1M' | wc -l
-          timeout 40 ls -U invoice
+          timeout 30 ls 'from:anna date:2024 -larger:1M' | wc -l
+          timeout 60 ls -U invoice
           cat invoice/'INCOMPLETE - 0 % searched.txt'; getfattr --only-values -n user.ffmount.state invoice
           """, search, limit: 60)
         let lines = said.lines.map { String($0) }

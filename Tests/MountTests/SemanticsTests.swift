@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Every example of the contract.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct SemanticsTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct SemanticsTests {
   static let examples = rules + listings + attributes + archives + mailboxes + conversions + tables + damage
 
   @Test(arguments: examples.filter { $0.hasOwnMount })

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// `ffmount serve`, for the programs and machines that ask it.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct ServeClientTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ServeClientTests {
   private static let program = MountProcess.program("ffserve")
   private static let hasNetworks = ["unshare", "nsenter", "ip", "dbus-daemon", "avahi-daemon", "avahi-browse"]
     .allSatisfy(MountScratch.has)

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Several servers on one source and one cache, behind nginx and HAProxy.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct ServeScaleTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ServeScaleTests {
   /// As the page says, with one that is killed and one that is told to end.
   @Test func loadBalancedServersAreInterchangeable() async throws {
     try await withScratch { scratch in

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// `ffmount serve`, by clients that are programs of their own.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct ServeTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ServeTests {
   private static let program = MountProcess.program("ffserve")
 
   /// A client that knows no more than the page Serve says.

@@ -4,7 +4,7 @@ import Testing
 private let hasPrograms = ["ffmpeg", "ffprobe", "sox"].allSatisfy { MountScratch.has($0) }
 
 /// Sound as other formats, through a mount, looked at by other programs.
-@Suite(.serialized, .timeLimit(.minutes(3)), .enabled(if: hasPrograms, "needs ffmpeg and sox"))
+@Suite(.serialized, .timeLimit(.minutes(5)), .enabled(if: hasPrograms, "needs ffmpeg and sox"))
 struct SoundTests {
   /// Two seconds of plucked strings as a WAV.
   private static let wave =

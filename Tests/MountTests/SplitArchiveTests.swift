@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Archives in several files, as `zip -s` and 7z create them.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct SplitArchiveTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct SplitArchiveTests {
   /// A tree of about 400 KB of incompressible data, and split archives of it: the directory, an entry and a name cross
   /// the boundaries of parts.
   private static let make = """

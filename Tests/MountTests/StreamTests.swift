@@ -4,7 +4,7 @@ import Testing
 /// Files that are read while a worker makes them, by programs as they are.
 ///
 /// The worker makes the second half when there is a gate: what is read before that is read while it is made.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct StreamTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct StreamTests {
   /// Runs commands on a mount of `known.flac`, of whose results the size is known beforehand, and `unknown.flac`. `$E` is
   /// what both become, `$G` the gate; `$PLAYER` copies a file to its output, as cat does, and is called as a player is,
   /// `$OTHER` as one that an option names.

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Archives with one folder at their top.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct StripTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct StripTests {
   @Test func stripReplacesSingleDirectoryByItsContent() async throws {
     try await withScratch { scratch in
       let make = """

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Checksums of the files in archives and folders, as sha256sum checks them.
-@Suite(.serialized, .timeLimit(.minutes(3)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct SumsTests {
   private static let make = """
     mkdir -p "$1/source/real/d/e"; cd "$1/source/real"; seq 200000 > d/numbers; : > empty; echo hello > d/e/hello

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Tables and JSON through a mount.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct TableTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct TableTests {
   /// Determining the size takes several requests, each of which continues where the last one ended.
   @Test func largeTextOfASmallFileOpens() async throws {
     try await withScratch { scratch in

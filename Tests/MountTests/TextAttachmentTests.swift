@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Searches for the text of attachments that are text, in every container of messages.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct TextAttachmentTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct TextAttachmentTests {
   /// Names of files, and types; each file has a word that is only in it.
   private static let files = [
     ("a.txt", "text/plain"), ("b.patch", "text/x-patch"), ("c.py", "application/octet-stream"),

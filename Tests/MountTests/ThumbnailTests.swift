@@ -2,14 +2,14 @@ import TestSupport
 import Testing
 
 /// `ffmount thumbnail`.
-@Suite(.timeLimit(.minutes(1)), .enabled(if: MountScratch.exists(MountProcess.program("ffconvert")), "needs ffconvert"))
+@Suite(.timeLimit(.minutes(5)), .enabled(if: MountScratch.exists(MountProcess.program("ffconvert")), "needs ffconvert"))
 struct ThumbnailTests {
   /// The output is replaced by a whole thumbnail, or stays as it is.
   @Test func thumbnailOutputIsReplacedAtomically() async throws {
     try await withScratch { scratch in
       let lines = """
         cd "$1"; export XDG_CACHE_HOME=$1/cache
-        thumb() { timeout 20 "$B" thumbnail "$@" 2>&1; echo "status $?"; }
+        thumb() { timeout 60 "$B" thumbnail "$@" 2>&1; echo "status $?"; }
         "$2" -c 'import os, sys; from PIL import Image
         Image.frombytes("RGB", (900, 900), os.urandom(900 * 900 * 3)).save("noise.png")'
         B=$3

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `NAME.views/`: a mailbox's messages, sorted.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct ViewsTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ViewsTests {
   private static let generator = sharedCorpus?.deletingLastPathComponent().appendingPathComponent("tools/genmbox.py")
     .path
 

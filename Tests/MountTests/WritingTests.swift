@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What changes through a mount with `-o rw`.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct WritingTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct WritingTests {
   /// Each does the same in the mount and in a bare folder: `written.py`.
   static let works = [
     "files", "names", "opened", "links", "ranges", "locks", "views", "ways_out", "numbers", "programs",
@@ -36,7 +36,7 @@ import Testing
   }
 
   /// Whatever was synced before a kill is in the source, and in the next mount.
-  @Test(.timeLimit(.minutes(5))) func syncedDataSurvivesAKill() async throws {
+  @Test(.timeLimit(.minutes(10))) func syncedDataSurvivesAKill() async throws {
     try await withScratch { scratch in
       try await script(
         "killed.py", MountProcess.binary, scratch.source, scratch.mountpoint, TestExtent.isFull ? "200" : "5", "1",

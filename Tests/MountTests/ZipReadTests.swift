@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Reads of any byte of any entry, in any order, by any number of readers.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct ZipReadTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ZipReadTests {
   @Test(arguments: ["deflated", "stored"]) func largeMemberIsReadByAnyAccessPattern(_ method: String) async throws {
     let size = "\(64 << 20)"
     try await withScratch { scratch in

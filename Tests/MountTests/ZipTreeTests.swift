@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// The tree of a mounted archive equals what other programs extract from it.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct ZipTreeTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ZipTreeTests {
   static let packers = [
     "zip", "zip-stored", "zip-stream", "zip-no-folders", "python-stored", "python-deflated", "python-zip64-stream",
     "7z",

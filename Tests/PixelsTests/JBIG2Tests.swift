@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Our own JBIG2 coder against two decoders that are not: jbig2dec, and poppler's.
-@Suite(.timeLimit(.minutes(2))) struct JBIG2Tests {
+@Suite(.timeLimit(.minutes(5))) struct JBIG2Tests {
   @Test func jbig2decReadsTheSamePixels() {
     let target = FuzzTarget.jbig2
     for seed in target.seeds() { #expect(target.complaints(seed) == []) }

@@ -7,7 +7,7 @@ import Testing
 @testable import ffremote
 
 /// Copies of whole files, of a server that does not send parts and gives prepared answers.
-@Suite(.timeLimit(.minutes(1))) struct DownloadedFileTests {
+@Suite(.timeLimit(.minutes(5))) struct DownloadedFileTests {
   private static let tag = "\"old\""
 
   /// Returns the bytes of a copy of a file with the bytes `abcd`.

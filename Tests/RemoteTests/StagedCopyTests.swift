@@ -7,7 +7,7 @@ import Testing
 @testable import ffremote
 
 /// Local copies of files that are being written, with a server that gives prepared answers.
-@Suite(.timeLimit(.minutes(1))) struct StagedCopyTests {
+@Suite(.timeLimit(.minutes(5))) struct StagedCopyTests {
   private func server(_ answers: PreparedWire.Answer...) throws -> (RemoteServer, PreparedWire) {
     let wire = PreparedWire(answers)
     return (try RemoteServer(ServerAddress("http://host"), ServerInterface(), wire, MountOptions(["rw"])), wire)

@@ -6,7 +6,7 @@ import WorkerKit
 
 @testable import Scanning
 
-@Suite(.timeLimit(.minutes(2))) struct PageCleanerTests {
+@Suite(.timeLimit(.minutes(5))) struct PageCleanerTests {
   static let corners = [Point(30, 20), Point(210, 26), Point(222, 186), Point(22, 180)]
 
   private static func photo() throws -> Samples {

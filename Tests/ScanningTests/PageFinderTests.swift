@@ -3,7 +3,7 @@ import Testing
 
 @testable import Scanning
 
-@Suite(.timeLimit(.minutes(2))) struct PageFinderTests {
+@Suite(.timeLimit(.minutes(5))) struct PageFinderTests {
   struct Photo: CustomTestStringConvertible, Sendable {
     let testDescription: String
     let table: (UInt8, UInt8, UInt8)

@@ -67,7 +67,7 @@ with tempfile.NamedTemporaryFile(suffix=".pdf") as file:
 seen = same = refused = 0
 for path in sys.argv[2:]:
     try:
-        told = subprocess.run(["pdftotext", path, "-"], capture_output=True, timeout=5)
+        told = subprocess.run(["pdftotext", path, "-"], capture_output=True, timeout=30)
     except subprocess.TimeoutExpired:
         continue
     failure, _, reason, data = worker.ask(path, "reflowed")

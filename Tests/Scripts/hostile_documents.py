@@ -19,7 +19,7 @@ counts = {"made": 0, "refused": 0, "died": 0}
 worker = Worker(program)
 
 
-def ask(recipe, timeout=20):
+def ask(recipe, timeout=60):
     global worker
     try:
         answer = worker.ask(place, recipe, timeout=timeout)
@@ -38,7 +38,7 @@ def write(content):
 
 
 write(png(100_000, 100_000, zlib.compress(bytes(1 << 20))))
-answer = ask("jpeg ", timeout=2)
+answer = ask("jpeg ")
 assert answer and answer[0] == 4, f"100,000 x 100,000: {answer}"
 bomb = zlib.compressobj(9)
 rows = b"".join(bomb.compress(bytes(1 << 24)) for _ in range(8)) + bomb.flush()

@@ -84,14 +84,14 @@ huge = {
            + struct.pack("<IiiHHIIiiII", 40, side, 2 * side, 1, 32, 0, 0, 0, 0, 0, 0) + bytes(9000),
 }
 for kind, content in huge.items():
-    answer = ask(content, "png 100px", f"a huge {kind}", timeout=20)
+    answer = ask(content, "png 100px", f"a huge {kind}", timeout=60)
     assert answer and answer[0], f"a huge {kind}: {answer and answer[:3]}"
 # Small frames on a large canvas, of which each is as large as that when it is made.
 frame = b"!\xf9\4\0\1\0\0\0," + struct.pack("<HHHHB", 0, 0, 1, 1, 0) + b"\2\2\x4c\1\0"
 for count, width, reason in ((4097, 1, "has more than 4096 frames"), (1100, 1000, "has 1100 frames of 1000 × 1000 pixels"),
                              (3, 1000, None)):
     moving = b"GIF89a" + struct.pack("<HHBBB", width, width, 0x80, 0, 0) + bytes(6) + frame * count + b";"
-    answer = ask(moving, "webp ", f"{count} frames", timeout=20)
+    answer = ask(moving, "webp ", f"{count} frames", timeout=60)
     assert answer and (reason in answer[2] if reason else answer[0] == 0), f"{count} frames: {answer and answer[:3]}"
 for words in ("40x30", "100000x100000", "1x1"):
     ask(bytes(1799), f"png {words}", "short planes")

@@ -51,7 +51,7 @@ for number in range(int(rounds)):
         time.sleep(0.05 + chance.random() * 0.25)
         daemon.send_signal(signal.SIGKILL)
         daemon.wait()
-        said = writer.communicate(timeout=10)[0]
+        said = writer.communicate(timeout=30)[0]
     finally:
         daemon.kill()
         daemon.wait()

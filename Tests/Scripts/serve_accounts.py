@@ -136,7 +136,7 @@ def shares():
         _, fifth = enter(make("/shared", "&seconds=5")[1]["address"])
         with server.connect() as connection:
             connection.sendall(f"GET /api/events?path=/ HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n{fifth}\r\n\r\n".encode())
-            connection.settimeout(10)
+            connection.settimeout(30)
             told = b""
             try:
                 while not told.endswith(b"\r\n0\r\n\r\n") and (part := connection.recv(1 << 16)):

@@ -582,7 +582,7 @@ def by_socket():
 
     def ask(target, *headers):
         with socket.socket(socket.AF_UNIX) as connection:
-            connection.settimeout(10)
+            connection.settimeout(30)
             connection.connect(path)
             connection.sendall("\r\n".join([f"GET {target} HTTP/1.1", "Host: localhost", "Connection: close", *headers, "", ""]).encode())
             return answer(connection)

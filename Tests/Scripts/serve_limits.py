@@ -31,7 +31,7 @@ def connected(server, address):
     connection = socket.socket(socket.AF_INET6)
     connection.setsockopt(socket.IPPROTO_IPV6, FREE_TO_BIND, 1)
     connection.bind((address, 0))
-    connection.settimeout(10)
+    connection.settimeout(30)
     connection.connect(("2001:db8:ffff::1", server.port))
     return connection
 

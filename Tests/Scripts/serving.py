@@ -62,12 +62,12 @@ class Server:
         while any(state(f"{tasks}/{task}/stat") not in "TX" for task in os.listdir(tasks)):
             time.sleep(0.01)
 
-    def connect(self, timeout=10):
+    def connect(self, timeout=30):
         connection = socket.create_connection(("127.0.0.1", self.port), timeout)
         connection.settimeout(timeout)
         return connection
 
-    def raw(self, data, timeout=10):
+    def raw(self, data, timeout=30):
         """What is answered to these bytes, until the connection ends or one answer is there."""
         with self.connect(timeout) as connection:
             connection.sendall(data)

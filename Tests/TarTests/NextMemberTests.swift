@@ -6,7 +6,7 @@ import Testing
 @testable import Fuzzing
 
 /// Bytes that follow a member of a compressed file: another member, padding, or damage.
-@Suite(.timeLimit(.minutes(1))) struct NextMemberTests {
+@Suite(.timeLimit(.minutes(5))) struct NextMemberTests {
   private static let joined = ["gzip", "bzip2", "xz", "zstd", "lz4", "lzip"]
   private static let plain = CompressedSeeds.plain
 

@@ -6,7 +6,7 @@ import Testing
 @testable import Fuzzing
 
 /// The checksums of compressed files' parts: no byte is given that does not agree with them.
-@Suite(.timeLimit(.minutes(3))) struct PartCheckTests {
+@Suite(.timeLimit(.minutes(5))) struct PartCheckTests {
   /// Files in each format, some of several parts, and their content.
   private static let made: (plain: [UInt8], files: [[UInt8]])? = {
     let code = """

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The trees of TAR archives.
-@Suite(.timeLimit(.minutes(2))) struct TarArchiveTests {
+@Suite(.timeLimit(.minutes(5))) struct TarArchiveTests {
   private static func text(_ text: String) -> [UInt8] { Array(text.utf8) }
 
   /// GNU tar's second volume: the header of the continued file has no signature.

@@ -7,7 +7,7 @@ import Testing
 import Threads
 
 /// Hard links of TAR archives: each is the file that extracting the archive in its order would give.
-@Suite(.timeLimit(.minutes(2))) struct TarLinkTests {
+@Suite(.timeLimit(.minutes(5))) struct TarLinkTests {
   /// `name` or `name=content` is a file, `name>target` a hard link, `name@target` a symbolic link.
   private static func archive(_ entries: [String]) throws -> TarArchive {
     var fixture = TarFixture()

@@ -5,7 +5,7 @@ import Testing
 
 /// TAR archives and compressed files with a few bytes changed: whatever the result, there is no crash, and reads are
 /// consistent.
-@Suite(.timeLimit(.minutes(5))) struct TarMutationTests {
+@Suite(.timeLimit(.minutes(10))) struct TarMutationTests {
   @Test(arguments: [FuzzTarget.tar.name, FuzzTarget.compressed.name], [0, 1])
   func mutatedTarFilesNeverCrash(name: String, batch: Int) throws {
     let target = try #require(FuzzTarget.named(name))

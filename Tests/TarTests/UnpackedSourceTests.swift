@@ -7,7 +7,7 @@ import Testing
 @testable import Fuzzing
 
 /// The content of compressed files, at any offset.
-@Suite(.timeLimit(.minutes(2))) struct UnpackedSourceTests {
+@Suite(.timeLimit(.minutes(5))) struct UnpackedSourceTests {
   /// Files of some megabytes in each format, and their content.
   private static let made: (plain: [UInt8], files: [[UInt8]])? = {
     let code = """

@@ -12,7 +12,7 @@ import Threads
 import Tree
 
 /// A family that only this package's tests have: one declaration in a catalogue, one handler in a worker program.
-@Suite(.timeLimit(.minutes(2))) struct AddedFamilyTests {
+@Suite(.timeLimit(.minutes(5))) struct AddedFamilyTests {
   /// What files of a tree with the family contain, or the error of opening them, by `path`; and the names of its top folder.
   private func read(_ paths: [FileName]) async throws -> (texts: [String], names: Set<String>) {
     let outcome = await offThread {

@@ -6,7 +6,7 @@ import Tree
 import Unpacking
 
 /// Views of bytes that end too early.
-@Suite(.timeLimit(.minutes(1))) struct EarlyEndTests {
+@Suite(.timeLimit(.minutes(5))) struct EarlyEndTests {
   /// A gzip file that is cut off after its first blocks.
   private static func cut(_ content: String) -> [UInt8] {
     let data = Array(content.utf8)

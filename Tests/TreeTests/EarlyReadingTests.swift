@@ -12,7 +12,7 @@ import Testing
 import Tree
 
 /// Files that are read while they are made, and files of which only what is read is made.
-@Suite(.timeLimit(.minutes(2))) struct EarlyReadingTests {
+@Suite(.timeLimit(.minutes(5))) struct EarlyReadingTests {
   private static let text = String(repeating: "0123456789", count: 40)
 
   /// Calls `body` with a tree of texts that the tests' own family converts, and that family's service.

@@ -13,7 +13,7 @@ import Unpacking
 @testable import Tree
 
 /// Extreme numbers and texts, in everything that reads them.
-@Suite(.timeLimit(.minutes(5))) struct HostileNumberTests {
+@Suite(.timeLimit(.minutes(10))) struct HostileNumberTests {
   /// The number of inputs of each target in a batch: about a second's.
   static let rounds = [
     "tree": 25, "tables": 60, "json": 150, "rtf": 150, "queries": 80, "names": 60, "jobs": 2000,

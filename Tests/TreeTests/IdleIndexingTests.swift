@@ -72,7 +72,7 @@ import Testing
     func stop() { inner.stop() }
   }
 
-  @Test(.timeLimit(.minutes(1))) func indexIsMadeOnlyWhileTheMachineIsIdle() throws {
+  @Test(.timeLimit(.minutes(5))) func indexIsMadeOnlyWhileTheMachineIsIdle() throws {
     try withFolder { path in
       try FileManager.default.createDirectory(atPath: path + "/source", withIntermediateDirectories: true)
       for number in 0..<50 {
@@ -103,7 +103,7 @@ import Testing
   }
 
   /// A search does not wait for work that yields.
-  @Test(.timeLimit(.minutes(1))) func searchTakesOver() throws {
+  @Test(.timeLimit(.minutes(5))) func searchTakesOver() throws {
     try withFolder { path in
       try FileManager.default.createDirectory(atPath: path + "/source", withIntermediateDirectories: true)
       for number in 0..<50 {

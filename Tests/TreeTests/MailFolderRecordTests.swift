@@ -11,7 +11,7 @@ import Testing
 @testable import Tree
 
 /// What an index says of a folder of message files, which anybody may have written.
-@Suite(.timeLimit(.minutes(1))) struct MailFolderRecordTests {
+@Suite(.timeLimit(.minutes(5))) struct MailFolderRecordTests {
   private static let names = (0..<6).map { "\(1_700_000_000 + $0).M\($0)P1.host:2,S" }
 
   /// A Maildir and an index of it.

@@ -8,7 +8,7 @@ import Testing
 @testable import Tree
 
 /// A mailbox in a file whose reads fail for a while.
-@Suite(.timeLimit(.minutes(1))) struct MailboxFaultTests {
+@Suite(.timeLimit(.minutes(5))) struct MailboxFaultTests {
   /// EIO.
   private static let refused = Fault(.system(5), "read")
 

@@ -8,7 +8,7 @@ import Testing
 @testable import Tree
 
 /// The numbers that messages keep.
-@Suite(.timeLimit(.minutes(1))) struct NumberBookTests {
+@Suite(.timeLimit(.minutes(5))) struct NumberBookTests {
   private static let folder = FolderIdentity(device: 7, inode: 8, created: 1)
 
   private func withIndex(_ body: (Index) throws -> Void) throws {

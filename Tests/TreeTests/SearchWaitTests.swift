@@ -10,7 +10,7 @@ import Threads
 @testable import Tree
 
 /// The listing of a query's folder while words are being added, or cannot be.
-@Suite(.timeLimit(.minutes(1))) struct SearchWaitTests {
+@Suite(.timeLimit(.minutes(5))) struct SearchWaitTests {
   private static let count = 40
 
   private static let messages = (0..<count).map { number in

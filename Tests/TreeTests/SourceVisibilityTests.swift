@@ -10,7 +10,7 @@ import Tree
 @testable import FindViews
 
 /// The sources that another user of a tree may read, and thus find.
-@Suite(.timeLimit(.minutes(1))) struct SourceVisibilityTests {
+@Suite(.timeLimit(.minutes(5))) struct SourceVisibilityTests {
   private static let stranger = Credentials(user: 4001, group: 4001, thread: 0)
 
   /// Returns whether the stranger may read `path`, with these modes of the folders and files on the way.

@@ -6,7 +6,7 @@ import Threads
 import Zip
 
 /// The memory of an archive's tree is limited in bytes, whatever it contains many of.
-@Suite(.timeLimit(.minutes(5))) struct MemoryTests {
+@Suite(.timeLimit(.minutes(10))) struct MemoryTests {
   /// A directory with very many or very long values of one kind.
   struct Shape: CustomTestStringConvertible, Sendable {
     let testDescription: String
