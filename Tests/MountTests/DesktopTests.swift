@@ -2,7 +2,8 @@ import TestSupport
 import Testing
 
 /// `ffmount save`, `ffmount open` as desktops start it, and the entries for the menus of file managers.
-@Suite(.timeLimit(.minutes(10)), .enabled(if: MountScratch.exists(MountProcess.program("ffconvert")), "needs ffconvert"))
+@Suite(
+  .timeLimit(.minutes(10)), .enabled(if: MountScratch.exists(MountProcess.program("ffconvert")), "needs ffconvert"))
 struct DesktopTests {
   /// Starts a shell in a new session, without a terminal, whose desktop has stand-ins for zenity and xdg-open. They
   /// write their arguments to `asked` and `shown`, and answer with the content of `answer`.
