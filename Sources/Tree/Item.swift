@@ -241,12 +241,15 @@ public struct ListedEntry: Sendable {
   public let kind: Kind
   /// The offset after this entry.
   public let next: Int64
+  /// Whether this is a view beside a real file that the source lists itself, as a mounted server does.
+  public let isView: Bool
 
-  public init(name: ListedName, inode: UInt64, kind: Kind, next: Int64) {
+  public init(name: ListedName, inode: UInt64, kind: Kind, next: Int64, isView: Bool = false) {
     self.name = name
     self.inode = inode
     self.kind = kind
     self.next = next
+    self.isView = isView
   }
 }
 

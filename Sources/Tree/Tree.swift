@@ -251,19 +251,20 @@ public final class Tree: Sendable {
   /// Records that the kernel's attributes of a node are about to be invalidated.
   public func noteInvalidation(of id: UInt64) { (try? nodes.node(id))?.toldSize.noteInvalidation() }
 
-  public func openFolder(_ id: UInt64, for caller: Credentials? = nil, _ blocking: BlockingMode) throws(Fault)
-    -> DirectoryHandle
-  {
+  /// Opens a directory. `hasViews` is whether the listing of a real directory contains views.
+  public func openFolder(
+    _ id: UInt64, for caller: Credentials? = nil, hasViews: Bool = true, _ blocking: BlockingMode
+  ) throws(Fault) -> DirectoryHandle {
     let node = try node(id, blocking)
     try followFolders(above: id, for: caller)
     return try steady(blocking) { () throws(Fault) in
-      try openFolder(node, for: caller, blocking)
+      try openFolder(node, for: caller, hasViews, blocking)
     }
   }
 
-  private func openFolder(_ node: Node, for caller: Credentials?, _ blocking: BlockingMode) throws(Fault)
-    -> DirectoryHandle
-  {
+  private func openFolder(
+    _ node: Node, for caller: Credentials?, _ hasViews: Bool, _ blocking: BlockingMode
+  ) throws(Fault) -> DirectoryHandle {
     try present(node, blocking) { (item) throws(Fault) in
       var item = item
       if node === nodes.root, try item.attributes(blocking).links == 0 {
@@ -277,7 +278,8 @@ public final class Tree: Sendable {
       let listing = try item.listing(blocking)
       let state = item.sourceState
       let before = node.cachedRevision.exchange(state, ordering: .relaxed)
-      return DirectoryHandle(self, node, listing, of: state, keepsCache: item.isImmutable && before == state, caller)
+      return DirectoryHandle(
+        self, node, listing, of: state, keepsCache: item.isImmutable && before == state, hasViews: hasViews, caller)
     }
   }
 

@@ -43,6 +43,7 @@ extension CommandTests {
     Refusal("bad sizes", ["-o", "sizes=large", "S", "M"], 64, "sizes=large", "exact or estimated"),
     Refusal("too little memory", ["-o", "memory=7M", "S", "M"], 64, "memory=7M", "8M"),
     Refusal("a player in a folder", ["-o", "players=mpd:/usr/bin/x", "S", "M"], 64, "players=mpd:/usr/bin/x", "mpd:"),
+    Refusal("a program in a folder", ["-o", "copiers=/usr/bin/x", "S", "M"], 64, "copiers=/usr/bin/x", "or none"),
     Refusal("a player without a name", ["-o", "players=mpd:", "S", "M"], 64, "players=mpd:", "names of programs"),
     Refusal("bad umask", ["-o", "umask=999", "S", "M"], 64, "umask=999", "octal"),
     Refusal("no threads", ["-o", "max_threads=0", "S", "M"], 64, "max_threads=0"),

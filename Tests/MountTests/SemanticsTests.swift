@@ -139,6 +139,28 @@ import Testing
       try $0.write("archive", inside)
     },
     SemanticsExample(
+      "A program that copies the mount copies the source, and a view that it names",
+      """
+      ls; for c in 'cp -r .' 'rsync -a ./' 'rsync -a --delete ./'; do $c $S.copy && diff -r $S $S.copy; done
+      tar -cf - . | tar -tf - | sort; cp -r a.zip.contents $S.named; find $S.named -type f | wc -l; ls | wc -l
+      """, "a.zip\na.zip.contents\nd\n./\n./a.zip\n./d/\n./d/b.zip\n2\n3\n"
+    ) {
+      try $0.write("a.zip", nest(2))
+      try $0.write("d/b.zip", inside)
+    },
+    SemanticsExample(
+      "-o copiers=ls hides views from more programs", options: ["-o", "copiers=ls:mine"], "ls; echo *",
+      "a.zip\na.zip a.zip.contents\n"
+    ) { try $0.write("a.zip", inside) },
+    SemanticsExample(
+      "-o copiers=none: copies are what ls lists", options: ["-o", "copiers=none"],
+      "cp -r . $S.copy; diff -r . $S.copy && ls $S.copy", "a.zip\na.zip.contents\n"
+    ) { try $0.write("a.zip", inside) },
+    SemanticsExample(
+      "-o views= applies to all programs", options: ["-o", "views=+docx"],
+      "cp -r . $S.copy; diff -r . $S.copy && ls $S.copy", "a.zip\na.zip.contents\n"
+    ) { try $0.write("a.zip", inside) },
+    SemanticsExample(
       "find always ends: listings show views four archives deep",
       "find . -name '*.contents' | wc -l; n=n.zip.contents; cat a.zip.contents/$n/$n/$n/$n/$n/bottom",
       "4\nreached"

@@ -5,6 +5,7 @@ Makes its files below FOLDER, and prints what is not as it should be, and at the
 import errno
 import os
 import stat
+import subprocess
 import sys
 import time
 import zipfile
@@ -77,6 +78,10 @@ with Server(ffserve, source) as server:
             expect(path, theirs.get(path), ours.get(path))
         if len(ours) < 60:
             complain(f"only {len(ours)} files")
+        # Programs that copy trees are shown no views beside real files, in either mount.
+        listed = [subprocess.run(["tar", "-C", top, "-cf", "/dev/null", "--totals", "-v", "."], capture_output=True).stdout.splitlines() for top in (source, here.folder, there.folder)]
+        expect("names that tar has of the mount", sorted(listed[1]), sorted(listed[0]))
+        expect("names that tar has of the server's mount", sorted(listed[2]), sorted(listed[0]))
         # What no listing shows.
         for name in ["harbour.png.as-txt.nothing", "harbour.png.as-bmp", "a.zip.contents/x/packed.txt.nothing"]:
             results = [failure(whole, mount.path(name))[0] for mount in (here, there)]

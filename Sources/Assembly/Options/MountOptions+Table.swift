@@ -27,11 +27,12 @@ extension MountOptions {
       $0.sizesAreExact = $1 == "exact"
     },
     "players": MountOption("additional programs that play films during the conversion", .free) { options, name, value in
-      let names = value.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
-      guard names.allSatisfy({ !$0.isEmpty && !$0.contains("/") }) else {
-        throw MountOption.refusal(name, value, "names of programs without paths, such as mpd:jellyfin")
-      }
-      options.players += names
+      options.players += try programs(name, value, such: "mpd:jellyfin")
+    },
+    "copiers": MountOption("additional programs to which real folders list no views, or none", .free) {
+      options, name, value in
+      let more = try programs(name, value, such: "mytool:othertool, or none")
+      options.copiers = value == "none" ? nil : (options.copiers ?? []) + more
     },
     "symlinks": .choice("links that lead out of their archive or server", "all", "inside") {
       $0.zip.showsAllLinks = $1 == "all"
@@ -134,6 +135,15 @@ extension MountOptions {
   package static let folderViews = Views.descriptions.compactMap { view -> String? in
     guard view.spelling.hasPrefix("NAME."), view.spelling.hasSuffix("/") else { return nil }
     return String(view.spelling.dropFirst("NAME.".count).dropLast())
+  }
+
+  /// Parses names of programs that are joined by colons. Throws a refusal that recommends `example`.
+  private static func programs(_ option: String, _ value: String, such example: String) throws -> [String] {
+    let names = value.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+    guard names.allSatisfy({ !$0.isEmpty && !$0.contains("/") }) else {
+      throw MountOption.refusal(option, value, "names of programs without paths, such as \(example)")
+    }
+    return names
   }
 
   /// The common character sets of archives that do not specify theirs. `iconv -l` lists all.

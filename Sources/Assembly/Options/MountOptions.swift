@@ -25,6 +25,10 @@ package struct MountOptions {
   package var sizesAreExact = false
   /// Additional programs that play films, by the names of their files.
   package var players: [String] = []
+  /// Additional programs that copy trees, by their names. `nil` if listings are the same for all programs: with
+  /// `copiers=none`, and with `views=`, which is often chosen for a copy.
+  package var copyPrograms: [String]? { given.contains("copiers") || !given.contains("views") ? copiers : nil }
+  var copiers: [String]? = []
   /// The source of the passwords.
   package var passwordFile: PasswordFile?
   /// The time without use after which the mount is unmounted, in seconds. `nil` for never.

@@ -55,14 +55,14 @@ package struct ServerAccess: Sendable {
   fileprivate static let shared: Set = [
     "sizes", "memory", "uid", "gid", "umask", "dmask", "fmask", "allow_other", "allow_root", "auto_unmount", "nonempty",
     "fsname", "idle",
-    "max_threads", "subtype", "comment", "max_read", "max_idle_threads", "players",
+    "max_threads", "subtype", "comment", "max_read", "max_idle_threads", "players", "copiers",
     "symlinks", "ro", "rw", "writable",
   ]
 
   /// The options of mountpoints, which `ffmount serve` does not have.
   fileprivate static let ofMounts: Set = [
-    "allow_other", "allow_root", "auto_unmount", "export", "fsname", "idle", "max_threads", "nonempty", "players",
-    "sizes", "supervise",
+    "allow_other", "allow_root", "auto_unmount", "copiers", "export", "fsname", "idle", "max_threads", "nonempty",
+    "players", "sizes", "supervise",
   ]
 }
 

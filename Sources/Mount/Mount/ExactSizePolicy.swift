@@ -31,7 +31,7 @@ final class ExactSizePolicy: Sendable {
   private static let provenTrust = 2
 
   /// Creates a policy. `program` returns the name of the program that a process runs.
-  init(program: @escaping @Sendable (Int32) -> String = { ExactSizePolicy.program(of: $0) }) { self.program = program }
+  init(program: @escaping @Sendable (Int32) -> String = { RunningProgram.name(of: $0) }) { self.program = program }
 
   /// Returns whether a size requested by `process` must be exact.
   func wantsExactSize(_ process: Int32) -> Bool {
@@ -68,15 +68,5 @@ final class ExactSizePolicy: Sendable {
   private func note(_ habit: Habit, of process: Int32, in habits: inout [Int32: Habit]) {
     if habits.count >= Self.remembered { habits.removeAll(keepingCapacity: true) }
     habits[process] = habit
-  }
-
-  /// Returns the process's name from proc(5). Empty if it cannot be read.
-  static func program(of process: Int32) -> String {
-    let descriptor = unsafe open("/proc/\(process)/comm", O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return "" }
-    defer { close(descriptor) }
-    var name = [UInt8](repeating: 0, count: 32)
-    let count = unsafe Glibc.read(descriptor, &name, name.count)
-    return String(decoding: name.prefix(max(0, count)), as: UTF8.self)
   }
 }

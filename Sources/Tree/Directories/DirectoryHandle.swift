@@ -22,14 +22,17 @@ public final class DirectoryHandle: Sendable {
   let node: Node
   /// The credentials of the process that opened the directory.
   private let caller: Credentials?
+  /// Whether the listing contains views.
+  private let hasViews: Bool
   /// A lock held while `state` is accessed, so that no thread blocks on the mutex of `state`.
   private let turn = CancellableLock()
   private let state: UnfairLock<State>
   /// The directory's node ID.
   public var folder: UInt64 { UInt64(node.id) }
   /// Whether the kernel may cache the whole listing until it is invalidated. False in a mount for several users, where
-  /// the kernel would list names of a source that has become private to a process that has the directory open.
-  public var isCacheable: Bool { node.item.isImmutable && !tree.isShared }
+  /// the kernel would list names of a source that has become private to a process that has the directory open, and of a listing without
+  /// views, which other processes would get.
+  public var isCacheable: Bool { hasViews && node.item.isImmutable && !tree.isShared }
   /// Whether the kernel's cached listing is still valid.
   public let keepsCache: Bool
   public var attributeCost: AttributeCost { node.item.attributeCost }
@@ -91,11 +94,12 @@ public final class DirectoryHandle: Sendable {
 
   init(
     _ tree: Tree, _ node: Node, _ listing: any DirectoryCursor, of sourceState: UInt64, keepsCache: Bool,
-    _ caller: Credentials? = nil
+    hasViews: Bool = true, _ caller: Credentials? = nil
   ) {
     self.tree = tree
     self.node = node
     self.keepsCache = keepsCache
+    self.hasViews = hasViews || node.item.content != nil
     state = UnfairLock(State(listing, of: sourceState))
     self.caller = caller
   }
@@ -346,7 +350,11 @@ public final class DirectoryHandle: Sendable {
       let cookie = state.pass(view.file)
       return Row(name: ListedName(view.name), inode: inode, kind: view.view.kind, cookie: cookie, view: view)
     }
-    if state.nextEntry == state.entries.count {
+    while state.nextEntry == state.entries.count || state.entries[state.nextEntry].isView && !hasViews {
+      if state.nextEntry < state.entries.count {
+        state.nextEntry += 1
+        continue
+      }
       let ahead = state.ahead.take()
       let entries = if let ahead { ahead } else { try state.listing.entries(after: state.place, blocking) }
       guard let last = entries.last else { return nil }
@@ -357,12 +365,12 @@ public final class DirectoryHandle: Sendable {
     let entry = state.entries[state.nextEntry]
     // May throw, so the position is advanced afterwards.
     do throws(Fault) {
-      if entry.kind == .file {
+      if entry.kind == .file, hasViews {
         state.views = try tree.listedViews(beside: entry.name, in: node, caller, blocking) { (name) throws(Fault) in
           try find(name, &state, blocking)
         }[...]
       }
-      if entry.kind == .folder, !tree.views.listedBesideFolders.isEmpty {
+      if entry.kind == .folder, hasViews, !tree.views.listedBesideFolders.isEmpty {
         state.views = try tree.listedViews(besideFolder: entry.name.fileName, in: node, caller, blocking)[...]
       }
     } catch {

@@ -8,6 +8,7 @@ final class RemoteListing: DirectoryCursor {
   private let folder: UInt64
   private let links: LinkPolicy
   private let depth: Int
+  private let isInView: Bool
 
   private static let step = 512
 
@@ -23,6 +24,7 @@ final class RemoteListing: DirectoryCursor {
     self.folder = folder
     links = state.server.links
     depth = state.depth
+    isInView = state.isView
   }
 
   var outlivesChanges: Bool { true }
@@ -34,7 +36,7 @@ final class RemoteListing: DirectoryCursor {
       ListedEntry(
         name: ListedName(item.name), inode: RemoteItem.inode(item.name, in: folder),
         kind: links.kind(of: item, depth: depth),
-        next: Int64(start + number + 1))
+        next: Int64(start + number + 1), isView: item.view != nil && !isInView)
     }
   }
 }

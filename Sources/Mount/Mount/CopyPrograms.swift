@@ -1,0 +1,25 @@
+/// The programs that copy whole directory trees.
+///
+/// Listings of real directories contain no views for them. The copy of a source is then the source, and nothing is
+/// converted for it.
+public struct CopyPrograms: Sendable {
+  /// The names of the programs.
+  private let names: Set<String>
+
+  /// No programs: listings are the same for all.
+  public static let none = CopyPrograms(names: [])
+
+  /// Creates the set of the known programs and others, by their names.
+  public init(and others: [String] = []) { self.init(names: Self.known.union(others)) }
+
+  private init(names: Set<String>) { self.names = names }
+
+  private static let known: Set<String> = [
+    "7z", "7za", "7zr", "7zz", "borg", "bsdtar", "bup", "cp", "dar", "duplicacy", "duplicity", "genisoimage", "kopia",
+    "mkisofs", "mksquashfs", "mv", "pax", "rar", "rclone", "rdiff-backup", "restic", "rsync", "rustic", "scp", "star",
+    "syncthing", "tar", "tarsnap", "unison", "xorriso", "xorrisofs", "zip",
+  ]
+
+  /// Returns whether a thread, 0 if unknown, runs such a program. Reads /proc.
+  func run(_ thread: Int32) -> Bool { !names.isEmpty && names.contains(RunningProgram.name(of: thread)) }
+}
