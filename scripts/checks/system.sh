@@ -37,7 +37,7 @@ make_system() {
     rm -rf --one-file-system "$system.new"
     # shellcheck disable=SC2046 # two words
     {
-        timeout 300 debootstrap "${options[@]}" "$suite" "$system.new" $(ubuntu) >"$roots/$suite.log" 2>&1 &&
+        timeout 900 debootstrap "${options[@]}" "$suite" "$system.new" $(ubuntu) >"$roots/$suite.log" 2>&1 &&
             cp /etc/resolv.conf "$system.new/etc/resolv.conf" &&
             timeout 120 chroot "$system.new" apt-get -qq update >>"$roots/$suite.log" 2>&1
     } || skip "debootstrap could not make $suite: $(tail -n 1 "$roots/$suite.log")"
