@@ -184,6 +184,26 @@ import Testing
     }
   }
 
+  /// Indexing for a search ends, with the conversion in progress, when the only process that waits for it is killed.
+  @Test func indexingEndsWithItsLastReader() async throws {
+    try await withScratch { scratch in
+      try scratch.write("slow.pdf", "hang")
+      try scratch.write("note.txt", "zebra")
+      try await withMount(scratch, options: ["-o", "converter=\(RenditionTests.worker)"]) { mount in
+        let said = try await mount.shell(
+          """
+          working() { "\(MountProcess.binary)" list | awk -v own="$PWD" '$0 ~ "^/"{ is = $0 == own } is' | grep -c indexing; }
+          timeout 40 ls .search/zebra > /dev/null & p=$!
+          for i in $(seq 100); do [ "$(working)" = 0 ] || break; sleep .1; done; working
+          kill $p; wait $p; echo $?
+          for i in $(seq 300); do [ "$(working)" = 1 ] || break; sleep .1; done; working
+          """, scratch)
+        // Longer than ten seconds, a reader is answered, and indexing goes on.
+        #expect(said == "1\n124\n0\n" || said == "1\n143\n0\n", "\(said)")
+      }
+    }
+  }
+
   /// A search folder never starts by the names that programs look up everywhere.
   @Test func searchesAreListedByNameOnly() async throws {
     try await withTree { scratch, environment in

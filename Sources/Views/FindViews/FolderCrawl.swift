@@ -79,14 +79,15 @@ package final class FolderCrawl: Sendable {
     progress.update { _ in }
   }
 
+  /// Whether the work is stopped or has failed, so that its threads have to end.
+  private var hasEnded: Bool { isStopped.load(ordering: .relaxed) || hasFailed.load(ordering: .relaxed) }
+
   func check() throws(Fault) {
     while true {
-      if isStopped.load(ordering: .relaxed) || hasFailed.load(ordering: .relaxed) { throw .interrupted }
+      if hasEnded { throw .interrupted }
       try CancellationToken.check()
       guard let isPermitted, !isPermitted() else { return }
-      _ = progress.take(within: Self.pause) { [self] _ in
-        isStopped.load(ordering: .relaxed) || hasFailed.load(ordering: .relaxed) ? () : nil
-      }
+      _ = progress.take(within: Self.pause) { [self] _ in hasEnded ? () : nil }
     }
   }
 
@@ -158,6 +159,8 @@ package final class FolderCrawl: Sendable {
   ) throws(Fault) {
     let workers = ThreadPool(atMost: width)
     let running = Monitor((count: 0, fault: Fault?.none))
+    // Interrupts conversions in progress, too.
+    let interest = CancellationToken { [self] in !hasEnded }
     defer { workers.stop() }
     for file in files {
       try check()
@@ -170,9 +173,11 @@ package final class FolderCrawl: Sendable {
           _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, niceness)
         }
         var fault: Fault?
-        do throws(Fault) {
-          if let writer = writers[file.part.number] { try read(file, writer) }
-        } catch { fault = error }
+        interest.run {
+          do throws(Fault) {
+            if let writer = writers[file.part.number] { try read(file, writer) }
+          } catch { fault = error }
+        }
         running.update { running in
           running.count -= 1
           running.fault = running.fault ?? fault

@@ -16,6 +16,12 @@ final class OpenSearch: Sendable {
     var isGentle = false
     /// Whether an update that does not yield is to follow.
     var isWanted = false
+    /// The number of callers that wait for the update.
+    var waiters = 0
+    /// Whether a caller was answered before the update has ended. It then continues without waiters.
+    var isContinued = false
+    /// Whether the last waiter has been cancelled.
+    var isAbandoned = false
     var isStopped = false
     /// The end of the last update. `nil` before the first.
     var updatedAt: ContinuousClock.Instant?
@@ -173,16 +179,36 @@ final class OpenSearch: Sendable {
   /// Brings the index up to date as far as possible in `limit`. Returns the percentage that is searched. Returns `nil` if
   /// everything is.
   private func update(within limit: Duration) throws(Fault) -> Int? {
+    state.change { $0.waiters += 1 }
     begin()
     let end = ContinuousClock.now + limit
     let interval = min(limit, .milliseconds(100))
-    while state.take(within: interval, { $0.isUpdating || $0.isWanted ? nil : () }) == nil, .now < end {
-      try CancellationToken.check()
+    do throws(Fault) {
+      while state.take(within: interval, { $0.isUpdating || $0.isWanted ? nil : () }) == nil, .now < end {
+        try CancellationToken.check()
+      }
+    } catch {
+      abandon()
+      throw error
     }
-    return state.read { state in
-      state.isUpdating || state.isWanted
+    return state.update { state in
+      state.waiters -= 1
+      let isUpdating = state.isUpdating || state.isWanted
+      if isUpdating { state.isContinued = true }
+      return isUpdating
         ? min(99, state.crawl?.reach.percent ?? 0) : state.isComplete ? nil : min(99, state.publishedPercent)
     }
+  }
+
+  /// Ends the wait of a cancelled caller, and the update if nothing else needs it.
+  private func abandon() {
+    let crawl = state.update { state -> FolderCrawl? in
+      state.waiters -= 1
+      guard state.waiters == 0, state.isUpdating, !state.isGentle, !state.isContinued else { return nil }
+      state.isAbandoned = true
+      return state.crawl
+    }
+    crawl?.stop()
   }
 
   /// Returns the result of `body`. If the index is damaged, the next search brings the new one up to date.
@@ -207,11 +233,12 @@ final class OpenSearch: Sendable {
     }
     guard isDue else { return }
     update(isPermitted)
-    let isWanted = state.update { state in
-      state.isGentle = false
-      return state.isWanted
-    }
-    guard isWanted else { return }
+    updateIfWanted()
+  }
+
+  /// Starts the update that is to follow, if any. The last one has ended.
+  private func updateIfWanted() {
+    guard state.read({ $0.isWanted }) else { return }
     begin()
     state.update { $0.isWanted = false }
   }
@@ -219,7 +246,7 @@ final class OpenSearch: Sendable {
   /// Starts an update, unless one is in progress or has just ended.
   private func begin() {
     let isDue = state.update { state in
-      if state.isUpdating, state.isGentle {
+      if state.isUpdating, state.isGentle || state.isAbandoned {
         state.isWanted = true
         state.crawl?.stop()
       }
@@ -235,7 +262,10 @@ final class OpenSearch: Sendable {
         state.publishedPercent = percent
       }
     }
-    workers.submit { [self] in update(nil) }
+    workers.submit { [self] in
+      update(nil)
+      updateIfWanted()
+    }
   }
 
   /// Brings the index up to date. `isUpdating` has been set.
@@ -246,7 +276,7 @@ final class OpenSearch: Sendable {
     if let (crawl, lock) = finder.crawl(isPermitted: isPermitted) {
       let isStopped = state.update { state in
         state.crawl = crawl
-        return state.isStopped || state.isWanted && state.isGentle
+        return state.isStopped || state.isAbandoned || state.isWanted && state.isGentle
       }
       if !isStopped {
         crawl.run(
@@ -260,6 +290,7 @@ final class OpenSearch: Sendable {
     state.update { [isComplete, obstacle] state in
       (state.isUpdating, state.crawl, state.obstacle) = (false, nil, obstacle)
       (state.isComplete, state.updatedAt) = (isComplete, .now)
+      (state.isGentle, state.isContinued, state.isAbandoned) = (false, false, false)
     }
   }
 }
