@@ -142,6 +142,18 @@ for name in ("/f/a.bin", "/nothing.zip"):
     expect(f"{name} offline", (ended.returncode, "nothing of it has been kept" in ended.stderr), (66, True))
 expect("requests of offline mounts", len(web.asked) - count, 0)
 
+# Damaged blocks are replaced by reading with the server, also those that come by read-ahead.
+for name in kept():
+    path = os.path.join(blocks, name)
+    if name != "key" and os.path.isfile(path) and os.path.getsize(path) > 1000:
+        with open(path, "r+b") as file:
+            file.seek(500)
+            file.write(b"damaged")
+read_member(address)
+settled()
+read_member(address, "-o", "offline")
+settled()
+
 # Another version has other bytes, and is the one that is kept.
 other = random.randbytes(20 << 20)
 made = io.BytesIO()

@@ -388,7 +388,7 @@ def changes(server, anna, cookie):
     def complaints():
         with open(server.log) as log:
             return log.read().count("cannot use a changed file")
-    for number, bad in enumerate(("anna nothing read:/\n", "anna $1$abcdefgh$abcdefghijklmnopqrstuv read:/\n", good + good, "anna sha256:00 read:/\n", good.replace("read:/anna", "read:/../x"), "\0\n"), 1):
+    for number, bad in enumerate(("anna nothing read:/\n", "anna $1$abcdefgh$abcdefghijklmnopqrstuv read:/\n", good + good, "anna sha256:00 read:/\n", good.replace("read:/anna", "read:/../x"), "\0\n", good.rstrip("\n")[:-3]), 1):
         with open(users, "w") as file:
             file.write(bad)
         wait_until("the complaints", number, complaints)

@@ -223,9 +223,10 @@ extension DiskCache {
     return nil
   }
 
-  /// Keeps a block under a name, unless there is one of that name. Returns false if it cannot be kept. Blocks.
+  /// Keeps a block under a name, unless there is one of that name, which is removed if it is damaged. Returns false if
+  /// the block cannot be kept. Blocks.
   package func keep(_ block: [UInt8], _ name: FileName) -> Bool {
-    if unsafe access(path(name), F_OK) == 0 { return true }
+    if self.block(name, count: block.count) != nil { return true }
     do throws(Fault) {
       // A link may have replaced the directory since it was checked. `makeFile` makes a missing one.
       if let objection = folderFault, objection.kind != .system(ENOENT) { return false }

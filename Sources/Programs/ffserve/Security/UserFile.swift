@@ -39,9 +39,16 @@ struct UserFile {
     }
   }
 
-  /// Reads a file. Throws if others can read it, or it is malformed. Blocks.
+  /// Reads a file. Throws if others can read it, or it is malformed. Without a newline at its end, the last line can be
+  /// the beginning of one, which may grant other rights. Blocks.
   init(at path: String) throws {
-    do { self = try UserFile(PrivateFile.text(at: path, option: "--users")) } catch let failure as Failure {
+    do {
+      let text = try PrivateFile.text(at: path, option: "--users")
+      guard text.isEmpty || text.utf8.last == UInt8(ascii: "\n") else {
+        throw Failure(reason: "the last line ends without a newline")
+      }
+      self = try UserFile(text)
+    } catch let failure as Failure {
       throw Refusal(.usage, "--users \(path): \(failure.reason)")
     }
   }
