@@ -251,9 +251,10 @@ public final class Tree: Sendable {
   /// Records that the kernel's attributes of a node are about to be invalidated.
   public func noteInvalidation(of id: UInt64) { (try? nodes.node(id))?.toldSize.noteInvalidation() }
 
-  /// Opens a directory. `hasViews` is whether the listing of a real directory contains views.
+  /// Opens a directory. `hasViews` returns whether the listing of a real directory contains views. It is not called for
+  /// others, whose listings are the same for all callers.
   public func openFolder(
-    _ id: UInt64, for caller: Credentials? = nil, hasViews: Bool = true, _ blocking: BlockingMode
+    _ id: UInt64, for caller: Credentials? = nil, hasViews: () -> Bool = { true }, _ blocking: BlockingMode
   ) throws(Fault) -> DirectoryHandle {
     let node = try node(id, blocking)
     try followFolders(above: id, for: caller)
@@ -263,7 +264,7 @@ public final class Tree: Sendable {
   }
 
   private func openFolder(
-    _ node: Node, for caller: Credentials?, _ hasViews: Bool, _ blocking: BlockingMode
+    _ node: Node, for caller: Credentials?, _ hasViews: () -> Bool, _ blocking: BlockingMode
   ) throws(Fault) -> DirectoryHandle {
     try present(node, blocking) { (item) throws(Fault) in
       var item = item
@@ -279,7 +280,8 @@ public final class Tree: Sendable {
       let state = item.sourceState
       let before = node.cachedRevision.exchange(state, ordering: .relaxed)
       return DirectoryHandle(
-        self, node, listing, of: state, keepsCache: item.isImmutable && before == state, hasViews: hasViews, caller)
+        self, node, listing, of: state, keepsCache: item.isImmutable && before == state,
+        hasViews: item.content != nil || hasViews(), caller)
     }
   }
 

@@ -135,6 +135,7 @@ public final class MountChild: Sendable {
   /// whole group and throws: `seconds` are plenty on a quiet machine, and a busy one is no failure.
   public func wait(atMost seconds: Double) async throws -> Result {
     let start = ContinuousClock.now
+    let limit = seconds * 3 * Sanitizer.slowness
     var pause = Duration.milliseconds(1)
     while true {
       if let status {
@@ -142,10 +143,10 @@ public final class MountChild: Sendable {
           status: status, bytes: MountChild.contents(output),
           errors: String(decoding: MountChild.contents(errors), as: UTF8.self))
       }
-      if Task.isCancelled || ContinuousClock.now - start > .seconds(seconds * 3 * Sanitizer.slowness) {
+      if Task.isCancelled || ContinuousClock.now - start > .seconds(limit) {
         killNow()
         let said = String(decoding: MountChild.contents(errors).suffix(2000), as: UTF8.self)
-        throw Failure("killed, did not end within \(seconds * 3) s: \(name)\n\(said)")
+        throw Failure("killed, did not end within \(limit) s: \(name)\n\(said)")
       }
       try? await Task.sleep(for: pause)
       pause = min(pause * 2, .milliseconds(16))

@@ -6,13 +6,9 @@ public struct CopyPrograms: Sendable {
   /// The names of the programs.
   private let names: Set<String>
 
-  /// No programs: listings are the same for all.
-  public static let none = CopyPrograms(names: [])
-
-  /// Creates the set of the known programs and others, by their names.
-  public init(and others: [String] = []) { self.init(names: Self.known.union(others)) }
-
-  private init(names: Set<String>) { self.names = names }
+  /// Creates the set of the known programs and others, by their names. With `nil`, there are none, and listings are the
+  /// same for all programs.
+  public init(and others: [String]?) { names = others.map { Self.known.union($0) } ?? [] }
 
   private static let known: Set<String> = [
     "7z", "7za", "7zr", "7zz", "borg", "bsdtar", "bup", "cp", "dar", "duplicacy", "duplicity", "genisoimage", "kopia",

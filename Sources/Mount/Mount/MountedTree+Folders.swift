@@ -8,9 +8,9 @@ extension MountedTree {
   public func openFolder(_ request: consuming Request, _ node: UInt64) {
     let tree = tree
     let caller = caller(request)
-    let hasViews = !options.copyPrograms.run(request.process)
+    let (thread, copyPrograms) = (request.process, options.copyPrograms)
     answer(request, node) { (blocking) throws(Fault) in
-      try tree.openFolder(node, for: caller, hasViews: hasViews, blocking)
+      try tree.openFolder(node, for: caller, hasViews: { !copyPrograms.run(thread) }, blocking)
     } _: { request, reader in
       request.reply(handle: reader, .init(keepsCache: reader.keepsCache, cachesListing: reader.isCacheable))
     }

@@ -44,7 +44,7 @@ public final class MountedTree: FileSystem {
     /// The programs that can read a film while it is being generated.
     public var players = Players()
     /// The programs for which listings of real directories contain no views.
-    public var copyPrograms = CopyPrograms.none
+    public var copyPrograms = CopyPrograms(and: nil)
     /// Whether every stat returns the exact size, even if content has to be generated for it.
     public var sizesAreExact = false
     /// The root of the source, whose file system statfs(2) describes.

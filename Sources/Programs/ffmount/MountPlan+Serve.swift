@@ -100,7 +100,7 @@ extension MountPlan {
     settings.mountpoint = mountpoint
     settings.sizesAreExact = options.sizesAreExact
     settings.players = Players(and: options.players)
-    settings.copyPrograms = options.copyPrograms.map { CopyPrograms(and: $0) } ?? .none
+    settings.copyPrograms = CopyPrograms(and: options.copyPrograms)
     settings.root = root
     let start = ContinuousClock.now
     settings.ownAttribute = { [shownSource, tree] name in

@@ -70,7 +70,7 @@ struct RemoteMount {
     }
     settings.mountpoint = mountpoint
     settings.sizesAreExact = options.sizesAreExact
-    settings.copyPrograms = options.copyPrograms.map { CopyPrograms(and: $0) } ?? .none
+    settings.copyPrograms = CopyPrograms(and: options.copyPrograms)
     let start = ContinuousClock.now
     settings.ownAttribute = { [tree, server] name in
       MountReport.value(of: name, source: address.text, since: start) { server.downloads?.work ?? tree.work }

@@ -29,9 +29,9 @@ public final class DirectoryHandle: Sendable {
   private let state: UnfairLock<State>
   /// The directory's node ID.
   public var folder: UInt64 { UInt64(node.id) }
-  /// Whether the kernel may cache the whole listing until it is invalidated. False in a mount for several users, where
-  /// the kernel would list names of a source that has become private to a process that has the directory open, and of a listing without
-  /// views, which other processes would get.
+  /// Whether the kernel may cache the whole listing until it is invalidated. False for a listing without views, since
+  /// the kernel would give it to all processes. False in a mount for several users, where the kernel would list names of
+  /// a source that has become private to a process that has the directory open.
   public var isCacheable: Bool { hasViews && node.item.isImmutable && !tree.isShared }
   /// Whether the kernel's cached listing is still valid.
   public let keepsCache: Bool
@@ -99,7 +99,7 @@ public final class DirectoryHandle: Sendable {
     self.tree = tree
     self.node = node
     self.keepsCache = keepsCache
-    self.hasViews = hasViews || node.item.content != nil
+    self.hasViews = hasViews
     state = UnfairLock(State(listing, of: sourceState))
     self.caller = caller
   }
