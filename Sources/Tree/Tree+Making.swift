@@ -186,6 +186,7 @@ extension Tree {
         try FolderChanges.remove(name, in: place, isFolder: isFolder)
       }
       record?.finish()
+      noteRemoval(of: name, in: node)
       if let removed { removed.0.path.remove(removed.1) }
     } catch {
       // The name may be that of a view.
@@ -235,9 +236,15 @@ extension Tree {
         }
       }
       record?.finish()
+      if !isExchange { noteRemoval(of: name, in: node) }
       if let removed { removed.0.path.remove(removed.1) }
       nodes.move(name, in: node, to: newName, in: newNode, isExchange: isExchange)
     }
+  }
+
+  /// Records that a name of a real file or directory was removed, if a view may have the name.
+  private func noteRemoval(of name: FileName, in folder: Node) {
+    if !views.named(name).isEmpty { writing?.noteRemoval(of: name, in: folder.inode) }
   }
 
   /// Returns the inode number of a name that a rename is about to change, as the kernel has just looked it up. 0 if there

@@ -73,7 +73,9 @@ extension Tree {
     if folder === nodes.root, name.bytes.first == 0x2e, let found = try rootItem(named: name) {
       return (found, folder.depth + 1)
     }
-    for view in views.named(name) {
+    let candidates = views.named(name)
+    if !candidates.isEmpty, wasJustRemoved(name, from: folder) { return nil }
+    for view in candidates {
       guard let (request, source, depth) = try source(view.requests(for: name), in: folder, caller, blocking),
         source.attributes.kind == view.sourceKind
       else { continue }
@@ -81,6 +83,11 @@ extension Tree {
       if let found { return (found, depth + 1) }
     }
     return nil
+  }
+
+  /// Returns whether a real file or directory of this name was removed so recently that no view has the name yet.
+  private func wasJustRemoved(_ name: FileName, from folder: Node) -> Bool {
+    writing?.wasJustRemoved(name, from: folder.inode) ?? false
   }
 
   /// Returns the entry of a directory that is not a view of this tree. Returns `nil` for a view in another mount of
@@ -169,7 +176,10 @@ extension Tree {
     var free: [ListedView] = []
     for view in shown {
       let listed = ListedView(name: view.listedName(beside: name), view: view, file: name)
-      if listed.name.count <= 255, try folder.item.child(named: listed.name, blocking) == nil { free.append(listed) }
+      guard listed.name.count <= 255, try folder.item.child(named: listed.name, blocking) == nil,
+        !wasJustRemoved(listed.name, from: folder)
+      else { continue }
+      free.append(listed)
     }
     return free
   }

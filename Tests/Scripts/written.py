@@ -570,6 +570,19 @@ def views(source, mount):
     os.unlink(at("asked.csv"))
     os.unlink(at("t.csv"))
     check("ends with its table", lambda: not os.path.exists(at("t.csv.as-html")))
+    # A file that has a view's name can be replaced by removing it, as tar does, or by renaming it, as editors do.
+    zipped(at("r.zip"), "in")
+    write(os.path.join(source, "r.zip.contents"), b"first")
+    check("a real file hides a view", lambda: Path(at("r.zip.contents")).read_bytes() == b"first")
+    for number, lose in enumerate([os.unlink, lambda name: os.rename(name, at("kept"))]):
+        lose(at("r.zip.contents"))
+        if os.path.exists(at("r.zip.contents")) or "r.zip.contents" in os.listdir(mount):
+            fail.append("the name of a view that a file has just lost")
+        with open(at("r.zip.contents"), "x") as file:
+            file.write(f"replaced {number}")
+        check("the new file", lambda: Path(source, "r.zip.contents").read_text() == f"replaced {number}")
+    for name in ("r.zip", "r.zip.contents", "kept"):
+        os.unlink(at(name))
     zipped(at("v.zip"), "in")
     attempts = {
         "write to a view": lambda: write(at("v.zip.contents/in"), b"x", os.O_WRONLY),

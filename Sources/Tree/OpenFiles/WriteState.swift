@@ -27,6 +27,27 @@ final class WriteState: Sendable {
 
   init(_ ledger: OpenLedger? = nil) { self.ledger = ledger }
 
+  /// A name in a real directory.
+  private struct FreedName: Hashable {
+    let folder: UInt64
+    let name: FileName
+  }
+
+  /// The removed names that views could have, each with the time until which no view has it, in nanoseconds of the
+  /// monotonic clock.
+  private let freed = LRUCache<FreedName, UInt64>(capacity: 4096)
+  private static let freedTime: UInt64 = 10_000_000_000
+
+  /// Records that a name was removed from the real directory with this inode number. No view has the name for 10 seconds.
+  /// A program that replaces a file by removing it can thus create it again.
+  func noteRemoval(of name: FileName, in folder: UInt64) {
+    freed.insert(monotonicNanoseconds() + Self.freedTime, for: FreedName(folder: folder, name: name), cost: 1)
+  }
+
+  func wasJustRemoved(_ name: FileName, from folder: UInt64) -> Bool {
+    freed[FreedName(folder: folder, name: name)].map { monotonicNanoseconds() < $0 } ?? false
+  }
+
   struct Weak<Object: AnyObject & Sendable>: Sendable {
     weak var object: Object?
   }
