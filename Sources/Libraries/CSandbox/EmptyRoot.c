@@ -88,19 +88,30 @@ static int can_move_root(void) {
   return !is_first;
 }
 
+// Whether one of several paths, separated by colons, is below a folder. `paths` may be NULL.
+static int has_path_below(const char *paths, const char *folder) {
+  size_t length = strlen(folder);
+  for (const char *path = paths; path && *path; path = strchrnul(path, ':'), path += *path == ':')
+    if (strncmp(path, folder, length) == 0 && path[length] == '/') return 1;
+  return 0;
+}
+
 int ffconvert_empty_root(
     const char *folders, const char *substitutes, const char *libraries, const char *scratch, const char *workplace,
     int64_t room) {
-  // Any folder that every system has and that is not among `folders`: covered by the new root until that becomes the
-  // root.
+  // Any folder that every system has and that hides nothing that is taken along: covered by the new root until that
+  // becomes the root.
   static const char *const places[] = {"/tmp", "/mnt", "/proc"};
   if (!can_move_root() || unshare(CLONE_NEWNS) < 0) return -1;
   if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) return -1;
   char options[64];
   snprintf(options, sizeof options, "mode=755,nr_inodes=%d,size=%lld", workplace ? 8192 : 256, (long long)room);
   const char *root = NULL;
-  for (size_t index = 0; !root && index < sizeof places / sizeof *places; index++)
-    if (mount("none", places[index], "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, options) == 0) root = places[index];
+  for (size_t index = 0; !root && index < sizeof places / sizeof *places; index++) {
+    const char *place = places[index];
+    if (has_path_below(substitutes, place) || has_path_below(libraries, place)) continue;
+    if (mount("none", place, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, options) == 0) root = place;
+  }
   if (!root) return -1;
   if (take_all(root, folders, substitutes, NO_PROGRAMS) < 0 || take_all(root, libraries, NULL, 0) < 0) return -1;
   if (chdir(root) < 0 || (workplace && make_workplace(workplace + 1) < 0)) return -1;
