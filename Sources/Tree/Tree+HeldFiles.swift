@@ -2,6 +2,7 @@ public import Bytes
 public import Files
 internal import Glibc
 internal import Synchronization
+internal import Threads
 
 /// Open real files in a writable mount.
 extension Tree {
@@ -192,8 +193,14 @@ extension Tree.OpenFile {
   public func sync(onlyData: Bool, _ blocking: BlockingMode) throws(Fault) {
     guard let held else { return }
     if blocking == .immediate { throw .later }
-    if let staged = held.staged { return try staged.send() }
+    if let staged = held.staged { return try send(staged) }
     try FileChanges.sync(held.raw, onlyData: onlyData)
+  }
+
+  /// Sends the bytes of a file of another machine. There, its directory has another modification time afterwards.
+  func send(_ staged: any StagedFile) throws(Fault) {
+    try staged.send()
+    if let folder = node.parent { tree.noteOutdated([UInt64(folder.id)]) }
   }
 
   /// Releases the owner's locks when a descriptor is closed. Throws the error of an earlier write, if any. Sends the bytes
@@ -203,7 +210,7 @@ extension Tree.OpenFile {
     if let staged = held.staged, held.isOpenForWriting, staged.mustSend {
       if blocking == .immediate { throw .later }
       defer { tree.writing?.unlock(WriteState.Locker(inode: node.inode, owner: owner)) }
-      return try staged.send()
+      return try send(staged)
     }
     tree.writing?.unlock(WriteState.Locker(inode: node.inode, owner: owner))
     try held.flush()

@@ -365,8 +365,11 @@ def programs(server):
     run("rsync", "-a", "--delete", tree + "/", there("synced"))
     expect_same("rsync -a --delete", here("synced"), tree)
     write(os.path.join(tree, "sub/file 1.txt"), random.randbytes(300_000))
+    os.utime(os.path.join(tree, "sub"), (1_660_000_000,) * 2)
     run("rsync", "-a", "--inplace", "--no-whole-file", tree + "/", there("synced"))
     expect_same("rsync -a --inplace", here("synced"), tree)
+    # The server gives a folder another time when a file in it is written; rsync sets the old one.
+    expect("the time of a folder", [os.stat(base).st_mtime for base in (here("synced/sub"), there("synced/sub"))], [1_660_000_000] * 2)
     expect("a second rsync", run("rsync", "-ai", tree + "/", there("synced")), "")
     run("tar", "cf", os.path.join(folder, "tree.tar"), "-C", tree, ".")
     os.mkdir(there("unpacked"))
@@ -475,7 +478,7 @@ def conflicts(server):
         data = random.randbytes(50 << 20)
         line.after = 9 << 20
         write(second.path("cut"), data)
-        expect("a line that is cut", (whole(here("cut")) == data, line.cuts > 3, line.received < 80 << 20), (True, True, True))
+        expect("a line that is cut", (whole(here("cut")) == data, line.cuts > 3, line.received < 200 << 20), (True, True, True))
         data = data[:20_000_000] + b"another" + data[20_000_007:]
         write(second.path("cut"), data)
         expect("over an old one", whole(here("cut")) == data, True)

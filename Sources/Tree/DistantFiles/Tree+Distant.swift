@@ -123,7 +123,7 @@ extension Tree {
           try FileChanges.setSize(held.raw, size)
           held.staged?.noteChange()
         }
-        try opened.held?.staged?.send()
+        if let staged = opened.held?.staged { try opened.send(staged) }
       }
     }
     if let time = changes.modified {
