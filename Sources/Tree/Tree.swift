@@ -281,7 +281,7 @@ public final class Tree: Sendable {
       let before = node.cachedRevision.exchange(state, ordering: .relaxed)
       return DirectoryHandle(
         self, node, listing, of: state, keepsCache: item.isImmutable && before == state,
-        hasViews: item.content != nil || hasViews(), caller)
+        hasViews: item.content != nil || item is FileRoot || hasViews(), caller)
     }
   }
 

@@ -16,6 +16,9 @@ enum RunningProgram {
     return String(decoding: file, as: UTF8.self)
   }
 
+  /// Returns the part of a program's name that `name` returns.
+  static func shown(_ name: String) -> String { String(decoding: name.utf8.prefix(15), as: UTF8.self) }
+
   /// Returns the name of a thread's program from proc(5), at most 15 bytes: of a script, the script's name, and of a
   /// program for several commands, the command's. Empty if the thread is 0 or cannot be read.
   static func name(of thread: Int32) -> String {
