@@ -15,18 +15,20 @@ let checked: [SwiftSetting] = [
 
 /// These settings, and code that other modules can specialise: small generic functions are called across modules on
 /// every request.
-let strict = checked + [.unsafeFlags(["-cross-module-optimization"], .when(configuration: .release))]
+let specialised = checked + [.unsafeFlags(["-cross-module-optimization"], .when(configuration: .release))]
 
-/// The optimiser with assertions in debug builds, for loops over millions of bytes or pixels, and for the code of every
-/// request. Tests would spend most of their time there.
+/// The optimiser with assertions in debug builds. Tests would spend most of their time in loops over bytes and names.
 let optimised: [SwiftSetting] = [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))]
+
+/// The settings of modules, programs, and all but the tests themselves.
+let strict = specialised + optimised
 
 /// A module in one of the layers, the folders of `Sources`, or a layer by itself. Imports go downwards only: `scripts/check imports`
 /// says which layer may import which.
 func module(
-  _ name: String, in layer: String = "", _ dependencies: [Target.Dependency] = [], _ more: [SwiftSetting] = []
+  _ name: String, in layer: String = "", _ dependencies: [Target.Dependency] = []
 ) -> Target {
-  .target(name: name, dependencies: dependencies, path: "Sources/\(layer)/\(name)", swiftSettings: strict + more)
+  .target(name: name, dependencies: dependencies, path: "Sources/\(layer)/\(name)", swiftSettings: strict)
 }
 
 /// A release build exports no symbols, which its static Swift runtime would otherwise all do: 14,000 of ffmount, of which
@@ -63,7 +65,7 @@ func shim(_ name: String, _ dependencies: [Target.Dependency] = [], links librar
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .testTarget(name: name, dependencies: dependencies + ["TestSupport"], swiftSettings: strict)
+  .testTarget(name: name, dependencies: dependencies + ["TestSupport"], swiftSettings: checked)
 }
 
 let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
@@ -176,30 +178,33 @@ let package = Package(
     example("pdf-thumbnails"),
 
     // Mount: what the kernel asks, and what the tree answers.
-    module("FuseLink", in: "Mount", ["Bytes", "Locks", "Threads", "Files", "CFuse3", "CPosix"], optimised),
+    module("FuseLink", in: "Mount", ["Bytes", "Locks", "Threads", "Files", "CFuse3", "CPosix"]),
     // Not optimised in debug builds, in which its `TestTrap` must take memory that nothing reads.
-    module("Mount", in: "Mount", ["Bytes", "Locks", "Threads", "Files", "Tree", "FuseLink", "CPosix", logging]),
+    .target(
+      name: "Mount",
+      dependencies: ["Bytes", "Locks", "Threads", "Files", "Tree", "FuseLink", "CPosix", logging],
+      path: "Sources/Mount/Mount", swiftSettings: specialised),
 
     // Views: a module a family, which knows no other one; several read compressed files.
-    module("Unpacking", in: "Views", ["Bytes", "Threads", "Files", "Codecs", "Index", "Tree"], optimised),
+    module("Unpacking", in: "Views", ["Bytes", "Threads", "Files", "Codecs", "Index", "Tree"]),
     module(
       "AllViews", in: "Views",
       [
         "Bytes", "Threads", "Files", "Zip", "Tables", "Index", "Catalogue", "Jobs", "Tree", "ArchiveViews", "FindViews",
         "MailViews", "TableViews", "RenditionViews", "Unpacking", "EncryptedFiles",
-      ], optimised),
+      ]),
     module(
       "ArchiveViews", in: "Views",
       [
         "Bytes", "Locks", "Threads", "Files", "Codecs", "Cards", "Entries", "Zip", "Tar", "Catalogue", "Jobs", "Tree",
         "Unpacking",
-      ], optimised),
+      ]),
     module(
       "MailViews", in: "Views",
       [
         "Bytes", "Locks", "Threads", "Files", "Codecs", "Text", "Mail", "Queries", "Index", "Catalogue", "Jobs", "Tree",
         "Unpacking",
-      ], optimised),
+      ]),
     // Its classes end the compiler (6.3.1) where it optimises a module that imports them.
     .target(
       name: "FindViews",
@@ -207,31 +212,30 @@ let package = Package(
         "Bytes", "Locks", "Threads", "Files", "Text", "HTML", "Mail", "Queries", "Index", "Catalogue", "Tree",
       ],
       path: "Sources/Views/FindViews", swiftSettings: checked + optimised),
-    module("TableViews", in: "Views", ["Bytes", "Locks", "Tables", "Catalogue", "Jobs", "Tree"], optimised),
+    module("TableViews", in: "Views", ["Bytes", "Locks", "Tables", "Catalogue", "Jobs", "Tree"]),
     module(
       "RenditionViews", in: "Views",
-      ["Bytes", "Locks", "Files", "Threads", "Text", "Cue", "Index", "Catalogue", "Jobs", "Tree"], optimised),
+      ["Bytes", "Locks", "Files", "Threads", "Text", "Cue", "Index", "Catalogue", "Jobs", "Tree"]),
 
     // Tree: nodes, items, listings, and what a view is; no format.
-    module("Tree", ["Bytes", "Locks", "Threads", "Files", "Index", "Catalogue"], optimised),
+    module("Tree", ["Bytes", "Locks", "Threads", "Files", "Index", "Catalogue"]),
 
     // Parsers: bytes in, values out.
-    module("Entries", in: "Parsers", ["Bytes", "Text", "Threads"], optimised),
-    module("Zip", in: "Parsers", ["Bytes", "Locks", "Codecs", "Entries", "Text", "Threads"], optimised),
-    module("Tar", in: "Parsers", ["Bytes", "Entries", "Threads"], optimised),
-    module("HTML", in: "Parsers", ["Bytes", "Locks", "Text"], optimised),
-    module("RichText", in: "Parsers", ["Text"], optimised),
-    module("Mail", in: "Parsers", ["Bytes", "Locks", "Text", "Codecs", "HTML", "RichText"], optimised),
-    module("Queries", in: "Parsers", ["Mail"], optimised),
-    module("Tables", in: "Parsers", ["Bytes", "Locks", "Text", "Threads", "Cards"], optimised),
-    module("Cards", in: "Parsers", ["Bytes", "Text"], optimised),
+    module("Entries", in: "Parsers", ["Bytes", "Text", "Threads"]),
+    module("Zip", in: "Parsers", ["Bytes", "Locks", "Codecs", "Entries", "Text", "Threads"]),
+    module("Tar", in: "Parsers", ["Bytes", "Entries", "Threads"]),
+    module("HTML", in: "Parsers", ["Bytes", "Locks", "Text"]),
+    module("RichText", in: "Parsers", ["Text"]),
+    module("Mail", in: "Parsers", ["Bytes", "Locks", "Text", "Codecs", "HTML", "RichText"]),
+    module("Queries", in: "Parsers", ["Mail"]),
+    module("Tables", in: "Parsers", ["Bytes", "Locks", "Text", "Threads", "Cards"]),
+    module("Cards", in: "Parsers", ["Bytes", "Text"]),
     module("Cue", in: "Parsers", ["Text"]),
     module("PersonalFolders", in: "Parsers", ["Bytes", "Locks"]),
-    module("XML", in: "Parsers", ["Bytes"], optimised),
+    module("XML", in: "Parsers", ["Bytes"]),
     module(
-      "EncryptedFiles", in: "Parsers", ["Bytes", "Locks", "Codecs", "Entries", "Text", "XML", "Zip", "COpenSSL"],
-      optimised),
-    module("ServerAnswers", in: "Parsers", ["Bytes", "Text", "XML"], optimised),
+      "EncryptedFiles", in: "Parsers", ["Bytes", "Locks", "Codecs", "Entries", "Text", "XML", "Zip", "COpenSSL"]),
+    module("ServerAnswers", in: "Parsers", ["Bytes", "Text", "XML"]),
 
     // What other packages use of them: small and stable.
     module("ContentReading", in: "Parsers", ["Bytes", "Files"]),
@@ -239,23 +243,22 @@ let package = Package(
     module("ZipReading", in: "Parsers", ["Bytes", "Codecs", "Entries", "Zip", "ContentReading"]),
 
     // Conversion: what can be made of what, and the daemon's side of making it.
-    module("Catalogue", in: "Conversion", ["Bytes"], optimised),
+    module("Catalogue", in: "Conversion", ["Bytes"]),
     module(
-      "Jobs", in: "Conversion", ["Bytes", "Locks", "Threads", "Files", "Index", "Catalogue", "COpenSSL", "CPosix"],
-      optimised),
+      "Jobs", in: "Conversion", ["Bytes", "Locks", "Threads", "Files", "Index", "Catalogue", "COpenSSL", "CPosix"]),
 
     // Converters: what only the workers link.
     module("Sandbox", in: "Converters", ["Bytes", "CSandbox", "CSeccomp"]),
     module("WorkerKit", in: "Converters", ["Locks", "Catalogue", "Sandbox", "CPosix"]),
     module(
       "SandboxTrial", in: "Converters", ["Bytes", "Files", "Catalogue", "WorkerKit", "Sandbox", "CPosix"]),
-    module("Pixels", in: "Converters", ["Bytes", "CJpeg", "CDeflate"], optimised),
+    module("Pixels", in: "Converters", ["Bytes", "CJpeg", "CDeflate"]),
     module(
       "Documents", in: "Converters", ["Bytes", "Catalogue", "WorkerKit", "Pixels", "CQpdf", "CQpdfKey", "COpenSSL"]),
     module(
       "Rendering", in: "Converters",
       ["Text", "Catalogue", "WorkerKit", "Pixels", "Documents", "CPoppler", "CPopplerText"]),
-    module("Scanning", in: "Converters", ["Catalogue", "WorkerKit", "Pixels", "CLeptonica"], optimised),
+    module("Scanning", in: "Converters", ["Catalogue", "WorkerKit", "Pixels", "CLeptonica"]),
     module(
       "Images", in: "Converters",
       ["Bytes", "Catalogue", "WorkerKit", "Pixels", "Pictures", "CVips", "CHeif", "CTiff", "CLibRaw"]),
@@ -276,15 +279,15 @@ let package = Package(
       ]),
 
     // Base: what all build on.
-    module("Locks", in: "Base", ["CPosix"], optimised),
-    module("Bytes", in: "Base", ["Locks"], optimised),
-    module("Threads", in: "Base", ["Bytes", "Locks", "CPosix"], optimised),
-    module("Files", in: "Base", ["Bytes", "Locks", "Threads", "CPosix"], optimised),
-    module("Text", in: "Base", ["Locks"], optimised),
+    module("Locks", in: "Base", ["CPosix"]),
+    module("Bytes", in: "Base", ["Locks"]),
+    module("Threads", in: "Base", ["Bytes", "Locks", "CPosix"]),
+    module("Files", in: "Base", ["Bytes", "Locks", "Threads", "CPosix"]),
+    module("Text", in: "Base", ["Locks"]),
     module(
       "Codecs", in: "Base",
-      ["Bytes", "Locks", "Threads", "CIsal", "CBzip2", "CLzma", "CZstd", "CLz4", "CBrotli", "COpenSSL"], optimised),
-    module("Index", in: "Base", ["Bytes", "Locks", "Threads", "Files", "CSQLite", "CZstd"], optimised),
+      ["Bytes", "Locks", "Threads", "CIsal", "CBzip2", "CLzma", "CZstd", "CLz4", "CBrotli", "COpenSSL"]),
+    module("Index", in: "Base", ["Bytes", "Locks", "Threads", "Files", "CSQLite", "CZstd"]),
 
     // Libraries: doors to C.
     library("CFuse3", "fuse3", apt: "libfuse3-dev"),

@@ -24,6 +24,23 @@ def refusal(program, folder, what, address, *expected, options=(), limit=40):
     return ended.stderr
 
 
+def threads(pid):
+    """The threads of a process that does not end, and those of its children: name, state and what each waits for."""
+    found = []
+    for task in sorted(os.listdir(f"/proc/{pid}/task"), key=int):
+        parts = []
+        for name in ("comm", "stat", "wchan", "syscall", "children"):
+            try:
+                with open(f"/proc/{pid}/task/{task}/{name}") as file:
+                    parts.append(file.read().strip())
+            except OSError as error:
+                parts.append(error.strerror)
+        parts[1] = parts[1].rpartition(")")[2][:3]
+        found.append(f"{task} " + "; ".join(parts))
+        found += [threads(child) for child in parts[4].split() if child.isdigit()]
+    return "\n".join(found)
+
+
 class Mount:
     """`ended` is what it ended with; it must be 0, and it must take no longer than some seconds to end."""
 
@@ -52,11 +69,12 @@ class Mount:
                 break
             time.sleep(0.1)
         try:
-            self.ended = self.process.wait(20)
+            self.ended = self.process.wait(60)
         except subprocess.TimeoutExpired:
+            state = threads(self.process.pid)
             self.process.kill()
             subprocess.run(["fusermount3", "-uz", self.folder])
-            raise SystemExit(f"it does not end when it is unmounted: {self.said}")
+            raise SystemExit(f"it does not end when it is unmounted: {self.said}\n{state}")
         expect("its end", self.ended, 0)
 
     @property

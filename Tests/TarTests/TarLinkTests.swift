@@ -16,11 +16,11 @@ import Threads
       let symbolic = entry.split(separator: "@", maxSplits: 1).map(String.init)
       let file = entry.split(separator: "=", maxSplits: 1).map(String.init)
       if parts.count == 2 {
-        fixture = fixture.adding(parts[0], type: "1", link: parts[1])
+        fixture.append(TarFixture().adding(parts[0], type: "1", link: parts[1]))
       } else if symbolic.count == 2 {
-        fixture = fixture.adding(symbolic[0], type: "2", link: symbolic[1])
+        fixture.append(TarFixture().adding(symbolic[0], type: "2", link: symbolic[1]))
       } else {
-        fixture = fixture.adding(file[0], Array(file[1].utf8))
+        fixture.append(TarFixture().adding(file[0], Array(file[1].utf8)))
       }
     }
     return try TarArchive(fixture.ending().bytes)

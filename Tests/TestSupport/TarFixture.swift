@@ -4,6 +4,9 @@ public struct TarFixture: Sendable {
 
   public init() {}
 
+  /// Adds the entries of another fixture, in time proportional to them.
+  public mutating func append(_ other: TarFixture) { bytes += other.bytes }
+
   /// One header, and data padded to blocks. `size` is what the header claims, `mark` its last bytes.
   public func adding(
     _ name: String, type: Character = "0", link: String = "", magic: String = "ustar\u{0}00", _ data: [UInt8] = [],
