@@ -200,11 +200,13 @@ final class OpenSearch: Sendable {
     }
   }
 
-  /// Ends the wait of a cancelled caller, and the update if nothing else needs it.
+  /// Ends the wait of a cancelled caller, and the update, or the one that is to follow, if nothing else needs it.
   private func abandon() {
     let crawl = state.update { state -> FolderCrawl? in
       state.waiters -= 1
-      guard state.waiters == 0, state.isUpdating, !state.isGentle, !state.isContinued else { return nil }
+      guard state.waiters == 0, !state.isContinued else { return nil }
+      state.isWanted = false
+      guard state.isUpdating, !state.isGentle else { return nil }
       state.isAbandoned = true
       return state.crawl
     }
