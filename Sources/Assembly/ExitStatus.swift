@@ -1,4 +1,4 @@
-internal import Bytes
+package import Bytes
 internal import Glibc
 
 /// ffmount's exit statuses, from sysexits.h where one fits.
@@ -66,6 +66,16 @@ package struct Refusal: Error {
     case EFBIG: " (permit larger files: ulimit -f unlimited)"
     default: ""
     }
+  }
+
+  /// Returns advice on an error number of a call that reads something, in parentheses after a space. Empty for errors
+  /// that neither permissions nor limits cause.
+  package static func readAdvice(_ code: Int32) -> String {
+    [EACCES, EPERM].contains(code) ? " (check its permissions)" : limitAdvice(code)
+  }
+
+  package static func readAdvice(_ fault: Fault) -> String {
+    if case .system(let code) = fault.kind { readAdvice(code) } else { "" }
   }
 
   /// Runs a command. If `asJSON` is set, its refusal is also printed as an object with the key `error`.

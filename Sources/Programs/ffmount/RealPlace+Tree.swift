@@ -24,7 +24,7 @@ extension RealPlace {
     }
     let views = Views(index: index, spools: ShownSource.spoolFolder, conversions: conversions)
     do throws(Fault) { return try Tree(mirroring: root, views: views) } catch {
-      throw Refusal(.sourceMissing, "\(describe(error)) (check its permissions)")
+      throw Refusal(.sourceMissing, "\(describe(error))\(Refusal.readAdvice(error))")
     }
   }
 }

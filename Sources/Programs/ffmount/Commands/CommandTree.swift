@@ -43,7 +43,8 @@ struct CommandTree {
     let isAlone = unsafe isFolder && (isTop || access(folder.string, R_OK | X_OK) != 0)
     root = isAlone ? full : folder
     do throws(FileTreeError) { tree = try FileTree(at: root, options: options) } catch {
-      throw Refusal(.sourceMissing, "cannot read \(given): \(error.sentence) (check its permissions)")
+      let advice = error.code == .permissionDenied ? Refusal.readAdvice(EACCES) : ""
+      throw Refusal(.sourceMissing, "cannot read \(given): \(error.sentence)\(advice)")
     }
     path = isAlone ? "" : FilePath(root: nil, full.components.suffix(1))
   }
@@ -60,7 +61,8 @@ struct CommandTree {
   /// Throws a refusal if this user cannot read the file, or list the directory.
   func expectReadable(_ given: String) throws {
     guard unsafe access(given, isFolder ? R_OK | X_OK : R_OK) != 0 else { return }
-    throw Refusal(.sourceMissing, "cannot read \(given): \(describe(errno)) (check its permissions)")
+    let code = errno
+    throw Refusal(.sourceMissing, "cannot read \(given): \(describe(code))\(Refusal.readAdvice(code))")
   }
 
   /// Runs asynchronous work to its end and closes the tree. Blocks.

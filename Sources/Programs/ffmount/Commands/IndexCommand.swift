@@ -239,7 +239,8 @@ struct RealPlace {
     var status = stat()
     let isFolder = unsafe stat(full, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     guard unsafe access(full, isFolder ? R_OK | X_OK : R_OK) == 0 else {
-      throw Refusal(.sourceMissing, "cannot read \(path): \(describe(errno)) (check its permissions)")
+      let code = errno
+      throw Refusal(.sourceMissing, "cannot read \(path): \(describe(code))\(Refusal.readAdvice(code))")
     }
     let slash = full.lastIndex(of: "/") ?? full.startIndex
     ownName = FileName(full[full.index(after: slash)...].utf8)
@@ -249,7 +250,9 @@ struct RealPlace {
       root = try RealRoot(
         Descriptor.open(path: folder, for: .place), pool: DescriptorPool.fittingProcess(reserve: 16),
         named: MountTable().address(of: folder))
-    } catch { throw Refusal(.sourceMissing, "cannot read \(path): \(describe(error)) (check its permissions)") }
+    } catch {
+      throw Refusal(.sourceMissing, "cannot read \(path): \(describe(error))\(Refusal.readAdvice(error))")
+    }
   }
 }
 
