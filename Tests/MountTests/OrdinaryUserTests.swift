@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 
@@ -36,6 +37,58 @@ struct OrdinaryUserTests {
     vips copy photo.png photo.heic; rm photo.png; cd ../..
     """
 
+  private static let find = """
+    cd "$1"; \(become)
+    program=$2; as "$1" test -x "$2" || { mkdir bin && cp "${2%/*}"/ff{mount,convert,pages} bin/; program=$1/bin/ffmount; }
+    as "$1" "$program" --version >/dev/null || exit 90
+    as "$1" test -r /dev/fuse -a -w /dev/fuse || exit 91
+    """
+
+  /// Runs a script, with `home/mnt` for a mount. Cancels the test where another user cannot mount.
+  private func lived(_ life: String, _ scratch: MountScratch) async throws -> MountChild.Result {
+    let said = try await shell(Self.find + "\n" + life, scratch.path, MountProcess.binary)
+    await offThread { MountProcess.unmount(scratch.path + "/home/mnt") }
+    let hindrances: [Int32: String] = [
+      90: "another user may not run ffmount here", 91: "another user may not open /dev/fuse",
+      92: "another user may not mount here",
+    ]
+    if let hindrance = hindrances[said.status] {
+      try Test.cancel("\(hindrance): \(said.text)\(said.errors)")
+    }
+    return said
+  }
+
+  /// Files and folders that the user may not read hide no others from searches of mail, and `why` says what they are.
+  @Test func unreadablePartsHideNothingElse() async throws {
+    try await withScratch { scratch in
+      let made = try await shell(
+        """
+        cd "$1"; chmod 755 .; mkdir -m 700 home; mkdir -p home/files/nope home/files/sub home/mnt home/files/Maildir/{cur,new,tmp}
+        for name in nope/x sub/y z; do
+          printf 'From a@b Fri May  3 10:00:00 2024\nFrom: a@b\nSubject: pier\n\nx\n' > home/files/$name.mbox
+        done
+        printf 'Subject: quay\\n\\nx\\n' > home/files/Maildir/cur/1.a:2,S
+        """, scratch.path)
+      try #require(made.status == 0, "\(made.errors)")
+      let said = try await lived(
+        """
+        cd home; chmod 0 files/nope files/sub/y.mbox; as "$1" "$program" search --mail files pier | cut -f 4
+        as "$1" "$program" status | grep -c ' /.*/home/files/[zM].*: 1 messages'; as "$1" "$program" files mnt || exit 92
+        as "$1" "$program" why mnt/sub/y.mbox | grep -e '^state' -e '^error'
+        chmod 700 files/nope; as "$1" "$program" search --mail files pier | wc -l; as "$1" "$program" -u mnt
+        """, scratch)
+      #expect(
+        said.text == """
+          pier
+          2
+          state   failed: it cannot be read, or only in part
+          error   you do not have permission to read it: it belongs to user \(MountScratch.isRoot ? 65534 : getuid()), and its mode is 0000
+          2
+
+          """, "\(said.text)\(said.errors)")
+    }
+  }
+
   private static let life = """
     cd home; mnt=$1/home/mnt
     run() { as "$1" "${@:2}" 2>&1; }; ffmount() { run "$home" "$program" "$@"; }; home=$1
@@ -71,21 +124,7 @@ struct OrdinaryUserTests {
     try await withScratch { scratch in
       let made = try await shell(Self.make, scratch.path, MountScratch.python)
       try #require(made.status == 0, "\(made.errors)")
-      let find = """
-        cd "$1"; \(Self.become)
-        program=$2; as "$1" test -x "$2" || { mkdir bin && cp "${2%/*}"/ff{mount,convert,pages} bin/; program=$1/bin/ffmount; }
-        as "$1" "$program" --version >/dev/null || exit 90
-        as "$1" test -r /dev/fuse -a -w /dev/fuse || exit 91
-        """
-      let said = try await shell(find + "\n" + Self.life, scratch.path, MountProcess.binary)
-      await offThread { MountProcess.unmount(scratch.path + "/home/mnt") }
-      let hindrances: [Int32: String] = [
-        90: "another user may not run ffmount here", 91: "another user may not open /dev/fuse",
-        92: "another user may not mount here",
-      ]
-      if let hindrance = hindrances[said.status] {
-        try Test.cancel("\(hindrance): \(said.text)\(said.errors)")
-      }
+      let said = try await lived(Self.life, scratch)
       #expect(
         said.text == """
           a.zip

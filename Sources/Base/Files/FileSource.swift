@@ -75,14 +75,7 @@ public final class FileSource: ByteSource {
   /// The current absolute path of the file. Nil if it cannot be determined. For a removed file, it ends in `
   /// (deleted)`.
   public var path: String? {
-    var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
-    let count = try? descriptor.withDescriptor { (descriptor) throws(Fault) in
-      unsafe buffer.withUnsafeMutableBytes {
-        unsafe readlink("/proc/self/fd/\(descriptor)", $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count)
-      }
-    }
-    guard let count, count > 0 else { return nil }
-    return String(decoding: buffer[..<count], as: UTF8.self)
+    (try? descriptor.withDescriptor { (descriptor) throws(Fault) in absolutePath(of: descriptor) }) ?? nil
   }
 
   public func extent(at offset: Int64, count: Int) -> Extent? {
@@ -154,4 +147,14 @@ extension FileSource {
     _ = usleep(25_000)
     return try open(blocking)
   }
+}
+
+/// Returns the current absolute path of an open file or directory. Returns `nil` if it cannot be determined. For a
+/// removed one, it ends in ` (deleted)`.
+public func absolutePath(of descriptor: Int32) -> String? {
+  var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+  let count = unsafe buffer.withUnsafeMutableBytes {
+    unsafe readlink("/proc/self/fd/\(descriptor)", $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count)
+  }
+  return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
 }

@@ -108,6 +108,11 @@ package final class RealFolder: Item {
   /// The name of the directory. `nil` if it is not known.
   package var ownName: FileName? { path.ownName }
 
+  /// The current absolute path, as `absolutePath(of:)` returns it.
+  package var absolutePath: String? {
+    (try? place.withDescriptor { (descriptor) throws(Fault) in Files.absolutePath(of: descriptor) }) ?? nil
+  }
+
   /// The key for records of the directory. Reads the creation time on each access.
   package var identity: FolderIdentity {
     let (device, inode) = path.identity

@@ -32,6 +32,8 @@ struct WhyCommand: ParsableCommand {
     let isSourceGone = below.isEmpty && !ServerAccess.isAddress(source) && !Self.exists(source)
     let error =
       attributes.error ?? (isSourceGone ? "the source has been removed" : Self.unreadable(full, status))
+    // An error without a state is one that this command has found.
+    let state = isSourceGone || error != nil && attributes.error == nil ? "failed" : attributes.state
     let lack = attributes.view == nil ? lack(of: full, status) : nil
     let foreign = attributes.view == nil ? foreignFormat(of: full, status) : nil
     let remark =
@@ -45,7 +47,7 @@ struct WhyCommand: ParsableCommand {
       let answer: JSON = [
         "path": .string(full), "mountpoint": .string(mount.mountpoint), "kind": .string(Self.kind(status)),
         "real": JSON(real), "view": JSON(attributes.view), "source": JSON(attributes.source ?? real),
-        "state": JSON(isSourceGone ? "failed" : attributes.state ?? "exact"), "error": JSON(error),
+        "state": JSON(state ?? "exact"), "error": JSON(error),
         "remark": JSON(remark),
         "lacks": JSON(lack), "advice": JSON(advice),
       ]
@@ -61,7 +63,7 @@ struct WhyCommand: ParsableCommand {
     } else {
       row("is", below.isEmpty ? "the mount itself" : "a real \(kind), \(real ?? source)")
     }
-    row("state", Self.meaning(of: isSourceGone ? "failed" : attributes.state))
+    row("state", Self.meaning(of: state))
     if let error { row("error", error, .red) }
     if let remark { row("remark", remark) }
     if let lack { row("lacks", lack) }
@@ -135,8 +137,9 @@ struct WhyCommand: ParsableCommand {
   /// Returns the reason why this user cannot read the file. Returns `nil` if the user can.
   private static func unreadable(_ path: String, _ status: stat) -> String? {
     guard status.st_mode & S_IFMT != S_IFLNK, unsafe access(path, R_OK) != 0, errno == EACCES else { return nil }
+    let mode = String(status.st_mode & 0o7777, radix: 8)
     return "you do not have permission to read it: it belongs to user \(status.st_uid), and its mode is "
-      + "0" + String(status.st_mode & 0o7777, radix: 8)
+      + String(repeating: "0", count: max(0, 4 - mode.count)) + mode
   }
 
   // MARK: Refusals

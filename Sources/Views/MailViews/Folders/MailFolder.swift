@@ -59,8 +59,9 @@ final class MailFolder: NumberedSource {
     guard let mailboxes, !mailboxes.isEnding else { throw .ending }
     var store: FolderStore?
     if let index = mailboxes.index, let identity = files.identity { store = FolderStore(index, of: identity) }
+    let path = files.absolutePath ?? file.path
     let stored = try store.flatMap { (store) throws(Fault) in
-      try store.numbers(of: files.files, path: file.path) { () throws(Fault) in try files.isCurrent() }
+      try store.numbers(of: files.files, path: path) { () throws(Fault) in try files.isCurrent() }
     }
     let numbers = stored?.numbers ?? MessageNumbers(of: files.files)
     var book = NumberBook(numberStore(mailboxes.index))

@@ -52,6 +52,9 @@ final class MessageFiles: Item, ScannedDirectory {
   /// The directory's identity. Nil if it is not on a disk.
   var identity: FolderIdentity? { (folder as? RealFolder)?.lastingIdentity }
 
+  /// The directory's absolute path. Nil if it is not on a disk.
+  var absolutePath: String? { (folder as? RealFolder)?.absolutePath }
+
   func attributes(_ blocking: BlockingMode) throws(Fault) -> Attributes { shown }
   /// Returns `nil`, because the mode includes the restrictions of all access lists.
   func accessList() throws(Fault) -> AccessList? { nil }

@@ -35,6 +35,8 @@ struct MailTreeList: Sendable {
   private(set) var folders: [DirectoryStamp] = []
   /// The rights to read all of it.
   private(set) var rights: CommonRights
+  /// The entries that this process cannot read, which have no mail.
+  private var unreadable: [Entry] = []
   private let finder: Finder
   private var names = 0
 
@@ -56,6 +58,7 @@ struct MailTreeList: Sendable {
   /// Returns whether the directories and mailboxes are unchanged.
   func isPresent() throws(Fault) -> Bool {
     for folder in folders where try !folder.isPresent() { return false }
+    if unreadable.contains(where: \.isReadable) { return false }
     for part in parts {
       if let files = part.files {
         guard try finder.folders.files(of: part.source.item, .blocking)?.state == files.state else { return false }
@@ -67,6 +70,23 @@ struct MailTreeList: Sendable {
   }
 
   // MARK: Walk
+
+  private struct Entry: Sendable {
+    let folder: RealFolder
+    let name: FileName
+    let isFolder: Bool
+
+    var isReadable: Bool { folder.isReadable(name, isFolder: isFolder) }
+  }
+
+  /// Returns whether an entry of a directory can be read. Records one that cannot.
+  private mutating func canRead(_ name: FileName, isFolder: Bool, in folder: any Item) -> Bool {
+    guard let real = folder as? RealFolder else { return true }
+    let entry = Entry(folder: real, name: name, isFolder: isFolder)
+    if entry.isReadable { return true }
+    unreadable.append(entry)
+    return false
+  }
 
   /// The relevant names in a directory.
   private struct Names {
@@ -90,7 +110,7 @@ struct MailTreeList: Sendable {
     for name in found.mailboxes.sorted(by: Self.isBefore) {
       try CancellationToken.check()
       guard let file = try folder.item.child(named: name, .blocking), file.attributes.kind == .file,
-        file.attributes.size > 0
+        file.attributes.size > 0, canRead(name, isFolder: false, in: folder.item)
       else { continue }
       let source = Source(item: file.item, attributes: file.attributes, name: name, folder: node)
       // A file that cannot be read is not a mailbox.
@@ -104,9 +124,9 @@ struct MailTreeList: Sendable {
     for name in found.folders.sorted(by: Self.isBefore) {
       if found.isMaildir, MailFileList.maildir.contains(name) { continue }
       if !found.isMaildir, name.bytes.first == UInt8(ascii: ".") { continue }
-      guard let inner = try folder.item.child(named: name, .blocking), inner.attributes.kind == .folder else {
-        continue
-      }
+      guard let inner = try folder.item.child(named: name, .blocking), inner.attributes.kind == .folder,
+        canRead(name, isFolder: true, in: folder.item)
+      else { continue }
       let count = parts.count
       let outer = rights
       let source = Source(item: inner.item, attributes: inner.attributes, name: name, folder: node)
