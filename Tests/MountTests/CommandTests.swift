@@ -92,6 +92,9 @@ import Testing
         try await withMount(scratch, options: options) { (mount) async throws in
           #expect(try await run("cat", mount.mountpoint + "/a.zip.contents/in.txt").text == text)
         }
+        let verified = try await MountChild([MountProcess.binary, "verify", scratch.source + "/a.zip"] + options).wait(
+          atMost: 20)
+        #expect(verified.status == (text.isEmpty ? 1 : 0), "\(verified.text)\(verified.errors)")
       }
     }
   }

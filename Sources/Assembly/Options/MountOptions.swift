@@ -4,6 +4,7 @@ internal import Bytes
 package import FileTrees
 internal import Glibc
 internal import Tree
+internal import Zip
 
 /// The options of `-o`, with the names that FUSE users know. The settings of the tree are also available as members.
 @dynamicMemberLookup
@@ -29,6 +30,8 @@ package struct MountOptions {
   /// `copiers=none`, and with `views=`, which is often chosen for a copy.
   package var copyPrograms: [String]? { given.contains("copiers") || !given.contains("views") ? copiers : nil }
   var copiers: [String]? = []
+  /// The passwords of `password_file=`, which is read again. May block.
+  package var passwords: [String] { tree.zip.passwords.now.passwords.map { String(decoding: $0, as: UTF8.self) } }
   /// The source of the passwords.
   package var passwordFile: PasswordFile?
   /// The time without use after which the mount is unmounted, in seconds. `nil` for never.

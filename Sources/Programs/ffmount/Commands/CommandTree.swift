@@ -17,8 +17,7 @@ struct CommandTree {
   /// - Parameters:
   ///   - depth: the maximum number of nested archives whose views are listed. Nil for the default.
   ///   - keepsResults: whether the user's cache is used.
-  ///   - shared: the cache that several machines use.
-  init(_ given: String, depth: Int? = nil, keepsResults: Bool = true, shared: SharedCache = SharedCache()) throws {
+  init(_ given: String, depth: Int? = nil, keepsResults: Bool = true, _ more: TreeOptions = TreeOptions()) throws {
     guard let resolved = unsafe realpath(given, nil) else {
       throw Refusal(.sourceMissing, "cannot read \(given): \(describe(errno)) (check the path)")
     }
@@ -29,9 +28,10 @@ struct CommandTree {
     var options = FileTree.Options()
     options.isWritable = false
     if let depth { options.depth = depth }
-    options.sharedCache = shared.folder.map { FilePath($0) }
+    options.sharedCache = more.sharedCache.map { FilePath($0) }
     let address = MountTable().address(of: full.string)
-    options.sourceID = shared.sourceID ?? address
+    options.sourceID = more.sourceID ?? address
+    options.passwords = more.passwords
     if !keepsResults {
       options.cache = .none
       options.keepsIndex = false
@@ -94,23 +94,30 @@ struct CommandTree {
   }
 }
 
-/// The cache that several machines use, from `-o shared_cache=FOLDER,source_id=NAME`.
-struct SharedCache {
-  var folder: String?
-  var sourceID: String?
+/// The values of `-o` of a command that reads a tree, besides those of servers.
+struct TreeOptions {
+  /// The cache that several machines use, and the name of the source there.
+  private(set) var sharedCache: String?
+  private(set) var sourceID: String?
+  private(set) var passwords: [String] = []
 
-  var isGiven: Bool { folder != nil || sourceID != nil }
+  var isShared: Bool { sharedCache != nil || sourceID != nil }
 
   init() {}
 
-  init(_ options: [String]) throws {
+  /// - Parameter accepted: the options, each with its value as in `password_file=FILE`. All others are refused.
+  init(_ options: [String], accepting accepted: [String]) throws {
     let known = try MountOptions(options)
-    let others = known.given.subtracting(ServerAccess.ofSources).subtracting(["shared_cache", "source_id"])
-    if let other = others.min() {
-      throw Refusal(.usage, "-o \(other): expected shared_cache=FOLDER, source_id=NAME, or an option of a server")
+    let names = accepted.map { String($0.prefix { $0 != "=" }) }
+    if let other = known.given.subtracting(ServerAccess.ofSources).subtracting(names).min() {
+      throw Refusal(.usage, "-o \(other): expected \(accepted.joined(separator: ", ")), or an option of a server")
     }
-    (folder, sourceID) = (known.tree.sharedCache, known.tree.sourceID)
+    (sharedCache, sourceID) = (known.tree.sharedCache, known.tree.sourceID)
+    passwords = known.passwords
   }
+
+  static let ofPasswords = ["password_file=FILE"]
+  static let ofSharedCaches = ["shared_cache=FOLDER", "source_id=NAME"]
 }
 
 extension FileTreeError {

@@ -66,8 +66,8 @@ struct IndexCommand: ParsableCommand {
     }
     if let jobs, !(1...256).contains(jobs) { throw Refusal(.usage, "--jobs \(jobs): expected 1 to 256") }
     let division = try division()
-    let shared = try SharedCache(options)
-    if shared.isGiven, division == nil {
+    let shared = try TreeOptions(options, accepting: TreeOptions.ofSharedCaches)
+    if shared.isShared, division == nil {
       throw Refusal(.usage, "-o shared_cache and source_id are only for parts of an index (add --part)")
     }
     let index = try IndexFolder.index()
@@ -108,9 +108,9 @@ struct IndexCommand: ParsableCommand {
 
   /// Indexes the documents below a path that is a folder, or a part of them.
   private func indexDocuments(
-    _ path: String, at local: String, _ division: FileTree.IndexPart?, _ shared: SharedCache
+    _ path: String, at local: String, _ division: FileTree.IndexPart?, _ shared: TreeOptions
   ) throws {
-    let place = try CommandTree(local, shared: shared)
+    let place = try CommandTree(local, shared)
     guard place.isFolder else {
       if division != nil { throw Refusal(.usage, "cannot index a part of \(path): not a folder (leave out --part)") }
       return

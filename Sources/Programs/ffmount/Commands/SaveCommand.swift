@@ -11,7 +11,7 @@ import Tree
 struct SaveCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "save", abstract: "Converts files without a mount: ffmount save as-jpeg photo.heic.",
-    usage: "ffmount save VIEW FILE… [--to FOLDER]",
+    usage: "ffmount save VIEW FILE… [--to FOLDER] [-o password_file=FILE]",
     discussion: """
       VIEW is the end of a view's name, with any modifiers: as-jpeg, 1600px.q70.as-jpeg, as-txt, compressed.pdf. \
       ffmount formats lists the views. The result is written beside FILE, as photo.jpg, or as 'photo (1).jpg' if that \
@@ -26,6 +26,11 @@ struct SaveCommand: ParsableCommand {
 
   @Option(help: ArgumentHelp("Write into this folder.", valueName: "folder"), completion: .directory)
   var to: String?
+
+  @Option(
+    name: .customShort("o"),
+    help: ArgumentHelp("password_file=FILE with passwords, one per line.", valueName: "options"))
+  var options: [String] = []
 
   func validate() throws {
     if let meant = files.last, ViewNames.contains(meant), unsafe access(view, F_OK) == 0,
@@ -44,11 +49,12 @@ struct SaveCommand: ParsableCommand {
 
   private func save() throws {
     if let to { try RunningMount.expectAnswers(onTheWayTo: [to], toDo: "write into") }
+    let more = try TreeOptions(options, accepting: TreeOptions.ofPasswords)
     var failures: [Refusal] = []
     for (parent, names) in filesByFolder(&failures) {
       guard let target = try to ?? target(insteadOf: parent) else { continue }
       let place: CommandTree
-      do { place = try CommandTree(parent + "/" + names[0]) } catch let refusal as Refusal {
+      do { place = try CommandTree(parent + "/" + names[0], more) } catch let refusal as Refusal {
         failures.append(refusal)
         continue
       }

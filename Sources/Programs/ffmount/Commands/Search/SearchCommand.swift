@@ -69,7 +69,8 @@ struct SearchCommand: ParsableCommand {
         "cannot read \(archive): \(describe(ENOENT)) (the folder comes first: ffmount search FOLDER QUERY)")
     }
     let elsewhere = try SourceElsewhere.of(archive, options, toDo: "search")
-    let place = try CommandTree(elsewhere?.path ?? archive, shared: SharedCache(options))
+    let place = try CommandTree(
+      elsewhere?.path ?? archive, TreeOptions(options, accepting: TreeOptions.ofSharedCaches))
     try place.expectReadable(elsewhere?.path ?? archive)
     let isOfDocuments = !mail && !CommandTree.isOfMail(elsewhere?.path ?? archive)
     if let objection = FileTree.objection(to: query, ofMail: !isOfDocuments) {

@@ -22,7 +22,9 @@ struct VerifyCommand: ParsableCommand {
 
   @Option(
     name: .customShort("o"),
-    help: ArgumentHelp("For an address: the options of its server, as for mounts.", valueName: "options"))
+    help: ArgumentHelp(
+      "password_file=FILE with passwords, one per line. For an address: the options of its server, as for mounts.",
+      valueName: "options"))
   var options: [String] = []
 
   @Flag(help: "Print a JSON object, or an object with an error.")
@@ -42,11 +44,9 @@ struct VerifyCommand: ParsableCommand {
     try RunningMount.expectAnswers(onTheWayTo: [path], toDo: "verify")
     let mounts = MountTable()
     try expectOutside(of: mounts)
-    guard try !SharedCache(options).isGiven else {
-      throw Refusal(.usage, "-o shared_cache and source_id are not for verify (leave them out)")
-    }
+    let more = try TreeOptions(options, accepting: TreeOptions.ofPasswords)
     let elsewhere = try SourceElsewhere.of(path, options, toDo: "verify")
-    let place = try CommandTree(elsewhere?.path ?? path, depth: VerifyWalk.depth)
+    let place = try CommandTree(elsewhere?.path ?? path, depth: VerifyWalk.depth, more)
     try place.expectReadable(elsewhere?.path ?? path)
     let folder = elsewhere == nil ? FilePath(path).removingLastComponent().string : Self.parent(path)
     let prefix = place.path.isEmpty ? path : folder
