@@ -131,6 +131,11 @@ import Testing
     SemanticsExample(
       "-o views=-zip lists fewer", options: ["-o", "views=-zip"], "ls; cat a.zip.contents/in.txt", "a.zip\ninside"
     ) { try $0.write("a.zip", inside) },
+    SemanticsExample("-o views=none:+zip", options: ["-o", "views=none:+zip"], "ls", "a.zip\na.zip.contents\nb.mbox\n")
+    {
+      try $0.write("a.zip", inside)
+      try $0.write("b.mbox", "From a@b Fri May  3 10:00:00 2024\nSubject: x\n\nx\n")
+    },
     SemanticsExample(
       "-o views=none: only what is named", options: ["-o", "views=none"],
       "ls; cat a.zip.contents/in.txt archive.contents/in.txt", "a.zip\narchive\ninsideinside"

@@ -32,6 +32,9 @@ extension MountOptions {
     "copiers": MountOption("additional programs to which real folders list no views, or none", .free) {
       options, name, value in
       let more = try programs(name, value, such: "mytool:othertool, or none")
+      guard value == "none" || !more.contains("none") else {
+        throw ValidationError("-o \(name)=\(value): none excludes the names of programs (give one of them)")
+      }
       options.copiers = value == "none" ? nil : (options.copiers ?? []) + more
     },
     "symlinks": .choice("links that lead out of their archive or server", "all", "inside") {

@@ -13,9 +13,9 @@ public struct CopyPrograms: Sendable {
   }
 
   private static let known: Set<String> = [
-    "7z", "7za", "7zr", "7zz", "borg", "bsdtar", "bup", "cp", "dar", "duplicacy", "duplicity", "genisoimage", "kopia",
-    "mkisofs", "mksquashfs", "mv", "pax", "rar", "rclone", "rdiff-backup", "restic", "rsync", "rustic", "scp", "star",
-    "syncthing", "tar", "tarsnap", "unison", "xorriso", "xorrisofs", "zip",
+    "7z", "7za", "7zr", "7zz", "borg", "bsdtar", "bup", "cp", "dar", "duplicacy", "duplicity", "fossil", "genisoimage",
+    "git", "hg", "kopia", "mkisofs", "mksquashfs", "mv", "pax", "rar", "rclone", "rdiff-backup", "restic", "rsync",
+    "rustic", "scp", "star", "syncthing", "tar", "tarsnap", "unison", "xorriso", "xorrisofs", "zip",
   ]
 
   /// Returns whether a thread, 0 if unknown, runs such a program. Reads /proc.

@@ -68,13 +68,13 @@ extension MountPlan {
     if options.isWritable { _ = umask(0) }
     if isFirst { options.passwordFile?.log(by: { [logger] line in logger.warning("\(line)") }) }
     let cacheFolder = CacheFolder.path(awayFrom: mountpoint)
-    if isFirst, let reason = cacheFolder.flatMap(CacheFolder.objection(to:)) {
-      logger.notice("nothing is kept for the next mount: \(reason)")
-    }
     if let shared = options.sharedCache, (shared + "/").hasPrefix(mountpoint == "/" ? "/" : mountpoint + "/") {
       throw Refusal(.usage, "-o shared_cache=\(shared): inside the mount itself (give a folder elsewhere)")
     }
     let index = Index(folder: cacheFolder)
+    if isFirst, let folder = cacheFolder, let reason = CacheFolder.objection(to: folder) ?? index.obstacle {
+      logger.notice("nothing is kept for the next mount: \(reason)")
+    }
     let conversions = try Converter.conversions(
       options, index: index, cacheFolder: cacheFolder, spools: ShownSource.spoolFolder, logger,
       tellsLack: isFirst)

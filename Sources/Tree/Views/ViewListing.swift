@@ -20,7 +20,7 @@ public struct ViewListing: Sendable {
     case usual
     /// Only views that open a file.
     case folders
-    /// No views.
+    /// Only views of the added extensions, if any.
     case none
   }
 
@@ -36,7 +36,8 @@ public struct ViewListing: Sendable {
 
   /// Returns the extensions beside which a listing shows a view.
   package func extensions(_ usual: Set<FileExtension>, byName: Set<FileExtension> = []) -> Set<FileExtension> {
-    preset == .none ? [] : usual.union(byName.intersection(added)).subtracting(removed)
+    let all = usual.union(byName.intersection(added))
+    return (preset == .none ? all.intersection(added) : all).subtracting(removed)
   }
 
   /// Returns whether a listing of `folder` shows a view beside a file, if it has a listed extension.
@@ -46,7 +47,7 @@ public struct ViewListing: Sendable {
     case .all: return true
     case .usual: return folder is RealFolder || view.purpose(beside: file) != .converting
     case .folders: return view.purpose(beside: file) == .opening
-    case .none: return false
+    case .none: return file.fileExtension.map(added.contains) ?? false
     }
   }
 }

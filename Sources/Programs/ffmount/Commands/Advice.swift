@@ -48,6 +48,7 @@ enum Advice {
     ),
     ("is missing", "put the missing file beside the others, and open it again"),
     ("not supported", "another program may read it; the file itself can be copied out of the mount"),
+    ("is not a prefix", "change the query: ffmount help search has its syntax"),
     ("is not changed", "nothing: the file is served unchanged"),
   ]
 
