@@ -20,15 +20,16 @@ let specialised = checked + [.unsafeFlags(["-cross-module-optimization"], .when(
 /// The optimiser with assertions in debug builds. Tests would spend most of their time in loops over bytes and names.
 let optimised: [SwiftSetting] = [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))]
 
-/// The settings of modules, programs, and all but the tests themselves.
+/// The settings of most modules. Programs and converters, which spend their time in modules and libraries, are not
+/// optimised in debug builds, since that would take longer than it saves.
 let strict = specialised + optimised
 
 /// A module in one of the layers, the folders of `Sources`, or a layer by itself. Imports go downwards only: `scripts/check imports`
 /// says which layer may import which.
 func module(
-  _ name: String, in layer: String = "", _ dependencies: [Target.Dependency] = []
+  _ name: String, in layer: String = "", _ dependencies: [Target.Dependency] = [], _ settings: [SwiftSetting] = strict
 ) -> Target {
-  .target(name: name, dependencies: dependencies, path: "Sources/\(layer)/\(name)", swiftSettings: strict)
+  .target(name: name, dependencies: dependencies, path: "Sources/\(layer)/\(name)", swiftSettings: settings)
 }
 
 /// A release build exports no symbols, which its static Swift runtime would otherwise all do: 14,000 of ffmount, of which
@@ -41,14 +42,14 @@ func program(
 ) -> Target {
   .executableTarget(
     name: name, dependencies: dependencies, path: "Sources/Programs/\(name)",
-    resources: files.map { .embedInCode($0) }, swiftSettings: strict,
+    resources: files.map { .embedInCode($0) }, swiftSettings: specialised,
     linkerSettings: [.unsafeFlags(["-Xlinker", "--no-export-dynamic"], .when(configuration: .release))]
       + symbols.map { .unsafeFlags(["-Xlinker", "--export-dynamic-symbol=\($0)"]) })
 }
 
 func example(_ name: String) -> Target {
   .executableTarget(
-    name: name, dependencies: ["FileTrees", system], path: "Sources/Examples/\(name)", swiftSettings: strict)
+    name: name, dependencies: ["FileTrees", system], path: "Sources/Examples/\(name)", swiftSettings: specialised)
 }
 
 /// A C library of the system.
@@ -162,7 +163,7 @@ let package = Package(
         "Bytes", "Locks", "Files", "Text", "Index", "Zip", "Catalogue", "Tree", "AllViews", "RenditionViews",
         "FileTrees",
         "CPosix", logging, .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ]),
+      ], specialised),
 
     // Library: the tree for Swift programs. The only module that others may import.
     module(
@@ -180,10 +181,8 @@ let package = Package(
     // Mount: what the kernel asks, and what the tree answers.
     module("FuseLink", in: "Mount", ["Bytes", "Locks", "Threads", "Files", "CFuse3", "CPosix"]),
     // Not optimised in debug builds, in which its `TestTrap` must take memory that nothing reads.
-    .target(
-      name: "Mount",
-      dependencies: ["Bytes", "Locks", "Threads", "Files", "Tree", "FuseLink", "CPosix", logging],
-      path: "Sources/Mount/Mount", swiftSettings: specialised),
+    module(
+      "Mount", in: "Mount", ["Bytes", "Locks", "Threads", "Files", "Tree", "FuseLink", "CPosix", logging], specialised),
 
     // Views: a module a family, which knows no other one; several read compressed files.
     module("Unpacking", in: "Views", ["Bytes", "Threads", "Files", "Codecs", "Index", "Tree"]),
@@ -248,35 +247,38 @@ let package = Package(
       "Jobs", in: "Conversion", ["Bytes", "Locks", "Threads", "Files", "Index", "Catalogue", "COpenSSL", "CPosix"]),
 
     // Converters: what only the workers link.
-    module("Sandbox", in: "Converters", ["Bytes", "CSandbox", "CSeccomp"]),
+    module("Sandbox", in: "Converters", ["Bytes", "CSandbox", "CSeccomp"], specialised),
     module("WorkerKit", in: "Converters", ["Locks", "Catalogue", "Sandbox", "CPosix"]),
     module(
-      "SandboxTrial", in: "Converters", ["Bytes", "Files", "Catalogue", "WorkerKit", "Sandbox", "CPosix"]),
+      "SandboxTrial", in: "Converters", ["Bytes", "Files", "Catalogue", "WorkerKit", "Sandbox", "CPosix"], specialised),
     module("Pixels", in: "Converters", ["Bytes", "CJpeg", "CDeflate"]),
     module(
-      "Documents", in: "Converters", ["Bytes", "Catalogue", "WorkerKit", "Pixels", "CQpdf", "CQpdfKey", "COpenSSL"]),
+      "Documents", in: "Converters", ["Bytes", "Catalogue", "WorkerKit", "Pixels", "CQpdf", "CQpdfKey", "COpenSSL"],
+      specialised),
     module(
       "Rendering", in: "Converters",
-      ["Text", "Catalogue", "WorkerKit", "Pixels", "Documents", "CPoppler", "CPopplerText"]),
+      ["Text", "Catalogue", "WorkerKit", "Pixels", "Documents", "CPoppler", "CPopplerText"], specialised),
     module("Scanning", in: "Converters", ["Catalogue", "WorkerKit", "Pixels", "CLeptonica"]),
     module(
       "Images", in: "Converters",
-      ["Bytes", "Catalogue", "WorkerKit", "Pixels", "Pictures", "CVips", "CHeif", "CTiff", "CLibRaw"]),
-    module("Pictures", in: "Converters", ["Locks", "Catalogue", "WorkerKit", "CAVCodec"]),
-    module("Archives", in: "Converters", ["Bytes", "Codecs", "Catalogue", "WorkerKit", "CArchive"]),
-    module("Disks", in: "Converters", ["Bytes", "Catalogue", "WorkerKit", "CSevenZip", "CFileSystems"]),
+      ["Bytes", "Catalogue", "WorkerKit", "Pixels", "Pictures", "CVips", "CHeif", "CTiff", "CLibRaw"], specialised),
+    module("Pictures", in: "Converters", ["Locks", "Catalogue", "WorkerKit", "CAVCodec"], specialised),
+    module("Archives", in: "Converters", ["Bytes", "Codecs", "Catalogue", "WorkerKit", "CArchive"], specialised),
+    module("Disks", in: "Converters", ["Bytes", "Catalogue", "WorkerKit", "CSevenZip", "CFileSystems"], specialised),
 
-    module("Media", in: "Converters", ["Bytes", "Catalogue", "WorkerKit", "Pixels", "CFFmpeg", "CAmr", "CGExiv2"]),
+    module(
+      "Media", in: "Converters", ["Bytes", "Catalogue", "WorkerKit", "Pixels", "CFFmpeg", "CAmr", "CGExiv2"],
+      specialised),
     module(
       "Recognition", in: "Converters",
-      ["Text", "Files", "Catalogue", "WorkerKit", "Pixels", "CLeptonica", "CTesseract", "CRecognition"]),
+      ["Text", "Files", "Catalogue", "WorkerKit", "Pixels", "CLeptonica", "CTesseract", "CRecognition"], specialised),
     module(
       "Office", in: "Converters",
       [
         "Bytes", "Text", "Codecs", "Entries", "Mail", "RichText", "Zip", "Catalogue", "WorkerKit", "CXML2", "CGsf",
         "CCommonMark",
         "PersonalFolders",
-      ]),
+      ], specialised),
 
     // Base: what all build on.
     module("Locks", in: "Base", ["CPosix"]),
@@ -352,28 +354,28 @@ let package = Package(
     .systemLibrary(name: "CFuzzer", path: "Tests/CFuzzer"),
     .systemLibrary(name: "CJbig2Dec", path: "Tests/CJbig2Dec", providers: [.apt(["libjbig2dec0-dev"])]),
     .executableTarget(
-      name: "fuzz", dependencies: ["Fuzzing", "CFuzzer"], path: "Tests/Fuzz", swiftSettings: strict),
+      name: "fuzz", dependencies: ["Fuzzing", "CFuzzer"], path: "Tests/Fuzz", swiftSettings: specialised),
     // A family of conversions of the tests' own, and its worker program.
-    .target(name: "Rotation", dependencies: ["Catalogue"], path: "Tests/Programs/Rotation", swiftSettings: strict),
+    .target(name: "Rotation", dependencies: ["Catalogue"], path: "Tests/Programs/Rotation", swiftSettings: specialised),
     .executableTarget(
       name: "ffrotate", dependencies: ["Catalogue", "Rotation", "WorkerKit"], path: "Tests/Programs/RotateWorker",
-      swiftSettings: strict),
+      swiftSettings: specialised),
     // A process in the background whose threads want one lock.
     .executableTarget(
       name: "backgroundtrial", dependencies: ["Assembly"], path: "Tests/Programs/BackgroundTrial",
-      swiftSettings: strict),
+      swiftSettings: specialised),
     // For `scripts/bench pages`.
     .executableTarget(
       name: "findpages", dependencies: ["Catalogue", "WorkerKit", "Pixels", "Scanning"],
-      path: "Tests/Programs/FindPages", swiftSettings: strict),
+      path: "Tests/Programs/FindPages", swiftSettings: specialised),
     // For `scripts/bench library`.
     .executableTarget(
       name: "librarybench", dependencies: ["FileTrees", system], path: "Tests/Programs/LibraryBench",
-      swiftSettings: strict),
+      swiftSettings: specialised),
     // For `scripts/check sanitize leaks`.
     .executableTarget(
       name: "libraryleaks", dependencies: ["FileTrees", "CPosix", system], path: "Tests/Programs/LibraryLeaks",
-      swiftSettings: strict),
+      swiftSettings: specialised),
     tests("BytesTests", ["Bytes", "Locks", "Threads", "Text", "Files"]),
     tests(
       "TreeTests",
