@@ -92,18 +92,18 @@ def keep_member(address):
 address = web.url + "/big.zip"
 keep_member(address)
 count, sent = asked(lambda: read_member(address))
-if count > 4 or sent > count:
+if count > 2 or sent > count:
     complain(f"a second mount costs {count} requests and {sent} bytes")
 
 # So does one beside another, and one of a signed address that is not kept. The folder is for its user alone.
 settled()
 with Mount(ffmount, address, second):
     count, sent = asked(lambda: read_member(address))
-    if count > 4 or sent > count:
+    if count > 2 or sent > count:
         complain(f"a mount beside another costs {count} requests and {sent} bytes")
 keep_member(f"{address}?{SECRET}")
 count, sent = asked(lambda: read_member(f"{address}?{SECRET}"))
-if count > 4 or sent > count:
+if count > 2 or sent > count:
     complain(f"a signed address costs {count} requests and {sent} bytes")
 for where, _, names in os.walk(cache):
     expect(f"the permissions of {where}", oct(os.stat(where).st_mode & 0o777), "0o700")

@@ -478,7 +478,7 @@ def conflicts(server):
         data = random.randbytes(50 << 20)
         line.after = 9 << 20
         write(second.path("cut"), data)
-        expect("a line that is cut", (whole(here("cut")) == data, line.cuts > 3, line.received < 200 << 20), (True, True, True))
+        expect("a line that is cut", (whole(here("cut")) == data, line.cuts > 3, line.received < 80 << 20), (True, True, True))
         data = data[:20_000_000] + b"another" + data[20_000_007:]
         write(second.path("cut"), data)
         expect("over an old one", whole(here("cut")) == data, True)
