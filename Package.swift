@@ -66,7 +66,7 @@ func shim(_ name: String, _ dependencies: [Target.Dependency] = [], links librar
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .testTarget(name: name, dependencies: dependencies + ["TestSupport"], swiftSettings: checked)
+  .testTarget(name: name, dependencies: dependencies + ["TestSupport"], swiftSettings: specialised)
 }
 
 let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
@@ -205,12 +205,10 @@ let package = Package(
         "Unpacking",
       ]),
     // Its classes end the compiler (6.3.1) where it optimises a module that imports them.
-    .target(
-      name: "FindViews",
-      dependencies: [
-        "Bytes", "Locks", "Threads", "Files", "Text", "HTML", "Mail", "Queries", "Index", "Catalogue", "Tree",
-      ],
-      path: "Sources/Views/FindViews", swiftSettings: checked + optimised),
+    module(
+      "FindViews", in: "Views",
+      ["Bytes", "Locks", "Threads", "Files", "Text", "HTML", "Mail", "Queries", "Index", "Catalogue", "Tree"],
+      checked + optimised),
     module("TableViews", in: "Views", ["Bytes", "Locks", "Tables", "Catalogue", "Jobs", "Tree"]),
     module(
       "RenditionViews", in: "Views",

@@ -4,6 +4,8 @@ import subprocess
 import tempfile
 import time
 
+from serving import state
+
 
 def complain(what):
     print(what, flush=True)
@@ -25,19 +27,19 @@ def refusal(program, folder, what, address, *expected, options=(), limit=40):
 
 
 def threads(pid):
-    """The threads of a process that does not end, and those of its children: name, state and what each waits for."""
+    """The threads of a process that does not end, and those of its children: state, name and what each waits for."""
     found = []
     for task in sorted(os.listdir(f"/proc/{pid}/task"), key=int):
-        parts = []
-        for name in ("comm", "stat", "wchan", "syscall", "children"):
+        place = f"/proc/{pid}/task/{task}"
+        parts = [state(f"{place}/stat")]
+        for name in ("comm", "wchan", "syscall", "children"):
             try:
-                with open(f"/proc/{pid}/task/{task}/{name}") as file:
+                with open(f"{place}/{name}") as file:
                     parts.append(file.read().strip())
             except OSError as error:
                 parts.append(error.strerror)
-        parts[1] = parts[1].rpartition(")")[2][:3]
         found.append(f"{task} " + "; ".join(parts))
-        found += [threads(child) for child in parts[4].split() if child.isdigit()]
+        found += [threads(child) for child in parts[-1].split() if child.isdigit()]
     return "\n".join(found)
 
 
@@ -71,10 +73,10 @@ class Mount:
         try:
             self.ended = self.process.wait(60)
         except subprocess.TimeoutExpired:
-            state = threads(self.process.pid)
+            waiting = threads(self.process.pid)
             self.process.kill()
             subprocess.run(["fusermount3", "-uz", self.folder])
-            raise SystemExit(f"it does not end when it is unmounted: {self.said}\n{state}")
+            raise SystemExit(f"it does not end when it is unmounted: {self.said}\n{waiting}")
         expect("its end", self.ended, 0)
 
     @property

@@ -33,7 +33,7 @@ extension MountOptions {
       options, name, value in
       let more = try programs(name, value, such: "mytool:othertool, or none")
       guard value == "none" || !more.contains("none") else {
-        throw ValidationError("-o \(name)=\(value): none excludes the names of programs (give one of them)")
+        throw MountOption.refusal(name, value, "names of programs, or none alone")
       }
       options.copiers = value == "none" ? nil : (options.copiers ?? []) + more
     },

@@ -72,7 +72,7 @@ extension MountPlan {
       throw Refusal(.usage, "-o shared_cache=\(shared): inside the mount itself (give a folder elsewhere)")
     }
     let index = Index(folder: cacheFolder)
-    if isFirst, let folder = cacheFolder, let reason = CacheFolder.objection(to: folder) ?? index.obstacle {
+    if isFirst, cacheFolder != nil, let reason = index.obstacle {
       logger.notice("nothing is kept for the next mount: \(reason)")
     }
     let conversions = try Converter.conversions(

@@ -203,7 +203,7 @@ enum Checkup {
         "cache", .bad, "no folder for files that are kept between mounts",
         mend: usableCache)
     }
-    if let objection = CacheFolder.objection(to: folder) ?? Index(folder: folder).obstacle {
+    if let objection = Index(folder: folder).obstacle {
       return Finding(
         "cache", .bad, "nothing is kept for the next mount: \(objection)",
         mend: command(in: objection) ?? usableCache)

@@ -17,6 +17,7 @@ struct CommandTree {
   /// - Parameters:
   ///   - depth: the maximum number of nested archives whose views are listed. Nil for the default.
   ///   - keepsResults: whether the user's cache is used.
+  ///   - more: the values of the command's `-o`.
   init(_ given: String, depth: Int? = nil, keepsResults: Bool = true, _ more: TreeOptions = TreeOptions()) throws {
     guard let resolved = unsafe realpath(given, nil) else {
       throw Refusal(.sourceMissing, "cannot read \(given): \(describe(errno)) (check the path)")
@@ -43,8 +44,7 @@ struct CommandTree {
     let isAlone = unsafe isFolder && (isTop || access(folder.string, R_OK | X_OK) != 0)
     root = isAlone ? full : folder
     do throws(FileTreeError) { tree = try FileTree(at: root, options: options) } catch {
-      let advice = error.code == .permissionDenied ? Refusal.readAdvice(EACCES) : ""
-      throw Refusal(.sourceMissing, "cannot read \(given): \(error.sentence)\(advice)")
+      throw Refusal(.sourceMissing, "cannot read \(given): \(error.sentence)\(error.readAdvice)")
     }
     path = isAlone ? "" : FilePath(root: nil, full.components.suffix(1))
   }
@@ -121,6 +121,9 @@ struct TreeOptions {
 }
 
 extension FileTreeError {
+  /// The advice on permissions, in parentheses after a space. Empty for other errors.
+  var readAdvice: String { code == .permissionDenied ? Refusal.readAdvice(EACCES) : "" }
+
   /// The reason of the error, without the path.
   var sentence: String { underlying.map { describe($0.rawValue) } ?? reason }
 }

@@ -174,9 +174,9 @@ private struct SavedView {
       return try (output ?? Self.create(in: folder, resultName, mode)).path
     } catch let error as FileTreeError {
       let isUnreadable = error.code == .permissionDenied
-      let advice = isUnreadable ? " (check its permissions)" : ""
       throw Refusal(
-        isUnreadable ? .sourceMissing : .failure, "cannot convert \(file) \(ending): \(error.sentence)\(advice)")
+        isUnreadable ? .sourceMissing : .failure,
+        "cannot convert \(file) \(ending): \(error.sentence)\(error.readAdvice)")
     } catch let error as SystemError {
       let remedy = Self.remedy(error.code, folder)
       throw Refusal(.failure, "cannot write \(resultName) in \(folder): \(describe(error.code)) (\(remedy))")
