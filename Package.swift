@@ -17,19 +17,22 @@ let checked: [SwiftSetting] = [
 /// every request.
 let specialised = checked + [.unsafeFlags(["-cross-module-optimization"], .when(configuration: .release))]
 
-/// The optimiser with assertions in debug builds. Tests would spend most of their time in loops over bytes and names.
-let optimised: [SwiftSetting] = [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))]
-
-/// The settings of most modules. Programs and converters, which spend their time in modules and libraries, are not
-/// optimised in debug builds, since that would take longer than it saves.
-let strict = specialised + optimised
+/// These settings, and the optimiser with assertions in debug builds, for the modules in whose loops over bytes and names
+/// tests would spend most of their time. It takes three times as long to build as without, which others do not make up for.
+/// A module is optimised as a whole, since by file it takes half as long again.
+let optimised =
+  specialised + [
+    .unsafeFlags(["-O", "-wmo", "-num-threads", "2", "-assert-config", "Debug"], .when(configuration: .debug))
+  ]
 
 /// A module in one of the layers, the folders of `Sources`, or a layer by itself. Imports go downwards only: `scripts/check imports`
 /// says which layer may import which.
 func module(
-  _ name: String, in layer: String = "", _ dependencies: [Target.Dependency] = [], _ settings: [SwiftSetting] = strict
+  _ name: String, in layer: String = "", _ dependencies: [Target.Dependency] = [], _ settings: [SwiftSetting]? = nil
 ) -> Target {
-  .target(name: name, dependencies: dependencies, path: "Sources/\(layer)/\(name)", swiftSettings: settings)
+  let usual = ["Base", "Parsers"].contains(layer) ? optimised : specialised
+  return .target(
+    name: name, dependencies: dependencies, path: "Sources/\(layer)/\(name)", swiftSettings: settings ?? usual)
 }
 
 /// A release build exports no symbols, which its static Swift runtime would otherwise all do: 14,000 of ffmount, of which
@@ -163,7 +166,7 @@ let package = Package(
         "Bytes", "Locks", "Files", "Text", "Index", "Zip", "Catalogue", "Tree", "AllViews", "RenditionViews",
         "FileTrees",
         "CPosix", logging, .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ], specialised),
+      ]),
 
     // Library: the tree for Swift programs. The only module that others may import.
     module(
@@ -182,7 +185,7 @@ let package = Package(
     module("FuseLink", in: "Mount", ["Bytes", "Locks", "Threads", "Files", "CFuse3", "CPosix"]),
     // Not optimised in debug builds, in which its `TestTrap` must take memory that nothing reads.
     module(
-      "Mount", in: "Mount", ["Bytes", "Locks", "Threads", "Files", "Tree", "FuseLink", "CPosix", logging], specialised),
+      "Mount", in: "Mount", ["Bytes", "Locks", "Threads", "Files", "Tree", "FuseLink", "CPosix", logging]),
 
     // Views: a module a family, which knows no other one; several read compressed files.
     module("Unpacking", in: "Views", ["Bytes", "Threads", "Files", "Codecs", "Index", "Tree"]),
@@ -208,14 +211,14 @@ let package = Package(
     module(
       "FindViews", in: "Views",
       ["Bytes", "Locks", "Threads", "Files", "Text", "HTML", "Mail", "Queries", "Index", "Catalogue", "Tree"],
-      checked + optimised),
+      checked),
     module("TableViews", in: "Views", ["Bytes", "Locks", "Tables", "Catalogue", "Jobs", "Tree"]),
     module(
       "RenditionViews", in: "Views",
       ["Bytes", "Locks", "Files", "Threads", "Text", "Cue", "Index", "Catalogue", "Jobs", "Tree"]),
 
     // Tree: nodes, items, listings, and what a view is; no format.
-    module("Tree", ["Bytes", "Locks", "Threads", "Files", "Index", "Catalogue"]),
+    module("Tree", ["Bytes", "Locks", "Threads", "Files", "Index", "Catalogue"], optimised),
 
     // Parsers: bytes in, values out.
     module("Entries", in: "Parsers", ["Bytes", "Text", "Threads"]),
@@ -240,43 +243,41 @@ let package = Package(
     module("ZipReading", in: "Parsers", ["Bytes", "Codecs", "Entries", "Zip", "ContentReading"]),
 
     // Conversion: what can be made of what, and the daemon's side of making it.
-    module("Catalogue", in: "Conversion", ["Bytes"]),
+    module("Catalogue", in: "Conversion", ["Bytes"], optimised),
     module(
       "Jobs", in: "Conversion", ["Bytes", "Locks", "Threads", "Files", "Index", "Catalogue", "COpenSSL", "CPosix"]),
 
     // Converters: what only the workers link.
-    module("Sandbox", in: "Converters", ["Bytes", "CSandbox", "CSeccomp"], specialised),
-    module("WorkerKit", in: "Converters", ["Locks", "Catalogue", "Sandbox", "CPosix"]),
+    module("Sandbox", in: "Converters", ["Bytes", "CSandbox", "CSeccomp"]),
+    module("WorkerKit", in: "Converters", ["Locks", "Catalogue", "Sandbox", "CPosix"], optimised),
     module(
-      "SandboxTrial", in: "Converters", ["Bytes", "Files", "Catalogue", "WorkerKit", "Sandbox", "CPosix"], specialised),
-    module("Pixels", in: "Converters", ["Bytes", "CJpeg", "CDeflate"]),
+      "SandboxTrial", in: "Converters", ["Bytes", "Files", "Catalogue", "WorkerKit", "Sandbox", "CPosix"]),
+    module("Pixels", in: "Converters", ["Bytes", "CJpeg", "CDeflate"], optimised),
     module(
-      "Documents", in: "Converters", ["Bytes", "Catalogue", "WorkerKit", "Pixels", "CQpdf", "CQpdfKey", "COpenSSL"],
-      specialised),
+      "Documents", in: "Converters", ["Bytes", "Catalogue", "WorkerKit", "Pixels", "CQpdf", "CQpdfKey", "COpenSSL"]),
     module(
       "Rendering", in: "Converters",
-      ["Text", "Catalogue", "WorkerKit", "Pixels", "Documents", "CPoppler", "CPopplerText"], specialised),
-    module("Scanning", in: "Converters", ["Catalogue", "WorkerKit", "Pixels", "CLeptonica"]),
+      ["Text", "Catalogue", "WorkerKit", "Pixels", "Documents", "CPoppler", "CPopplerText"]),
+    module("Scanning", in: "Converters", ["Catalogue", "WorkerKit", "Pixels", "CLeptonica"], optimised),
     module(
       "Images", in: "Converters",
-      ["Bytes", "Catalogue", "WorkerKit", "Pixels", "Pictures", "CVips", "CHeif", "CTiff", "CLibRaw"], specialised),
-    module("Pictures", in: "Converters", ["Locks", "Catalogue", "WorkerKit", "CAVCodec"], specialised),
-    module("Archives", in: "Converters", ["Bytes", "Codecs", "Catalogue", "WorkerKit", "CArchive"], specialised),
-    module("Disks", in: "Converters", ["Bytes", "Catalogue", "WorkerKit", "CSevenZip", "CFileSystems"], specialised),
+      ["Bytes", "Catalogue", "WorkerKit", "Pixels", "Pictures", "CVips", "CHeif", "CTiff", "CLibRaw"]),
+    module("Pictures", in: "Converters", ["Locks", "Catalogue", "WorkerKit", "CAVCodec"]),
+    module("Archives", in: "Converters", ["Bytes", "Codecs", "Catalogue", "WorkerKit", "CArchive"]),
+    module("Disks", in: "Converters", ["Bytes", "Catalogue", "WorkerKit", "CSevenZip", "CFileSystems"]),
 
     module(
-      "Media", in: "Converters", ["Bytes", "Catalogue", "WorkerKit", "Pixels", "CFFmpeg", "CAmr", "CGExiv2"],
-      specialised),
+      "Media", in: "Converters", ["Bytes", "Catalogue", "WorkerKit", "Pixels", "CFFmpeg", "CAmr", "CGExiv2"]),
     module(
       "Recognition", in: "Converters",
-      ["Text", "Files", "Catalogue", "WorkerKit", "Pixels", "CLeptonica", "CTesseract", "CRecognition"], specialised),
+      ["Text", "Files", "Catalogue", "WorkerKit", "Pixels", "CLeptonica", "CTesseract", "CRecognition"]),
     module(
       "Office", in: "Converters",
       [
         "Bytes", "Text", "Codecs", "Entries", "Mail", "RichText", "Zip", "Catalogue", "WorkerKit", "CXML2", "CGsf",
         "CCommonMark",
         "PersonalFolders",
-      ], specialised),
+      ]),
 
     // Base: what all build on.
     module("Locks", in: "Base", ["CPosix"]),
@@ -338,7 +339,7 @@ let package = Package(
     shim("CQpdfKey", ["CQpdf"]),
     shim("CRecognition", ["CTesseract"]),
 
-    .target(name: "TestSupport", dependencies: ["Bytes"], path: "Tests/TestSupport", swiftSettings: strict),
+    .target(name: "TestSupport", dependencies: ["Bytes"], path: "Tests/TestSupport", swiftSettings: optimised),
     .target(
       name: "Fuzzing",
       dependencies: [
@@ -348,7 +349,7 @@ let package = Package(
         "Catalogue", "Jobs",
         "Tree", "AllViews",
         "MailViews", "RenditionViews", "Unpacking", "Pixels", "CJbig2Dec", "TestSupport",
-      ], path: "Tests/Fuzzing", swiftSettings: strict),
+      ], path: "Tests/Fuzzing", swiftSettings: specialised),
     .systemLibrary(name: "CFuzzer", path: "Tests/CFuzzer"),
     .systemLibrary(name: "CJbig2Dec", path: "Tests/CJbig2Dec", providers: [.apt(["libjbig2dec0-dev"])]),
     .executableTarget(
