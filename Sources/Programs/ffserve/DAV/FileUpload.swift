@@ -74,7 +74,7 @@ final class FileUpload: BodySink {
       return try Self.refusal(dav, path, request, target)
     }
     if let refusal {
-      discard()
+      replacement.discard()
       return refusal
     }
     // A client that only reserves a name sends the bytes next.
@@ -86,7 +86,7 @@ final class FileUpload: BodySink {
     return Response(isNew ? .created : .noContent, headers: try dav.site.noteUpload(of: names, by: request))
   }
 
-  func discard() { replacement.discard() }
+  func discard(_ rest: ByteBuffer) { replacement.discard() }
 }
 
 extension Site {

@@ -10,7 +10,9 @@ protocol BodySink: AnyObject, Sendable {
   func finish() throws(Fault) -> Response
 
   /// Called instead of `finish` if the body does not arrive completely. Blocks.
-  func discard()
+  ///
+  /// - Parameter rest: the last bytes that arrived, behind those that were stored.
+  func discard(_ rest: ByteBuffer)
 }
 
 /// The manner in which the body of a request is received.

@@ -81,7 +81,9 @@ extension Connection {
 
   private func discard(_ incoming: IncomingBody) {
     guard let sink = incoming.sink.take() else { return }
-    site.bench.submit { sink.discard() }
+    // Bytes behind those that could not be stored would get the wrong offset.
+    let rest = incoming.refusal == nil ? incoming.bytes : ByteBuffer()
+    site.bench.submit { sink.discard(rest) }
   }
 
   /// Takes the next step: opens the file, stores the bytes that have arrived, or ends.
@@ -152,7 +154,7 @@ extension Connection {
         if incoming.refusal != nil, let sink = incoming.sink {
           // The client may do the same again as soon as it has the response.
           return connection.perform(incoming, context) { () throws(Fault) in
-            sink.discard()
+            sink.discard(ByteBuffer())
           } _: { _, _, _ in
             incoming.sink = nil
           }

@@ -65,8 +65,8 @@ final class LoggedSink: BodySink {
     return response
   }
 
-  func discard() {
-    sink.discard()
+  func discard(_ rest: ByteBuffer) {
+    sink.discard(rest)
     noteOnce("cut off")
   }
 

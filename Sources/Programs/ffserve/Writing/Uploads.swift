@@ -274,7 +274,11 @@ private final class PartUpload: BodySink {
     return Uploads.answer(offset: part.size, try uploads.site.noteUpload(of: names, by: request))
   }
 
-  func discard() { end() }
+  /// Stores the last bytes, too: up to a few MB, which were in buffers when the line was cut.
+  func discard(_ rest: ByteBuffer) {
+    if rest.readableBytes > 0 { try? write(rest) }
+    end()
+  }
 
   /// Permits other requests to continue the upload: before the response, which a client may answer at once.
   private func end() {
