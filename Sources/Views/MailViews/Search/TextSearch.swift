@@ -260,7 +260,10 @@ final class TextSearch: Sendable {
         } catch {
           // The next process continues from the last batch.
           if error.isDelay, !batch.isEmpty { _ = add(isLast: false) }
-          throw error
+          guard error.kind == .system(EACCES) else { throw error }
+          // A message that may not be read has no words in this mount; in a stored index it would have none ever after.
+          if refuse() { return false }
+          text = IndexedText(Message.Words())
         }
         batch.append(text)
         size += text.fields.reduce(0) { $0 + $1.count }
