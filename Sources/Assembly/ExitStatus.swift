@@ -78,6 +78,20 @@ package struct Refusal: Error {
     if case .system(let code) = fault.kind { readAdvice(code) } else { "" }
   }
 
+  /// Returns advice on an error number of a call that creates or writes a file in a directory, in parentheses after a
+  /// space.
+  ///
+  /// - Parameter other: the advice to write elsewhere, such as `give another folder with --to FOLDER`.
+  package static func writeAdvice(_ code: Int32, in folder: String, other: String) -> String {
+    switch code {
+    case ENOENT: " (make it with: mkdir -p \(ShellWord.quoted(folder)))"
+    case ENOTDIR: " (it is not a folder: \(other))"
+    case ENOSPC, EDQUOT: " (make room on the disk, or \(other))"
+    case EFBIG, EMFILE, ENOMEM: limitAdvice(code)
+    default: " (\(other))"
+    }
+  }
+
   /// Runs a command. If `asJSON` is set, its refusal is also printed as an object with the key `error`.
   package static func reporting(asJSON: Bool, _ body: () throws -> Void) throws {
     do { try body() } catch let refusal as Refusal {

@@ -191,7 +191,7 @@ import Testing
           thumb() { XDG_CACHE_HOME=$O/../cache "$B" thumbnail "$@"; }
           thumb photo.png $O/1.png --size 100; thumb photo.png.as-webp $O/2.png -s 100; thumb $S/photo.png.as.jpg $O/3.png -s 100
           cmp $O/1.png $O/2.png && cmp $O/1.png $O/3.png; thumb report.pdf $O/4.png -s 64; thumb report.pdf.pages/002.pdf $O/5.png
-          file -b $O/[145].png | cut -d, -f1,2; thumb x.csv $O/6.png; thumb . $O/6.png; thumb photo.png $O/no/6.png 2>&1 | sed "s|$O|O|"; ls $O
+          file -b $O/[145].png | cut -d, -f1,2; thumb x.csv $O/6.png; thumb . $O/6.png; thumb photo.png $O/no/6.png 2>&1 | sed "s|$O|O|g"; ls $O
           """
         let said = try await mount.shell("B='\(MountProcess.binary)'\n" + lines, scratch)
         #expect(
@@ -201,7 +201,7 @@ import Testing
             PNG image data, 256 x 256
             ffmount: cannot make a thumbnail of x.csv: neither an image nor a PDF
             ffmount: cannot make a thumbnail of .: not a file
-            ffmount: cannot write the thumbnail to O/no/6.png: No such file or directory
+            ffmount: cannot write the thumbnail to O/no/6.png: No such file or directory (make it with: mkdir -p O/no)
             1.png
             2.png
             3.png

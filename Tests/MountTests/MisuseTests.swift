@@ -74,7 +74,9 @@ import Testing
     Failure(line: "save jpeg source/t.txt", status: 65, says: "did you mean as-jpeg?"),
     Failure(line: "save 9000%.as-jpeg source/t.csv", status: 65, says: "see MODIFIERS in: man ffmount"),
     Failure(line: "save as-txt --to nothere source/t.csv", status: 1, says: "(make it with: mkdir -p nothere)"),
-    Failure(line: "save as-txt --to source/t.txt source/t.csv", status: 1, says: "give one with --to FOLDER"),
+    Failure(
+      line: "save as-txt --to source/t.txt source/t.csv", status: 1,
+      says: "(it is not a folder: give another folder with --to FOLDER)"),
     Failure(line: "search source/t.txt x", status: 65, says: "not a mailbox (give a mailbox"),
     Failure(line: "search x source", status: 66, says: "the folder comes first: ffmount search FOLDER QUERY"),
     Failure(line: "index source/t.txt", status: 65, says: "not a mailbox (give a mailbox, or a folder)"),

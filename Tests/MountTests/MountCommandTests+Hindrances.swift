@@ -55,6 +55,17 @@ extension MountCommandTests {
     }
   }
 
+  @Test func unmountingFromInsideSaysHow() async throws {
+    try await withScratch { scratch in
+      try await withMount(scratch) { mount in
+        let said = try await mount.shell("'\(MountProcess.binary)' -u .; echo $?", scratch)
+        let advice = "cd /; ffmount -u \(mount.mountpoint)"
+        #expect(
+          said == "ffmount: cannot unmount .: in use as working folder of this command (type: \(advice))\n73\n")
+      }
+    }
+  }
+
   /// Sources can be on other file systems that hang: of another program (fuse), or the one that reads a source on another
   /// machine (fuse.ffremote).
   @Test(arguments: ["", ",subtype=ffremote"])

@@ -34,17 +34,17 @@ struct ThumbnailTests {
           status 1
           old
           status 0
-          \(problem) out.png: File too large
+          \(problem) out.png: File too large (permit larger files: ulimit -f unlimited)
           status 1
           old
-          \(problem) made.png: File too large
+          \(problem) made.png: File too large (permit larger files: ulimit -f unlimited)
           status 1
           0
           status 0
            211   P   N   G
-          \(problem) folder: Is a directory
+          \(problem) folder: Is a directory (give another file)
           status 1
-          \(problem) no/out.png: No such file or directory
+          \(problem) no/out.png: No such file or directory (make it with: mkdir -p no)
           status 1
           status 0
            211   P   N   G
@@ -62,7 +62,7 @@ struct ThumbnailTests {
           status 1
           status 0
           status 0
-          \(problem) /dev/full: No space left on device
+          \(problem) /dev/full: No space left on device (make room on the disk, or give another file)
           status 1
 
           """, "\(said.errors)")

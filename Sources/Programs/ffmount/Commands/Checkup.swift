@@ -15,7 +15,7 @@ enum Checkup {
     // Mounts must be queried before the process has a second thread.
     let (mounts, readers) = RunningMount.withReaders()
     return [versions, device, helper, others, supervisor] + programs + languages + ConversionTrial.findings()
-      + [cache, cacheSpace, temporary] + deadMounts(mounts + readers)
+      + cache + [temporary] + deadMounts(mounts + readers)
   }
 
   private static var versions: Finding {
@@ -197,26 +197,20 @@ enum Checkup {
 
   // MARK: Disk space
 
-  private static var cache: Finding {
+  private static var cache: [Finding] {
     guard let folder = CacheFolder.path() else {
-      return Finding(
-        "cache", .bad, "no folder for files that are kept between mounts",
-        mend: usableCache)
+      return [Finding("cache", .bad, "no folder for files that are kept between mounts", mend: usableCache)]
     }
     if let objection = Index(folder: folder).obstacle {
-      return Finding(
-        "cache", .bad, "nothing is kept for the next mount: \(objection)",
-        mend: command(in: objection) ?? usableCache)
+      let mend = command(in: objection) ?? usableCache
+      return [Finding("cache", .bad, "nothing is kept for the next mount: \(objection)", mend: mend)]
     }
     let renditions = Converter.cache(in: folder)?.contents ?? (count: 0, size: 0)
     let size = FolderSize.of(folder)
-    return Finding("cache", .good, "\(folder): \(Amount.bytes(size)), including \(renditions.count) converted files")
-  }
-
-  private static var cacheSpace: Finding {
-    let folder = CacheFolder.path()
-    let isEmpty = folder.map { FolderSize.of($0) == 0 } ?? true
-    return space("cache space", folder, mend: isEmpty ? usableCache : "ffmount cache clear")
+    return [
+      Finding("cache", .good, "\(folder): \(Amount.bytes(size)), including \(renditions.count) converted files"),
+      space("cache space", folder, mend: size == 0 ? usableCache : "ffmount cache clear"),
+    ]
   }
 
   /// The command that sets a cache folder outside of the home directory.
@@ -243,8 +237,8 @@ enum Checkup {
   private static let scarce: Int64 = 1 << 30
   private static let tooLittle: Int64 = 64 << 20
 
-  private static func space(_ name: String, _ folder: String?, mend: String) -> Finding {
-    guard var path = folder else { return Finding(name, .note, "no such folder") }
+  private static func space(_ name: String, _ folder: String, mend: String) -> Finding {
+    var path = folder
     // The directory may not exist yet.
     while path.count > 1, unsafe access(path, F_OK) != 0 {
       path = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "/"

@@ -128,7 +128,9 @@ struct SaveCommand: ParsableCommand {
       throw Refusal(.sourceMissing, "cannot read \(file): \(objection)")
     }
     guard let path = MountTable.resolved(file) else {
-      throw Refusal(.sourceMissing, "cannot read \(file): \(describe(errno)) (check the path)")
+      let code = errno
+      let advice = [ENOENT, ENOTDIR].contains(code) ? " (check the path)" : Refusal.readAdvice(code)
+      throw Refusal(.sourceMissing, "cannot read \(file): \(describe(code))\(advice)")
     }
     return path
   }
@@ -178,17 +180,8 @@ private struct SavedView {
         isUnreadable ? .sourceMissing : .failure,
         "cannot convert \(file) \(ending): \(error.sentence)\(error.readAdvice)")
     } catch let error as SystemError {
-      let remedy = Self.remedy(error.code, folder)
-      throw Refusal(.failure, "cannot write \(resultName) in \(folder): \(describe(error.code)) (\(remedy))")
-    }
-  }
-
-  /// Returns the remedy for a directory in which no file can be created.
-  private static func remedy(_ code: Int32, _ folder: String) -> String {
-    switch code {
-    case ENOENT: "make it with: mkdir -p \(ShellWord.quoted(folder))"
-    case ENOTDIR: "it is not a folder: give one with --to FOLDER"
-    default: "give another folder with --to FOLDER"
+      let advice = Refusal.writeAdvice(error.code, in: folder, other: "give another folder with --to FOLDER")
+      throw Refusal(.failure, "cannot write \(resultName) in \(folder): \(describe(error.code))\(advice)")
     }
   }
 

@@ -4,6 +4,7 @@ import Bytes
 import Catalogue
 import FileTrees
 import Glibc
+import SystemPackage
 import Tree
 
 /// `ffmount thumbnail INPUT OUTPUT`: makes a thumbnail of a file. Called by file managers.
@@ -33,10 +34,15 @@ struct ThumbnailCommand: ParsableCommand {
     do { bytes = try made() } catch let refusal as Refusal {
       throw Refusal(refusal.status, "\(problem): \(refusal.sentence)")
     } catch let error as FileTreeError {
-      throw Refusal(.failure, "\(problem): \(error.code == .unsupported ? Self.unsuitable : error.sentence)")
+      throw Refusal(
+        .failure, "\(problem): \(error.code == .unsupported ? Self.unsuitable : error.sentence)\(error.readAdvice)")
     }
     do throws(SystemError) { try save(bytes) } catch {
-      let reason = error.code == ENXIO ? "the pipe has no reader" : describe(error.code)
+      let folder = FilePath(output).removingLastComponent().string
+      let reason =
+        error.code == ENXIO
+        ? "the pipe has no reader"
+        : describe(error.code) + Refusal.writeAdvice(error.code, in: folder, other: "give another file")
       throw Refusal(.failure, "cannot write the thumbnail to \(output): \(reason)")
     }
   }

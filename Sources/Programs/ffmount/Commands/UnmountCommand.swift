@@ -31,6 +31,9 @@ struct UnmountCommand: ParsableCommand {
     }
     do throws(Fusermount.Failure) { try Fusermount.unmount(entry.mountpoint, lazily: lazy) } catch {
       switch error {
+      case .busy where MountUsers.isThisProcess(in: entry.mountpoint):
+        throw refusal(
+          given, "in use as working folder of this command (type: cd /; \(entry.unmountCommand))")
       case .busy:
         let users = MountUsers.of(entry.mountpoint)
         let who = users.isEmpty ? "a program" : users.joined(separator: ", ")

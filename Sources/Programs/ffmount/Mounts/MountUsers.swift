@@ -19,6 +19,9 @@ enum MountUsers {
     return users
   }
 
+  /// Returns whether this process has its working directory in a mount. Makes no requests to the mount.
+  static func isThisProcess(in mountpoint: String) -> Bool { isInside("/proc/self/cwd", mountpoint) }
+
   private static func isInside(_ link: String, _ folder: String) -> Bool {
     guard let target = OwnPrograms.target(ofLink: link) else { return false }
     return target == folder || target.hasPrefix(folder + "/")
