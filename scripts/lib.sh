@@ -57,6 +57,8 @@ build_release() {
         release=$(cd "$FFMOUNT_BUILT" && pwd -P)
         return
     fi
+    # Functions that nothing calls are left out by the linker.
+    options+=(-Xswiftc -Xfrontend -Xswiftc -function-sections -Xcc -ffunction-sections -Xcc -fdata-sections)
     options+=(-Xcc "-ffile-prefix-map=$root=." -Xcxx "-ffile-prefix-map=$root=." -Xswiftc -file-prefix-map -Xswiftc "$root=.")
     need_swift
     FFMOUNT_PROGRAMS=${1:-all} swift build "${options[@]}" >&2
