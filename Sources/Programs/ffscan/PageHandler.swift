@@ -39,7 +39,12 @@ struct PageHandler: JobHandler {
     if input.isPDF {
       let document = try document(of: input, order)
       for index in 0..<document.pageCount {
-        let text = try document.text(ofPage: index)
+        // A conversion that needs the text of a damaged page reports the damage.
+        let text: [UInt8]?
+        do throws(JobFailure) { text = try document.text(ofPage: index) } catch {
+          guard error.failure == .damaged else { throw error }
+          text = nil
+        }
         try unsafe output.write(PageTexts.entry(text).span.bytes)
       }
     } else {

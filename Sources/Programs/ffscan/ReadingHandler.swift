@@ -45,8 +45,8 @@ struct ReadingHandler: JobHandler {
     }
   }
 
-  /// Writes each page's own text, or the recognized text of a page without any. A form feed ends each page. Returns the
-  /// job's remark.
+  /// Writes each page's own text, or the recognized text of a page without any. A form feed ends each page. A page that
+  /// cannot be read is empty. Returns the job's remark.
   private func writeText(
     of read: ReadInput, _ order: JobOrder, _ reader: inout PageReader, to output: JobOutput
   ) throws(JobFailure) -> String {
@@ -67,26 +67,29 @@ struct ReadingHandler: JobHandler {
     guard count > 0 else { throw JobFailure(.damaged, "has no readable pages") }
     var remark = ""
     var hasText = false
+    var pages = UnreadablePages(of: count)
     for index in 0..<count {
-      let own =
-        if let texts = read.texts { texts.pages[index].map { Array($0) } } else { try document().text(ofPage: index) }
-      if let text = own {
-        try unsafe output.write(text.span.bytes)
-        hasText = hasText || text != [0xC]
-        continue
+      let text = try pages.read(index) { () throws(JobFailure) -> [UInt8]? in
+        let own =
+          if let texts = read.texts { texts.pages[index].map { Array($0) } } else { try document().text(ofPage: index) }
+        if let own { return own }
+        do throws(JobFailure) {
+          let page = try reader.read(page: index) { () throws(JobFailure) in try document().picture(ofPage: index) }
+          return Array((page.text + "\u{C}").utf8)
+        } catch {
+          // Without a language's data, the text of other pages is still available.
+          guard error.failure == .unsupported else { throw error }
+          remark = "has pages without text: it \(error.reason)"
+          return nil
+        }
       }
-      do throws(JobFailure) {
-        let page = try reader.read(page: index) { () throws(JobFailure) in try document().picture(ofPage: index) }
-        try output.write(page.text + "\u{C}")
-      } catch {
-        // Without a language's data, the text of other pages is still available.
-        guard error.failure == .unsupported else { throw error }
-        remark = "has pages without text: it \(error.reason)"
-        try output.write("\u{C}")
-      }
+      let written = (text ?? nil) ?? [0xC]
+      try unsafe output.write(written.span.bytes)
+      hasText = hasText || text != nil && written != [0xC]
     }
+    let damage = try pages.remark()
     guard hasText || remark.isEmpty else { throw JobFailure(.unsupported, remark) }
-    return remark.isEmpty ? reader.remark : remark
+    return [damage, remark, reader.remark].first { !$0.isEmpty } ?? ""
   }
 }
 

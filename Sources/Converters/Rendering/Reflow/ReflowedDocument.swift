@@ -32,7 +32,7 @@ public final class ReflowedDocument {
     self.pictures = pictures
   }
 
-  /// Writes the page.
+  /// Writes the page. A page of the document that cannot be read is empty.
   ///
   /// - Returns: A remark for the user. Empty if there is none.
   public func write(to output: JobOutput) throws(JobFailure) -> String {
@@ -43,11 +43,15 @@ public final class ReflowedDocument {
     try write(
       "<!DOCTYPE html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n<title>\(pictures.title.escapedForHTML)</title>\n"
         + "<style>\(Self.style)</style>\n</head>\n<body>\n", to: output)
+    var pages = UnreadablePages(of: count)
     for index in 0..<count {
-      try write("\(index == 0 ? "" : "<hr>\n")\(page(index))", to: output)
+      let content = try pages.read(index) { () throws(JobFailure) in try page(index) } ?? ""
+      try write("\(index == 0 ? "" : "<hr>\n")\(content)", to: output)
     }
     try write("</body>\n</html>\n", to: output)
-    return figuresLeftOut == 0 ? "" : "has \(figuresLeftOut) more images, which are left out"
+    let damage = try pages.remark()
+    if figuresLeftOut == 0 || !damage.isEmpty { return damage }
+    return "has \(figuresLeftOut) more images, which are left out"
   }
 
   private func write(_ text: String, to output: JobOutput) throws(JobFailure) {
@@ -59,7 +63,7 @@ public final class ReflowedDocument {
   private func usualSize(of count: Int) throws(JobFailure) -> Double {
     var letters: [Double: Int] = [:]
     for index in stride(from: 0, to: count, by: 1 + count / 16) {
-      for word in try text.words(ofPage: index) where word.size > 0 {
+      for word in (try? text.words(ofPage: index)) ?? [] where word.size > 0 {
         letters[(word.size * 2).rounded() / 2, default: 0] += word.text.utf8.count
       }
     }
