@@ -1,4 +1,5 @@
 public import Bytes
+internal import Glibc
 
 /// The names in a directory: its own and those of views.
 extension Tree {
@@ -69,11 +70,16 @@ extension Tree {
   func find(
     _ name: FileName, in folder: Node, _ caller: Credentials?, _ blocking: BlockingMode
   ) throws(Fault) -> (LookupResult, depth: Int)? {
-    if let found = try child(named: name, of: folder, blocking) { return (found, folder.depth) }
+    let candidates = views.named(name)
+    do throws(Fault) {
+      if let found = try child(named: name, of: folder, blocking) { return (found, folder.depth) }
+    } catch {
+      // No real file has the name. A view of a file may have one, for those that do not list it.
+      guard error.kind == .system(ENAMETOOLONG), !candidates.isEmpty else { throw error }
+    }
     if folder === nodes.root, name.bytes.first == 0x2e, let found = try rootItem(named: name) {
       return (found, folder.depth + 1)
     }
-    let candidates = views.named(name)
     if !candidates.isEmpty, wasJustRemoved(name, from: folder) { return nil }
     for view in candidates {
       guard let (request, source, depth) = try source(view.requests(for: name), in: folder, caller, blocking),
