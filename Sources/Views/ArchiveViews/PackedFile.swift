@@ -31,7 +31,8 @@ final class PackedFile: OpenedArchive {
     var permissions: UInt16
   }
 
-  var fault: Fault? { content.damage ?? content.fault }
+  /// The damage, or the early end. Content that `-o damaged=show` shows is unverified instead.
+  var fault: Fault? { (content.showsDamage ? nil : content.damage) ?? content.fault }
 
   func assurance(of index: UInt32) -> Assurance? { index == Self.file ? content.assurance : Assurance.none }
 

@@ -132,11 +132,14 @@ final class GzipUnpacker: Unpacker {
     }
     let (expected, length) = (UInt32(littleEndianBytes: trailer[..<4]), UInt32(littleEndianBytes: trailer[4...]))
     let place = input.offset - unused
-    // If the size is wrong, the output offset of the next member is unknown.
-    guard length == UInt32(truncatingIfNeeded: size) else {
-      throw Fault(.damaged, "expected a gzip member of \(length) bytes modulo 2^32, found \(size)", atByte: place)
+    if length != UInt32(truncatingIfNeeded: size) {
+      let fault = Fault(.damaged, "expected a gzip member of \(length) bytes modulo 2^32, found \(size)", atByte: place)
+      // The offset of a next member's bytes is unknown.
+      guard try input.peek(1, at: 8 - unused).isEmpty else { throw fault }
+      partFault = fault
+    } else if expected != crc {
+      partFault = Fault(crc: expected, found: crc)
     }
-    if expected != crc { partFault = Fault(crc: expected, found: crc) }
     partFault?.offset = place
     input.skip(8 - unused)
   }
