@@ -150,6 +150,56 @@ import Testing
     }
   }
 
+  /// The name of such an archive's view is too long to be listed.
+  @Test func verifyReadsArchivesWithLongNames() async throws {
+    try await withScratch { scratch in
+      let name = String(repeating: "z", count: 247) + ".zip"
+      try scratch.write(name, ZipFixture(ZipFixtureEntry("inside", "text")))
+      for path in [scratch.source, scratch.source + "/" + name] {
+        let said = try await MountChild(
+          [MountProcess.binary, "verify", path], environment: ["XDG_CACHE_HOME": scratch.path + "/cache"]
+        ).wait(atMost: 30)
+        #expect(said.status == 0 && said.errors.contains("1 files read"), "\(said.errors)")
+      }
+    }
+  }
+
+  /// The trailer of the last gzip member has a checksum, and a size.
+  @Test func singleFileWithWrongTrailerIsShownOnRequest() async throws {
+    try await withScratch { scratch in
+      let made = try await shell(
+        """
+        cd "$1/source"; seq 2000 > x; for field in 4 8; do
+          gzip -c x > $field.gz; printf '\\377' | dd of=$field.gz bs=1 seek=$(($(stat -c %s $field.gz) - field)) conv=notrunc
+        done
+        """, scratch.path)
+      try #require(made.status == 0, "\(made.errors)")
+      try await withMount(scratch, options: ["-o", "damaged=show"]) { mount in
+        let look = """
+          for field in 4 8; do
+            cmp x $field.gz.contents/$field && getfattr --only-values -n user.ffmount.state $field.gz.contents/$field; echo
+          done
+          """
+        let shown = try await mount.shell(look, scratch)
+        #expect(shown == "unverified\nunverified\n")
+      }
+    }
+  }
+
+  @Test func textOfDocumentLacksDamagedPageOnly() async throws {
+    try await withScratch { scratch in
+      try await script("damaged_page.py", scratch.source + "/p.pdf")
+      for (view, ext) in [("as-txt", "txt"), ("as-html", "html")] {
+        let said = try await shell(
+          "cd \"$1\"; XDG_CACHE_HOME=$1/cache \"$2\" save \(view) source/p.pdf --to . && grep -cE 'first|third' p.\(ext)",
+          scratch.path, MountProcess.binary)
+        #expect(
+          said.lines.last == "2" && said.errors.contains("is damaged: page 3 cannot be read"),
+          "\(said.text)\(said.errors)")
+      }
+    }
+  }
+
   /// What is not read is never counted as sound: the files of a mount, those of others, and mounts below a folder.
   @Test func verifyNamesWhatItDoesNotRead() async throws {
     try await withScratch { scratch in

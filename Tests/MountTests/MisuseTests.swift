@@ -42,7 +42,7 @@ import Testing
     Case(line: "search source '\"open'", says: "a quotation mark is not closed (see: ffmount help search)"),
     Case(line: "search source --jso x", says: "Unknown option '--jso' (type ffmount help search"),
     Case(line: "save list as-jpeg", says: "the view comes first (type: ffmount save as-jpeg list)"),
-    Case(line: "why $'x\\xff'", says: "it is not in UTF-8 (give the folder that contains it)"),
+    Case(line: "why $'x\\xff'", says: "it is not in UTF-8 (mount the folder that contains it)"),
     Case(line: "serve source --log none/x", says: "--log none/x: No such file or directory (check the path"),
     Case(line: "serve source -o rw,uid=3", says: "-o rw: not with uid="),
     Case(line: "serve source --tls a b", says: "--tls a: No such file or directory"),

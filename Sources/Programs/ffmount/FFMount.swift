@@ -54,7 +54,7 @@ struct FFMount: ParsableCommand {
     MountedTree.serveAsHelper(CommandLine.arguments)
     let arguments = Array(CommandLine.arguments.dropFirst())
     if let argument = unreadableArgument {
-      fail("cannot use \(argument): it is not in UTF-8 (give the folder that contains it)", ExitCode(64), arguments)
+      fail("cannot use \(argument): it is not in UTF-8 (mount the folder that contains it)", ExitCode(64), arguments)
     }
     do {
       do { try run(arguments) } catch let status as ExitCode {

@@ -48,9 +48,11 @@ enum Advice {
     ),
     ("is missing", "put the missing file beside the others, and open it again"),
     ("not supported", "another program may read it; the file itself can be copied out of the mount"),
-    ("is not a prefix", "change the query: ffmount help search has its syntax"),
+    ("is not a prefix", onQueries),
     ("is not changed", "nothing: the file is served unchanged"),
   ]
+
+  static let onQueries = "change the query: ffmount help search has its syntax"
 
   static func on(_ error: String, at path: String) -> String {
     table.first { error.contains($0.word) }?.advice.replacing("PATH", with: ShellWord.quoted(path))

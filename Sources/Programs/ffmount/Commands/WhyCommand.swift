@@ -40,7 +40,10 @@ struct WhyCommand: ParsableCommand {
       attributes.remark ?? foreign.map { "\($0.name), whose content ffmount does not show" }
       ?? failureElsewhere(source, attributes.source ?? String(below))
     let advice =
-      attributes.error.map { Advice.on($0, at: path) }
+      attributes.error.map { error in
+        // The error of an invalid query begins with the query.
+        attributes.view == "search" && error.hasPrefix("'") ? Advice.onQueries : Advice.on(error, at: path)
+      }
       ?? (isSourceGone ? "create it again and mount again, or type: \(mount.unmountCommand)" : nil)
       ?? error.map { _ in Self.permissionAdvice(status) } ?? foreign?.command
     if json {
@@ -57,7 +60,8 @@ struct WhyCommand: ParsableCommand {
     row("path", full)
     row("mount", "\(mount.mountpoint), of \(source)")
     if let view = attributes.view {
-      row("is", "a \(kind) made by ffmount, the view \(view) of \(attributes.source ?? "?")")
+      let origin = attributes.source.map { $0.isEmpty ? source : $0 } ?? "?"
+      row("is", "a \(kind) made by ffmount, the view \(view) of \(origin)")
     } else if isHidden {
       row("is", "a \(kind) made by ffmount, of a file that you do not have permission to read")
     } else {
