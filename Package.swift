@@ -266,8 +266,7 @@ let package = Package(
     module("Archives", in: "Converters", ["Bytes", "Codecs", "Catalogue", "WorkerKit", "CArchive"]),
     module("Disks", in: "Converters", ["Bytes", "Catalogue", "WorkerKit", "CSevenZip", "CFileSystems"]),
 
-    module(
-      "Media", in: "Converters", ["Bytes", "Catalogue", "WorkerKit", "Pixels", "CFFmpeg", "CAmr", "CGExiv2"]),
+    module("Media", in: "Converters", ["Bytes", "Catalogue", "WorkerKit", "Pixels", "CFFmpeg", "CAmr", "CGExiv2"]),
     module(
       "Recognition", in: "Converters",
       ["Text", "Files", "Catalogue", "WorkerKit", "Pixels", "CLeptonica", "CTesseract", "CRecognition"]),

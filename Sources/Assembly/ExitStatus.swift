@@ -87,8 +87,7 @@ package struct Refusal: Error {
     case ENOENT: " (make it with: mkdir -p \(ShellWord.quoted(folder)))"
     case ENOTDIR: " (it is not a folder: \(other))"
     case ENOSPC, EDQUOT: " (make room on the disk, or \(other))"
-    case EFBIG, EMFILE, ENOMEM: limitAdvice(code)
-    default: " (\(other))"
+    default: limitAdvice(code).isEmpty ? " (\(other))" : limitAdvice(code)
     }
   }
 

@@ -70,16 +70,16 @@ extension Tree {
   func find(
     _ name: FileName, in folder: Node, _ caller: Credentials?, _ blocking: BlockingMode
   ) throws(Fault) -> (LookupResult, depth: Int)? {
-    let candidates = views.named(name)
     do throws(Fault) {
       if let found = try child(named: name, of: folder, blocking) { return (found, folder.depth) }
     } catch {
       // No real file has the name. A view of a file may have one, for those that do not list it.
-      guard error.kind == .system(ENAMETOOLONG), !candidates.isEmpty else { throw error }
+      guard error.kind == .system(ENAMETOOLONG), !views.named(name).isEmpty else { throw error }
     }
     if folder === nodes.root, name.bytes.first == 0x2e, let found = try rootItem(named: name) {
       return (found, folder.depth + 1)
     }
+    let candidates = views.named(name)
     if !candidates.isEmpty, wasJustRemoved(name, from: folder) { return nil }
     for view in candidates {
       guard let (request, source, depth) = try source(view.requests(for: name), in: folder, caller, blocking),

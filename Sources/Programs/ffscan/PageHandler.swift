@@ -2,6 +2,7 @@ internal import Catalogue
 internal import Documents
 internal import Images
 internal import Recognition
+internal import Rendering
 internal import WorkerKit
 
 /// Recognizes the text of single pages, and lists the texts that pages have.
@@ -38,13 +39,10 @@ struct PageHandler: JobHandler {
   private mutating func writeTexts(of input: JobInput, _ order: JobOrder, to output: JobOutput) throws(JobFailure) {
     if input.isPDF {
       let document = try document(of: input, order)
+      // A conversion that needs the text of a damaged page reports the damage.
+      var pages = UnreadablePages(of: document.pageCount)
       for index in 0..<document.pageCount {
-        // A conversion that needs the text of a damaged page reports the damage.
-        let text: [UInt8]?
-        do throws(JobFailure) { text = try document.text(ofPage: index) } catch {
-          guard error.failure == .damaged else { throw error }
-          text = nil
-        }
+        let text = try pages.read(index) { () throws(JobFailure) in try document.text(ofPage: index) } ?? nil
         try unsafe output.write(PageTexts.entry(text).span.bytes)
       }
     } else {

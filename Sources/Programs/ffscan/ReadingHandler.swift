@@ -67,25 +67,25 @@ struct ReadingHandler: JobHandler {
     guard count > 0 else { throw JobFailure(.damaged, "has no readable pages") }
     var remark = ""
     var hasText = false
+    func page(_ index: Int) throws(JobFailure) -> [UInt8] {
+      let own =
+        if let texts = read.texts { texts.pages[index].map { Array($0) } } else { try document().text(ofPage: index) }
+      if let own { return own }
+      do throws(JobFailure) {
+        let page = try reader.read(page: index) { () throws(JobFailure) in try document().picture(ofPage: index) }
+        return Array((page.text + "\u{C}").utf8)
+      } catch {
+        // Without a language's data, the text of other pages is still available.
+        guard error.failure == .unsupported else { throw error }
+        remark = "has pages without text: it \(error.reason)"
+        return [0xC]
+      }
+    }
     var pages = UnreadablePages(of: count)
     for index in 0..<count {
-      let text = try pages.read(index) { () throws(JobFailure) -> [UInt8]? in
-        let own =
-          if let texts = read.texts { texts.pages[index].map { Array($0) } } else { try document().text(ofPage: index) }
-        if let own { return own }
-        do throws(JobFailure) {
-          let page = try reader.read(page: index) { () throws(JobFailure) in try document().picture(ofPage: index) }
-          return Array((page.text + "\u{C}").utf8)
-        } catch {
-          // Without a language's data, the text of other pages is still available.
-          guard error.failure == .unsupported else { throw error }
-          remark = "has pages without text: it \(error.reason)"
-          return nil
-        }
-      }
-      let written = (text ?? nil) ?? [0xC]
-      try unsafe output.write(written.span.bytes)
-      hasText = hasText || text != nil && written != [0xC]
+      let text = try pages.read(index) { () throws(JobFailure) in try page(index) } ?? [0xC]
+      try unsafe output.write(text.span.bytes)
+      hasText = hasText || text != [0xC]
     }
     let damage = try pages.remark()
     guard hasText || remark.isEmpty else { throw JobFailure(.unsupported, remark) }
