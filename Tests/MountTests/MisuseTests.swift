@@ -117,8 +117,10 @@ import Testing
         as ./ffmount -o supervise=off source mnt || exit 92
         ./ffmount why mnt/a.zip; as ./ffmount source mnt/a.zip.contents; as ./ffmount -u mnt
         chmod 600 source/a.zip; chown 65534 source; as ./ffmount -o supervise=off source mnt; as ./ffmount why mnt/a.zip.contents
+        for c in doctor unlock upgrade; do ./ffmount $c mnt 2>&1; done
         as ./ffmount -u mnt; ./ffmount source mnt; as ./ffmount save as-txt mnt/a.zip; as ./ffmount mnt theirs
         as ./ffmount source mnt; ./ffmount -u mnt
+        for _ in 1 2 3; do (as ./ffmount -o supervise=off source mnt; echo "ended $?") & done; wait; ./ffmount -u mnt
         """
       let said = try await shell(lines, scratch.path, MountProcess.binary, limit: 40)
       await offThread { MountProcess.unmount(scratch.mountpoint) }
@@ -133,6 +135,12 @@ import Testing
         "cannot mount on mnt: in a mount that only user 0 can see",
       ] { #expect(said.text.contains(line), "\(line)\(said.text)\(said.errors)") }
       #expect(said.text.components(separatedBy: "cannot read source/private").count == 4, "\(said.text)")
+      for command in ["doctor", "unlock", "upgrade"] {
+        let advice = "only user 65534 can see it (type: sudo -u '#65534' ffmount \(command) \(scratch.mountpoint))"
+        #expect(said.text.contains(advice), "\(advice)\(said.text)")
+      }
+      let ends = said.lines.filter { $0.hasPrefix("ended") }.sorted()
+      #expect(ends == ["ended 0", "ended 73", "ended 73"], "\(said.text)")
     }
   }
 

@@ -214,7 +214,7 @@ import Testing
 
   @Test func openCommandMountsFileTemporarily() async throws {
     try await withScratch { scratch in
-      try scratch.write("a.zip", ZipFixture(ZipFixtureEntry("in.txt", "inside")))
+      for name in ["a.zip", "b.zip"] { try scratch.write(name, ZipFixture(ZipFixtureEntry("in.txt", "inside"))) }
       let environment = [
         "XDG_RUNTIME_DIR": scratch.path + "/run", "DISPLAY": "", "WAYLAND_DISPLAY": "",
         "XDG_CACHE_HOME": scratch.path + "/cache",
@@ -251,6 +251,14 @@ import Testing
         #expect(said.text == folder + "\n" && said.status == 0, "\(said.errors)")
       }
       #expect(try await run("cat", folder + "/in.txt").text == "inside")
+      // A double click is one mount.
+      let twice = try await MountChild(
+        [
+          "/bin/bash", "-c", "for _ in 1 2 3; do \"$1\" open --print \"$2\" & done; wait; \"$1\" -u \"$3\"", "bash",
+          MountProcess.binary, scratch.source + "/b.zip", scratch.path + "/run/ffmount/b.zip",
+        ], environment: environment
+      ).wait(atMost: 20)
+      #expect(twice.text == String(repeating: scratch.path + "/run/ffmount/b.zip\n", count: 3), "\(twice.errors)")
       let user = try MountChild(["/bin/bash", "-c", "cd \"$1\" && exec sleep 2.5", "bash", folder])
       while user.isRunning {
         #expect(!user.isRunning || MountProcess.isMounted(folder))

@@ -137,18 +137,22 @@ struct PasswordTests {
     }
   }
 
-  /// A PDF, whose root cannot be read without a password, and an archive.
-  @Test(.enabled(if: MountScratch.has("qpdf"), "needs qpdf")) func mountedFileAsksForItsPassword() async throws {
+  /// A PDF, whose root cannot be read without a password, and archives, which list their files.
+  @Test(.enabled(if: MountScratch.has("qpdf") && MountScratch.has("7z"), "needs qpdf and 7z"))
+  func mountedFileAsksForItsPassword() async throws {
     try await withScratch { scratch in
       try await fill(scratch)
       try await script("make_documents.py", scratch.source)
       let made = try await shell(
-        "cd \"$1/source\"; qpdf report.pdf --encrypt \"$2\" owner 256 -- secret.pdf", scratch.path, Self.right)
+        """
+        cd "$1/source"; qpdf report.pdf --encrypt "$2" owner 256 -- secret.pdf
+        7z a -bd "-p$2" locked.7z ../in.txt > /dev/null
+        """, scratch.path, Self.right)
       try #require(made.status == 0, "\(made.errors)")
       let mnt = scratch.mountpoint
       let environment = ["XDG_CACHE_HOME": scratch.path + "/cache", "TMPDIR": scratch.path]
       defer { MountProcess.unmount(mnt) }
-      for (name, file) in [("a.zip", "in.txt"), ("secret.pdf", "002.pdf")] {
+      for (name, file) in [("a.zip", "in.txt"), ("locked.7z", "in.txt"), ("secret.pdf", "002.pdf")] {
         let said = try await onTerminal(
           [Self.wrong, Self.right], scratch.source + "/" + name, mnt, environment: environment)
         let question = "Password for \(scratch.source)/\(name): \n"
@@ -171,10 +175,14 @@ struct PasswordTests {
       #expect(try await run("ls", mnt).lines.contains("002.pdf"))
       await offThread { MountProcess.unmount(mnt) }
       // Nobody is there to be asked.
-      let silent = try await MountChild(
-        [MountProcess.binary, scratch.source + "/secret.pdf", mnt], environment: environment
-      ).wait(atMost: 20)
-      #expect(silent.status == 0 && silent.errors.contains("type: ffmount unlock \(mnt)"), "\(silent.errors)")
+      for name in ["secret.pdf", "a.zip", "locked.7z"] {
+        let silent = try await MountChild(
+          [MountProcess.binary, scratch.source + "/" + name, mnt], environment: environment
+        ).wait(atMost: 20)
+        let isTold = silent.errors.contains("type: ffmount unlock \(mnt)")
+        #expect(silent.status == 0 && isTold, "\(name) \(silent.errors)")
+        await offThread { MountProcess.unmount(mnt) }
+      }
     }
   }
 

@@ -259,4 +259,33 @@ struct RecognitionTests {
       }
     }
   }
+
+  /// A page that is damaged is empty, and the others are read.
+  @Test func damagedPageIsEmpty() async throws {
+    try await withScratch { scratch in
+      try await script("damaged_page.py", scratch.source + "/p.pdf")
+      try await withConverter(scratch, "ocr=eng") { mount in
+        let said = try await mount.shell(
+          """
+          grep -oE 'ocr_page|>(first|third)<' p.pdf.as-hocr; cut -f 1,2,12 p.pdf.as-tsv | grep -E '^1|first|third'
+          "\(MountProcess.binary)" why p.pdf.as-tsv | grep -o 'is damaged: page 3 cannot be read'
+          """, scratch)
+        #expect(
+          said == """
+            ocr_page
+            >first<
+            ocr_page
+            >third<
+            ocr_page
+            1\t1\t
+            5\t1\tfirst
+            1\t2\t
+            5\t2\tthird
+            1\t3\t
+            is damaged: page 3 cannot be read
+
+            """)
+      }
+    }
+  }
 }

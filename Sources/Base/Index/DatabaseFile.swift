@@ -36,7 +36,7 @@ enum DatabaseFile {
   static func open<File>(
     _ path: String, _ open: (_ inode: UInt64) throws -> File, orMake make: () throws -> Void
   ) throws -> (file: File, wasRemade: Bool) {
-    let lock = try FolderLock(of: path)
+    guard let lock = folderLock(of: path) else { throw IndexFailure.passing }
     defer { lock.release() }
     let present = inode(of: path)
     if let present, isOwn(path) {
@@ -73,35 +73,17 @@ enum DatabaseFile {
 
   /// Removes a damaged file, unless that has been done already.
   static func condemn(_ path: String, _ damaged: UInt64) {
-    guard let lock = try? FolderLock(of: path) else { return }
+    guard let lock = folderLock(of: path) else { return }
     if inode(of: path) == damaged { remove(path) }
     lock.release()
   }
 
+  /// Locks the directory of a file. Blocks for half a second at most. Returns `nil` if other processes have the lock.
+  private static func folderLock(of path: String) -> FolderLock? {
+    FolderLock(of: path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ".", patience: .milliseconds(500))
+  }
+
   static func remove(_ path: String) {
     for suffix in ["", "-wal", "-shm", "-journal"] { _ = unsafe unlink(path + suffix) }
-  }
-}
-
-/// An advisory lock on a directory: one process at a time opens or creates its files.
-private struct FolderLock {
-  private let descriptor: Int32
-
-  init(of path: String) throws {
-    let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
-    descriptor = unsafe Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw IndexFailure.passing }
-    for _ in 0..<50 {
-      if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return }
-      _ = usleep(10_000)
-    }
-    close(descriptor)
-    throw IndexFailure.passing
-  }
-
-  func release() {
-    // Unlocked explicitly: a child process that has not called exec yet may have the descriptor, too.
-    flock(descriptor, LOCK_UN)
-    close(descriptor)
   }
 }

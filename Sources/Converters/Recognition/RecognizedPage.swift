@@ -29,6 +29,9 @@ public struct RecognizedPage: Sendable {
   public let density: Double
   public let blocks: [Block]
 
+  /// A page without text and size.
+  public static let empty = RecognizedPage(width: 0, height: 0, density: 72, blocks: [])
+
   public var words: [Word] { lines.flatMap(\.words) }
   public var lines: [Line] { blocks.flatMap(\.paragraphs).flatMap(\.lines) }
 

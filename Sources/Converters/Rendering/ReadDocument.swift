@@ -78,7 +78,7 @@ public import WorkerKit
   ///
   /// - Returns: A remark on such pages. Empty if there are none.
   public func write(to output: JobOutput) throws(JobFailure) -> String {
-    var pages = UnreadablePages(of: pageCount)
+    var pages = UnreadablePages()
     for index in 0..<pageCount {
       let page = try pages.read(index) { () throws(JobFailure) in try text(ofPage: index) } ?? [0xC]
       try unsafe output.write(page.span.bytes)

@@ -3,17 +3,17 @@ public import WorkerKit
 
 /// The pages of a damaged document that cannot be read, while others can.
 public struct UnreadablePages {
-  private let count: Int
+  private var count = 0
   private var first: (index: Int, failure: JobFailure)?
   private var unreadable = 0
 
-  /// - Parameter count: the number of pages in the document.
-  public init(of count: Int) { self.count = count }
+  public init() {}
 
-  /// Returns the result of `body`, or `nil` if the page is damaged.
+  /// Returns the result of `body`, or `nil` if the page is damaged. Must be called for each page of the document.
   public mutating func read<Result>(
     _ index: Int, _ body: () throws(JobFailure) -> Result
   ) throws(JobFailure) -> Result? {
+    count += 1
     do throws(JobFailure) { return try body() } catch {
       guard error.failure == .damaged else { throw error }
       first = first ?? (index, error)

@@ -126,6 +126,8 @@ extension MountPlan {
         mounted.end()
       }
     } catch {
+      // Another process may have mounted on it since it was checked.
+      if let use = Mountpoint.use(of: mountpoint, mountpoint) { throw use }
       let isOutOfFiles = error.reason.hasSuffix(describe(EMFILE))
       let advice = isOutOfFiles ? Refusal.limitAdvice(EMFILE) : " (run 'ffmount doctor')"
       throw Refusal(.fuseUnavailable, "cannot mount on \(mountpoint): \(error.reason)\(advice)")

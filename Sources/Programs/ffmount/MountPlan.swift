@@ -158,12 +158,8 @@ extension MountPlan {
     guard !shown.isFolder, !MountOptions.isFromMount else { return }
     let locked = LockedFiles(at: mountpoint, in: mountpoint, named: source)
     do {
-      if PasswordPrompt.isPossible {
-        guard let file = locked.known else { return }
-        if case .unlocked = try locked.ask(.found(file)) { return }
-      } else if !locked.isLocked(mountpoint) {
-        return
-      }
+      guard let file = locked.known else { return }
+      if PasswordPrompt.isPossible, case .unlocked = try locked.ask(.found(file)) { return }
     } catch let refusal as Refusal {
       Terminal.logError(refusal.sentence)
     } catch { Terminal.logError("\(error)") }

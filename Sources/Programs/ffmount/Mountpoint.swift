@@ -80,17 +80,20 @@ struct Mountpoint {
     guard status.st_mode & S_IFMT == S_IFDIR else {
       throw Refusal(.mountpointUnusable, "cannot mount on \(given): not a folder (give an empty folder)")
     }
-    if let mount = MountTable().topmost(on: path), mount.type.hasPrefix("fuse") {
-      throw Refusal(
-        .mountpointUnusable,
-        "cannot mount on \(given): in use by another mount, \(mount.type) (unmount it with: \(mount.unmountCommand))"
-      )
-    }
+    if let use = Self.use(of: path, given) { throw use }
     try checkPermission(status)
     if !options.permitsNonempty, !Self.isEmpty(path) {
       throw Refusal(
         .mountpointUnusable, "cannot mount on \(given): not empty (use -o nonempty, or an empty folder)")
     }
+  }
+
+  /// Returns the refusal of a directory that another FUSE file system is mounted on. Returns `nil` if there is none.
+  static func use(of path: String, _ given: String) -> Refusal? {
+    guard let mount = MountTable().topmost(on: path), mount.type.hasPrefix("fuse") else { return nil }
+    return Refusal(
+      .mountpointUnusable,
+      "cannot mount on \(given): in use by another mount, \(mount.type) (unmount it with: \(mount.unmountCommand))")
   }
 
   /// Throws a refusal if fusermount3 would not let this user mount on a directory.

@@ -23,7 +23,9 @@ struct SourceElsewhere {
         .failure, "ffremote not found beside ffmount or in ../libexec/ffmount (install the package ffmount-client)")
     }
     self.address = address
-    let mountpoint = try OpenedPlace.make(for: address)
+    let place = try OpenedPlace(forSourceAt: address)
+    defer { place.release() }
+    let mountpoint = place.folder
     // The other programs that this one starts do not inherit the end of the pipe that is kept.
     let (kept, lifeline) = try Self.pipe()
     let (output, reading) = try Self.pipe()
@@ -43,7 +45,7 @@ struct SourceElsewhere {
     var status: Int32 = 0
     while unsafe waitpid(child, &status, 0) < 0, errno == EINTR {}
     guard status == 0 else {
-      unsafe _ = rmdir(mountpoint)
+      place.remove()
       // ffremote has given the reason.
       throw ExitCode(status & 0x7f == 0 ? status >> 8 & 0xff : ExitStatus.failure.rawValue)
     }
@@ -51,7 +53,7 @@ struct SourceElsewhere {
     let count = unsafe read(reading, &said, said.count)
     let words = String(decoding: said.prefix(max(0, count)), as: UTF8.self)
     guard words.hasPrefix("file ") || words == "folder" else {
-      unsafe _ = rmdir(mountpoint)
+      place.remove()
       close(kept)
       return nil
     }

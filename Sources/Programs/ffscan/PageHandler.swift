@@ -40,7 +40,7 @@ struct PageHandler: JobHandler {
     if input.isPDF {
       let document = try document(of: input, order)
       // A conversion that needs the text of a damaged page reports the damage.
-      var pages = UnreadablePages(of: document.pageCount)
+      var pages = UnreadablePages()
       for index in 0..<document.pageCount {
         let text = try pages.read(index) { () throws(JobFailure) in try document.text(ofPage: index) } ?? nil
         try unsafe output.write(PageTexts.entry(text).span.bytes)

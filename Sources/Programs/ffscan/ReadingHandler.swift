@@ -17,32 +17,39 @@ struct ReadingHandler: JobHandler {
     guard let languages = recipe.arguments.flatMap({ ReadingLanguages($0[...]) }) else { throw .unknown }
     let input = try ReadInput(order)
     var reader = PageReader(recognizer, languages, known: input.pages)
+    let damage: String
     switch recipe.verb {
     case "hocr":
       var pages = HOCR()
       try output.write(pages.head)
-      try forEachPage(of: input.document, order, &reader) { (page) throws(JobFailure) in
+      damage = try forEachPage(of: input.document, order, &reader) { (page) throws(JobFailure) in
         try output.write(pages.page(page))
       }
       try output.write(pages.tail)
     case "tsv":
       var table = WordTable()
       try output.write(table.head)
-      try forEachPage(of: input.document, order, &reader) { (page) throws(JobFailure) in
+      damage = try forEachPage(of: input.document, order, &reader) { (page) throws(JobFailure) in
         try output.write(table.page(page))
       }
     default: return try writeText(of: input, order, &reader, to: output)
     }
-    return reader.remark
+    return damage.isEmpty ? reader.remark : damage
   }
 
+  /// Calls `body` with each page. A damaged page is empty.
+  ///
+  /// - Returns: A remark on such pages. Empty if there are none.
   private func forEachPage(
     of input: JobInput, _ order: JobOrder, _ reader: inout PageReader,
     _ body: (RecognizedPage) throws(JobFailure) -> Void
-  ) throws(JobFailure) {
+  ) throws(JobFailure) -> String {
+    var pages = UnreadablePages()
     try PagedInput(input, order.job.passwords).forEachPage { (index, picture) throws(JobFailure) in
-      try body(reader.read(page: index, picture))
+      let page = try pages.read(index) { () throws(JobFailure) in try reader.read(page: index, picture) }
+      try body(page ?? .empty)
     }
+    return try pages.remark()
   }
 
   /// Writes each page's own text, or the recognized text of a page without any. A form feed ends each page. A page that
@@ -52,8 +59,10 @@ struct ReadingHandler: JobHandler {
   ) throws(JobFailure) -> String {
     let input = read.document
     guard input.isPDF else {
-      try forEachPage(of: input, order, &reader) { (page) throws(JobFailure) in try output.write(page.text + "\u{C}") }
-      return reader.remark
+      let damage = try forEachPage(of: input, order, &reader) { (page) throws(JobFailure) in
+        try output.write(page.text + "\u{C}")
+      }
+      return damage.isEmpty ? reader.remark : damage
     }
     // Opened only for a page whose text is not known.
     var opened: ScannedDocument?
@@ -81,7 +90,7 @@ struct ReadingHandler: JobHandler {
         return [0xC]
       }
     }
-    var pages = UnreadablePages(of: count)
+    var pages = UnreadablePages()
     for index in 0..<count {
       let text = try pages.read(index) { () throws(JobFailure) in try page(index) } ?? [0xC]
       try unsafe output.write(text.span.bytes)

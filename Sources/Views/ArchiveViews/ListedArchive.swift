@@ -152,6 +152,10 @@ final class ListedArchive: OpenedArchive {
     return unpacked
   }
 
+  func encrypted(atMost count: Int) -> [UInt32] {
+    decrypts ? Array(entries.nodes.indices.lazy.map { UInt32($0) }.filter(requiresReading).prefix(count)) : []
+  }
+
   func requiresReading(_ index: UInt32) -> Bool {
     guard decrypts, entries.nodes[Int(index)].kind == .file, let detail = tree.detail(index) else { return false }
     return EntryRecord.Flags(rawValue: detail.mark).contains(.isEncrypted)

@@ -43,7 +43,7 @@ public final class ReflowedDocument {
     try write(
       "<!DOCTYPE html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n<title>\(pictures.title.escapedForHTML)</title>\n"
         + "<style>\(Self.style)</style>\n</head>\n<body>\n", to: output)
-    var pages = UnreadablePages(of: count)
+    var pages = UnreadablePages()
     for index in 0..<count {
       let content = try pages.read(index) { () throws(JobFailure) in try page(index) } ?? ""
       try write("\(index == 0 ? "" : "<hr>\n")\(content)", to: output)

@@ -39,7 +39,7 @@ struct CacheCommand: ParsableCommand {
         } catch { throw Refusal(.failure, "cannot clear the cache: \(describe(error))") }
         let searches = index.forgetDocuments()
         let more = searches == 0 ? "" : ", and \(searches) search \(searches == 1 ? "index" : "indexes")"
-        print("Forgot \(count) \(count == 1 ? "file" : "files")\(more).")
+        print("Forgot \(Amount.of(count, "file"))\(more).")
         return
       }
       let renditions = Converter.cache(in: CacheFolder.path())

@@ -84,7 +84,8 @@ enum Checkup {
           "mount", .bad, "\(path): it does not answer; its source may hang", mend: mount.entry.lazyUnmountCommand)
       ]
     case .closed:
-      return [Finding("mount", .note, "\(path): mounted by another user (only that user and root can examine it)")]
+      let objection = mount.objection(toDo: "examine", by: "doctor \(ShellWord.quoted(path))") ?? ""
+      return [Finding("mount", .note, "\(path): \(objection)")]
     case .running(let report):
       var findings = [
         Finding(

@@ -118,7 +118,7 @@ struct IndexCommand: ParsableCommand {
     // The work may take hours, and yields to other processes.
     _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness)
     let name = part.map { "part \($0) of \(path)" } ?? path
-    var line = ProgressLine("documents in \(name)", size: 0, of: "files", done: "read")
+    var line = ProgressLine("documents in \(name)", size: 0, of: "file", done: "read")
     let progress = UnfairLock<FileTree.IndexingProgress?>(nil)
     let reach: FileTree.IndexingProgress
     do throws(FileTreeError) {
@@ -135,7 +135,7 @@ struct IndexCommand: ParsableCommand {
     }
     line.finish(files: reach.filesDone)
     if reach.failures > 0 {
-      let files = reach.failures == 1 ? "1 file" : "\(reach.failures) files"
+      let files = Amount.of(reach.failures, "file")
       Terminal.logError(
         "\(path): \(files) could not be read completely: found by name only (to see why: ffmount verify \(ShellWord.quoted(path)))"
       )
@@ -294,7 +294,7 @@ extension IndexCommand {
     var messages: [FileName] = []
     try indexing.forEachMessageWithFiles(of: found) { messages.append($0) }
     if messages.isEmpty { return }
-    let line = ProgressLine("attachments of \(path)", size: Int64(messages.count), of: "messages", done: "read")
+    let line = ProgressLine("attachments of \(path)", size: Int64(messages.count), of: "message", done: "read")
     let progress = UnfairLock((done: 0, line: line))
     reader.convert(messages, in: found.way) { faults in
       progress.withLock { progress in

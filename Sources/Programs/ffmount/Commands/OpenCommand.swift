@@ -73,16 +73,23 @@ struct OpenCommand: ParsableCommand {
   private func mounted(_ given: String, _ source: String) throws -> String {
     let options = try MountOptions(["idle=\(idle)"] + options)
     let place = try OpenedPlace(for: source)
-    if place.isMounted { return place.folder }
+    guard let plan = try mount(given, options, on: place) else { return place.folder }
+    plan.askForPassword()
+    return place.folder
+  }
+
+  /// Mounts a file or directory. Returns `nil` if that has been done already.
+  private func mount(_ given: String, _ options: MountOptions, on place: OpenedPlace) throws -> MountPlan? {
+    defer { place.release() }
+    if place.isMounted { return nil }
     do {
       let plan = try MountPlan(source: given, mountpoint: place.folder, options)
       try plan.run(inForeground: false) { place.remove() }
-      plan.askForPassword()
+      return plan
     } catch {
       place.remove()
       throw error
     }
-    return place.folder
   }
 
   /// Returns the directory of the files in a directory, or of the messages in a mailbox, that match a query. Returns

@@ -45,7 +45,7 @@ struct StatusCommand: ParsableCommand {
       print("  \(searches.count) \(noun) of folders: \(Amount.bytes(searches.size)) kept")
     }
     if let made = Converter.cache(in: folder)?.contents, made.count > 0 {
-      print("  \(made.count) converted \(made.count == 1 ? "file" : "files"): \(Amount.bytes(made.size)) kept")
+      print("  \(Amount.of(made.count, "converted file")): \(Amount.bytes(made.size)) kept")
     }
     if let blocks = Converter.blocks(in: folder)?.contents, blocks.count > 0 {
       print("  blocks of files elsewhere: \(Amount.bytes(blocks.size)) kept")
@@ -56,7 +56,7 @@ struct StatusCommand: ParsableCommand {
     let kept = "\(Amount.bytes(entry.size)) kept, used \(Amount.day(entry.usedAt))"
     guard let messages = entry.messages else { return "an archive's restart points: \(kept)" }
     let state = state(entry, stuck).map { " (\($0))" } ?? ""
-    return "\(entry.path ?? "a mailbox"): \(messages) messages\(state), \(kept)"
+    return "\(entry.path ?? "a mailbox"): \(Amount.of(messages, "message"))\(state), \(kept)"
   }
 
   /// Returns whether the file was removed or changed since it was indexed. Does not access files in `stuck` mounts.

@@ -22,9 +22,8 @@ struct UnlockCommand: ParsableCommand {
 
   func run() throws {
     let (mount, path) = try RunningMount.containing(self.path, toDo: "unlock")
-    if mount.entry.isOfAnotherUser {
-      throw Refusal(
-        .failure, "cannot unlock \(self.path): mounted by another user (only that user and root can unlock it)")
+    if let objection = mount.objection(toDo: "unlock", by: "unlock \(ShellWord.quoted(path))") {
+      throw Refusal(.failure, "cannot unlock \(self.path): \(objection)")
     }
     var status = stat()
     guard unsafe lstat(path, &status) == 0 else {

@@ -26,9 +26,7 @@ struct UnmountCommand: ParsableCommand {
 
   private func unmount(_ given: String) throws {
     let entry = try find(given)
-    if entry.isOfAnotherUser {
-      throw refusal(given, "mounted by another user (only that user and root can unmount it)")
-    }
+    if let objection = entry.objection(toDo: "unmount") { throw refusal(given, objection) }
     do throws(Fusermount.Failure) { try Fusermount.unmount(entry.mountpoint, lazily: lazy) } catch {
       switch error {
       case .busy where MountUsers.isThisProcess(in: entry.mountpoint):

@@ -18,20 +18,10 @@ struct UpgradeCommand: ParsableCommand {
       if unsafe access(mountpoint, F_OK) != 0, errno == ENOENT { throw refusal("\(describe(ENOENT)) (check the path)") }
       throw refusal("not an ffmount mount (run 'ffmount list')")
     }
-    if entry.isOfAnotherUser {
-      throw refusal("mounted by another user (only that user and root can upgrade it)")
-    }
     let running = RunningMount.ask([entry])[0]
-    guard let before = running.report else {
-      // Without allow_other, root does not see it either.
-      let owner = entry.owner ?? 0
-      throw refusal(
-        running.hindrance
-          ?? (owner == geteuid()
-            ? "the mount gives no report"
-            : "only user \(owner) can see it"
-              + " (type: sudo -u '#\(owner)' ffmount upgrade \(ShellWord.quoted(entry.mountpoint)))"))
-    }
+    let command = "upgrade \(ShellWord.quoted(entry.mountpoint))"
+    if let objection = running.objection(toDo: "upgrade", by: command) { throw refusal(objection) }
+    guard let before = running.report else { return }
     guard let keeper = Supervision.keeper(of: before.process) else {
       throw refusal("mounted with -o supervise=off or -f (unmount and mount it again)")
     }

@@ -54,9 +54,9 @@ struct LockedFiles {
     return left > 0 ? .none : .unknown
   }
 
-  /// Returns the path itself, a view, if it is locked, or else the first locked file that is known without a search. In
-  /// a ZIP archive, it is one of the first files that are encrypted according to its directory. Returns `nil` if there is
-  /// none, or if it is not known. Opens a few files at most. Blocks.
+  /// Returns the path itself, a view, if it is locked, or else the first locked file that is known without a search: one
+  /// of the first files that the list of an archive's entries marks as encrypted. Returns `nil` if there is none, or if
+  /// it is not known. Opens a few files at most. Blocks.
   var known: String? {
     isLocked(path) ? path : OwnAttributes.encryptedPaths(in: path).first { isLocked($0) }
   }

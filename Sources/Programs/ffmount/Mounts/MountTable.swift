@@ -26,6 +26,12 @@ struct MountTable {
     /// Whether only another user, and root, can change the mount.
     var isOfAnotherUser: Bool { owner.map { ![0, $0].contains(geteuid()) } ?? false }
 
+    /// Returns the reason why this user cannot do something to the mount, with advice: it is of another user. Returns
+    /// `nil` if this user can.
+    func objection(toDo what: String) -> String? {
+      isOfAnotherUser ? "mounted by another user (only that user and root can \(what) it)" : nil
+    }
+
     /// The command that unmounts it.
     var unmountCommand: String { unmountCommand("-u", "") }
 

@@ -1,17 +1,21 @@
 import Assembly
 import Bytes
+import Files
 import Glibc
 
-/// The directory that a file is opened on.
+/// The directory that a file is opened on. Other processes do not take it before it is mounted on.
 struct OpenedPlace: Sendable {
   let folder: String
   /// Whether the file is already open.
   let isMounted: Bool
+  /// The lock on the directory's parent.
+  private let lock: FolderLock?
 
   /// Finds the directory that `source`, an absolute path without links, is mounted on. Creates a new one if there is
-  /// none.
+  /// none. Blocks while another process opens a file, for some seconds at most.
   init(for source: String) throws {
     let parent = try OpenedPlace.parent()
+    lock = FolderLock(of: parent, patience: Self.patience)
     let table = MountTable()
     let mounts = RunningMount.ask(table.ours.filter { $0.mountpoint.hasPrefix(parent + "/") })
     if let present = mounts.first(where: { $0.report?.source == source }) {
@@ -21,18 +25,27 @@ struct OpenedPlace: Sendable {
     (folder, isMounted) = (try Self.make(source.split(separator: "/").last ?? "root", in: parent, table), false)
   }
 
-  /// Creates the directory for the mount of a source on another machine. Returns its path.
+  /// Creates the directory for the mount of a source on another machine. Blocks while another process opens a file, for
+  /// some seconds at most.
   ///
   /// Must be called before the process has a second thread.
-  static func make(for address: String) throws -> String {
+  init(forSourceAt address: String) throws {
+    let parent = try OpenedPlace.parent()
+    lock = FolderLock(of: parent, patience: Self.patience)
     let name = address.prefix { $0 != "?" }.split(separator: "/").last ?? "source"
     for reader in RunningMount.hinderedReaders() {
       guard case .dead = reader.state else { continue }
       try? Fusermount.unmount(reader.entry.mountpoint, lazily: true)
       _ = unsafe rmdir(reader.entry.mountpoint)
     }
-    return try make(name, in: parent(), MountTable())
+    (folder, isMounted) = (try Self.make(name, in: parent, MountTable()), false)
   }
+
+  /// The maximum time that other processes are waited for. Sources that hang do not keep others from being opened.
+  private static let patience = Duration.seconds(5)
+
+  /// Lets other processes open files. Must be called once: when the directory is mounted on, or has been removed.
+  func release() { lock?.release() }
 
   /// Creates a directory with a name, or a similar one if it is in use. Returns its path.
   private static func make(_ name: Substring, in parent: String, _ table: MountTable) throws -> String {

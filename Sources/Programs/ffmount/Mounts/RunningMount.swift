@@ -144,6 +144,19 @@ extension RunningMount {
     }
   }
 
+  /// Returns the reason why this user cannot do something to the mount, with advice, as the end of a sentence. Returns
+  /// `nil` if the mount gives its report.
+  ///
+  /// - Parameter command: the command for that, without `ffmount`.
+  func objection(toDo what: String, by command: String) -> String? {
+    if let objection = entry.objection(toDo: what) ?? hindrance { return objection }
+    if report != nil { return nil }
+    let owner = entry.owner ?? 0
+    if owner == geteuid() { return "the mount gives no report" }
+    // Without -o allow_other, not even root has access.
+    return "only user \(owner) can see it (type: sudo -u '#\(owner)' ffmount \(command))"
+  }
+
   /// Returns the mount that would block or fail an access to a path, because its daemon does not answer. Returns `nil`
   /// if there is none. Blocks for two seconds at most.
   ///
@@ -191,7 +204,9 @@ extension RunningMount {
   ///
   /// Must be called before the process has a second thread.
   static func containing(_ path: String, toDo what: String) throws -> (mount: RunningMount, path: String) {
-    func refusal(_ reason: String) -> Refusal { Refusal(.sourceMissing, "cannot \(what) \(path): \(reason)") }
+    func refusal(_ reason: String) -> Refusal {
+      Refusal(.sourceMissing, "cannot \(what) \(path.isEmpty ? "''" : path): \(reason)")
+    }
     let table = MountTable()
     var passed: RunningMount?
     _ = table.mount(onTheWayTo: path) { entry, _ in

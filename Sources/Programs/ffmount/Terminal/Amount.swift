@@ -11,6 +11,9 @@ enum Amount {
     return "\(decimal(value)) TB"
   }
 
+  /// Returns `1 file`, or `3 files`. The plural of the noun has an S.
+  static func of(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
+
   static func seconds(_ seconds: Double) -> String { "\(decimal(seconds)) s" }
 
   /// Returns the local date of a time in seconds since 1970.

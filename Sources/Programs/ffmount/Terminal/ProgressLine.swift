@@ -22,15 +22,15 @@ struct ProgressLine {
   /// The longest remaining time shown, in seconds.
   private static let longest: Double = 1_000_000
 
-  /// The plural noun of the counted units, if they are not bytes, and the participle of the action.
-  private let (things, deed): (String, String)
+  /// The noun of the counted units, if they are not bytes, and the participle of the action.
+  private let (thing, deed): (String, String)
 
   /// - Parameter isShown: whether the bar is shown on a terminal.
   init(
-    _ title: String, size: Int64, of things: String = "files", done deed: String = "converted",
+    _ title: String, size: Int64, of thing: String = "file", done deed: String = "converted",
     output: Int32 = STDOUT_FILENO, isShown: Bool = true
   ) {
-    (self.things, self.deed) = (things, deed)
+    (self.thing, self.deed) = (thing, deed)
     self.title = Terminal.shown(title)
     self.size = size
     self.output = output
@@ -63,7 +63,7 @@ struct ProgressLine {
     let left = rate > 0 ? min(Self.longest, Double(size - bytes) / rate) : 0
     let share = size > 0 ? Double(bytes) / Double(size) : 1
     let amount = "\(Amount.bytes(bytes)) of \(Amount.bytes(size))"
-    let (count, speed) = (messages.map { ["\($0) messages"] } ?? [], "\(Amount.bytes(Int64(rate)))/s")
+    let (count, speed) = (messages.map { [Amount.of($0, "message")] } ?? [], "\(Amount.bytes(Int64(rate)))/s")
     let time = "\(Amount.time(Int(left))) left"
     draw(share, [[amount] + count + [speed, time], [amount] + count + [time], [amount, time], [time], []])
   }
@@ -73,13 +73,13 @@ struct ProgressLine {
     let now = ContinuousClock.now
     guard isTerminal, now - (shown ?? begun) >= Self.interval else { return }
     shown = now
-    draw(size > 0 ? Double(files) / Double(size) : 1, [["\(files) of \(size) \(things)"], []])
+    draw(size > 0 ? Double(files) / Double(size) : 1, [["\(files) of \(Amount.of(Int(size), thing))"], []])
   }
 
   func finish(files: Int) {
     let seconds = (ContinuousClock.now - begun) / .seconds(1)
     let start = shown == nil ? "" : "\r\u{1b}[K"
-    write("\(start)\(title): \(files) \(things) \(deed) in \(Amount.seconds(seconds))\n")
+    write("\(start)\(title): \(Amount.of(files, thing)) \(deed) in \(Amount.seconds(seconds))\n")
   }
 
   /// Draws the bar and the first of `choices` that leaves space for the title. A line wider than the terminal would be
@@ -110,7 +110,7 @@ struct ProgressLine {
   func finish(bytes: Int64, messages: Int) {
     let seconds = (ContinuousClock.now - begun) / .seconds(1)
     let start = shown == nil ? "" : "\r\u{1b}[K"
-    write("\(start)\(title): \(messages) messages, \(Amount.bytes(bytes)) in \(Amount.seconds(seconds))\n")
+    write("\(start)\(title): \(Amount.of(messages, "message")), \(Amount.bytes(bytes)) in \(Amount.seconds(seconds))\n")
   }
 
   private func write(_ text: String) { try? Output.write(Array(text.utf8), to: output) }

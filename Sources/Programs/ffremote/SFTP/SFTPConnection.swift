@@ -131,7 +131,8 @@ import ServerAnswers
     guard isAtEnd else { return nil }
     // The last line of ssh has the reason.
     let lines = said.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
-    throw Lost(reason: lines.last.map { "ssh: " + text(of: $0) } ?? "ssh has ended")
+    guard let line = lines.last.map(text) else { throw Lost(reason: "ssh has ended") }
+    throw Lost(reason: line.hasPrefix("ssh: ") ? line : "ssh: " + line)
   }
 
   private func text(of bytes: ArraySlice<UInt8>) -> String {

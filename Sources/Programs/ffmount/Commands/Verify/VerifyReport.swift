@@ -60,7 +60,7 @@ struct VerifyReport {
 
   /// The summary for users.
   var summary: String {
-    var parts = ["\(files) files read, \(Amount.bytes(bytes))"]
+    var parts = ["\(Amount.of(files, "file")) read, \(Amount.bytes(bytes))"]
     parts.append(badCount == 0 ? "none is damaged" : "\(badCount) damaged or unreadable")
     if unchecked > 0 { parts.append("\(unchecked) have no checksum") }
     if open > 0 { parts.append("\(open) could not be compared with their checksum") }
