@@ -234,13 +234,34 @@ import Testing
       #expect(Set(found.lines).count == 2400)
       // A part that cannot be read is told.
       try scratch.write("odd.zip", ZipFixture(ZipFixtureEntry("a.txt", "needle").with { $0.claimedCRC = 1 }))
-      for says in ["1 file could not be read completely", ""] {
+      for says in ["1 file or folder could not be read completely", ""] {
         let said = try await MountChild(
           [MountProcess.binary, "index", "--search", scratch.source], environment: environment
         ).wait(atMost: 100)
         #expect(said.status == 0 && said.errors.contains("could not be read") == !says.isEmpty, "\(said.errors)")
         #expect(says.isEmpty || said.errors.contains(says), "\(said.errors)")
       }
+    }
+  }
+
+  /// Of what the user may not read, each search says that words in it are not found.
+  @Test(.enabled(if: MountScratch.isRoot && MountScratch.has("setpriv"), "needs root and setpriv"))
+  func unreadableFilesAreTold() async throws {
+    try await withScratch { scratch in
+      for name in ["a.txt", "private.txt", "private/c.txt"] { try scratch.write(name, "zebra") }
+      let lines = """
+        cd "$1"; chmod -R a+rX .; chmod 600 source/private.txt; chmod 700 source/private; cp "$2" .; mkdir -m 777 cache
+        as() { setpriv --reuid=65534 --regid=65534 --clear-groups env XDG_CACHE_HOME="$1/cache" -- "${@:2}" 2>&1; }
+        as "$1" ./ffmount --version > /dev/null || exit 90
+        for _ in 1 2; do as "$1" ./ffmount search -l source zebra; done; as "$1" ./ffmount search -l source/a.txt zebra
+        """
+      let said = try await shell(lines, scratch.path, MountProcess.binary)
+      if said.status == 90 { try Test.cancel("another user may not run this: \(said.text)") }
+      let told = """
+        ffmount: source: 2 files or folders could not be read completely: found by name only (to see why: \
+        ffmount verify source)
+        """
+      #expect(said.lines == ["source/a.txt", told, "source/a.txt", told, "source/a.txt"], "\(said.text)\(said.errors)")
     }
   }
 

@@ -267,16 +267,16 @@ struct RecognitionTests {
       try await withConverter(scratch, "ocr=eng") { mount in
         let said = try await mount.shell(
           """
-          grep -oE 'ocr_page|>(first|third)<' p.pdf.as-hocr; cut -f 1,2,12 p.pdf.as-tsv | grep -E '^1|first|third'
+          grep -oE '<div class="ocr_page|>(first|third)<' p.pdf.as-hocr; cut -f 1,2,12 p.pdf.as-tsv | grep -E '^1|first|third'
           "\(MountProcess.binary)" why p.pdf.as-tsv | grep -o 'is damaged: page 3 cannot be read'
           """, scratch)
         #expect(
           said == """
-            ocr_page
+            <div class="ocr_page
             >first<
-            ocr_page
+            <div class="ocr_page
             >third<
-            ocr_page
+            <div class="ocr_page
             1\t1\t
             5\t1\tfirst
             1\t2\t

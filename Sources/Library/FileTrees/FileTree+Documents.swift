@@ -132,7 +132,7 @@ extension FileTree {
     public let filesDone: Int
     /// The size of the files that have been read, in bytes.
     public let bytesDone: Int64
-    /// The number of files of which a part could not be read.
+    /// The number of files and directories of which a part could not be read.
     public let failures: Int
     /// Whether all files are indexed.
     public let isDone: Bool

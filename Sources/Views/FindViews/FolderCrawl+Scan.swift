@@ -24,6 +24,8 @@ extension FolderCrawl {
     var files = 0
     var bytes: Int64 = 0
     var unchanged = 0
+    /// The number of directories whose names cannot be read.
+    var unreadable = 0
     var hasMore = false
   }
 
@@ -52,8 +54,10 @@ extension FolderCrawl {
     note([], .init(folder: try root.attributes(.blocking)), isFolder: true, &sources, &scan)
     var folders: [(folder: RealFolder, path: [UInt8])] = [(root, [])]
     while let (folder, path) = folders.popLast() {
-      // A directory that cannot be read is skipped.
-      guard let listing = try unlessDelayed({ () throws(Fault) in try folder.listing(.blocking) }) else { continue }
+      guard let listing = try unlessDelayed({ () throws(Fault) in try folder.listing(.blocking) }) else {
+        scan.unreadable += 1
+        continue
+      }
       let isInView = try folder.isView("", folder.inode)
       var place: Int64 = 0
       while let entries = try unlessDelayed({ () throws(Fault) in try listing.entries(after: place, .blocking) }),

@@ -34,7 +34,7 @@ package final class FolderCrawl: Sendable {
     package var bytesDone: Int64 = 0
     /// The number of files that are indexed already.
     package var unchanged = 0
-    /// The number of files of which a part could not be read.
+    /// The number of files and directories of which a part could not be read.
     package var failures = 0
     package var isDone = false
     /// The fault that ended it early.
@@ -138,6 +138,7 @@ package final class FolderCrawl: Sendable {
     progress.update { [scan] progress in
       progress.isScanned = true
       (progress.unchanged, progress.files, progress.bytes) = (scan.unchanged, scan.files, scan.bytes)
+      progress.failures = scan.unreadable
     }
     let forgotten = sources.flatMap { (part, sources) in sources.unseen.map { (part: part, source: $0) } }
     if scan.changed.isEmpty, forgotten.isEmpty { return }

@@ -134,12 +134,7 @@ struct IndexCommand: ParsableCommand {
       throw Refusal(.failure, "cannot index the documents in \(path): \(error.sentence)")
     }
     line.finish(files: reach.filesDone)
-    if reach.failures > 0 {
-      let files = Amount.of(reach.failures, "file")
-      Terminal.logError(
-        "\(path): \(files) could not be read completely: found by name only (to see why: ffmount verify \(ShellWord.quoted(path)))"
-      )
-    }
+    reach.logFailures(in: path)
   }
 
   /// Indexes the mailboxes at a path. Returns the number of failures.

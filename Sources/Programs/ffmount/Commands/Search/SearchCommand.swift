@@ -1,9 +1,20 @@
 import ArgumentParser
 import Assembly
+import Bytes
 import FileTrees
 import Glibc
 import Locks
 import SystemPackage
+
+extension FileTree.IndexingProgress {
+  /// Says on standard error how many files and directories below a path could not be read. Says nothing if all could.
+  func logFailures(in path: String) {
+    if failures == 0 { return }
+    let things = failures == 1 ? "1 file or folder" : "\(failures) files or folders"
+    let remedy = "to see why: ffmount verify \(ShellWord.quoted(path))"
+    Terminal.logError("\(path): \(things) could not be read completely: found by name only (\(remedy))")
+  }
+}
 
 /// `ffmount search FOLDER QUERY`: lists the documents below a folder that match, or the messages of a mailbox.
 struct SearchCommand: ParsableCommand {
@@ -158,6 +169,7 @@ struct SearchCommand: ParsableCommand {
       Terminal.logError("\(archive) \(reason): some results may be missing")
     }
     defer {
+      reach.withLock { $0 }?.logFailures(in: archive)
       let files = locked.withLock { $0 }
       if files > 0 {
         Terminal.logError("\(files == 1 ? "1 file is" : "\(files) files are") locked: found by name only")
