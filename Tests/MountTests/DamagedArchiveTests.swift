@@ -159,7 +159,7 @@ import Testing
         let said = try await MountChild(
           [MountProcess.binary, "verify", path], environment: ["XDG_CACHE_HOME": scratch.path + "/cache"]
         ).wait(atMost: 30)
-        #expect(said.status == 0 && said.errors.contains("1 files read"), "\(said.errors)")
+        #expect(said.status == 0 && said.errors.contains("1 file read"), "\(said.errors)")
       }
     }
   }
@@ -196,6 +196,26 @@ import Testing
         #expect(
           said.lines.last == "2" && said.errors.contains("is damaged: page 3 cannot be read"),
           "\(said.text)\(said.errors)")
+      }
+    }
+  }
+
+  /// The folder of pages says that some may be missing, also in a later mount.
+  @Test func lostListOfPagesIsTold() async throws {
+    try await withScratch { scratch in
+      let page = "3 0 obj\n<< /Type /Page /MediaBox [0 0 90 90] >>\nendobj\n"
+      try scratch.write("cut.pdf", "%PDF-1.4\n\(page)4 0 obj\n<< /Ty")
+      try await script("make_documents.py", scratch.source)
+      for _ in 0..<2 {
+        try await withConverter(scratch) { mount in
+          let look = """
+            for f in cut report; do ls $f.pdf.pages | head -1; getfattr --only-values -n user.ffmount.remark $f.pdf.pages 2>&1; done
+            """
+          let said = try await mount.shell(look, scratch)
+          let remark = "cut.pdf is damaged: its list of pages is lost, and only the pages that were found are shown"
+          #expect(
+            said.hasPrefix("001.pdf\n\(remark)001.pdf\nreport.pdf.pages: user.ffmount.remark: No such"), "\(said)")
+        }
       }
     }
   }

@@ -109,7 +109,7 @@ import Testing
           "sqlite3 \"$1/cache/ffmount/index.sqlite\" \"UPDATE source SET usedAt = $2\"", scratch.path, time)
         try #require(poisoned.status == 0, "\(poisoned.errors)")
         let status = try await ffmount("status")
-        #expect(status.status == 0 && status.text.contains("1 messages"), "\(status.text) \(status.errors)")
+        #expect(status.status == 0 && status.text.contains("1 message"), "\(status.text) \(status.errors)")
         try await withMount(scratch, environment: environment) { mount in
           let listed = try await shell("ls \"$1/m.mbox.messages\" | wc -l", mount.mountpoint)
           #expect(listed.text == "1\n")

@@ -220,7 +220,7 @@ import Testing
         [MountProcess.binary, "index", "--conversions", scratch.source], environment: environment
       ).wait(atMost: 60)
       #expect(
-        converted.status == 1 && converted.text.contains(": 1 files converted in ")
+        converted.status == 1 && converted.text.contains(": 1 file converted in ")
           && converted.errors.contains("bad.tiff.as-jpeg"), "\(converted.text)\(converted.errors)")
       try await withConverter(scratch) { mount in
         let said = try await mount.shell(

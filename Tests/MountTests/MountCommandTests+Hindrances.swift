@@ -43,7 +43,7 @@ extension MountCommandTests {
           #expect(said.errors.contains("ffmount -u") && said.errors.contains(mnt), "\(said.errors)")
         }
         let kept = try await status.wait(atMost: 20)
-        #expect(kept.text.contains("in.mbox: 1 messages (in a mount that does not answer)"), "\(kept)")
+        #expect(kept.text.contains("in.mbox: 1 message (in a mount that does not answer)"), "\(kept)")
         // The mountpoint itself is not asked. What asked the others may take a moment to end.
         var unmounted = try await run(MountProcess.binary, "-u", top + "/link/.")
         for _ in 0..<50 where unmounted.errors.contains("in use by a program") {

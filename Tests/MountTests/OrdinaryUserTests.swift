@@ -73,7 +73,7 @@ struct OrdinaryUserTests {
       let said = try await lived(
         """
         cd home; chmod 0 files/nope files/sub/y.mbox; as "$1" "$program" search --mail files pier | cut -f 4
-        as "$1" "$program" status | grep -c ' /.*/home/files/[zM].*: 1 messages'; as "$1" "$program" files mnt || exit 92
+        as "$1" "$program" status | grep -c ' /.*/home/files/[zM].*: 1 message'; as "$1" "$program" files mnt || exit 92
         as "$1" "$program" why mnt/sub/y.mbox | grep -e '^state' -e '^error'
         chmod 700 files/nope; as "$1" "$program" search --mail files pier | wc -l; as "$1" "$program" -u mnt
         """, scratch)

@@ -20,11 +20,11 @@ extension ConversionService {
       switch answer {
       case .underWay: throw Failed(WorkerFailure.malformedReply)
       case .failed(let failure, let reason): throw Failed(failure, reason)
-      case .done(let count, _):
+      case .done(let count, let remark):
         guard count <= Self.pageLimit else {
           throw Failed(Fault(.limit, "it claims to have \(count) pages, more than \(Self.pageLimit)"))
         }
-        return .made(count, nil, remark: "", isKept: false)
+        return .made(count, nil, remark: Self.line(remark), isKept: false)
       }
     }
   }

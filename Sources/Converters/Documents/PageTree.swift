@@ -25,6 +25,8 @@ struct PageTree {
   private var claimed: (top: PDFObject.ID, count: Int)?
   /// All pages, if libqpdf cannot read the tree. Nil for a page that cannot be read.
   private var walked: [Page?]?
+  /// Whether no tree leads to these pages.
+  private var areFound = false
   /// The index of the first page that libqpdf can read. Nil until determined.
   private var readable: Int?
   /// The recently visited inner nodes. The next page is mostly below the same ones.
@@ -66,7 +68,7 @@ struct PageTree {
       guard error.failure == .damaged else { throw error }
     }
     var pages = walk()
-    if !pages.contains(where: { $0 != nil }) { pages = found() }
+    if !pages.contains(where: { $0 != nil }) { (pages, areFound) = (found(), true) }
     guard !pages.isEmpty else { throw JobFailure(.damaged, "has no pages") }
     walked = pages
     return pages.count
@@ -81,6 +83,22 @@ struct PageTree {
     }
     return readable != nil
   }
+
+  /// Returns a remark on pages that are missing or cannot be read, as the end of a sentence. Empty if there are none.
+  /// Looks at every page of a damaged document, up to a limit.
+  mutating func remark() throws(JobFailure) -> String {
+    let count = try count()
+    if areFound { return "is damaged: its list of pages is lost, and only the pages that were found are shown" }
+    guard file.isDamaged || walked != nil else { return "" }
+    var pages = UnreadablePages()
+    for index in 0..<min(count, Self.mostExamined) {
+      _ = try pages.read(index) { () throws(JobFailure) in try page(at: index) }
+      file.forgetErrors()
+    }
+    return try pages.remark()
+  }
+
+  private static let mostExamined = 10_000
 
   /// Returns the page at an index from 0. Returns `nil` if there is none.
   mutating func page(at index: Int) throws(JobFailure) -> Page? {

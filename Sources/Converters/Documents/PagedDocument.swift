@@ -40,6 +40,12 @@ final class PagedDocument {
     return try tree.count()
   }
 
+  /// Returns a remark on pages that are missing or cannot be read, as the end of a sentence. Empty if there are none.
+  func remark() throws(JobFailure) -> String {
+    defer { file.releaseObjects() }
+    return try tree.remark()
+  }
+
   /// Writes a document of these pages. The same input gives the same bytes.
   func write(_ selection: PageSelection, to output: any DocumentSink) throws(JobFailure) {
     defer { file.releaseObjects() }

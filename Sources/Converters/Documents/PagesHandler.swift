@@ -22,7 +22,8 @@ public struct PagesHandler: JobHandler {
 
   public mutating func answer(_ order: JobOrder) throws(JobFailure) -> JobAnswer.Outcome {
     guard case .findPasswords(let isBundle, _) = order.job.work else {
-      return try .done(Int64(document(of: order).countPages()), remark: "")
+      let document = try document(of: order)
+      return try .done(Int64(document.countPages()), remark: document.remark())
     }
     var search = PasswordSearch(order.job.passwords)
     // A file that cannot be opened needs no password.

@@ -165,6 +165,9 @@ final class DerivedDirectory: DerivedItem {
   private func provenance(_ failure: Fault?, _ blocking: BlockingMode) throws(Fault) -> Provenance {
     var provenance = file.provenance(view: contents.view, failure)
     try provenance.adopt(file.source.item.knownProvenance(blocking))
+    if let job = contents.job {
+      provenance.adopt(conversions.known.remark(of: job, inState: file.revision), on: file.path)
+    }
     return provenance
   }
 }

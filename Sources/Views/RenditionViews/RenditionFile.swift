@@ -107,11 +107,17 @@ final class RenditionFile: DerivedItem {
     if provenance.state == .exact, try knownSize(blocking) == nil {
       provenance.state = .estimate
     }
-    if provenance.error == nil, let remark = conversions.known.remark(of: work, inState: file.revision) {
-      let (text, isLoss) = JobAnswer.shown(remark)
-      provenance.remark = "\(file.path) \(text)"
-      if isLoss { provenance.state = .failed }
-    }
+    provenance.adopt(conversions.known.remark(of: work, inState: file.revision), on: file.path)
     return provenance
+  }
+}
+
+extension Provenance {
+  /// Adopts a converter's remark on a file, unless there is an error.
+  mutating func adopt(_ remark: String?, on path: String) {
+    guard error == nil, let remark else { return }
+    let (text, isLoss) = JobAnswer.shown(remark)
+    self.remark = "\(path) \(text)"
+    if isLoss { state = .failed }
   }
 }

@@ -1,5 +1,4 @@
 internal import Catalogue
-public import WorkerKit
 
 /// The pages of a damaged document that cannot be read, while others can.
 public struct UnreadablePages {
