@@ -93,6 +93,10 @@ import Testing
   ])
   func otherTypesAreNotActive(_ type: String) { #expect(!MediaType.isActive(type)) }
 
+  /// Players recognize a playlist and its segments by their types.
+  @Test(arguments: [("index.m3u8", "application/vnd.apple.mpegurl"), ("00001.ts", "video/mp2t")])
+  func segmentsHaveTheirTypes(_ name: String, _ type: String) { #expect(MediaType.header(FileName(name)) == type) }
+
   @Test(arguments: ["a.js", "a.mjs", "a.JS"]) func scriptsAreText(_ name: String) {
     #expect(MediaType.header(FileName(name)) == "text/plain; charset=utf-8")
   }

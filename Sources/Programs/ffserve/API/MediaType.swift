@@ -77,6 +77,6 @@ enum MediaType {
     "opus": "audio/ogg", "flac": "audio/flac", "wav": "audio/wav", "mp4": "video/mp4", "m4v": "video/mp4",
     "webm": "video/webm", "ogv": "video/ogg", "mov": "video/quicktime", "mkv": "video/x-matroska",
     "woff": "font/woff", "woff2": "font/woff2", "ttf": "font/ttf", "otf": "font/otf", "wasm": "application/wasm",
-    "epub": "application/epub+zip",
+    "epub": "application/epub+zip", "m3u8": "application/vnd.apple.mpegurl",
   ]
 }

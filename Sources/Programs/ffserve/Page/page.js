@@ -94,6 +94,8 @@ const parentOf = (path) => path.slice(0, path.lastIndexOf("/")) || "/";
 const lastOf = (path) => decode(path.slice(path.lastIndexOf("/") + 1));
 const call = (what, path, more = "") => `api/${what}?path=${path.replaceAll("+", "%2B")}${more}`;
 const fileURL = (path) => call("file", path);
+/** The address of a file that names other files next to it. */
+const davURL = (path) => "dav" + path;
 const saveURL = (path, isFolder) => isFolder ? call("zip", path) : call("file", path, "&download=1");
 const folderHash = (path) => "#" + (path === "/" ? "/" : path + "/");
 const fileHash = (path) => "#" + path;
@@ -1649,7 +1651,7 @@ async function breathe(signal) {
 
 /** Frames a page of the tree, without scripts, that can open and send nothing. Its own origin lets it show adjacent files. */
 function frame(path, title) {
-  const page = make("iframe.page", { sandbox: "allow-same-origin", src: "dav" + path, title, referrerpolicy: "no-referrer" });
+  const page = make("iframe.page", { sandbox: "allow-same-origin", src: davURL(path), title, referrerpolicy: "no-referrer" });
   // Starts when the document exists, which may be long before it has loaded.
   const watch = () => {
     const inner = page.contentDocument;
@@ -1750,23 +1752,25 @@ async function showMedia(item, stage, signal, tag) {
   }
   card.append(media, note);
   stage.append(card);
-  const play = (url, isConverted) => {
-    note.textContent = isConverted ? `Converted to ${conversion.toUpperCase()}, as the browser does not play ${ending.toUpperCase()}.` : "";
+  // What is tried, one after the other: the file, the segments of a film, and the conversion of the whole.
+  const asked = [[fileURL(`${item.path}.as-${conversion}`), `Converted to ${conversion.toUpperCase()}`]];
+  if (isFilm && media.canPlayType("application/vnd.apple.mpegurl")) {
+    asked.unshift([davURL(`${item.path}.hls/index.m3u8`), "Converted while it plays"]);
+  }
+  if (types[ending] && media.canPlayType(types[ending])) asked.unshift([fileURL(item.path)]);
+  const play = () => {
+    const [url, how] = asked.shift();
+    note.textContent = how ? `${how}, as the browser does not play ${ending.toUpperCase()}.` : "";
     media.src = url;
   };
-  const known = types[ending] && media.canPlayType(types[ending]);
-  let isConverted = !known;
   media.addEventListener("error", async () => {
     if (signal.aborted || !media.hasAttribute("src")) return;
-    if (!isConverted) {
-      isConverted = true;
-      return play(fileURL(`${item.path}.as-${conversion}`), true);
-    }
+    if (asked.length) return play();
     let error = new Failure("This cannot be played", "The browser plays neither it nor its conversion.", 422);
     try { await answerOf(media.currentSrc || media.src, signal); } catch (problem) { error = problem; }
     if (!signal.aborted && error.name !== "AbortError") viewer.explain(item, error, () => viewer.show(item));
   });
-  play(fileURL(isConverted ? `${item.path}.as-${conversion}` : item.path), isConverted);
+  play();
   if (isFilm) offerSubtitles(item, media, signal);
   viewer.handlers[" "] = () => { if (media.paused) media.play(); else media.pause(); };
 }

@@ -29,8 +29,6 @@ async function change(method, url, headers = {}) {
   return answerOf(url, undefined, { method, headers });
 }
 
-const davURL = (path) => "dav" + (path === "/" ? "/" : path);
-
 /** Shows the folder as it is now, without moving the list. */
 async function refresh() {
   if (listing.isSearch || listing.path === null || isSearching()) return;
