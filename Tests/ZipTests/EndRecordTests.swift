@@ -123,6 +123,16 @@ import Zip
     #expect((layout.centralHeaders[2]...layout.end).contains(Int(offset)))
   }
 
+  /// The comment of one header includes the next one, and the directory ends where it should.
+  @Test func swallowedEntryIsAFault() throws {
+    var layout = ZipFixture((0..<3).map { ZipFixtureEntry("f\($0)", "x") }).layout()
+    layout.bytes[layout.centralHeaders[1] + 32] = UInt8(layout.end - layout.centralHeaders[2])
+    let archive = try ZipArchive(bytes: layout.bytes)
+    #expect(archive.lines() == ["f0 = x", "f1 = x"])
+    #expect(archive.fault?.reason == "expected 3 entries in the central directory, found 2")
+    #expect(archive.fault?.offset == Int64(layout.end))
+  }
+
   @Test func directoryAcrossBlocksIsReadCompletely() throws {
     // Headers of up to 64 KiB, so that they cross block boundaries.
     let entries = (0..<40).map { index in

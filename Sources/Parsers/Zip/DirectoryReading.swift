@@ -48,9 +48,16 @@ struct DirectoryReading {
       volumes = end.volumes
       tree.expect(end.likelyCount, nameBytes: end.nameBytes)
       var directory = CentralDirectory(source, end, names)
+      var count: UInt64 = 0
       while let entry = try directory.next() {
         separators.note(entry)
         try tree.add(entry, prefix: end.prefix)
+        count += 1
+      }
+      // A damaged header can swallow those after it.
+      guard count >= end.entryCount else {
+        let expected = "expected \(end.entryCount) entries in the central directory, found \(count)"
+        throw Fault(.damaged, expected, atByte: end.recordsOffset)
       }
     } catch {
       guard error.kind == .damaged else { throw error }
