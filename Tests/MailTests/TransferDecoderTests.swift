@@ -48,6 +48,9 @@ struct EncodedFixture: CustomTestStringConvertible, Sendable {
       "From x\n>From y\n>Fromage\nabc From z"),
     EncodedFixture(
       .unquoting, "quoted lines", ">From x\n >From\n>>>From y\n>From\n>From", "From x\n >From\n>>From y\n>From\n>From"),
+    EncodedFixture(
+      .unquoting, "lines that end in CR", "a\r>From x\r>>From y\rb\n>From", "a\rFrom x\r>From y\rb\n>From"),
+    EncodedFixture(.unquoting, "lines that end in CRLF", "a\r\n>From x\r>From y", "a\r\nFrom x\r>From y"),
     EncodedFixture(.unquoting, "nothing to do", "From x\n> From", "From x\n> From"),
     EncodedFixture(.uu, "plain", "#0V%T\n`\nend\n", "Cat"),
     EncodedFixture(.uu, "a checksum behind", "#0V%TZ\r\n`\r\n", "Cat"),

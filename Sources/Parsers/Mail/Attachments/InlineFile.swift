@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Codecs
 
 /// A file encoded in the text of a mail, by uuencode or yEnc.
 struct InlineFile: Sendable, Equatable {
@@ -12,7 +13,7 @@ struct InlineFile: Sendable, Equatable {
   let range: Range<Int64>
   /// The range of the encoded data.
   let data: Range<Int64>
-  /// Damage of the encoding: an invalid line, or a missing end.
+  /// Damage of the file: an invalid line, a missing end, or a size or checksum that does not match.
   var damage: Fault?
 
   /// Finds the files in a text in any encoding, in one pass in bounded memory. Blocks.
@@ -50,6 +51,8 @@ private struct InlineFileFinder {
   private var state = State.text
   /// The damage of the current file.
   private var damage: Fault?
+  /// The check of the current file in yEnc.
+  private var check = YEncCheck()
 
   /// The maximum number of consecutive damaged lines.
   private static let doubtfulLines = 4
@@ -70,6 +73,7 @@ private struct InlineFileFinder {
   mutating func take(_ line: Slice<UnsafeRawBufferPointer>, at offset: Int64) {
     let end = unsafe offset + Int64(line.count)
     unsafe take(Self.text(of: line), at: offset, end)
+    if case .inYEnc = state { unsafe check.take(line) }
   }
 
   /// Takes a line without its line end. `end` is the offset after the line end.
@@ -101,6 +105,7 @@ private struct InlineFileFinder {
       add(.uuencode, name, start..<(isEnd ? end : data.upperBound), data)
       if !isEnd { unsafe begin(text, offset, end) }
     case .begun(.yEnc, let name, let start, let data):
+      check = YEncCheck()
       state = .inYEnc(name: name, start: start, data: data)
       if unsafe text.starts(with: Self.yPart) {
         state = .inYEnc(name: name, start: start, data: end)
@@ -121,12 +126,14 @@ private struct InlineFileFinder {
       noteMissingEnd(at: last)
       add(.uuencode, name, start..<last, data..<last)
     case .afterUU(let name, let start, let data): add(.uuencode, name, start..<data.upperBound, data)
-    case .inYEnc(let name, let start, let data): add(.yEnc, name, start..<end, data..<end)
+    case .inYEnc(let name, let start, let data):
+      noteMissingEnd(of: "yEnc-encoded", at: end)
+      add(.yEnc, name, start..<end, data..<end)
     }
   }
 
-  private mutating func noteMissingEnd(at offset: Int64) {
-    damage = damage ?? Fault(.damaged, "expected the end of a uuencoded file, found none", atByte: offset)
+  private mutating func noteMissingEnd(of kind: String = "uuencoded", at offset: Int64) {
+    damage = damage ?? Fault(.damaged, "expected the end of a \(kind) file, found none", atByte: offset)
   }
 
   /// Decides whether a file continues after invalid lines: at the next line with the length required of a first line.
@@ -152,6 +159,8 @@ private struct InlineFileFinder {
 
   private mutating func takeYEnc(_ text: Slice<UnsafeRawBufferPointer>, _ offset: Int64, _ end: Int64) {
     guard case .inYEnc(let name, let start, let data) = state, unsafe text.starts(with: Self.yEnd) else { return }
+    damage = unsafe check.damage(by: String(decoding: text, as: UTF8.self))
+    damage?.offset = offset
     add(.yEnc, name, start..<end, data..<offset)
   }
 
@@ -207,5 +216,38 @@ private struct InlineFileFinder {
     var text = text.drop { $0 == 0x20 || $0 == 0x09 }
     while let last = text.last, last == 0x20 || last == 0x09 { text.removeLast() }
     return Array(text)
+  }
+}
+
+/// The comparison of a file in yEnc with the size and the checksum in its last line (yEnc 1.3).
+private struct YEncCheck {
+  private var decoder = YEncDecoder()
+  private var crc = CRC32()
+  private var size: Int64 = 0
+  private var buffer: [UInt8] = []
+
+  /// Takes a line of data, with its line end. Lines of yEnc's own are ignored.
+  mutating func take(_ line: Slice<UnsafeRawBufferPointer>) {
+    if unsafe line.starts(with: [0x3d, 0x79]) { return }
+    let room = unsafe line.count + 16
+    if buffer.count < room { buffer = [UInt8](repeating: 0, count: room) }
+    unsafe buffer.withUnsafeMutableBytes { output in
+      let made = unsafe decoder.decode(UnsafeRawBufferPointer(rebasing: line), into: output, isLast: false).made
+      unsafe crc.update(UnsafeRawBufferPointer(rebasing: output[..<made]))
+      size += Int64(made)
+    }
+  }
+
+  /// Returns the damage that a line `=yend size=… crc32=…` shows. Of a part, `pcrc32` is the checksum.
+  func damage(by line: String) -> Fault? {
+    let fields = line.split(separator: " ").reduce(into: [Substring: Substring]()) { fields, word in
+      if let equals = word.firstIndex(of: "=") { fields[word[..<equals]] = word[word.index(after: equals)...] }
+    }
+    if let told = fields["size"].flatMap({ Int64($0) }), told != size {
+      return Fault(.damaged, "expected \(told) bytes of yEnc, found \(size)")
+    }
+    let sum = fields["pcrc32"] ?? (fields["part"] == nil ? fields["crc32"] : nil)
+    guard let expected = sum.flatMap({ UInt32($0, radix: 16) }), expected != crc.value else { return nil }
+    return Fault(crc: expected, found: crc.value)
   }
 }

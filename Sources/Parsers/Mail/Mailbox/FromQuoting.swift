@@ -22,11 +22,14 @@ enum FromQuoting {
   }
 }
 
-/// Removes the quoting of mailboxes: one `>` from each line `>From `, `>>From ` …
+/// Removes the quoting of mailboxes: one `>` from each line `>From `, `>>From ` … The first line end tells whether lines
+/// end in CR alone.
 public struct UnquotingDecoder: TransferDecoder {
   public static var number: UInt64 { 2 }
 
   private var isAtLineStart = true
+  /// The last byte of each line. `nil` before the first line end.
+  private var lineEnd: UInt8?
 
   public init() {}
 
@@ -55,7 +58,13 @@ public struct UnquotingDecoder: TransferDecoder {
           copied = from + 1
         }
       }
-      guard let newline = unsafe input.firstIndex(of: 0x0a, from: from) else {
+      if lineEnd == nil {
+        guard unsafe findLineEnd(in: input, from: from, isLast: isLast) else {
+          copy(upTo: input.count - 1)
+          return (input.count - 1, to)
+        }
+      }
+      guard let newline = unsafe input.firstIndex(of: lineEnd ?? 0x0a, from: from) else {
         isAtLineStart = false
         break
       }
@@ -64,6 +73,17 @@ public struct UnquotingDecoder: TransferDecoder {
     }
     copy(upTo: input.count)
     return (input.count, to)
+  }
+
+  /// Determines `lineEnd` if there is a line end. Returns `false` if more input is needed to tell CR from CRLF.
+  private mutating func findLineEnd(in input: UnsafeRawBufferPointer, from start: Int, isLast: Bool) -> Bool {
+    guard let end = unsafe input[start...].firstIndex(where: { $0 == 0x0a || $0 == 0x0d }) else { return true }
+    if unsafe input[end] == 0x0d, end + 1 == input.count, !isLast {
+      isAtLineStart = isAtLineStart && end == start
+      return false
+    }
+    lineEnd = unsafe input[end] == 0x0d && (end + 1 == input.count || input[end + 1] != 0x0a) ? 0x0d : 0x0a
+    return true
   }
 }
 
