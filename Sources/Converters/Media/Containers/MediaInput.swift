@@ -86,7 +86,7 @@ internal import WorkerKit
     if Self.restarting.contains(formatName) { continued = ContinuedTimes() }
     let isVorbis = formatName == "ogg" && streams.contains { $0.codec == AV_CODEC_ID_VORBIS }
     oggPackets = isVorbis ? try OggPackets() : nil
-    cut = formatName == "wav" ? links[0].cutOfSamples : 1
+    cut = ["wav", "w64", "caf"].contains(formatName) ? links[0].cutOfSamples : 1
     linked = links.count > 1 ? unsafe Self.compare(links, to: context) : (nil, true)
   }
 
@@ -127,7 +127,7 @@ internal import WorkerKit
     }
   }
 
-  /// The share of a WAV file that is there, if its header records more samples. 1 for other files.
+  /// The share of a WAV, Wave64 or CAF file that is there, if its header records more samples. 1 for other files.
   let cut: Double
 
   /// The containers that record the length of their audio.
@@ -150,7 +150,14 @@ internal import WorkerKit
       stream.duration.map { Double($0) * Double(stream.timeBase.num) / Double(max(1, stream.timeBase.den)) }
     }
     let own = lengths.contains { $0 == nil } ? nil : lengths.compactMap { $0 }.max()
-    return (own ?? duration ?? 0) / cut
+    let lead = countsFromZero ? Double(max(0, origin)) / Double(AV_TIME_BASE) : 0
+    return max(0, (own ?? duration ?? 0) / cut - lead)
+  }
+
+  /// Whether the recorded duration includes the time before the first packet.
+  private var countsFromZero: Bool {
+    formatName == "matroska,webm"
+      || formatName == "ogg" && streams.contains { used.contains($0.index) && $0.codecName == "opus" }
   }
 
   /// A remark on missing parts of a file. The end of a sentence. Empty if nothing is missing.

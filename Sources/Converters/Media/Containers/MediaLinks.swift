@@ -116,9 +116,10 @@ struct MediaLinks {
     var (place, damaged) = (0, 0)
     while let page = links.nextPage(from: place) {
       var bytes = links.bytes(at: page.place, count: page.size)
-      // A page that is longer than the file has a wrong head. Another can follow it.
+      // A page that is longer than the file has a wrong head, and another can follow it, or the file is cut off.
       guard bytes.count == page.size else {
         place = page.place + 1
+        if links.nextPage(from: place) == nil { damaged += 1 }
         continue
       }
       let told = UInt32(bigEndianBytes: bytes[22..<26])
