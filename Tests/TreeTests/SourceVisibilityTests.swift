@@ -2,6 +2,7 @@ import AllViews
 import Bytes
 import Files
 import Glibc
+import Index
 import TestSupport
 import Testing
 import Threads
@@ -13,8 +14,11 @@ import Tree
 @Suite(.timeLimit(.minutes(5))) struct SourceVisibilityTests {
   private static let stranger = Credentials(user: 4001, group: 4001, thread: 0)
 
-  /// Returns whether the stranger may read `path`, with these modes of the folders and files on the way.
-  private func isVisible(_ path: String, _ modes: [FileName: mode_t]) throws -> Bool {
+  /// Returns whether the stranger may read `path`, with these modes of the folders and files on the way. `change` is
+  /// called with the path of the source after it has been indexed.
+  private func isVisible(
+    _ path: String, _ modes: [FileName: mode_t], after change: (String) -> Void = { _ in }
+  ) throws -> Bool {
     let source = try SourceFolder()
     for name in ["a", "a/b"] as [FileName] { try source.makeFolder(name) }
     for name in ["file", "a/file", "a/b/file"] as [FileName] { try source.write(name, "text") }
@@ -27,7 +31,28 @@ import Tree
     let tree = try Tree(mirroring: root, views: views, isShared: true)
     defer { tree.stop() }
     let visibility = try #require(SourceVisibility(.user(Self.stranger, tree), RealFolder(root: root)))
-    return try visibility.isReadable(Array(path.utf8))
+    let name = source.path + "/" + path
+    var status = stat()
+    _ = unsafe lstat(name, &status)
+    func nanoseconds(_ time: timespec) -> Int64 { Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec) }
+    let state = DocumentSource.State(
+      size: Int64(status.st_size), modified: nanoseconds(status.st_mtim), changed: nanoseconds(status.st_ctim),
+      inode: Int64(bitPattern: UInt64(status.st_ino)))
+    change(name)
+    return try visibility.isReadable(Array(path.utf8), state)
+  }
+
+  /// The words in the index are those of an earlier file, which was perhaps private.
+  @Test func filesThatWereReplacedSinceAreHidden() throws {
+    for path in ["file", "a/b/file"] {
+      #expect(try isVisible(path, [:]) { _ in })
+      let isReplaced = try isVisible(path, [:]) { name in
+        _ = unsafe open(name + ".new", O_CREAT | O_WRONLY | O_CLOEXEC, 0o644)
+        _ = unsafe rename(name + ".new", name)
+      }
+      let isMadePublic = try isVisible(path, [FileName(path): 0o600]) { name in _ = unsafe chmod(name, 0o644) }
+      #expect(!isReplaced && !isMadePublic, "\(path)")
+    }
   }
 
   @Test func readableSourcesAreVisible() throws {

@@ -136,12 +136,13 @@ extension DocumentFile {
     try reader.inDatabase { database in
       let rows = try database.rows(
         """
-        SELECT source.path, document.path, document.kind, date, day, document.size, title, people, parts, length
+        SELECT source.path, document.path, document.kind, date, day, document.size, title, people, parts, length,
+          source.size, source.modified, source.changed, source.inode
         FROM document JOIN source ON source.id = document.source WHERE document.id = ?
         """, [.integer(Int64(id))])
       guard try rows.next() else { return nil }
       return FoundDocument(
-        id: UInt64(id), source: try rows.bytes(0), path: try rows.bytes(1),
+        id: UInt64(id), source: try rows.bytes(0), state: try Self.state(rows, from: 10), path: try rows.bytes(1),
         kind: UInt8(clamping: try rows.integer(2)), date: try? rows.integer(3),
         day: (try? rows.integer(4)).map { Int32(clamping: $0) }, size: try? rows.integer(5),
         title: try rows.bytes(6), people: try rows.bytes(7), parts: Int(clamping: try rows.integer(8)),
@@ -149,16 +150,21 @@ extension DocumentFile {
     }
   }
 
-  /// Returns the sources of documents, with their paths.
-  func sources(of numbers: [UInt32]) throws -> [(number: UInt32, source: Int64, path: [UInt8])] {
+  /// Returns the sources of documents.
+  func sources(of numbers: [UInt32]) throws -> [SourceOfDocument] {
     try reader.inDatabase { database in
-      var sources: [(number: UInt32, source: Int64, path: [UInt8])] = []
+      var sources: [SourceOfDocument] = []
       for number in numbers {
         reader.renewLimit()
         let rows = try database.rows(
-          "SELECT source.id, source.path FROM document JOIN source ON source.id = document.source WHERE document.id = ?",
-          [.integer(Int64(number))])
-        if try rows.next() { sources.append((number, try rows.integer(0), try rows.bytes(1))) }
+          """
+          SELECT source.id, source.path, source.size, source.modified, source.changed, source.inode
+          FROM document JOIN source ON source.id = document.source WHERE document.id = ?
+          """, [.integer(Int64(number))])
+        guard try rows.next() else { continue }
+        sources.append(
+          SourceOfDocument(
+            number: number, source: try rows.integer(0), path: try rows.bytes(1), state: try Self.state(rows, from: 2)))
       }
       return sources
     }

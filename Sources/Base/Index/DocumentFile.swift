@@ -171,12 +171,17 @@ final class DocumentFile: ReplaceableFile {
   }
 
   private static func read(_ rows: borrowing Rows) throws -> DocumentSource {
-    let state = DocumentSource.State(
-      size: try rows.integer(2), modified: try rows.integer(3), changed: try rows.integer(4), inode: try rows.integer(5)
-    )
-    return DocumentSource(
-      id: try rows.integer(0), path: try rows.bytes(1), state: state, isDone: try rows.integer(6) == 1,
+    DocumentSource(
+      id: try rows.integer(0), path: try rows.bytes(1), state: try state(rows, from: 2),
+      isDone: try rows.integer(6) == 1,
       kind: DocumentSource.Kind(rawValue: UInt8(clamping: try rows.integer(7))) ?? .file)
+  }
+
+  /// Reads the state of a source, from four columns.
+  static func state(_ rows: borrowing Rows, from column: Int32) throws -> DocumentSource.State {
+    DocumentSource.State(
+      size: try rows.integer(column), modified: try rows.integer(column + 1), changed: try rows.integer(column + 2),
+      inode: try rows.integer(column + 3))
   }
 
   func source(at path: [UInt8]) throws -> DocumentSource? {

@@ -290,9 +290,9 @@ public final class DocumentIndex: Sendable {
   /// Returns a document. Returns `nil` if it has been removed.
   public func document(_ number: UInt32) -> FoundDocument? { file.attempt { file in try file.document(number) } ?? nil }
 
-  /// Returns the sources of documents, with their paths. Omits documents that have been removed. Returns `nil` if the file
+  /// Returns the sources of documents. Omits documents that have been removed. Returns `nil` if the file
   /// cannot be read.
-  public func sources(of numbers: [UInt32]) -> [(number: UInt32, source: Int64, path: [UInt8])]? {
+  public func sources(of numbers: [UInt32]) -> [SourceOfDocument]? {
     file.attempt { file in try file.sources(of: numbers) }
   }
 

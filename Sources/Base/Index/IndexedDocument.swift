@@ -92,6 +92,17 @@ public struct DocumentSource: Sendable {
   public let kind: Kind
 }
 
+/// The source of a document.
+public struct SourceOfDocument: Sendable {
+  /// The number of the document in its index.
+  public let number: UInt32
+  /// The ID of the source.
+  public let source: Int64
+  /// The path of the source below the indexed folder.
+  public let path: [UInt8]
+  public let state: DocumentSource.State
+}
+
 /// A document of a source that is indexed already.
 public struct KnownDocument: Sendable {
   public let id: Int64
@@ -108,6 +119,8 @@ public struct FoundDocument: Sendable {
   public internal(set) var id: UInt64
   /// The path of its source below the indexed folder, and its own below that of the source.
   public let source: [UInt8]
+  /// The state of the source in which it was indexed.
+  public let state: DocumentSource.State
   public let path: [UInt8]
   public let kind: UInt8
   public let date: Int64?

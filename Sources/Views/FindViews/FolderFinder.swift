@@ -16,8 +16,9 @@ package final class FolderFinder: Sendable {
     package let number: UInt64
     /// The path below the folder. That of a folder ends with a slash.
     package let path: [UInt8]
-    /// The path of its source below the folder.
+    /// The path of its source below the folder, and its state when it was indexed.
     let source: [UInt8]
+    let state: DocumentSource.State
     package let kind: DocumentKind
     /// The date, in seconds since 1970. `nil` if it has none.
     package let date: Int64?
@@ -182,7 +183,7 @@ package final class FolderFinder: Sendable {
   /// Returns whether a process may read the sources of all of these documents now. Blocks.
   func mayRead(_ hits: [Hit], _ reader: FindReader) throws(Fault) -> Bool {
     guard let visibility = SourceVisibility(reader, real) else { return true }
-    for hit in hits where try !visibility.isReadable(hit.source) { return false }
+    for hit in hits where try !visibility.isReadable(hit.source, hit.state) { return false }
     return true
   }
 
@@ -224,7 +225,8 @@ package final class FolderFinder: Sendable {
     }
     let name = path.split(separator: UInt8(ascii: "/")).last.map { String(decoding: $0, as: UTF8.self) } ?? ""
     return Hit(
-      number: number, path: path, source: document.source, kind: kind, date: document.date, day: document.day,
+      number: number, path: path, source: document.source, state: document.state, kind: kind, date: document.date,
+      day: document.day,
       size: document.size,
       title: document.title.isEmpty ? Self.title(path, name) : String(decoding: document.title, as: UTF8.self),
       sender: String(decoding: document.people, as: UTF8.self), snippet: snippet ?? .empty)

@@ -16,7 +16,8 @@ package enum FindReader: Sendable {
 }
 
 /// The sources of an index that a process may read now: those whose folders it may list and search up to the searched
-/// one.
+/// one. For another user, the file at a source's path must be the one that was indexed: its words are not those of a file
+/// that has replaced it.
 ///
 /// Rights are examined once for each source and folder, so an instance is for one search.
 final class SourceVisibility: Sendable {
@@ -48,15 +49,15 @@ final class SourceVisibility: Sendable {
       try CancellationToken.check()
       let next = min(place + Self.atATime, numbers.count)
       guard let sources = part.index.sources(of: Array(numbers[place..<next])) else { throw .noDocumentIndex }
-      for (number, source, path) in sources {
+      for found in sources {
         let isVisible: Bool
-        if let found = known.withLock({ $0.sources[part.number]?[source] }) {
-          isVisible = found
+        if let known = known.withLock({ $0.sources[part.number]?[found.source] }) {
+          isVisible = known
         } else {
-          isVisible = try isReadable(path)
-          known.withLock { $0.sources[part.number, default: [:]][source] = isVisible }
+          isVisible = try isReadable(found.path, found.state)
+          known.withLock { $0.sources[part.number, default: [:]][found.source] = isVisible }
         }
-        if isVisible { visible.append(number) }
+        if isVisible { visible.append(found.number) }
       }
       place = next
     }
@@ -65,12 +66,14 @@ final class SourceVisibility: Sendable {
 
   /// Returns whether the process may read the source at a path below the searched folder. That of a folder ends with a
   /// slash.
-  func isReadable(_ path: [UInt8]) throws(Fault) -> Bool {
+  ///
+  /// - Parameter state: the state in which the source was indexed.
+  func isReadable(_ path: [UInt8], _ state: DocumentSource.State) throws(Fault) -> Bool {
     let isFolder = path.last == Self.slash
     let whole = isFolder ? Array(path.dropLast()) : path
     guard let (folder, name) = try parent(of: whole) else { return false }
     guard let name else { return true }
-    return try isReadable(name, in: folder, isFolder: isFolder)
+    return try isReadable(name, in: folder, isFolder: isFolder, state)
   }
 
   private static let slash = UInt8(ascii: "/")
@@ -126,12 +129,15 @@ final class SourceVisibility: Sendable {
     }
   }
 
-  private func isReadable(_ name: FileName, in folder: RealFolder, isFolder: Bool) throws(Fault) -> Bool {
+  private func isReadable(
+    _ name: FileName, in folder: RealFolder, isFolder: Bool, _ state: DocumentSource.State? = nil
+  ) throws(Fault) -> Bool {
     switch reader {
     case .process: return folder.isReadable(name, isFolder: isFolder)
     case .user(let caller, let tree):
       let found = try unlessDelayed { () throws(Fault) in try folder.child(named: name, .blocking) } ?? nil
       guard let found else { return false }
+      if let state, !isFolder, DocumentSource.State(found.attributes) != state { return false }
       return try tree.allows(isFolder ? 5 : 4, on: found, to: caller)
     }
   }
