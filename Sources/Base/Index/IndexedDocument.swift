@@ -117,10 +117,11 @@ public struct KnownDocument: Sendable {
 public struct FoundDocument: Sendable {
   /// The number in its index.
   public internal(set) var id: UInt64
-  /// The path of its source below the indexed folder, and its own below that of the source.
+  /// The path of its source below the indexed folder.
   public let source: [UInt8]
   /// The state of the source in which it was indexed.
   public let state: DocumentSource.State
+  /// Its own path below that of the source.
   public let path: [UInt8]
   public let kind: UInt8
   public let date: Int64?

@@ -25,7 +25,10 @@ struct PageTree {
   private var claimed: (top: PDFObject.ID, count: Int)?
   /// All pages, if libqpdf cannot read the tree. Nil for a page that cannot be read.
   private var walked: [Page?]?
-  /// Whether no tree leads to these pages.
+  /// Whether the pages that libqpdf counts have been compared with those of a damaged tree. Each page asks for their
+  /// number.
+  private var isCompared = false
+  /// Whether no tree leads to the walked pages.
   private var areFound = false
   /// The index of the first page that libqpdf can read. Nil until determined.
   private var readable: Int?
@@ -59,7 +62,9 @@ struct PageTree {
     let count = file.isRecovered ? 0 : unsafe qpdf_get_num_pages(file.pdf)
     if count > 0, hasReadablePage(among: Int(count)) {
       // Since version 12, libqpdf leaves out a kid that is not there.
-      let pages = file.isDamaged ? walk() : []
+      if !file.isDamaged || isCompared { return Int(count) }
+      isCompared = true
+      let pages = walk()
       guard pages.count > Int(count), pages.contains(where: { $0 != nil }) else { return Int(count) }
       walked = pages
       return pages.count

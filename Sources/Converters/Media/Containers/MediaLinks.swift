@@ -113,13 +113,13 @@ struct MediaLinks {
   static func damagedPages(in input: JobInput) -> Int {
     let links = MediaLinks(input)
     guard links.bytes(at: 0, count: 4) == ogg, let table = unsafe av_crc_get_table(AV_CRC_32_IEEE) else { return 0 }
-    var (place, damaged) = (0, 0)
+    var (place, damaged, isCut) = (0, 0, false)
     while let page = links.nextPage(from: place) {
       var bytes = links.bytes(at: page.place, count: page.size)
       // A page that is longer than the file has a wrong head, and another can follow it, or the file is cut off.
-      guard bytes.count == page.size else {
+      isCut = bytes.count != page.size
+      if isCut {
         place = page.place + 1
-        if links.nextPage(from: place) == nil { damaged += 1 }
         continue
       }
       let told = UInt32(bigEndianBytes: bytes[22..<26])
@@ -127,7 +127,7 @@ struct MediaLinks {
       if unsafe av_crc(table, 0, bytes, page.size) != told { damaged += 1 }
       place = page.place + page.size
     }
-    return damaged
+    return damaged + (isCut ? 1 : 0)
   }
 
   // MARK: Matroska
