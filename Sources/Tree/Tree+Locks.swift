@@ -128,6 +128,6 @@ extension OpenFileDescription {
     }
     let own = try FileChanges.duplicate(raw)
     let entry = record(own.raw)
-    return LockDescriptor(own, entry, isShared: true)
+    return LockDescriptor(own, entry)
   }
 }

@@ -44,7 +44,7 @@ extension Tree {
         continue
       }
       let locks = writing.ownerLocks(locker)
-      locks.add(LockDescriptor(Descriptor(owning: record.file), entry, isShared: true))
+      locks.add(LockDescriptor(Descriptor(owning: record.file), entry))
       files[record.number]?.held?.lockers.withLock { $0[locker] = WriteState.Weak(object: locks) }
     }
   }

@@ -44,6 +44,24 @@ import Threads
     #expect(try !isHeld())
   }
 
+  /// A program that is being started has a duplicate of every descriptor until it is executed.
+  @Test func locksEndAtAFlushAlthoughTheirDescriptorsHaveDuplicates() throws {
+    let source = try SourceFolder()
+    let (tree, node) = try makeTree(of: source)
+    let lock = FileLock(kind: Int16(F_WRLCK), start: 0, count: 1)
+    let file = try tree.open(node, flags: O_RDWR, for: nil)
+    let other = try tree.open(node, flags: O_RDWR, for: nil)
+    #expect(try file.setLock(lock, owner: 1) && !other.setLock(lock, owner: 2))
+    let duplicates = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap(Int32.init).filter {
+      (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)"))?.hasSuffix(
+        source.path + "/database") == true
+    }.map { fcntl($0, F_DUPFD_CLOEXEC, 0) }
+    defer { for duplicate in duplicates { close(duplicate) } }
+    #expect(duplicates.count > 2)
+    try file.flush(owner: 1)
+    #expect(try other.setLock(lock, owner: 2))
+  }
+
   /// The kernel reports the end of a descriptor for reading with the release alone, unless it is told to flush.
   @Test func filesAreFlushedOnceProgramsLockThem() throws {
     let source = try SourceFolder()

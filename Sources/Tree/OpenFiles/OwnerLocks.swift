@@ -4,7 +4,7 @@ internal import Glibc
 internal import Locks
 internal import Threads
 
-/// The locks of one owner on one file. They end when this object is released.
+/// The locks of one owner on one file. They end at the latest when this object is released.
 ///
 /// They are set through a descriptor of their own, so that they do not conflict with each other. If its access mode does
 /// not permit a lock, and the file can no longer be opened for reading and writing, there is a second one.
@@ -19,8 +19,15 @@ final class OwnerLocks: Sendable {
 
   init(inode: UInt64, released: Handler<UInt64>) { (self.inode, self.released) = (inode, released) }
 
-  deinit {
-    descriptors.withLock { $0 = [] }
+  deinit { end() }
+
+  /// Ends the locks. Must be called when the owner closes the file, since other threads may use this object longer.
+  func end() {
+    let ended = descriptors.withLock { descriptors in
+      defer { descriptors = [] }
+      return descriptors
+    }
+    for descriptor in ended { descriptor.endLocks() }
     released(inode)
   }
 

@@ -103,7 +103,6 @@ final class WriteState: Sendable {
       locks[locker] = nil
       return found
     }
-    // Closed here, outside the mutex.
-    withExtendedLifetime(own) {}
+    own?.end()
   }
 }
