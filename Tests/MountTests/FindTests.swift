@@ -374,6 +374,24 @@ import Testing
     }
   }
 
+  /// Scripts read a list by its name, without a listing.
+  @Test func listsAreCurrentWithoutAListing() async throws {
+    try await withTree { scratch, environment in
+      try await withMount(scratch, environment: environment) { mount in
+        let lines = """
+          cat "$1/docs.search/zebra/RESULTS.txt" | head -1
+          printf 'one more zebra' > "$2/docs/later.txt"
+          for i in $(seq 100); do
+            sleep .2; n=$(head -1 "$1/docs.search/zebra/RESULTS.txt"); [ "$n" = "4 results" ] || break
+          done
+          echo "$n"; grep -c later.txt "$1/docs.search/zebra/RESULTS.tsv"
+          """
+        let said = try await shell(lines, mount.mountpoint, scratch.source)
+        #expect(said.text == "4 results\n5 results\n1\n", "\(said.text)\(said.errors)")
+      }
+    }
+  }
+
   /// Without room for an index, the results are complete, or the reason why they are not is told.
   @Test(.enabled(if: geteuid() == 0, "needs a file system of its own")) func fullDiskIsTold() async throws {
     try await withTree { scratch, environment in

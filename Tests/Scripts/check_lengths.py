@@ -4,7 +4,7 @@ FFmpeg writes each coding in each container at each rate that it can, and mkvmer
 file as many samples have to come as FFmpeg's own program decodes: exactly as plain samples (WAV), FLAC, MP3 and Opus, to a
 packet of the coding in the sound track of a film. A result of another length has to say so. Without `all`: files among which
 each coding, container and rate is, and those that once had wrong lengths; `few` of them have each coding and each container.
-Prints a line for each result that is wrong, and how many there were.
+Sounds of one packet, sounds that start late and joined ones follow. Prints a line for each result that is wrong, and how many there were.
 """
 import array
 import concurrent.futures
@@ -241,6 +241,41 @@ class Check:
         return found
 
 
+#: Formats that record the number of samples that were put in.
+RECORDED = {"flac": "flac", "libvorbis": "ogg", "alac": "caf", "libmp3lame": "mp3", "libopus": "opus", "wavpack": "wv", "pcm_s16be": "aiff"}
+
+
+def unusual(check: Check) -> list[str]:
+    """Sounds of one packet and a few, sounds that start late, and MP3 written one after another."""
+    found = []
+
+    def compare(path: pathlib.Path, count: int) -> None:
+        check.counts["results"] += 1
+        said, content, _ = check.ask(path, "wav")
+        came = in_wave(content)[1] if content else 0
+        # The encoder of MP3 cannot record all padding of so short a sound.
+        if came not in (count, decoded(path)[1] if path.suffix == ".mp3" else count) or said:
+            found.append(f"{path.name}: wav: {came} of {count} samples: {said or 'no remark'}")
+
+    for coding, end in RECORDED.items():
+        for rate in (48000,) if coding == "libopus" else (8000, 48000):
+            for count in (2, 100, 600, 1000, 1500, 5000, 2 * rate + 7):
+                words = [*FFMPEG, "-i", place / f"{rate}.wav", "-af", f"atrim=end_sample={count}", "-c:a", coding]
+                made = make(f"unusual-{coding}-{rate}-{count}.{end}", *words)
+                if made and coding != "libopus" or made and count > 2:
+                    compare(made, count)
+            if end in ("ogg", "opus", "flac"):
+                made = make(f"unusual-late-{coding}-{rate}.{end}", *FFMPEG, "-i", place / f"{rate}.wav", "-output_ts_offset", 10, "-c:a", coding)
+                compare(made, rate * 22 // 10)
+    # All frames but the first one of information, and the frame of information between them, which is silent.
+    whole = place / "unusual-libmp3lame-48000-5000.mp3"
+    joined = place / "unusual-joined.mp3"
+    joined.write_bytes(2 * whole.read_bytes())
+    frames = json.loads(run("ffprobe", "-v", "error", "-of", "json", "-show_packets", joined))["packets"]
+    compare(joined, len(frames) * 1152 - 1105)
+    return found
+
+
 def main() -> int:
     is_all = "all" in sys.argv[2:]
     for rate in RATES:
@@ -274,6 +309,9 @@ def main() -> int:
                 if problems:
                     print(f"{path.name}: {'; '.join(problems)}", flush=True)
                 path.unlink()
+    for problem in unusual(check):
+        wrong += 1
+        print(problem, flush=True)
     figures = ", ".join(f"{count} {name}" for name, count in sorted(check.counts.items()))
     print(f"{len(chosen)} of {len(known)} tried, {files} files, {wrong} wrong ({figures})")
     return check.worker.close() or wrong > 0

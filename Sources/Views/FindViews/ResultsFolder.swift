@@ -39,11 +39,11 @@ final class ResultsFolder: SearchItem {
   func child(named name: FileName, _ blocking: BlockingMode) throws(Fault) -> LookupResult? {
     if name.bytes.first == 0x2e { return nil }
     if blocking == .immediate { throw .later }
-    guard let results = try results(isNew: false, blocking) else { return nil }
+    // Programs read a list by its name without listing the directory. Other names are those of the last listing.
+    let list = ResultList.Form(name: name)
+    guard let results = try results(isNew: list != nil, blocking) else { return nil }
     let owner = try searched.reader.owner
-    if let list = ResultList.Form(name: name) {
-      return try lookup(ResultList(searched, results, list, identity, owner))
-    }
+    if let list { return try lookup(ResultList(searched, results, list, identity, owner)) }
     if let percent = results.percent {
       let notice = notice(percent, owner)
       if name == notice.name { return try lookup(notice) }

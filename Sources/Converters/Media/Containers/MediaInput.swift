@@ -156,7 +156,7 @@ internal import WorkerKit
 
   /// Whether the recorded duration includes the time before the first packet.
   private var countsFromZero: Bool {
-    formatName == "matroska,webm"
+    ["matroska,webm", "mp3"].contains(formatName)
       || formatName == "ogg" && streams.contains { used.contains($0.index) && $0.codecName == "opus" }
   }
 
@@ -170,7 +170,7 @@ internal import WorkerKit
     let pages = links.reduce(0) { $0 + MediaLinks.damagedPages(in: $1) }
     if pages > 0 { remarks.append("lacks \(pages) \(pages == 1 ? "page that is" : "pages that are") damaged") }
     let length = recorded
-    let slack = isExact ? max(Self.slack, lastStep) : max(1, length / 50)
+    let slack = isExact ? max(slack, lastStep) : max(1, length / 50)
     if end.isDamaged || length - reached > slack {
       remarks.append(
         length > reached ? Self.ending(reached, of: length) : "ends after \(Self.words(reached)) s, where it is damaged"
@@ -179,8 +179,14 @@ internal import WorkerKit
     return remarks.joined(separator: "; ")
   }
 
-  /// The maximum difference of an exact length, in seconds. It is due to padding.
-  static let slack = 0.1
+  /// The maximum difference of an exact length, in seconds. It is due to padding, and to CAF, which counts whole packets
+  /// of ALAC.
+  private(set) lazy var slack: Double = {
+    guard formatName == "caf", let stream = streams.first(where: { $0.codecName == "alac" }), stream.rate > 0,
+      let length = (try? PacketLength(stream, of: self))?.alacFrame
+    else { return 0.1 }
+    return max(0.1, Double(length) / Double(stream.rate))
+  }()
 
   /// Returns the remark on a file that ends after a number of seconds, although it records more.
   static func ending(_ reached: Double, of length: Double) -> String {
@@ -194,7 +200,9 @@ internal import WorkerKit
 
   /// Throws if a single audio stream ended before half of its recorded length.
   func checkHalf() throws(JobFailure) {
-    if isExact, end != nil, reached < recorded / 2 { throw JobFailure(.damaged, missing) }
+    guard isExact, reached < recorded / 2 else { return }
+    let missing = missing
+    if !missing.isEmpty { throw JobFailure(.damaged, missing) }
   }
 
   /// The duration in seconds. `nil` if the container does not record it.
@@ -238,6 +246,7 @@ internal import WorkerKit
         if links.count > 1 { unsafe place.set(packet, first, streams[first], context.pointee.streams[packet.stream]) }
         clocks[packet.stream]?.mend(packet)
         let stream = streams[packet.stream]
+        if stream.isMPEGSound { packet.dropTags() }
         continued?.mend(packet, stream.timeBase, isRegular: stream.kind == .film || stream.kind == .sound)
         note(packet)
         guard
@@ -324,19 +333,24 @@ internal import WorkerKit
     try reset()
     if links.count > 1 { return }
     oggPackets?.clear()
-    isAtStart = false
     var start = min(0, stream.start ?? 0)
     // In these containers, the encoder's delay precedes the recorded start.
     if formatName.hasPrefix("mov") { start -= Int64(stream.timeBase.den) }
-    if unsafe av_seek_frame(context, Int32(stream.index), start, AVSEEK_FLAG_BACKWARD) >= 0 { return }
+    if seek(stream.index, to: start) >= 0 { return }
     try unsafe checked(av_seek_frame(context, -1, 0, AVSEEK_FLAG_BYTE), "cannot be read again")
   }
 
   /// Seeks to the last packet of a stream that can be decoded independently, at or before `time` in units of its time
-  /// base.
+  /// base. For −1, the unit is a microsecond, and all streams are moved. Returns FFmpeg's error, which is negative.
+  func seek(_ index: Int, to time: Int64) -> Int32 {
+    isAtStart = false
+    return unsafe av_seek_frame(context, Int32(index), time, AVSEEK_FLAG_BACKWARD)
+  }
+
+  /// Seeks as `seek(_:to:)` does, in the first of several files in a row. Throws if the container cannot.
   func seek(stream index: Int, to time: Int64) throws(JobFailure) {
     try restart()
-    try unsafe checked(av_seek_frame(context, Int32(index), time, AVSEEK_FLAG_BACKWARD), "cannot be read from there")
+    try checked(seek(index, to: time), "cannot be read from there")
   }
 
   /// Opens the file again if it has been read, so that later reads do not depend on earlier ones.

@@ -25,6 +25,19 @@ extension MediaPacket {
     return version != 1 && layer != 0 && (1...14).contains(code) && rate != 3
   }
 
+  /// Drops tags before an MPEG frame (ID3v2.4, 3.1), as they are where files were joined without a program for it. The
+  /// decoder would ignore the whole packet.
+  func dropTags() {
+    while true {
+      let bytes = unsafe bytes
+      guard bytes.count > 10, unsafe bytes.prefix(3).elementsEqual("ID3".utf8) else { return }
+      let count = 10 + (6..<10).reduce(0) { unsafe $0 << 7 | Int(bytes[$1] & 127) }
+      guard count < bytes.count else { return }
+      unsafe pointer.pointee.data += count
+      unsafe pointer.pointee.size -= Int32(count)
+    }
+  }
+
   /// The number of samples at 48 kHz in a packet of Opus (RFC 6716, 3.1). `nil` if the packet is invalid.
   var opusLength: Int64? {
     let bytes = unsafe bytes

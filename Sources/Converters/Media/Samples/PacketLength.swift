@@ -61,7 +61,7 @@ internal import WorkerKit
   }
 
   /// The number of samples in each packet of ALAC that does not record it, from the header before the packets.
-  private var alacFrame: Int64? {
+  var alacFrame: Int64? {
     guard unsafe parameters.pointee.extradata_size >= 16, let header = unsafe parameters.pointee.extradata else {
       return nil
     }

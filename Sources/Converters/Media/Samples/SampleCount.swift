@@ -29,11 +29,12 @@ enum SampleCount {
     ].contains(codec) || ["pcm_", "adpcm_", "dsd_"].contains { codec.hasPrefix($0) }
   }
 
-  /// Counts the samples of all packets. `lead` is the number of padding samples before the first. `isContinuous` tells
-  /// whether each packet starts where the one before ends, and the first at 0. Returns `nil` if a number is missing.
+  /// Counts the samples of all packets. `padding` is the number of padding samples before the first and after the last,
+  /// which are not counted. `isContinuous` tells whether each packet starts where the one before ends, and the first at
+  /// 0. Returns `nil` if a number is missing.
   static func walk(
     _ stream: MediaStream, of input: MediaInput
-  ) throws(JobFailure) -> (count: Int64, lead: Int64, isContinuous: Bool)? {
+  ) throws(JobFailure) -> (count: Int64, padding: (first: Int64, last: Int64), isContinuous: Bool)? {
     let lengths = try PacketLength(stream, of: input)
     let packet = try MediaPacket()
     // Some packets record their length only after a seek.
@@ -46,6 +47,8 @@ enum SampleCount {
     // Ogg shortens the last packet and records by how much.
     let isOgg = input.formatName == "ogg"
     var (start, end): (Int64?, Int64) = (nil, 0)
+    // The samples that the decoder of Opus drops at the start.
+    let skipped = Int64(max(0, try unsafe input.stream(stream.index).pointee.codecpar.pointee.initial_padding))
     var (packets, isEnded, isContinuous) = (0, false, true)
     while try input.read(into: packet) {
       guard packet.stream == stream.index else { continue }
@@ -61,8 +64,9 @@ enum SampleCount {
         guard length > 0, let place = stream.samples(time) else { return nil }
         // A chained stream starts again.
         guard place + length >= end else { return nil }
-        // The padding at the start of Speex is decoded like other samples.
-        start = start ?? (stream.codecName == "speex" ? place : max(0, place))
+        // The padding at the start of Speex is decoded like other samples. The first packet of Vorbis yields none.
+        let isSpeex = stream.codecName == "speex"
+        start = start ?? (isSpeex ? place : max(0, place + (stream.codecName == "vorbis" ? length : skipped)))
         end = place + length
         continue
       }
@@ -76,7 +80,7 @@ enum SampleCount {
       if !stream.isMPEGSound || packet.isMPEGFrame { whole = sum }
     }
     let count = isOgg ? end - (start ?? 0) : whole - padding.first - padding.last
-    return count > 0 ? (count, padding.first, isContinuous) : nil
+    return count > 0 ? (count, padding, isContinuous) : nil
   }
 
   /// Returns the number of samples missing from the first packets, since an encoder told the decoder to drop them.

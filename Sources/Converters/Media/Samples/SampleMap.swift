@@ -22,8 +22,9 @@ final class SampleMap {
   private let packet: MediaPacket
   /// The length of a sample in units of the stream's time.
   private let unit: Int64
-  /// The number of padding samples before the first.
-  private var lead: Int64 = 0
+  /// The numbers of padding samples before the first and after the last.
+  private var padding: (first: Int64, last: Int64) = (0, 0)
+  private var lead: Int64 { padding.first }
   /// Whether padding precedes the first sample.
   var hasLead: Bool { lead > 0 }
 
@@ -71,18 +72,19 @@ final class SampleMap {
   private func measured() throws(JobFailure) -> Int64? {
     switch access {
     case .walking:
-      if input.recordsDuration { claimed = stream.duration.map { $0 / unit } }
-      return try counted()
+      guard let count = try counted() else { return nil }
+      // The header counts frames, which include the padding.
+      if input.recordsDuration { claimed = stream.duration.map { $0 / unit - padding.first - padding.last } }
+      return count
     case .seeking:
       guard let claimed = stream.duration.map({ $0 / unit }), claimed > 0 else { return try counted() }
       self.claimed = Int64(min(Double(claimed) / input.cut, 1e15))
       // The claim is accepted if the last packet does not end later.
       let nearEnd = max(0, claimed - Int64(shape.rate))
-      guard unsafe av_seek_frame(input.context, Int32(stream.index), nearEnd * unit, AVSEEK_FLAG_BACKWARD) >= 0 else {
+      guard input.seek(stream.index, to: nearEnd * unit) >= 0, let end = try lastEnd(), end <= claimed else {
         return try counted()
       }
-      guard let end = try lastEnd() else { return try counted() }
-      return end <= claimed ? end : try counted()
+      return end
     }
   }
 
@@ -105,7 +107,7 @@ final class SampleMap {
   /// A remark on a stream that is shorter than the container claims. Empty for others.
   private var ending: String {
     let rate = Double(shape.rate)
-    guard let claimed, Double(claimed - count) > MediaInput.slack * rate else { return "" }
+    guard let claimed, Double(claimed - count) > input.slack * rate else { return "" }
     return MediaInput.ending(Double(count) / rate, of: Double(claimed) / rate)
   }
 
@@ -132,7 +134,7 @@ final class SampleMap {
     guard let found = try SampleCount.walk(stream, of: input) else { return nil }
     // Frames with other times cannot be found by the number of a sample.
     if case .seeking = access, !found.isContinuous { return nil }
-    lead = found.lead
+    padding = found.padding
     return found.count
   }
 
@@ -216,8 +218,8 @@ final class SampleMap {
     // Near a file's end, some containers find the packet after the wanted one.
     var back = Int64(shape.rate)
     while true {
-      if unsafe av_seek_frame(input.context, Int32(stream.index), target * unit, AVSEEK_FLAG_BACKWARD) >= 0,
-        try nextPacket(), unsafe packet.pointer.pointee.pts / unit <= place
+      if input.seek(stream.index, to: target * unit) >= 0, try nextPacket(),
+        unsafe packet.pointer.pointee.pts / unit <= place
       {
         return true
       }
