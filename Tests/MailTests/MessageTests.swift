@@ -271,6 +271,20 @@ struct MessageTests {
     #expect(try OpenMail("Content-Type: text/markdown\n\n# x").names == ["part-1.md"])
   }
 
+  /// The end of a mail within four characters of base64 is reported, unless a delimiter follows, since some programs
+  /// leave out the padding.
+  @Test(arguments: [
+    ("QUJD\nQUJDRA", true), ("QUJD\nQUJDRA\n\n", true), ("QUJD\nQUJDRA\n--b--\n", false),
+    ("QUJD\nQUJDRA==", false), ("QUJD\nQUJD\n", false), ("", false), ("QUJD\nnot base64!", false),
+  ])
+  func endWithinBase64IsReported(_ body: String, _ isCut: Bool) throws {
+    let head = "Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Disposition: attachment; filename=f\n"
+    let mail = try OpenMail(head + "Content-Transfer-Encoding: base64\n\n" + body)
+    let damage = try mail.message.damage(of: mail.message.attachments[0])
+    #expect((damage?.kind == .damaged) == isCut)
+    #expect(isCut ? damage?.reason.contains("found the end of the mail") == true : damage == nil)
+  }
+
   /// A damaged line loses only its own bytes; what follows is decoded, and the damage is reported.
   @Test(arguments: ["text/plain\n\nhi\n", "application/x; name=f\nContent-Transfer-Encoding: x-uuencode\n\n"])
   func damagedUUEncodeLosesOnlyBadLinesAndIsReported(_ head: String) throws {

@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import TestSupport
 import Testing
@@ -47,6 +48,37 @@ import Testing
         let shown = try await mount.shell(look, scratch)
         #expect(shown == "108894\nunverified\nexact\n")
       }
+    }
+  }
+
+  /// A message that was cut, in a file of its own and at the end of a mailbox, and an archive attached to one.
+  @Test func verifyReadsMessages() async throws {
+    try await withScratch { scratch in
+      let head =
+        "From: a@b.c\nContent-Type: multipart/mixed; boundary=b\n\n--b\nContent-Disposition: attachment; filename="
+      func mail(_ name: String, _ bytes: [UInt8], lost: Int) -> String {
+        let text = Data(bytes).base64EncodedString(options: [.lineLength76Characters, .endLineWithLineFeed])
+        let end = lost == 0 ? "\n--b--\n" : ""
+        return head + name + "\nContent-Transfer-Encoding: base64\n\n" + text.dropLast(lost) + end
+      }
+      let bytes = (0..<3000).map { UInt8(truncatingIfNeeded: $0 &* 151) }
+      let (good, cut) = (mail("f", bytes, lost: 0), mail("f", bytes, lost: 6))
+      var zip = ZipFixture(ZipFixtureEntry("in.txt", "inside")).bytes()
+      zip[40] ^= 1
+      try scratch.write("good.eml", good)
+      try scratch.write("cut.eml", cut)
+      try scratch.write("zip.eml", mail("z.zip", zip, lost: 0))
+      let separator = "From a@b.c Mon Jan  2 10:00:00 2023\n"
+      try scratch.write("in.mbox", separator + good + "\n" + separator + cut)
+      let environment = ["XDG_CACHE_HOME": scratch.path + "/cache"]
+      let found = try await MountChild([MountProcess.binary, "verify", scratch.source], environment: environment).wait(
+        atMost: 30)
+      let place = 2 * separator.utf8.count + good.utf8.count + 1 + cut.utf8.count
+      let reason = "expected four characters of base64, found the end of the mail"
+      #expect(found.status == 1 && found.lines.count == 3, "\(found.text)\(found.errors)")
+      #expect(found.text.contains("cut.eml: \(reason) (at byte \(cut.utf8.count))"), "\(found.text)")
+      #expect(found.text.contains("in.mbox: \(reason) (at byte \(place))"), "\(found.text)")
+      #expect(found.text.contains("z.zip.contents/in.txt: expected CRC-32"), "\(found.text)")
     }
   }
 

@@ -112,14 +112,21 @@ public final class Message: Sendable {
     return SplicedSource(parts.map { SplicedSource.Piece(source: $0, range: 0..<$0.size) })
   }
 
-  /// Returns evident damage of an attachment's bytes. Returns `nil` if there is none. Blocks.
+  /// Returns evident damage of an attachment's bytes, with its offset in the message. Returns `nil` if there is none.
+  /// Blocks.
   public func damage(of attachment: Attachment) throws(Fault) -> Fault? {
     switch attachment.origin {
-    case .inline(_, let file): return file.damage
+    case .inline(let number, let file):
+      let part = parts[number]
+      return file.damage?.moved(by: part.encoding == .identity && !isQuoted ? part.body.lowerBound : nil)
     case .part(let number) where parts[number].encoding == .uuencode:
       let body = parts[number].body
       let text = ByteRange(of: opened, start: body.lowerBound, size: body.upperBound - body.lowerBound)
-      return try InlineFile.find(in: text).first?.damage
+      return try InlineFile.find(in: text).first?.damage?.moved(by: body.lowerBound)
+    case .part(let number) where parts[number].encoding == .base64 && parts[number].parent != nil:
+      let body = parts[number].body
+      // No delimiter follows.
+      return body.upperBound == opened.size ? try Base64Decoder.damage(atEndOf: opened, body) : nil
     case .part, .tnef, .tnefMessage: return nil
     }
   }

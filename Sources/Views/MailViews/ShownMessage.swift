@@ -103,6 +103,7 @@ final class ShownMessage: Sendable {
     var isOpen = false
     do throws(Fault) {
       fault = try damage()
+      if case .mailbox(_, let stretch) = origin { fault = fault?.moved(by: stretch.start) }
       let bytes = try bytes(blocking)
       switch bytes.assurance {
       case .damaged(let damage): fault = fault ?? damage

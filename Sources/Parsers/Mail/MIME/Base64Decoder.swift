@@ -1,3 +1,5 @@
+internal import Bytes
+
 /// Decodes base64 (RFC 2045 §6.8).
 ///
 /// Characters outside the alphabet are skipped, as the RFC requires. Padding ends the data, unless a run of whole
@@ -106,5 +108,26 @@ public struct Base64Decoder: TransferDecoder {
     }
     bits = 0
     held = 0
+  }
+}
+
+extension Base64Decoder {
+  /// The maximum length of a last line that is examined, in bytes.
+  private static let longestLine: Int64 = 4096
+
+  /// Returns the damage of base64 that ends within a group of four characters. Returns `nil` if there is none. Reads the
+  /// last line of `range`; all other lines have whole groups. Blocks.
+  static func damage(atEndOf source: any ByteSource, _ range: Range<Int64>) throws(Fault) -> Fault? {
+    let start = max(range.lowerBound, range.upperBound - longestLine)
+    var line = try source.bytes(at: start, count: Int(range.upperBound - start), .blocking)[...]
+    while let last = line.last, last <= 0x20 { line.removeLast() }
+    let end = start + Int64(line.count)
+    if let lineEnd = line.lastIndex(where: { $0 == 0x0a || $0 == 0x0d }) {
+      line = line[(lineEnd + 1)...]
+    } else if start > range.lowerBound {
+      return nil
+    }
+    guard line.count % 4 != 0, line.allSatisfy({ unsafe tables[768 + Int($0)] != invalid }) else { return nil }
+    return Fault(.damaged, "expected four characters of base64, found the end of the mail", atByte: end)
   }
 }

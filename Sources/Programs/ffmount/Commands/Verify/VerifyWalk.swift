@@ -77,8 +77,9 @@ struct VerifyWalk: Sendable {
   }
 
   /// The views through which the contents of a file can be read, the preferred one first.
-  private static let views = ["contents", messages]
+  private static let views = ["contents", messages, "message"]
   private static let messages = "messages"
+  private static func isOfMessages(_ view: FilePath) -> Bool { view.extension.map { $0.hasPrefix("message") } ?? false }
 
   /// Returns the view of a file's contents, even if it is not listed. As for a lookup, the file's content determines
   /// whether it exists.
@@ -103,7 +104,7 @@ struct VerifyWalk: Sendable {
 
   /// Reads all files of a view.
   private func container(_ view: FilePath) async {
-    var folders = [(path: view, isOfMessages: view.extension == Self.messages)]
+    var folders = [(path: view, isOfMessages: Self.isOfMessages(view))]
     while let (path, isOfMessages) = folders.popLast() {
       // The other parts of a message are not containers.
       let canNest = !isOfMessages || path.lastComponent == "attachments"
@@ -113,13 +114,13 @@ struct VerifyWalk: Sendable {
             folders.append((entry.path, isOfMessages))
           } else if entry.kind == .symbolicLink {
             await link(entry.path)
-          } else if entry.kind == .file, await isSound(entry.path), canNest,
-            let inside = await self.view(of: entry.path)
-          {
-            folders.append((inside, inside.extension == Self.messages))
+          } else if entry.kind == .file, await isSound(entry.path), canNest {
+            // An attachment can be read although its end is missing.
+            if isOfMessages { await noteState(of: entry.path) }
+            if let inside = await self.view(of: entry.path) { folders.append((inside, Self.isOfMessages(inside))) }
           }
         }
-        // The faults of files have been reported individually.
+        // The faults of other directories are those of their files.
         if Self.views.contains(path.lastComponent?.extension ?? "") { await noteState(of: path) }
       } catch {
         note(.bad(path, error.sentence))
@@ -142,9 +143,9 @@ struct VerifyWalk: Sendable {
     do throws(FileTreeError) { try await tree.verifyLink(path) } catch { note(.bad(path, error.sentence)) }
   }
 
-  /// Reports damage of a container as a whole, such as a missing end.
-  private func noteState(of view: FilePath) async {
-    guard let attributes = try? await tree.attributes(of: view), attributes.state == .failed else { return }
-    note(.bad(view, attributes.error ?? "cannot be read completely"))
+  /// Reports damage of a file or a container that can be read, such as a missing end.
+  private func noteState(of path: FilePath) async {
+    guard let attributes = try? await tree.attributes(of: path), attributes.state == .failed else { return }
+    note(.bad(path, attributes.error ?? "cannot be read completely"))
   }
 }
