@@ -128,6 +128,17 @@ final class OpenSearch: Sendable {
     return results
   }
 
+  /// Returns a result of the last answer to a query, by its index, and the number of results. Returns `nil` if the process
+  /// may not read it now. Other results are not examined: a listing is followed by a lookup of each. Blocks.
+  func knownHit(
+    _ text: [UInt8], _ index: Int, for reader: FindReader
+  ) throws(Fault) -> (hit: FolderFinder.Hit, count: Int)? {
+    let key = Key(query: text, rights: reader.rights)
+    guard let hits = state.read({ $0.known[key]?.hits }), hits.indices.contains(index) else { return nil }
+    if reader.isOther, try !finder.mayRead([hits[index]], reader) { return nil }
+    return (hits[index], hits.count)
+  }
+
   /// Waits until the time from `start` is a multiple of `step`.
   private func pause(from start: ContinuousClock.Instant) {
     let count = Int((ContinuousClock.now - start) / Self.step) + 1

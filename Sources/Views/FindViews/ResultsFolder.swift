@@ -39,18 +39,25 @@ final class ResultsFolder: SearchItem {
   func child(named name: FileName, _ blocking: BlockingMode) throws(Fault) -> LookupResult? {
     if name.bytes.first == 0x2e { return nil }
     if blocking == .immediate { throw .later }
+    if let rank = ResultName.rank(of: name) { return try hit(rank, named: name, blocking) }
     // Programs read a list by its name without listing the directory. Other names are those of the last listing.
     let list = ResultList.Form(name: name)
     guard let results = try results(isNew: list != nil, blocking) else { return nil }
     let owner = try searched.reader.owner
     if let list { return try lookup(ResultList(searched, results, list, identity, owner)) }
-    if let percent = results.percent {
-      let notice = notice(percent, owner)
-      if name == notice.name { return try lookup(notice) }
+    guard let percent = results.percent else { return nil }
+    let notice = notice(percent, owner)
+    return name == notice.name ? try lookup(notice) : nil
+  }
+
+  /// Returns the result with a rank. Returns `nil` if it has another name.
+  private func hit(_ rank: Int, named name: FileName, _ blocking: BlockingMode) throws(Fault) -> LookupResult? {
+    var found = try searched.search().knownHit(query, rank - 1, for: searched.reader)
+    if found == nil, let hits = try results(isNew: false, blocking)?.hits, hits.indices.contains(rank - 1) {
+      found = (hits[rank - 1], hits.count)
     }
-    guard let rank = ResultName.rank(of: name), results.hits.indices.contains(rank - 1) else { return nil }
-    let hit = results.hits[rank - 1]
-    guard ResultName.name(of: hit, rank: rank, among: results.hits.count) == name, let tree = searched.service.tree
+    guard let (hit, count) = found, ResultName.name(of: hit, rank: rank, among: count) == name,
+      let tree = searched.service.tree
     else { return nil }
     let path = hit.path.split(separator: UInt8(ascii: "/")).map { FileName($0) }
     guard let found = try waiting({ () throws(Fault) in try tree.found(at: path, below: searched.folder) }) else {
