@@ -52,7 +52,8 @@ import Threads
     let file = try tree.open(node, flags: O_RDWR, for: nil)
     let other = try tree.open(node, flags: O_RDWR, for: nil)
     #expect(try file.setLock(lock, owner: 1) && !other.setLock(lock, owner: 2))
-    let duplicates = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap(Int32.init).filter {
+    let duplicates = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap(Int32.init).filter
+    {
       (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)"))?.hasSuffix(
         source.path + "/database") == true
     }.map { fcntl($0, F_DUPFD_CLOEXEC, 0) }

@@ -36,7 +36,8 @@ public struct Fault: Error, Sendable, Equatable {
   /// Returns the fault of a range of a source as one of the source. `start` is the offset of the range. `nil` if the
   /// source does not contain the bytes of the range as they are.
   public func moved(by start: Int64?) -> Fault {
-    Fault(kind, reason, atByte: start.flatMap { start in offset.map { $0.addingReportingOverflow(start).partialValue } })
+    Fault(
+      kind, reason, atByte: start.flatMap { start in offset.map { $0.addingReportingOverflow(start).partialValue } })
   }
 
   public static let later = Fault(.later)
