@@ -2218,5 +2218,9 @@ $("skip").addEventListener("click", (event) => {
 addEventListener("hashchange", route);
 showSort();
 showLayout();
-// After write.js, which page.js needs.
-addEventListener("DOMContentLoaded", () => route(null));
+// After write.js, which page.js needs. Until then, nothing can be clicked.
+document.body.inert = true;
+addEventListener("DOMContentLoaded", () => {
+  document.body.inert = false;
+  route(null);
+});
