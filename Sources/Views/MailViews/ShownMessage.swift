@@ -94,16 +94,23 @@ final class ShownMessage: Sendable {
     return message
   }
 
+  /// The offset of the message in its file. `nil` if the file does not contain its bytes as they are.
+  private var startInFile: Int64? {
+    switch origin {
+    case .mailbox(let mailbox, let stretch): mailbox is Mailbox ? stretch.start : mailbox is MailFolder ? 0 : nil
+    case .file(let isMade): isMade ? nil : 0
+    }
+  }
+
   /// Returns the provenance of an item that shows the message or a part of it. `damage` returns the fault of the item
-  /// itself.
+  /// itself, with an offset in the message.
   func provenance(
     _ blocking: BlockingMode, _ damage: () throws(Fault) -> Fault? = { nil }
   ) throws(Fault) -> Provenance {
     var fault: Fault?
     var isOpen = false
     do throws(Fault) {
-      fault = try damage()
-      if case .mailbox(_, let stretch) = origin { fault = fault?.moved(by: stretch.start) }
+      fault = try damage()?.moved(by: startInFile)
       let bytes = try bytes(blocking)
       switch bytes.assurance {
       case .damaged(let damage): fault = fault ?? damage
