@@ -30,12 +30,21 @@ enum SampleCoding {
     // Only the upper bytes of 32 bits are written.
     let first = width - size
     if first == 0, !isBigEndian { return unsafe Array(given) }
-    let size = size
-    return unsafe [UInt8](unsafeUninitializedCapacity: count * size) { bytes, written in
-      for sample in 0..<count {
-        for place in 0..<size {
-          let from = isBigEndian ? width - 1 - place : first + place
-          unsafe bytes[sample * size + place] = given[sample * width + from]
+    let (size, shift) = (size, UInt32(8 * first))
+    let raw = UnsafeRawBufferPointer(given)
+    return unsafe [UInt8](unsafeUninitializedCapacity: count * size + 4) { bytes, written in
+      let target = UnsafeMutableRawBufferPointer(bytes)
+      if width == 2 {
+        for sample in 0..<count {
+          let word = unsafe raw.loadUnaligned(fromByteOffset: 2 * sample, as: UInt16.self)
+          unsafe target.storeBytes(of: word.byteSwapped, toByteOffset: 2 * sample, as: UInt16.self)
+        }
+      } else {
+        // Bytes after the sample are overwritten by the next one.
+        for sample in 0..<count {
+          let word = unsafe raw.loadUnaligned(fromByteOffset: 4 * sample, as: UInt32.self)
+          unsafe target.storeBytes(
+            of: isBigEndian ? word.byteSwapped : word >> shift, toByteOffset: sample * size, as: UInt32.self)
         }
       }
       written = count * size
