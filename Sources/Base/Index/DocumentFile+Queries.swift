@@ -150,21 +150,18 @@ extension DocumentFile {
     }
   }
 
-  /// Returns the sources of documents.
-  func sources(of numbers: [UInt32]) throws -> [SourceOfDocument] {
+  /// Returns the sources of documents, with the documents' numbers.
+  func sources(of numbers: [UInt32]) throws -> [(number: UInt32, source: DocumentSource)] {
     try reader.inDatabase { database in
-      var sources: [SourceOfDocument] = []
+      var sources: [(number: UInt32, source: DocumentSource)] = []
       for number in numbers {
         reader.renewLimit()
         let rows = try database.rows(
           """
-          SELECT source.id, source.path, source.size, source.modified, source.changed, source.inode
+          SELECT \(Self.sourceColumns)
           FROM document JOIN source ON source.id = document.source WHERE document.id = ?
           """, [.integer(Int64(number))])
-        guard try rows.next() else { continue }
-        sources.append(
-          SourceOfDocument(
-            number: number, source: try rows.integer(0), path: try rows.bytes(1), state: try Self.state(rows, from: 2)))
+        if try rows.next() { sources.append((number, try Self.source(rows))) }
       }
       return sources
     }

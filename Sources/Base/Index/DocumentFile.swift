@@ -163,14 +163,18 @@ final class DocumentFile: ReplaceableFile {
     try reader.inDatabase { database in
       let rows = try database.rows(
         """
-        SELECT id, path, size, modified, changed, inode, isDone, kind FROM source
+        SELECT \(Self.sourceColumns) FROM source
         \(isLeadingOnly ? "WHERE kind > 0" : "")
         """)
-      while try rows.next() { body(try Self.read(rows)) }
+      while try rows.next() { body(try Self.source(rows)) }
     }
   }
 
-  private static func read(_ rows: borrowing Rows) throws -> DocumentSource {
+  /// The columns of a source, as `source(_:)` reads them.
+  static let sourceColumns = ["id", "path", "size", "modified", "changed", "inode", "isDone", "kind"]
+    .map { "source.\($0)" }.joined(separator: ", ")
+
+  static func source(_ rows: borrowing Rows) throws -> DocumentSource {
     DocumentSource(
       id: try rows.integer(0), path: try rows.bytes(1), state: try state(rows, from: 2),
       isDone: try rows.integer(6) == 1,
@@ -187,8 +191,8 @@ final class DocumentFile: ReplaceableFile {
   func source(at path: [UInt8]) throws -> DocumentSource? {
     try reader.inDatabase { database in
       let rows = try database.rows(
-        "SELECT id, path, size, modified, changed, inode, isDone, kind FROM source WHERE path = ?", [.blob(path)])
-      return try rows.next() ? Self.read(rows) : nil
+        "SELECT \(Self.sourceColumns) FROM source WHERE path = ?", [.blob(path)])
+      return try rows.next() ? Self.source(rows) : nil
     }
   }
 

@@ -290,9 +290,9 @@ public final class DocumentIndex: Sendable {
   /// Returns a document. Returns `nil` if it has been removed.
   public func document(_ number: UInt32) -> FoundDocument? { file.attempt { file in try file.document(number) } ?? nil }
 
-  /// Returns the sources of documents. Omits documents that have been removed. Returns `nil` if the file
-  /// cannot be read.
-  public func sources(of numbers: [UInt32]) -> [SourceOfDocument]? {
+  /// Returns the sources of documents, with the documents' numbers. Omits documents that have been removed. Returns `nil`
+  /// if the file cannot be read.
+  public func sources(of numbers: [UInt32]) -> [(number: UInt32, source: DocumentSource)]? {
     file.attempt { file in try file.sources(of: numbers) }
   }
 

@@ -92,17 +92,6 @@ public struct DocumentSource: Sendable {
   public let kind: Kind
 }
 
-/// The source of a document.
-public struct SourceOfDocument: Sendable {
-  /// The number of the document in its index.
-  public let number: UInt32
-  /// The ID of the source.
-  public let source: Int64
-  /// The path of the source below the indexed folder.
-  public let path: [UInt8]
-  public let state: DocumentSource.State
-}
-
 /// A document of a source that is indexed already.
 public struct KnownDocument: Sendable {
   public let id: Int64

@@ -226,8 +226,7 @@ package final class FolderFinder: Sendable {
     let name = path.split(separator: UInt8(ascii: "/")).last.map { String(decoding: $0, as: UTF8.self) } ?? ""
     return Hit(
       number: number, path: path, source: document.source, state: document.state, kind: kind, date: document.date,
-      day: document.day,
-      size: document.size,
+      day: document.day, size: document.size,
       title: document.title.isEmpty ? Self.title(path, name) : String(decoding: document.title, as: UTF8.self),
       sender: String(decoding: document.people, as: UTF8.self), snippet: snippet ?? .empty)
   }

@@ -49,15 +49,15 @@ final class SourceVisibility: Sendable {
       try CancellationToken.check()
       let next = min(place + Self.atATime, numbers.count)
       guard let sources = part.index.sources(of: Array(numbers[place..<next])) else { throw .noDocumentIndex }
-      for found in sources {
+      for (number, source) in sources {
         let isVisible: Bool
-        if let known = known.withLock({ $0.sources[part.number]?[found.source] }) {
-          isVisible = known
+        if let found = known.withLock({ $0.sources[part.number]?[source.id] }) {
+          isVisible = found
         } else {
-          isVisible = try isReadable(found.path, found.state)
-          known.withLock { $0.sources[part.number, default: [:]][found.source] = isVisible }
+          isVisible = try isReadable(source.path, source.state)
+          known.withLock { $0.sources[part.number, default: [:]][source.id] = isVisible }
         }
-        if isVisible { visible.append(found.number) }
+        if isVisible { visible.append(number) }
       }
       place = next
     }

@@ -347,6 +347,13 @@ internal import WorkerKit
     return unsafe av_seek_frame(context, Int32(index), time, AVSEEK_FLAG_BACKWARD)
   }
 
+  /// Seeks all streams to a position from which everything after `time`, in microseconds, can be decoded. Returns FFmpeg's
+  /// error, which is negative.
+  func seek(atOrBefore time: Int64) -> Int32 {
+    isAtStart = false
+    return unsafe avformat_seek_file(context, -1, .min, time, time, 0)
+  }
+
   /// Seeks as `seek(_:to:)` does, in the first of several files in a row. Throws if the container cannot.
   func seek(stream index: Int, to time: Int64) throws(JobFailure) {
     try restart()

@@ -193,6 +193,6 @@ extension MediaInput {
     // Audio is decoded slightly ahead.
     let time = origin + Int64(max(0, seconds - 0.5) * Double(AV_TIME_BASE))
     guard (try? restart()) != nil else { return }
-    if unsafe avformat_seek_file(context, -1, .min, time, time, 0) < 0 { _ = seek(-1, to: origin) }
+    if seek(atOrBefore: time) < 0 { _ = seek(-1, to: origin) }
   }
 }

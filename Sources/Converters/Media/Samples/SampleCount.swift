@@ -65,8 +65,11 @@ enum SampleCount {
         // A chained stream starts again.
         guard place + length >= end else { return nil }
         // The padding at the start of Speex is decoded like other samples. The first packet of Vorbis yields none.
-        let isSpeex = stream.codecName == "speex"
-        start = start ?? (isSpeex ? place : max(0, place + (stream.codecName == "vorbis" ? length : skipped)))
+        switch stream.codecName {
+        case "speex": start = start ?? place
+        case "vorbis": start = start ?? max(0, place + length)
+        default: start = start ?? max(0, place + skipped)
+        }
         end = place + length
         continue
       }

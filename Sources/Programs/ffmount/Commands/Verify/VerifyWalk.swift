@@ -77,9 +77,10 @@ struct VerifyWalk: Sendable {
   }
 
   /// The views through which the contents of a file can be read, the preferred one first.
-  private static let views = ["contents", messages, "message"]
+  private static let views = ["contents", messages, message]
   private static let messages = "messages"
-  private static func isOfMessages(_ view: FilePath) -> Bool { view.extension.map { $0.hasPrefix("message") } ?? false }
+  private static let message = "message"
+  private static func isOfMessages(_ view: FilePath) -> Bool { [messages, message].contains(view.extension) }
 
   /// Returns the view of a file's contents, even if it is not listed. As for a lookup, the file's content determines
   /// whether it exists.
