@@ -183,6 +183,36 @@ import Testing
   }
 
   /// The name of such an archive's view is too long to be listed.
+  /// libarchive compares the checksum of the header at the end only.
+  @Test func wrongHeadersOf7zAreReported() async throws {
+    try await withScratch { scratch in
+      let make = """
+        cd "$1/source"; seq 2000 > ../one; 7z a -bd -mhc=off good.7z ../one > /dev/null
+        python3 - <<'P'
+        good = open("good.7z", "rb").read()
+        name = "one".encode("utf-16-le")
+        for file, place in ("start.7z", 9), ("end.7z", good.rindex(name)):
+            bad = bytearray(good)
+            bad[place] ^= 1
+            open(file, "wb").write(bad)
+        P
+        """
+      let made = try await shell(make, scratch.path)
+      try #require(made.status == 0, "\(made.errors)")
+      let said = try await MountChild(
+        [MountProcess.binary, "verify", scratch.source], environment: ["XDG_CACHE_HOME": scratch.path + "/cache"]
+      ).wait(atMost: 30)
+      #expect(said.status == 1 && said.lines.count == 2, "\(said.text)\(said.errors)")
+      for name in ["start", "end"] { #expect(said.text.contains("\(name).7z.contents: "), "\(said.text)") }
+      try await withMount(scratch) { mount in
+        let look =
+          "cmp start.7z.contents/one \"$S/../one\" && getfattr --only-values -n user.ffmount.error start.7z.contents"
+        let shown = try await mount.shell(look, scratch)
+        #expect(shown.contains("does not match the checksum of its header"), "\(shown)")
+      }
+    }
+  }
+
   @Test func verifyReadsArchivesWithLongNames() async throws {
     try await withScratch { scratch in
       let name = String(repeating: "z", count: 247) + ".zip"

@@ -256,6 +256,9 @@ internal import WorkerKit
     }
   }
 
+  /// Whether the archive's header does not match a checksum that the library does not compare.
+  var hasWrongHeader: Bool { format == ARCHIVE_FORMAT_7ZIP && !SevenZipHeader.isRight(input) }
+
   /// Whether the last header or the end mark is missing.
   var isCutOff: Bool {
     switch format {

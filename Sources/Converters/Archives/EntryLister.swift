@@ -34,6 +34,9 @@ public struct EntryLister {
       end.text = Array(error.reason.utf8)
     }
     if end.text.isEmpty, archive.lacksNextPart { end.text = Array("continues in a part that is missing".utf8) }
+    if end.text.isEmpty, archive.hasWrongHeader {
+      end.text = Array("does not match the checksum of its header, at byte 8".utf8)
+    }
     if end.text.isEmpty, let gap = archive.gap { end.text = Array(gap.utf8) }
     if end.text.isEmpty, archive.isCutOff { end.text = Array("is cut off: files may be missing".utf8) }
     end.size = archive.isSolid ? 1 : 0
