@@ -48,6 +48,19 @@ struct MessageGroups: Sendable, Equatable {
     return index == one.endIndex && place < other.endIndex
   }
 
+  /// Returns a number that orders names by their first seven bytes, as `isBefore` does.
+  private static func start(of name: ArraySlice<UInt8>) -> UInt64 {
+    var start: UInt64 = 0
+    for index in 0..<7 {
+      start <<= 9
+      guard index < name.count else { continue }
+      let byte = name[name.startIndex + index]
+      // 0 is the end of a shorter name.
+      start |= byte == 0x2f ? 1 : UInt64(byte) + 2
+    }
+    return start
+  }
+
   /// Returns the first group in `range` whose name does not precede `name`, or the range's end if there is none.
   private func lowerBound(_ name: ArraySlice<UInt8>, in range: Range<Int>) -> Int {
     range.partitionIndex { Self.isBefore(self.name($0), name) }
@@ -96,7 +109,12 @@ extension MessageGroups {
   /// Creates groups of messages that may be in any number of groups. The positions within a group must ascend.
   init(_ unsorted: NameList, _ members: some Sequence<Member>) {
     var order = Array(0..<UInt32(unsorted.count))
-    order.sort { [unsorted] in Self.isBefore(unsorted[Int($0)], unsorted[Int($1)]) }
+    // Most names differ in their first bytes, which are compared without a look at the names.
+    let starts = order.map { Self.start(of: unsorted[Int($0)]) }
+    order.sort { [unsorted] one, other in
+      let (start, rival) = (starts[Int(one)], starts[Int(other)])
+      return start == rival ? Self.isBefore(unsorted[Int(one)], unsorted[Int(other)]) : start < rival
+    }
     var places = [UInt32](repeating: 0, count: order.count)
     for (place, group) in order.enumerated() { places[Int(group)] = UInt32(place) }
     // First the index for the next member of each group, finally the end of the group.
