@@ -121,7 +121,17 @@ def decoded(path: pathlib.Path) -> tuple[int, int, int]:
         return rate, count, count
     # FFmpeg's program plays to the end of the last packet, though the container may say that it is shorter.
     cut = round(float(stream(path).get("duration", 0)) * rate)
+    exact = recorded_length(path.read_bytes())
+    cut = exact if exact and abs(exact - cut) <= rate // 1000 + 1 else cut
     return rate, count, cut if count - 4096 < cut < count else count
+
+
+def recorded_length(data: bytes) -> int:
+    """The length of the only track that ISO media records in its own clock, less what its edit skips. 0 if it has another form."""
+    media, edits = data.find(b"mdhd"), data.find(b"elst")
+    if min(media, edits) < 0 or data[media + 4] or data[edits + 4] or data[edits + 8 : edits + 12] != b"\0\0\0\1":
+        return 0
+    return struct.unpack_from(">I", data, media + 20)[0] - struct.unpack_from(">i", data, edits + 16)[0]
 
 
 def before_start(path: pathlib.Path) -> int:
@@ -267,6 +277,22 @@ def unusual(check: Check) -> list[str]:
             if end in ("ogg", "opus", "flac"):
                 made = make(f"unusual-late-{coding}-{rate}.{end}", *FFMPEG, "-i", place / f"{rate}.wav", "-output_ts_offset", 10, "-c:a", coding)
                 compare(made, rate * 22 // 10)
+    # Ogg of one page has no time but that of its end. That of Vorbis does not tell how much of its last packet is wanted.
+    for coding in ("flac", "libspeex", "libvorbis"):
+        for offset in (0.3, 2):
+            words = [*FFMPEG, "-i", place / "48000.wav", "-af", "aresample=16000,atrim=end_sample=16000", "-output_ts_offset", offset]
+            if made := make(f"unusual-page-{coding}-{offset}.ogg", *words, "-c:a", coding):
+                compare(made, decoded(made)[1])
+    # Edit lists in milliseconds, which are shorter or longer than the sound.
+    for coding, end in (("aac", "m4a"), ("aac", "mov"), ("libmp3lame", "mp4"), ("libopus", "mp4")):
+        for count in (5000, 22072, 48001):
+            words = [*FFMPEG, "-i", place / "48000.wav", "-af", f"atrim=end_sample={count}", "-c:a", coding]
+            if made := make(f"unusual-edit-{coding}-{count}.{end}", *words):
+                compare(made, count)
+    # One packet, whose duration Matroska does not record.
+    for coding in ("flac", "wavpack"):
+        if made := make(f"unusual-one-{coding}.mka", *FFMPEG, "-i", place / "48000.wav", "-af", "atrim=end_sample=1000", "-c:a", coding):
+            compare(made, 1000)
     # All frames but the first one of information, and the frame of information between them, which is silent.
     whole = place / "unusual-libmp3lame-48000-5000.mp3"
     joined = place / "unusual-joined.mp3"

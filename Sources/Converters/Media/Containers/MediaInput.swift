@@ -39,6 +39,8 @@ internal import WorkerKit
   private var used: Set<Int> = []
   /// The clocks of audio streams whose packets have wrong times.
   private let clocks: [Int: ByteClock]
+  /// The ends of audio streams whose edit lists are rounded.
+  private let edits: [Int: RoundedEdit]
 
   /// The files in a row. One for other files.
   let links: [JobInput]
@@ -83,6 +85,15 @@ internal import WorkerKit
     clocks = streams.filter { $0.kind == .sound && formatName == "avi" }.reduce(into: [:]) { clocks, stream in
       clocks[stream.index] = unsafe context.pointee.streams[stream.index].flatMap { unsafe ByteClock($0) }
     }
+    let rounded = formatName.hasPrefix("mov") ? RoundedEdit.all(in: links[0]) : [:]
+    edits =
+      rounded.isEmpty
+      ? [:]
+      : streams.filter { $0.kind == .sound }.reduce(into: [:]) { edits, stream in
+        edits[stream.index] = unsafe context.pointee.streams[stream.index].flatMap {
+          unsafe rounded[Int($0.pointee.id)]
+        }
+      }
     if Self.restarting.contains(formatName) { continued = ContinuedTimes() }
     let isVorbis = formatName == "ogg" && streams.contains { $0.codec == AV_CODEC_ID_VORBIS }
     oggPackets = isVorbis ? try OggPackets() : nil
@@ -145,7 +156,8 @@ internal import WorkerKit
   /// The duration that the container records for the streams that are read, in seconds.
   private var recorded: Double {
     guard links.count == 1 else { return linked.duration ?? 0 }
-    guard recordsDuration else { return 0 }
+    // The duration of Ogg is the time of the last page, whatever precedes it.
+    guard recordsDuration, formatName != "ogg" else { return 0 }
     let lengths = streams.filter { used.contains($0.index) }.map { stream in
       stream.duration.map { Double($0) * Double(stream.timeBase.num) / Double(max(1, stream.timeBase.den)) }
     }
@@ -157,7 +169,6 @@ internal import WorkerKit
   /// Whether the recorded duration includes the time before the first packet.
   private var countsFromZero: Bool {
     ["matroska,webm", "mp3"].contains(formatName)
-      || formatName == "ogg" && streams.contains { used.contains($0.index) && $0.codecName == "opus" }
   }
 
   /// A remark on missing parts of a file. The end of a sentence. Empty if nothing is missing.
@@ -245,6 +256,7 @@ internal import WorkerKit
         packet.link = link
         if links.count > 1 { unsafe place.set(packet, first, streams[first], context.pointee.streams[packet.stream]) }
         clocks[packet.stream]?.mend(packet)
+        edits[packet.stream]?.mend(packet)
         let stream = streams[packet.stream]
         if stream.isMPEGSound { packet.dropTags() }
         continued?.mend(packet, stream.timeBase, isRegular: stream.kind == .film || stream.kind == .sound)
@@ -322,8 +334,8 @@ internal import WorkerKit
     let start = first == ffmedia_no_time ? 0 : Double(first) / Double(AV_TIME_BASE)
     let last = Double(time) + Double(unsafe packet.pointer.pointee.duration)
     let end = last * Double(base.num) / Double(max(1, base.den)) - start
-    // The last packet of some containers does not record its duration.
-    lastStep = unsafe packet.pointer.pointee.duration == 0 ? max(0, end - reached) : 0
+    // The last packet of some containers does not record its duration, nor does the only one.
+    lastStep = unsafe packet.pointer.pointee.duration > 0 ? 0 : end > 0 ? max(0, end - reached) : .infinity
     reached = max(reached, end)
   }
 

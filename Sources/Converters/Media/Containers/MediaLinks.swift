@@ -75,6 +75,8 @@ struct MediaLinks {
   private static let ogg = Array("OggS".utf8)
   private static let pageHead = 27
   private static let mostSegments = 255
+  /// The maximum number of streams among whose pages missing ones are looked for.
+  private static let mostStreams = 1000
   private static let beginsStream: UInt8 = 2
 
   /// Returns the first page from `place` on: its offset, its head with the lengths of its segments, and the size that
@@ -109,11 +111,14 @@ struct MediaLinks {
     return starts
   }
 
-  /// Returns the number of pages of an Ogg file whose checksums are wrong, which are not read. 0 for other files.
+  /// Returns the number of pages of an Ogg file whose checksums are wrong, which are not read, and of those that are
+  /// missing between others. 0 for other files.
   static func damagedPages(in input: JobInput) -> Int {
     let links = MediaLinks(input)
     guard links.bytes(at: 0, count: 4) == ogg, let table = unsafe av_crc_get_table(AV_CRC_32_IEEE) else { return 0 }
     var (place, damaged, isCut) = (0, 0, false)
+    // The numbers of the last pages with samples, by the numbers of their streams.
+    var last: [UInt32: UInt32] = [:]
     while let page = links.nextPage(from: place) {
       var bytes = links.bytes(at: page.place, count: page.size)
       // A page that is longer than the file has a wrong head, and another can follow it, or the file is cut off.
@@ -124,7 +129,16 @@ struct MediaLinks {
       }
       let told = UInt32(bigEndianBytes: bytes[22..<26])
       bytes.replaceSubrange(22..<26, with: [0, 0, 0, 0])
-      if unsafe av_crc(table, 0, bytes, page.size) != told { damaged += 1 }
+      let isRight = unsafe av_crc(table, 0, bytes, page.size) == told
+      let (stream, number) = (UInt32(littleEndianBytes: bytes[14...]), UInt32(littleEndianBytes: bytes[18...]))
+      if !isRight {
+        damaged += 1
+        // It is not missing, too.
+        last[stream]? &+= 1
+      } else if UInt64(littleEndianBytes: bytes[6...]) > 0 {
+        if let before = last[stream], number > before { damaged += Int(number - before) - 1 }
+        if last[stream] != nil || last.count < mostStreams { last[stream] = number }
+      }
       place = page.place + page.size
     }
     return damaged + (isCut ? 1 : 0)

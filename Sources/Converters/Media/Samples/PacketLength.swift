@@ -11,6 +11,8 @@ internal import WorkerKit
   private let vorbis: OpaquePointer?
   /// Whether the container is Ogg, which counts exactly and shortens the last packet.
   private let isOgg: Bool
+  /// The number of samples in the first packet of Speex in Ogg.
+  private var longest: Int64 = 0
 
   init(_ stream: MediaStream, of input: MediaInput) throws(JobFailure) {
     self.stream = stream
@@ -21,7 +23,7 @@ internal import WorkerKit
     let isVorbis = stream.codec == AV_CODEC_ID_VORBIS
     isOgg = input.formatName == "ogg"
     unsafe vorbis =
-      isVorbis && !isOgg
+      isVorbis
       ? av_vorbis_parse_init(parameters.pointee.extradata, parameters.pointee.extradata_size) : nil
   }
 
@@ -38,10 +40,20 @@ internal import WorkerKit
     // PCM of discs is stored in groups of samples, of which the last may be incomplete.
     let isGrouped = ["pcm_dvd", "pcm_bluray"].contains(stream.codecName)
     let isPlain = !isGrouped && ["pcm_", "adpcm_"].contains { stream.codecName.hasPrefix($0) }
-    if !isPlain, unsafe vorbis == nil, let told = unsafe stream.samples(packet.pointer.pointee.duration),
+    let parsed = unsafe vorbis.map { vorbis in
+      Int64(unsafe av_vorbis_parse_frame(vorbis, packet.pointer.pointee.data, size))
+    }
+    if let parsed, !isOgg { return parsed >= 0 ? parsed : nil }
+    if !isPlain, let told = unsafe stream.samples(packet.pointer.pointee.duration),
       told > 0 || isOgg
     {
-      return told
+      // If Ogg starts late and has one page, FFmpeg lets the last packet last longer.
+      guard isOgg, ["vorbis", "flac", "speex"].contains(stream.codecName) else { return told }
+      let own = parsed ?? (stream.codecName == "flac" ? packet.flacLength : nil)
+      if let own, own >= 0 { return min(told, own) }
+      // The packets of Speex are equally long.
+      longest = longest == 0 ? told : longest
+      return min(told, longest)
     }
     switch stream.codecName {
     case "opus": return packet.opusLength.flatMap { stream.rate == 48_000 ? $0 : nil }
@@ -49,10 +61,6 @@ internal import WorkerKit
     case "dts": return packet.dtsLength
     case "eac3": return packet.eac3Length
     case "alac": return packet.alacLength ?? alacFrame
-    case "vorbis":
-      guard let vorbis = unsafe vorbis else { return nil }
-      let length = unsafe av_vorbis_parse_frame(vorbis, packet.pointer.pointee.data, size)
-      return length >= 0 ? Int64(length) : nil
     case "ac3", "aac", "mp3", "mp2", "gsm", "gsm_ms", "amr_nb", "amr_wb": break
     default: if !isPlain { return nil }
     }
