@@ -21,6 +21,8 @@ struct PageTree {
 
   private let file: PDFFile
   private let objects: ObjectCache
+  /// Whether libqpdf has repaired the document when it opened it. Its warnings are cleared later.
+  private let wasDamaged: Bool
   /// The root of a valid tree and its number of pages. Nil if the whole tree has to be walked.
   private var claimed: (top: PDFObject.ID, count: Int)?
   /// All pages, if libqpdf cannot read the tree. Nil for a page that cannot be read.
@@ -45,6 +47,7 @@ struct PageTree {
   init(_ file: PDFFile, _ objects: ObjectCache) {
     self.file = file
     self.objects = objects
+    wasDamaged = file.isDamaged
     guard !file.isDamaged, !file.isRecovered, let top = file.root["/Pages"]?.id else { return }
     let text = objects.object(top).text
     if let count = count(below: top, text), branch(top, text, count: count) != nil { claimed = (top, count) }
@@ -97,7 +100,8 @@ struct PageTree {
     guard file.isDamaged || walked != nil else { return "" }
     var pages = UnreadablePages()
     for index in 0..<min(count, Self.mostExamined) {
-      _ = try pages.read(index) { () throws(JobFailure) in try page(at: index) }
+      let found = try pages.read(index) { () throws(JobFailure) -> Page? in try self.page(at: index) } ?? nil
+      if let found, lacksParts(found) { pages.noteIncomplete(index) }
       file.forgetErrors()
     }
     return try pages.remark()
@@ -105,8 +109,59 @@ struct PageTree {
 
   private static let mostExamined = 10_000
 
-  /// Returns the page at an index from 0. Returns `nil` if there is none.
+  /// Returns the page at an index from 0. Returns `nil` if there is none. Throws if a damaged document has lost it, or its
+  /// contents.
   mutating func page(at index: Int) throws(JobFailure) -> Page? {
+    let page = try listedPage(at: index)
+    if let page { try checkContents(of: page) }
+    return page
+  }
+
+  /// Throws if a damaged document has lost the contents of a page.
+  func checkContents(of page: Page) throws(JobFailure) {
+    guard isDamaged else { return }
+    let parts = contents(of: page)
+    guard parts.isEmpty || parts.contains(where: { $0?.isStream ?? false }), !hasLost("/Resources", page) else {
+      throw JobFailure(.damaged, "has lost the contents of page \(page.index + 1)")
+    }
+  }
+
+  /// Whether objects that the document refers to may be lost. In a sound document they were never there.
+  private var isDamaged: Bool { wasDamaged || file.isDamaged || file.isRecovered }
+
+  /// Returns the streams of a page's contents. Those that are lost are `nil`.
+  func contents(of page: Page) -> [PDFObject?] {
+    guard page.text.hasValue(for: "/Contents") else { return [] }
+    guard let contents = file.object(page.id)["/Contents"] else { return [nil] }
+    return contents.isArray ? contents.items.map { $0.isNull ? nil : $0 } : [contents]
+  }
+
+  private func hasLost(_ key: String, _ page: Page) -> Bool {
+    page.text.hasValue(for: key) && file.object(page.id)[key] == nil
+  }
+
+  /// Returns whether a damaged document has lost parts of a page's contents, or fonts or pictures in them.
+  func lacksParts(_ page: Page) -> Bool {
+    guard isDamaged else { return false }
+    let contents = contents(of: page)
+    if contents.contains(where: { $0 == nil }) { return true }
+    guard let resources = file.object(page.id)["/Resources"] else {
+      // Inherited resources are lost with the node above the page.
+      return !contents.isEmpty && page.inherited["/Resources"] == nil
+    }
+    // libqpdf leaves out the reference to an object that is not there. A blank page has nothing to show.
+    if contents.isEmpty { return ["/Font", "/XObject"].contains { resources[$0] != nil } }
+    return ["/Font", "/XObject"].contains { kind in
+      let names = ObjectText(resources.ownText)
+      guard names.hasValue(for: kind) else { return false }
+      guard let all = resources[kind] else { return true }
+      let text = ObjectText(all.ownText)
+      return text.references.contains { file.object($0.id).isNull }
+    }
+  }
+
+  /// Returns the page at an index from 0, whether or not its contents are lost. Returns `nil` if there is none.
+  mutating func listedPage(at index: Int) throws(JobFailure) -> Page? {
     if let claimed {
       if index >= claimed.count { return nil }
       if let page = descend(to: index) { return page }

@@ -11,8 +11,8 @@ final class PagedDocument {
   private let places: NamedPlaces
   /// The top-level fields of the form.
   private let form: Set<PDFObject.ID>
-  /// The number of damaged pages that are missing from the last copy of all pages.
-  private(set) var unreadable = 0
+  /// The indices of the damaged pages that are missing from the last copy of all pages, in ascending order.
+  private(set) var unreadable: [Int] = []
   private lazy var labels = PageLabels(file.root, objects)
   private lazy var structure = DocumentStructure(file.root, objects)
   private lazy var conformance = Conformance(of: file.root)
@@ -44,6 +44,16 @@ final class PagedDocument {
   func remark() throws(JobFailure) -> String {
     defer { file.releaseObjects() }
     return try tree.remark()
+  }
+
+  /// Returns whether all contents of a page can be decoded. Throws if they are lost. Returns true for a page that is none:
+  /// another reader may count others.
+  func isWhole(page index: Int) throws(JobFailure) -> Bool {
+    defer { file.releaseObjects() }
+    guard let page = (try? tree.listedPage(at: index)) ?? nil else { return true }
+    try tree.checkContents(of: page)
+    if tree.lacksParts(page) { return false }
+    return tree.contents(of: page).allSatisfy { part in part?.isIntact ?? true }
   }
 
   /// Writes a document of these pages. The same input gives the same bytes.
@@ -87,7 +97,7 @@ final class PagedDocument {
   /// pages.
   private static let seriesTime = (used: clock_t(10_000), byClock: Duration.milliseconds(100))
 
-  /// Writes a document of all pages that can be read.
+  /// Writes a document of all pages that can be read. `unreadable` has the others.
   func writeAll(to output: any DocumentSink) throws(JobFailure) {
     defer { file.releaseObjects() }
     try write(readablePages(), to: output)
@@ -96,13 +106,13 @@ final class PagedDocument {
   /// Returns all pages that are not damaged. Throws if none is left.
   private func readablePages() throws(JobFailure) -> [PageTree.Page] {
     var pages: [PageTree.Page] = []
-    unreadable = 0
+    unreadable = []
     for index in 0..<(try tree.count()) {
       do throws(JobFailure) {
         if let page = try tree.page(at: index) { pages.append(page) }
       } catch {
         guard error.failure == .damaged else { throw error }
-        unreadable += 1
+        unreadable.append(index)
         file.forgetErrors()
       }
     }

@@ -36,6 +36,37 @@ internal import CDeflate
     if case .bytes(let bytes) = expansion(of: bytes, atMost: limit) { bytes } else { nil }
   }
 
+  /// Returns whether all bytes can be decompressed and match their checksum. A stream without its checksum, which some
+  /// programs leave out, is intact. So is one of more than `limit` bytes.
+  public static func isIntact(_ bytes: [UInt8], atMost limit: Int) -> Bool {
+    if bytes.isEmpty { return true }
+    guard bytes.count > 2, bytes[0] & 15 == 8 else { return false }
+    guard let decompressor = unsafe libdeflate_alloc_decompressor() else { return true }
+    defer { unsafe libdeflate_free_decompressor(decompressor) }
+    var room = min(limit, max(4096, bytes.count * 4))
+    while true {
+      var result = LIBDEFLATE_BAD_DATA
+      var read = 0
+      let expanded = unsafe [UInt8](unsafeUninitializedCapacity: room) { target, count in
+        var made = 0
+        result = unsafe bytes.withUnsafeBytes { bytes in
+          unsafe libdeflate_deflate_decompress_ex(
+            decompressor, bytes.baseAddress.map { unsafe $0 + 2 }, bytes.count - 2, target.baseAddress, room, &read,
+            &made)
+        }
+        count = result == LIBDEFLATE_SUCCESS ? made : 0
+      }
+      if result == LIBDEFLATE_SUCCESS {
+        let rest = bytes.dropFirst(2 + read).prefix(4)
+        let sum = rest.reduce(0) { $0 << 8 | UInt32($1) }
+        return unsafe rest.count < 4 || sum == libdeflate_adler32(1, expanded, expanded.count)
+      }
+      guard result == LIBDEFLATE_INSUFFICIENT_SPACE else { return false }
+      if room >= limit { return true }
+      room = min(limit, room * 4)
+    }
+  }
+
   public enum Expansion {
     case bytes([UInt8])
     case tooLarge

@@ -36,6 +36,9 @@ internal import WorkerKit
     unsafe UnsafeRawBufferPointer(start: pixels, count: 3 * width * height)
   }
 
+  /// Whether all pixels are equal.
+  var isUniform: Bool { unsafe memcmp(pixels, pixels + 3, 3 * (width * height - 1)) == 0 }
+
   func paint(_ body: (OpaquePointer) -> Void) throws(JobFailure) {
     let surface = unsafe cairo_image_surface_create_for_data(
       pixels.assumingMemoryBound(to: UInt8.self), CAIRO_FORMAT_RGB24, Int32(width), Int32(height), Int32(4 * width))

@@ -9,6 +9,13 @@ public import WorkerKit
   let document: OpaquePointer
   /// The owner of the bytes.
   private let holder: AnyObject
+  /// The damage of the pages, examined when poppler meets some.
+  private var damage: (() -> PageDamage?)?
+  private lazy var known = damage?()
+  /// Whether a part of the contents of the last page that was read could not be decoded.
+  public private(set) var isIncomplete = false
+  /// The indices of the pages that this repaired copy lacks.
+  private var lost: [Int] = []
 
   /// Loads files that reading needs and that a worker cannot open later. Returns false on failure.
   public static func prepare() -> Bool { ffconvert_text_prepare() == 0 }
@@ -42,35 +49,54 @@ public import WorkerKit
     let password = Passphrase.opening(input, among: passwords)
     let opened = Result { () throws(JobFailure) in try unsafe ReadDocument(input.bytes, of: input, password) }
     switch opened {
-    case .success(let document) where document.isReadable: return document
+    case .success(let document) where document.isReadable:
+      document.damage = { try? PageDamage(input, passwords) }
+      return document
     case .failure(let failure) where failure.failure != .damaged: throw failure
     default: break
     }
     guard let copy = try? RepairedDocument(of: input, passwords),
       let repaired = unsafe try? ReadDocument(copy.bytes, of: copy, password), repaired.isReadable
     else { return try opened.get() }
+    repaired.damage = { try? PageDamage(input, passwords) }
+    repaired.lost = copy.lost
     return repaired
   }
 
   deinit { unsafe ffconvert_text_close(document) }
 
   /// The number of pages. 0 if they cannot be found.
-  public var pageCount: Int { unsafe max(0, Int(ffconvert_text_page_count(document))) }
+  public var pageCount: Int { unsafe max(0, Int(ffconvert_text_page_count(document))) + lost.count }
+
+  /// Returns poppler's index of a page.
+  func place(of index: Int) throws(JobFailure) -> Int32 {
+    Int32(clamping: try RepairedDocument.place(of: index, without: lost))
+  }
 
   /// Whether the document has pages and the first one can be read.
-  private var isReadable: Bool { pageCount > 0 && (try? unsafe withText(ofPage: 0) { _ in }) != nil }
+  private var isReadable: Bool { pageCount > 0 && (try? unsafe withFoundText(ofPage: 0) { _ in }) != nil }
 
-  /// Calls `body` with the text of a page in reading order, in UTF-8, terminated by a form feed.
+  /// Calls `body` with the text of a page in reading order, in UTF-8, terminated by a form feed. Throws if the page cannot be
+  /// read, or if a damaged document has lost its contents.
   ///
   /// - Parameter index: from 0.
   public func withText(
     ofPage index: Int, _ body: (UnsafeRawBufferPointer) throws(JobFailure) -> Void
   ) throws(JobFailure) {
+    try noteDamage(ofPage: index)
+    try unsafe withFoundText(ofPage: index, body)
+  }
+
+  /// Calls `body` with the text that poppler finds, whether or not the page is damaged.
+  private func withFoundText(
+    ofPage index: Int, _ body: (UnsafeRawBufferPointer) throws(JobFailure) -> Void
+  ) throws(JobFailure) {
     var count = 0
-    guard let text = unsafe ffconvert_text_of_page(document, Int32(clamping: index), &count) else {
+    guard let text = unsafe try ffconvert_text_of_page(document, place(of: index), &count) else {
       throw JobFailure(.damaged, "has no readable page \(index + 1)")
     }
     defer { unsafe free(text) }
+    if count <= 1, isIncomplete { throw JobFailure(.damaged, "has no readable page \(index + 1)") }
     try unsafe body(UnsafeRawBufferPointer(start: text, count: count))
   }
 
@@ -81,9 +107,16 @@ public import WorkerKit
     var pages = UnreadablePages()
     for index in 0..<pageCount {
       let page = try pages.read(index) { () throws(JobFailure) in try text(ofPage: index) } ?? [0xC]
+      if isIncomplete { pages.noteIncomplete(index) }
       try unsafe output.write(page.span.bytes)
     }
     return try pages.remark()
+  }
+
+  /// Notes whether a page was read completely. Throws if its contents are lost.
+  func noteDamage(ofPage index: Int) throws(JobFailure) {
+    // Poppler shows lost contents as nothing, and passes over the rest of contents that it cannot decode.
+    isIncomplete = try known.map { (known) throws(JobFailure) in try !known.isWhole(page: index) } ?? false
   }
 
   /// Returns the text of a page in reading order, in UTF-8, terminated by a form feed.

@@ -9,6 +9,11 @@ public import WorkerKit
   let document: OpaquePointer
   /// The owner of the bytes.
   private let holder: AnyObject
+  /// The damage of the pages, examined when one of them shows nothing.
+  private var damage: (() -> PageDamage?)?
+  private lazy var known = damage?()
+  /// The indices of the pages that this repaired copy lacks.
+  private var lost: [Int] = []
 
   /// - Parameter password: the password that opens the document. Nil if it needs none. A wrong one would crash poppler.
   private init(
@@ -37,13 +42,17 @@ public import WorkerKit
     let password = Passphrase.opening(input, among: passwords)
     let opened = Result { () throws(JobFailure) in try unsafe RenderedDocument(input.bytes, of: input, password) }
     switch opened {
-    case .success(let document) where document.isReadable: return document
+    case .success(let document) where document.isReadable:
+      document.damage = { try? PageDamage(input, passwords) }
+      return document
     case .failure(let failure) where failure.failure != .damaged: throw failure
     default: break
     }
     guard let copy = try? RepairedDocument(of: input, passwords),
       let repaired = unsafe try? RenderedDocument(copy.bytes, of: copy, password), repaired.isReadable
     else { return try opened.get() }
+    repaired.lost = copy.lost
+    repaired.damage = { try? PageDamage(input, passwords) }
     return repaired
   }
 
@@ -52,7 +61,8 @@ public import WorkerKit
   func withPage<Result>(
     _ index: Int32, _ body: (OpaquePointer) throws(JobFailure) -> Result
   ) throws(JobFailure) -> Result {
-    guard let page = unsafe poppler_document_get_page(document, index) else {
+    let place = try RepairedDocument.place(of: Int(index), without: lost)
+    guard let page = unsafe poppler_document_get_page(document, Int32(clamping: place)) else {
       throw JobFailure(.damaged, "has no readable page \(index + 1)")
     }
     defer { unsafe g_object_unref(UnsafeMutableRawPointer(page)) }
@@ -60,18 +70,18 @@ public import WorkerKit
   }
 
   /// The number of pages. 0 if they cannot be found.
-  public var pageCount: Int { unsafe max(0, Int(poppler_document_get_n_pages(document))) }
+  public var pageCount: Int { unsafe max(0, Int(poppler_document_get_n_pages(document))) + lost.count }
 
   /// Whether the document has pages and the first one can be read.
   private var isReadable: Bool { pageCount > 0 && (try? unsafe withPage(0) { _ in }) != nil }
 
-  /// Paints a page on white.
+  /// Paints a page on white. Throws if the page cannot be read, or if a damaged document has lost its contents.
   ///
   /// - Parameters:
   ///   - index: from 0.
   ///   - resolution: returns the pixels per inch for the page's width and height in inches.
   public func paint(page index: Int = 0, resolution: (Double, Double) -> Double) throws(JobFailure) -> Raster {
-    try unsafe withPage(Int32(clamping: index)) { (page) throws(JobFailure) in
+    let raster = try unsafe withPage(Int32(clamping: index)) { (page) throws(JobFailure) in
       var width = 0.0
       var height = 0.0
       unsafe poppler_page_get_size(page, &width, &height)
@@ -88,6 +98,11 @@ public import WorkerKit
       }
       return raster
     }
+    // Poppler shows lost contents as nothing.
+    if raster.isUniform, let known, try !known.isWhole(page: index) {
+      throw JobFailure(.damaged, "has no readable page \(index + 1)")
+    }
+    return raster
   }
 
   /// Returns whether a page shows nothing: all its pixels are equal. Returns false if it cannot be painted.
@@ -95,9 +110,7 @@ public import WorkerKit
   /// - Parameter index: from 0.
   public func isBlank(page index: Int) -> Bool {
     // A hair line still tints the pixels that it crosses.
-    guard let raster = try? paint(page: index, resolution: { width, height in min(50, 2000 / max(width, height)) })
-    else { return false }
-    let pixels = unsafe raster.bytes
-    return unsafe pixels.dropFirst(3).elementsEqual(pixels.dropLast(3))
+    let raster = try? paint(page: index, resolution: { width, height in min(50, 2000 / max(width, height)) })
+    return raster?.isUniform ?? false
   }
 }

@@ -5,6 +5,7 @@ public struct UnreadablePages {
   private var count = 0
   private var first: (index: Int, failure: JobFailure)?
   private var unreadable = 0
+  private var incomplete: (count: Int, first: Int) = (0, 0)
 
   public init() {}
 
@@ -21,14 +22,25 @@ public struct UnreadablePages {
     }
   }
 
-  /// Returns the end of a sentence that starts with the file's name. Empty if all pages could be read. Throws if none
+  /// Records that a page has been read in part.
+  public mutating func noteIncomplete(_ index: Int) {
+    incomplete = (incomplete.count + 1, incomplete.count == 0 ? index : incomplete.first)
+  }
+
+  /// Returns a remark on the lost pages, as the end of a sentence. Empty if all pages could be read. Throws if none
   /// could.
   public func remark() throws(JobFailure) -> String {
     guard count > 0 else { throw JobFailure(.damaged, "has no readable pages") }
-    guard let first else { return "" }
-    if unreadable == count { throw first.failure }
-    return unreadable == 1
-      ? "is damaged: page \(first.index + 1) cannot be read"
-      : "is damaged: \(unreadable) pages cannot be read, the first is page \(first.index + 1)"
+    if let first, unreadable == count { throw first.failure }
+    let remarks = [
+      first.map { Self.remark(unreadable, $0.index, "cannot be read") },
+      incomplete.count > 0 ? Self.remark(incomplete.count, incomplete.first, "cannot be read completely") : nil,
+    ]
+    let found = remarks.compactMap(\.self)
+    return found.isEmpty ? "" : JobAnswer.loss("is damaged: \(found.joined(separator: "; "))")
+  }
+
+  private static func remark(_ count: Int, _ first: Int, _ what: String) -> String {
+    count == 1 ? "page \(first + 1) \(what)" : "\(count) pages \(what), the first is page \(first + 1)"
   }
 }

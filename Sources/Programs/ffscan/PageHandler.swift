@@ -42,8 +42,11 @@ struct PageHandler: JobHandler {
       // A conversion that needs the text of a damaged page reports the damage.
       var pages = UnreadablePages()
       for index in 0..<document.pageCount {
-        let text = try pages.read(index) { () throws(JobFailure) in try document.text(ofPage: index) } ?? nil
-        try unsafe output.write(PageTexts.entry(text).span.bytes)
+        let entry = try pages.read(index) { () throws(JobFailure) in
+          PageTexts.entry(try document.text(ofPage: index), isDamaged: document.isIncomplete)
+        }
+        let bytes = entry ?? PageTexts.entry(nil, isDamaged: true)
+        try unsafe output.write(bytes.span.bytes)
       }
     } else {
       for _ in 0..<(try PagePixels.count(in: input)) { try unsafe output.write(PageTexts.entry(nil).span.bytes) }

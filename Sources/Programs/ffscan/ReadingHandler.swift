@@ -76,9 +76,17 @@ struct ReadingHandler: JobHandler {
     guard count > 0 else { throw JobFailure(.damaged, "has no readable pages") }
     var remark = ""
     var hasText = false
+    var isIncomplete = false
     func page(_ index: Int) throws(JobFailure) -> [UInt8] {
-      let own =
-        if let texts = read.texts { texts.pages[index].map { Array($0) } } else { try document().text(ofPage: index) }
+      let own: [UInt8]?
+      if let page = read.texts?.pages[index] {
+        own = page.text.map { Array($0) }
+        isIncomplete = page.isDamaged
+        if own == nil, isIncomplete { throw JobFailure(.damaged, "has no readable page \(index + 1)") }
+      } else {
+        own = try document().text(ofPage: index)
+        isIncomplete = try document().isIncomplete
+      }
       if let own { return own }
       do throws(JobFailure) {
         let page = try reader.read(page: index) { () throws(JobFailure) in try document().picture(ofPage: index) }
@@ -92,7 +100,9 @@ struct ReadingHandler: JobHandler {
     }
     var pages = UnreadablePages()
     for index in 0..<count {
-      let text = try pages.read(index) { () throws(JobFailure) in try page(index) } ?? [0xC]
+      let own = try pages.read(index) { () throws(JobFailure) in try page(index) }
+      if own != nil, isIncomplete { pages.noteIncomplete(index) }
+      let text = own ?? [0xC]
       try unsafe output.write(text.span.bytes)
       hasText = hasText || text != [0xC]
     }

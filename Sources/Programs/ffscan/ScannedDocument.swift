@@ -22,6 +22,9 @@ final class ScannedDocument {
 
   var pageCount: Int { read.pageCount }
 
+  /// Whether a part of the contents of the last page whose text was read could not be decoded.
+  var isIncomplete: Bool { read.isIncomplete }
+
   /// Returns a page's own text, visible or not, ended by a form feed. Returns `nil` if the page shows something but has
   /// no text, or only in notes and form fields.
   func text(ofPage index: Int) throws(JobFailure) -> [UInt8]? {

@@ -1,35 +1,44 @@
 internal import Bytes
 
-/// The texts that the pages of a document have, as a worker lists them: for each page the size of its text in decimal
-/// and a line feed, then the text. A page without text has the size `-`.
+/// The texts that the pages of a document have, as a worker lists them: for each page the size of its text in decimal,
+/// `!` if the page is damaged, and a line feed, then the text. A page without text has the size `-`.
 public struct PageTexts: Sendable {
-  /// The text of each page, which a form feed ends. `nil` for a page whose text has to be recognized.
-  public let pages: [ArraySlice<UInt8>?]
+  public struct Page: Sendable {
+    /// The text, which a form feed ends. `nil` if it cannot be read, or has to be recognized.
+    public let text: ArraySlice<UInt8>?
+    /// Whether the page cannot be read, or the text is not all of it.
+    public let isDamaged: Bool
+
+    /// Whether the text has to be recognized.
+    public var isPicture: Bool { text == nil && !isDamaged }
+  }
+
+  public let pages: [Page]
 
   /// The maximum number of pages.
   public static let most = 100_000
   /// The maximum size of a list, in bytes.
   public static let longest: Int64 = 256 << 20
 
-  public static func entry(_ text: [UInt8]?) -> [UInt8] {
-    guard let text else { return Array("-\n".utf8) }
-    return Array("\(text.count)\n".utf8) + text
+  public static func entry(_ text: [UInt8]?, isDamaged: Bool = false) -> [UInt8] {
+    Array("\(text.map { "\($0.count)" } ?? "-")\(isDamaged ? "!" : "")\n".utf8) + (text ?? [])
   }
 
   /// Parses a list. Returns `nil` if it is invalid.
   public init?(_ bytes: [UInt8]) {
-    var pages: [ArraySlice<UInt8>?] = []
+    var pages: [Page] = []
     var rest = bytes[...]
     while !rest.isEmpty {
       guard pages.count < Self.most, let end = rest.prefix(20).firstIndex(of: 0x0a) else { return nil }
-      let size = rest[..<end]
+      let isDamaged = rest[..<end].last == UInt8(ascii: "!")
+      let size = rest[..<end].dropLast(isDamaged ? 1 : 0)
       rest = rest[(end + 1)...]
       if size.elementsEqual("-".utf8) {
-        pages.append(nil)
+        pages.append(Page(text: nil, isDamaged: isDamaged))
         continue
       }
       guard let count = Int(String(decoding: size, as: UTF8.self)), count >= 0, count <= rest.count else { return nil }
-      pages.append(rest.prefix(count))
+      pages.append(Page(text: rest.prefix(count), isDamaged: isDamaged))
       rest = rest.dropFirst(count)
     }
     self.pages = pages

@@ -61,7 +61,7 @@ public final class MergedDocument {
     let document = try PagedDocument(input, passwords)
     let (node, entry) = (writer.reserve(), writer.reserve())
     let part = try document.copyAll(to: writer, below: node, entry, member: nodes.count + 1)
-    if document.unreadable > 0 { lacking.append((name, document.unreadable)) }
+    if !document.unreadable.isEmpty { lacking.append((name, document.unreadable.count)) }
     let first = pageCount
     try finish(node, part.pages, entry, name, part.outline, part.intents)
     if let own = part.labels {

@@ -63,6 +63,16 @@ extension PDFObject {
     }
   }
 
+  /// Whether a stream's bytes can be decoded. libqpdf passes over data that does not match its checksum.
+  var isIntact: Bool {
+    guard isStream, let first = filters.first else { return true }
+    guard first.name == "/FlateDecode" || first.name == "/Fl" else { return decodedData != nil }
+    return (try? data()).map { Deflate.isIntact($0, atMost: Self.mostChecked) } ?? false
+  }
+
+  /// The maximum size of decoded bytes that are compared with their checksum.
+  private static let mostChecked = 64 << 20
+
   /// Returns a stream's bytes as stored, but decrypted.
   func data() throws(JobFailure) -> [UInt8] {
     var bytes: [UInt8] = []

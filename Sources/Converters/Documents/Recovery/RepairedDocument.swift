@@ -8,6 +8,8 @@ public import WorkerKit
 
   /// The copy. Valid as long as this object.
   public let bytes: UnsafeRawBufferPointer
+  /// The indices of the original's pages that the copy lacks, because they are damaged.
+  public let lost: [Int]
 
   /// Copies a document. The copy is opened by the same passwords as the original. Throws if no page is found.
   ///
@@ -15,10 +17,18 @@ public import WorkerKit
   public init(of input: JobInput, _ passwords: [[UInt8]]) throws(JobFailure) {
     let tooLarge = JobFailure(.limit, "is damaged, and too large to be repaired")
     let memory = MemorySink(limit: Self.largest, tooLarge)
-    try PagedDocument(input, passwords).writeAll(to: memory)
+    let document = try PagedDocument(input, passwords)
+    try document.writeAll(to: memory)
+    lost = document.unreadable
     let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: memory.bytes.count, alignment: 1)
     unsafe copy.copyBytes(from: memory.bytes)
     unsafe bytes = UnsafeRawBufferPointer(copy)
+  }
+
+  /// Returns the index in the copy of a page of the original. Throws if it is lost.
+  public static func place(of index: Int, without lost: [Int]) throws(JobFailure) -> Int {
+    if lost.contains(index) { throw JobFailure(.damaged, "has no readable page \(index + 1)") }
+    return index - lost.count { $0 < index }
   }
 
   deinit { unsafe bytes.deallocate() }

@@ -10,11 +10,12 @@ extension ReadDocument {
   ///
   /// - Parameter index: from 0.
   func words(ofPage index: Int) throws(JobFailure) -> [PageWord] {
-    guard let found = unsafe ffconvert_text_words_of_page(document, Int32(clamping: index)) else {
+    guard let found = unsafe try ffconvert_text_words_of_page(document, place(of: index)) else {
       throw JobFailure(.damaged, "has no readable page \(index + 1)")
     }
     defer { unsafe ffconvert_text_words_free(found) }
     let count = unsafe ffconvert_text_word_count(found)
+    try noteDamage(ofPage: index)
     guard count <= Self.mostWords else {
       throw JobFailure(.limit, "has \(count) words on page \(index + 1), which is too much")
     }

@@ -46,6 +46,7 @@ public final class ReflowedDocument {
     var pages = UnreadablePages()
     for index in 0..<count {
       let content = try pages.read(index) { () throws(JobFailure) in try page(index) } ?? ""
+      if text.isIncomplete { pages.noteIncomplete(index) }
       try write("\(index == 0 ? "" : "<hr>\n")\(content)", to: output)
     }
     try write("</body>\n</html>\n", to: output)
