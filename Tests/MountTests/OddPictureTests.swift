@@ -4,6 +4,28 @@ import Testing
 
 /// Pictures of kinds that the libraries read wrongly or not at all have the pixels that Pillow has.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct OddPictureTests {
+  /// White is the largest integer of 32 bits, or 1.
+  @Test func wideSamplesOfTIFFAreScaled() async throws {
+    try await withScratch { scratch in
+      let made = try await shell(
+        """
+        cd "$1/source"; convert -size 40x64 gradient: -colorspace gray -depth 8 gray.png
+        convert gray.png -depth 32 gray.tif; convert rose: -depth 32 colours.tif; convert rose: colours.png
+        convert gray.png -depth 32 -define quantum:format=floating-point fraction.tif; cp gray.png fraction.png
+        """, scratch.path)
+      try #require(made.status == 0, "\(made.errors)")
+      try await withMount(scratch) { mount in
+        let look = """
+          for f in gray colours fraction; do
+            compare -metric AE -fuzz 1% $f.png png:$f.tif.as-png null: 2>&1; echo
+          done
+          """
+        let said = try await mount.shell(look, scratch)
+        #expect(said == "0\n0\n0\n")
+      }
+    }
+  }
+
   @Test func pixelsOfUnusualPicturesAreCorrect() async throws {
     try await withScratch { scratch in
       try await script("odd_pictures.py", "make", scratch.source)

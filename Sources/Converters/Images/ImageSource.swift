@@ -77,6 +77,9 @@ internal import WorkerKit
       picture = try file.picture(as: loaded)
     } else if let orientation = profile?.orientation {
       picture = try loaded.oriented(orientation)
+    } else if loaded.hasWideSamples {
+      try ImageSource.check(loaded, limit: ImageSource.mostPixels.whole)
+      picture = try loaded.narrowed()
     } else if loaded.isPacked {
       picture = try loaded.applying("rad2float")
     } else {

@@ -135,6 +135,25 @@ internal import WorkerKit
     return unsafe VipsPicture(copy)
   }
 
+  /// Whether the samples are integers of 32 bits, or gray ones with fractions. To libvips white is 255 in both.
+  var hasWideSamples: Bool { format == VIPS_FORMAT_UINT || format == VIPS_FORMAT_FLOAT && bands == 1 }
+
+  /// Returns such a picture with samples of 16 bits. White is the largest integer, or 1 if no fraction is larger; other
+  /// fractions stay as they are.
+  func narrowed() throws(JobFailure) -> VipsPicture {
+    let deep: VipsPicture
+    if isFloat {
+      let image = try inMemory()
+      guard let data = unsafe vips_image_get_data(image.pointer) else { throw JobFailure.noMemory() }
+      let samples = unsafe UnsafeRawBufferPointer(start: data, count: 4 * width * height).bindMemory(to: Float.self)
+      guard unsafe samples.allSatisfy({ !($0 > 1) }) else { return image }
+      deep = try image.applying("linear", ["a": "65535", "b": "0.5"]).applying("cast", ["format": "ushort"])
+    } else {
+      deep = try applying("boolean_const", ["boolean": "rshift", "c": "16"]).applying("cast", ["format": "ushort"])
+    }
+    return try deep.applying("copy", ["interpretation": bands < 3 ? "grey16" : "rgb16"])
+  }
+
   /// Returns a copy without some metadata.
   func removing(where isRemoved: (String) -> Bool) throws(JobFailure) -> VipsPicture {
     let copy = try applying("copy")
