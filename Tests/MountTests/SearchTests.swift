@@ -37,6 +37,22 @@ import Testing
     }
   }
 
+  /// Another user sees the queries of nobody else.
+  @Test(.enabled(if: MountScratch.isRoot && MountScratch.has("setpriv"), "needs root and setpriv"))
+  func latestQueriesAreOfOneUser() async throws {
+    try await withMails { scratch, environment in
+      try await withMount(scratch, options: ["-o", "allow_other"], environment: environment) { mount in
+        let said = try await shell(
+          """
+          as() { id=$1; shift; setpriv --reuid=$id --regid=$id --clear-groups -- "$@"; }
+          cd "$1"; ls invoice > /dev/null; as 65534 ls q3 > /dev/null; as 1 ls lunch > /dev/null
+          ls; as 65534 ls; as 1 ls; as 2 ls
+          """, mount.mountpoint + "/a.mbox.views/search")
+        #expect(said.text == "invoice\nq3\nlunch\n", "\(said.text)\(said.errors)")
+      }
+    }
+  }
+
   @Test func invalidQueriesReportReason() async throws {
     try await withMails { scratch, environment in
       try await withMount(scratch, environment: environment) { mount in

@@ -32,8 +32,7 @@ final class OpenSearch: Sendable {
     /// The part of an index of several machines that is there, in percent.
     var publishedPercent = 0
     var known: [Key: Results] = [:]
-    /// The latest queries of each user, the most recent first. Those of this process have the user `nil`.
-    var latest: [UInt32?: [FileName]] = [:]
+    var latest = LatestQueries()
   }
 
   /// A query of a process with certain rights. `nil` for those of this process.
@@ -61,8 +60,6 @@ final class OpenSearch: Sendable {
   /// The maximum number of results in a folder.
   static let most = 500
   private static let knownAtMost = 64
-  private static let latestAtMost = 10
-  private static let usersAtMost = 1000
   /// The time of which the answers to other users take multiples, so that it does not tell how much they may not read.
   private static let step = Duration.milliseconds(250)
   /// The time for which an index counts as up to date, and the maximum time to wait for an update.
@@ -86,17 +83,10 @@ final class OpenSearch: Sendable {
   }
 
   /// Returns the latest queries of a user, the most recent first.
-  func latest(of reader: FindReader) -> [FileName] { state.read { $0.latest[reader.user] ?? [] } }
+  func latest(of reader: FindReader) -> [FileName] { state.read { $0.latest.of(reader.owner.user) } }
 
   func note(_ query: FileName, of reader: FindReader) {
-    state.change { state in
-      var latest = state.latest[reader.user] ?? []
-      latest.removeAll { $0 == query }
-      latest.insert(query, at: 0)
-      if latest.count > Self.latestAtMost { latest.removeLast() }
-      if state.latest.count > Self.usersAtMost { state.latest = [:] }
-      state.latest[reader.user] = latest
-    }
+    state.change { $0.latest.note(query, of: reader.owner.user) }
   }
 
   /// Returns the results of a query: the known ones, unless `isNew`, or those of an index that is brought up to date
@@ -309,9 +299,6 @@ final class OpenSearch: Sendable {
 }
 
 extension FindReader {
-  /// The user. `nil` for this process.
-  fileprivate var user: UInt32? { if case .user(let caller, _) = self { caller.user } else { nil } }
-
   /// Identifies the rights. `nil` for those of this process.
   fileprivate var rights: UInt64? { if case .user(let caller, _) = self { caller.identity } else { nil } }
 }

@@ -14,7 +14,7 @@ final class MailboxSearch: Sendable {
   let words: SourceWords
   private unowned let sorted: SortedMailbox
   private let known: LRUCache<FileName, Known>
-  private let noted = UnfairLock<[FileName]>([])
+  private let noted = UnfairLock(LatestQueries())
   private let waiters: SearchWaiters
   /// The maximum time that a query waits for its complete result.
   private let limit: Duration
@@ -25,7 +25,6 @@ final class MailboxSearch: Sendable {
     let at: UInt64
   }
 
-  private static let notedAtMost = 10
   /// The cache's capacity for results, in bytes.
   private static let roomForResults = 4 << 20
   /// The time for which a partial result is valid, in nanoseconds.
@@ -39,16 +38,10 @@ final class MailboxSearch: Sendable {
     known = LRUCache(capacity: Self.roomForResults, mailboxes.memory)
   }
 
-  /// The latest queries, most recent first.
-  var latest: [FileName] { noted.withLock { $0 } }
+  /// The latest queries of the user of the current request, most recent first.
+  var latest: [FileName] { noted.withLock { $0.of(LatestQueries.user) } }
 
-  func note(_ query: FileName) {
-    noted.withLock { noted in
-      noted.removeAll { $0 == query }
-      noted.insert(query, at: 0)
-      if noted.count > Self.notedAtMost { noted.removeLast() }
-    }
-  }
+  func note(_ query: FileName) { noted.withLock { $0.note(query, of: LatestQueries.user) } }
 
   /// Returns the results of a query: complete, or as far as available at the timeout. Missing words are added in the
   /// background meanwhile.
