@@ -47,7 +47,7 @@ import Testing
           .add(
             path: Self.path("a.pdf"),
             [whole, Self.page("zebra one", path: ".pages/1"), Self.page("okapi zebra", path: ".pages/2")]),
-          .finish(path: Self.path("a.pdf"), Self.state, .container, error: []),
+          .finish(path: Self.path("a.pdf"), Self.state, .container, programs: 0, error: []),
           .begin(path: Self.path("d/b.txt"), Self.state),
           .add(path: Self.path("d/b.txt"), [Self.document("okapi", date: 200)]),
         ]))
@@ -161,9 +161,9 @@ import Testing
         #expect(documents.numbers(.all)?.count == added.count - 2 && documents.numbers(.all)?.contains(701) == false)
         #expect(documents.counts.map { $0.documents == added.count - 2 && $0.removed == 2 } ?? false)
       }
-      #expect(documents.sourceCounts.map { $0.all == 1 && $0.open == 1 } ?? false)
+      #expect(documents.sourceCounts().map { $0.all == 1 && $0.open == 1 } ?? false)
       #expect(documents.apply([.begin(path: path, Self.state), .forget(1)]))
-      #expect(documents.sourceCounts.map { $0.all == 0 && $0.open == 0 } ?? false)
+      #expect(documents.sourceCounts().map { $0.all == 0 && $0.open == 0 } ?? false)
       #expect(documents.numbers(.all) == [])
     }
   }

@@ -248,6 +248,32 @@ import Testing
     }
   }
 
+  /// Poppler and libqpdf pass over contents that do not match their checksum, and over lost ones.
+  @Test func lostContentsOfPagesAreReported() async throws {
+    try await withScratch { scratch in
+      try await script("damaged_contents.py", scratch.source)
+      try await withMount(scratch) { mount in
+        let look = """
+          state() { getfattr --only-values -n user.ffmount.state $1; echo; }
+          for f in data lost; do
+            for v in as-txt as-html; do
+              cat $f.pdf.$v | grep -o third | wc -l; state $f.pdf.$v
+              getfattr --only-values -n user.ffmount.remark $f.pdf.$v; echo
+            done
+          done
+          getfattr --only-values -n user.ffmount.remark lost.pdf.pages
+          """
+        let said = try await mount.shell(look, scratch)
+        let part = "data.pdf is damaged: page 2 cannot be read completely\n"
+        let lost = "lost.pdf is damaged: page 2 cannot be read"
+        let expected =
+          "79\nfailed\n\(part)79\nfailed\n\(part)79\nfailed\n\(lost)\n79\nfailed\n\(lost) completely\n"
+          + "\(lost) completely"
+        #expect(said == expected, "\(said)")
+      }
+    }
+  }
+
   @Test func textOfDocumentLacksDamagedPageOnly() async throws {
     try await withScratch { scratch in
       try await script("damaged_page.py", scratch.source + "/p.pdf")
@@ -312,6 +338,37 @@ import Testing
       try #require(hidden.status == 0)
       let said = try await verify(scratch.path + "/p", as: stranger)
       #expect(said.status == 1 && said.text.contains("/p/one.gz: Permission denied"), "\(said.text)\(said.errors)")
+    }
+  }
+
+  /// What a missing program would read is not called sound.
+  @Test func verifyNamesWhatNoInstalledProgramReads() async throws {
+    try await withScratch { scratch in
+      let made = try await shell(
+        """
+        cd "$1"; seq 2000 > one; 7z a -bd source/a.7z one > /dev/null; zip -q -0 source/outer.zip source/a.7z
+        mkdir bin; for f in "${2%/*}"/ff*; do
+          [ ! -f $f ] || [ ! -x $f ] || [ ${f##*/} = ffarchive ] || [ ${f##*/} = ffdisk ] || ln -s "$f" bin/
+        done; rm bin/ffmount; cp "$2" bin/
+        """, scratch.path, MountProcess.binary)
+      try #require(made.status == 0, "\(made.errors)")
+      let environment = ["XDG_CACHE_HOME": scratch.path + "/cache"]
+      let said = try await MountChild(
+        [scratch.path + "/bin/ffmount", "verify", scratch.source], environment: environment
+      )
+      .wait(atMost: 30)
+      #expect(said.status == 1 && said.lines.count == 2, "\(said.text)\(said.errors)")
+      for path in ["a.7z", "outer.zip.contents/source/a.7z"] {
+        #expect(said.text.contains("/\(path): not verified: ffarchive"), "\(said.text)")
+      }
+      // What such a program finds later is added to the index of a search.
+      func search(_ program: String) async throws -> MountChild.Result {
+        try await MountChild([program, "search", scratch.source, "1999"], environment: environment).wait(atMost: 60)
+      }
+      let before = try await search(scratch.path + "/bin/ffmount")
+      #expect(before.status == 1 && before.errors.contains("2 files or folders could not be read completely"))
+      let after = try await search(MountProcess.binary)
+      #expect(after.status == 0 && after.lines.count == 2, "\(after.text)\(after.errors)")
     }
   }
 

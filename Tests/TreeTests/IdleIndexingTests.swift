@@ -68,7 +68,9 @@ import Testing
   private final class Trees: IndexedTrees {
     let inner: Tree
     init(_ inner: Tree) { self.inner = inner }
-    func tree(recognizesText: Bool) throws(Fault) -> Tree { inner }
+    func tree(recognizesText: Bool) throws(Fault) -> (tree: Tree, programs: ReadingPrograms) {
+      (inner, .all)
+    }
     func stop() { inner.stop() }
   }
 

@@ -14,12 +14,16 @@ extension DocumentFile {
     }
   }
 
-  /// Returns the number of sources, and of those that are not done.
-  func sourceCounts() throws -> (all: Int, open: Int) {
+  /// Returns the number of sources, and of those that are not done, or that other programs than these read in part.
+  func sourceCounts(programs: Int64) throws -> (all: Int, open: Int) {
     try reader.inDatabase { database in
       (
         Int(clamping: try database.integer("SELECT sources FROM numbers") ?? 0),
         Int(clamping: try database.integer("SELECT count(*) FROM source WHERE isDone = 0") ?? 0)
+          + Int(
+            clamping: try database.integer(
+              "SELECT count(*) FROM source WHERE programs <> 0 AND isDone = 1 AND programs <> ?", [.integer(programs)])
+              ?? 0)
       )
     }
   }

@@ -11,7 +11,7 @@ final class DocumentFile: ReplaceableFile {
   let reader: BoundedConnection
 
   /// The version of the tables and of the folding of their words, incremented when either changes.
-  fileprivate static let schemaVersion: Int64 = 107
+  fileprivate static let schemaVersion: Int64 = 108
 
   private static var schema: String {
     """
@@ -22,9 +22,10 @@ final class DocumentFile: ReplaceableFile {
     CREATE TABLE ranks(first INTEGER PRIMARY KEY, packed BLOB NOT NULL) STRICT;
     CREATE TABLE source(id INTEGER PRIMARY KEY, path BLOB NOT NULL UNIQUE, kind INTEGER NOT NULL, size INTEGER NOT NULL,
       modified INTEGER NOT NULL, changed INTEGER NOT NULL, inode INTEGER NOT NULL, isDone INTEGER NOT NULL,
-      error BLOB NOT NULL) STRICT;
+      programs INTEGER NOT NULL, error BLOB NOT NULL) STRICT;
     CREATE INDEX sourcesByKind ON source(kind) WHERE kind > 0;
     CREATE INDEX sourcesOpen ON source(id) WHERE isDone = 0;
+    CREATE INDEX sourcesInPart ON source(programs) WHERE programs <> 0;
     CREATE TABLE document(id INTEGER PRIMARY KEY, source INTEGER NOT NULL, path BLOB NOT NULL, kind INTEGER NOT NULL,
       date INTEGER, day INTEGER, size INTEGER, isLocked INTEGER NOT NULL, isDeleted INTEGER NOT NULL, title BLOB NOT NULL,
       people BLOB NOT NULL, extension BLOB NOT NULL, language BLOB NOT NULL, parts INTEGER NOT NULL, length INTEGER NOT NULL,
@@ -171,14 +172,15 @@ final class DocumentFile: ReplaceableFile {
   }
 
   /// The columns of a source, as `source(_:)` reads them.
-  static let sourceColumns = ["id", "path", "size", "modified", "changed", "inode", "isDone", "kind"]
+  static let sourceColumns = ["id", "path", "size", "modified", "changed", "inode", "isDone", "kind", "programs"]
     .map { "source.\($0)" }.joined(separator: ", ")
 
   static func source(_ rows: borrowing Rows) throws -> DocumentSource {
     DocumentSource(
       id: try rows.integer(0), path: try rows.bytes(1), state: try state(rows, from: 2),
       isDone: try rows.integer(6) == 1,
-      kind: DocumentSource.Kind(rawValue: UInt8(clamping: try rows.integer(7))) ?? .file)
+      kind: DocumentSource.Kind(rawValue: UInt8(clamping: try rows.integer(7))) ?? .file,
+      programs: try rows.integer(8))
   }
 
   /// Reads the state of a source, from four columns.
@@ -258,7 +260,8 @@ final class DocumentFile: ReplaceableFile {
     case .begin(let path, let state):
       try database.execute(
         """
-        INSERT INTO source(path, kind, size, modified, changed, inode, isDone, error) VALUES(?, 0, ?, ?, ?, ?, 0, x'')
+        INSERT INTO source(path, kind, size, modified, changed, inode, isDone, programs, error)
+        VALUES(?, 0, ?, ?, ?, ?, 0, 0, x'')
         ON CONFLICT(path) DO NOTHING
         """,
         [.blob(path), .integer(state.size), .integer(state.modified), .integer(state.changed), .integer(state.inode)])
@@ -276,15 +279,16 @@ final class DocumentFile: ReplaceableFile {
       }
     case .remove(let ids):
       for id in ids { try remove("id", id, database) }
-    case .finish(let path, let state, let kind, let error):
+    case .finish(let path, let state, let kind, let programs, let error):
       try database.execute(
         """
-        UPDATE source SET kind = ?, size = ?, modified = ?, changed = ?, inode = ?, isDone = 1, error = ? WHERE path = ?
+        UPDATE source SET kind = ?, size = ?, modified = ?, changed = ?, inode = ?, isDone = 1, programs = ?, error = ?
+        WHERE path = ?
         """,
         [
           .integer(Int64(kind.rawValue)),
-          .integer(state.size), .integer(state.modified), .integer(state.changed), .integer(state.inode), .blob(error),
-          .blob(path),
+          .integer(state.size), .integer(state.modified), .integer(state.changed), .integer(state.inode),
+          .integer(programs), .blob(error), .blob(path),
         ])
     case .forget(let id):
       try remove("source", id, database)

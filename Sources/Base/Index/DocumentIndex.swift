@@ -18,8 +18,9 @@ public final class DocumentIndex: Sendable {
     case add(path: [UInt8], [IndexedDocument])
     /// Removes documents.
     case remove([Int64])
-    /// Records that all documents of a source in a state are indexed, and the reason why some are missing.
-    case finish(path: [UInt8], DocumentSource.State, DocumentSource.Kind, error: [UInt8])
+    /// Records that all documents of a source in a state are indexed, and the reason why some are missing. `programs` is
+    /// 0, or identifies the installed programs if others may find more.
+    case finish(path: [UInt8], DocumentSource.State, DocumentSource.Kind, programs: Int64, error: [UInt8])
     /// Removes a source and its documents.
     case forget(Int64)
   }
@@ -114,8 +115,11 @@ public final class DocumentIndex: Sendable {
   /// The numbers of documents. `nil` if the file cannot be read.
   public var counts: Counts? { file.attempt { file in try file.counts() } }
 
-  /// The number of sources, and of those whose documents are not all indexed. `nil` if the file cannot be read.
-  public var sourceCounts: (all: Int, open: Int)? { file.attempt { file in try file.sourceCounts() } }
+  /// Returns the number of sources, and of those whose documents are not all indexed, or were read with other programs
+  /// that may have found less. Returns `nil` if the file cannot be read.
+  public func sourceCounts(programs: Int64 = 0) -> (all: Int, open: Int)? {
+    file.attempt { file in try file.sourceCounts(programs: programs) }
+  }
 
   // MARK: Queries
 

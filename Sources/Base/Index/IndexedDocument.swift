@@ -90,6 +90,9 @@ public struct DocumentSource: Sendable {
   /// Whether all its documents are indexed.
   public let isDone: Bool
   public let kind: Kind
+  /// Identifies the programs with which it was read, if others that were not installed may find more. 0 if it has all
+  /// documents.
+  public let programs: Int64
 }
 
 /// A document of a source that is indexed already.

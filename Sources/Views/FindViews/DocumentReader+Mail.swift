@@ -110,7 +110,8 @@ extension DocumentReader {
   ) throws(Fault) -> [IndexedDocument] {
     let collected = Collected()
     let outer = sink
-    var inner = DocumentReader(known: [:], knowsAll: false, trustsPaths: false) { (documents) throws(Fault) in
+    var inner = DocumentReader(known: [:], knowsAll: false, trustsPaths: false, programs: programs) {
+      (documents) throws(Fault) in
       guard collected.cost < Self.mostOfParts else { return try outer(documents) }
       collected.documents += documents
       collected.cost += documents.reduce(0) { $0 + $1.cost }
@@ -124,7 +125,7 @@ extension DocumentReader {
         note(error, at: path + Array(entry.name.bytes))
       }
     }
-    if let first = inner.error { note(first.fault, at: first.path) }
+    note(inner)
     return collected.documents
   }
 

@@ -14,6 +14,7 @@ struct DocumentReader {
   let knowsAll: Bool
   /// Whether known documents of containers are trusted by their path alone, because the source is the same or has grown.
   let trustsPaths: Bool
+  let programs: ReadingPrograms
   /// Receives documents. The documents after the first of a call are its parts.
   let sink: ([IndexedDocument]) throws(Fault) -> Void
   /// Whether the source contains other documents.
@@ -22,14 +23,17 @@ struct DocumentReader {
   private(set) var kept: Set<Int64> = []
   /// The first error, which did not stop the rest.
   private(set) var error: (path: [UInt8], fault: Fault)?
+  /// Whether programs that are not installed may find more in the source.
+  private(set) var lacksPrograms = false
   /// The number of entries read below `listedDepth`.
   private var deepEntries = 0
 
   init(
-    known: [[UInt8]: KnownDocument], knowsAll: Bool, trustsPaths: Bool,
+    known: [[UInt8]: KnownDocument], knowsAll: Bool, trustsPaths: Bool, programs: ReadingPrograms,
     sink: @escaping ([IndexedDocument]) throws(Fault) -> Void
   ) {
-    (self.known, self.knowsAll, self.trustsPaths, self.sink) = (known, knowsAll, trustsPaths, sink)
+    (self.known, self.knowsAll, self.trustsPaths) = (known, knowsAll, trustsPaths)
+    (self.programs, self.sink) = (programs, sink)
   }
 
   /// The maximum number of containers in each other.
@@ -53,9 +57,10 @@ struct DocumentReader {
       try readContent(of: file, in: folder, path: path, depth: depth)
     } catch {
       if error.isDelay || error == .noDocumentIndex { throw error }
-      note(error, at: path)
       var document = document(of: file, path: path)
       document.isLocked = error.kind == .locked
+      // Locked files are counted by themselves.
+      if !document.isLocked { note(error, at: path) }
       try sink([document])
     }
   }
@@ -82,6 +87,12 @@ struct DocumentReader {
 
   mutating func note(_ fault: Fault, at path: [UInt8]) {
     if error == nil { error = (path, fault) }
+  }
+
+  /// Notes what another reader lacks of the same source.
+  mutating func note(_ inner: DocumentReader) {
+    if let first = inner.error { note(first.fault, at: first.path) }
+    if inner.lacksPrograms { lacksPrograms = true }
   }
 
   private mutating func readContent(
@@ -117,6 +128,7 @@ struct DocumentReader {
     if let kind = DocumentKind.ofFile(fileExtension), [.image, .sound, .film].contains(kind),
       !Self.isPage(fileExtension)
     {
+      if programs.areIncomplete { lacksPrograms = true }
       return try sink(recording(document, file, in: folder, kind))
     }
     let head = try file.bytes(upTo: 4096)
@@ -158,6 +170,10 @@ struct DocumentReader {
     // Archives and disk images of any name.
     if depth < Self.deepest, let contents = try Self.child(name.appending(".contents"), of: folder) {
       return try readArchive(document, contents, path: path, depth: depth)
+    }
+    if programs.areIncomplete {
+      lacksPrograms = true
+      if DocumentKind.ofFile(fileExtension) == .archive { note(.noProgram, at: path) }
     }
     try sink([document])
   }
@@ -233,12 +249,18 @@ struct DocumentReader {
     let isPaged = fileExtension == "pdf"
     var known = TagList()
     if isPaged {
+      if programs.lackRecognition { lacksPrograms = true }
       known = try tags(of: file, in: folder)
       document.add(known)
     }
     var text: [UInt8]
     do throws(Fault) {
-      text = try Self.child(name.appending(".as-txt"), of: folder)?.bytes(upTo: DocumentText.most) ?? []
+      let view = try Self.child(name.appending(".as-txt"), of: folder)
+      if view == nil, programs.areIncomplete {
+        lacksPrograms = true
+        note(.noProgram, at: document.path)
+      }
+      text = try view?.bytes(upTo: DocumentText.most) ?? []
       if fileExtension == "json" { text = DocumentText.unescaped(text) }
     } catch {
       guard error.concernsContent, !known.tags.isEmpty else { throw error }
@@ -298,6 +320,10 @@ struct DocumentReader {
       }
     }
   }
+}
+
+extension Fault {
+  fileprivate static let noProgram = Fault(.unsupported, "the program that reads it is not installed (ffmount doctor)")
 }
 
 extension [UInt8] {

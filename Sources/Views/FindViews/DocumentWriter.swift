@@ -59,7 +59,7 @@ extension DocumentIndex.Change {
   fileprivate var cost: Int {
     switch self {
     case .add(let path, let documents): 64 + path.count + documents.reduce(0) { $0 + $1.cost }
-    case .begin(let path, _), .finish(let path, _, _, _): 128 + path.count
+    case .begin(let path, _), .finish(let path, _, _, _, _): 128 + path.count
     case .remove(let ids): 32 + 8 * ids.count
     case .forget: 64
     }

@@ -6,8 +6,9 @@ package import Tree
 
 /// The trees by which files are read for an index.
 package protocol IndexedTrees: AnyObject, Sendable {
-  /// Returns the tree, which recognizes text in pictures or does not. Its root is that of the tree with the searches.
-  func tree(recognizesText: Bool) throws(Fault) -> Tree
+  /// Returns the tree, which recognizes text in pictures or does not, and the programs by which it reads files. Its root is
+  /// that of the tree with the searches.
+  func tree(recognizesText: Bool) throws(Fault) -> (tree: Tree, programs: ReadingPrograms)
 
   /// Stops the work of all trees.
   func stop()
@@ -85,17 +86,21 @@ public final class FindService: Sendable {
   ) throws(Fault) -> FolderFinder {
     // In a mount of a file, the root is a view of that file.
     let file = tree?.shownFile
-    func folder(_ recognizesText: Bool) throws(Fault) -> ResolvedPath {
-      guard let tree = try trees?.tree(recognizesText: recognizesText) else { throw .noDocumentIndex }
-      return try waiting { () throws(Fault) in try ResolvedPath.find(path, in: tree, followsLast: false, .blocking) }
+    func folder(_ recognizesText: Bool) throws(Fault) -> (place: ResolvedPath, programs: ReadingPrograms) {
+      guard let (tree, programs) = try trees?.tree(recognizesText: recognizesText) else { throw .noDocumentIndex }
+      let place = try waiting { () throws(Fault) in
+        try ResolvedPath.find(path, in: tree, followsLast: false, .blocking)
+      }
+      return (place, programs)
     }
     let plain = try folder(false)
     let isRecognized =
-      recognizesText || FolderFinder.hasRecognizedText(plain, of: file.map(\.file), index, shared: shared)
+      recognizesText || FolderFinder.hasRecognizedText(plain.place, of: file.map(\.file), index, shared: shared)
     let place = Place(path: path, recognizesText: isRecognized)
     if part == nil, let known = temporary.withLock({ $0[place] }) { return known }
+    let (folder, programs) = isRecognized ? try folder(true) : plain
     let made = try FolderFinder(
-      isRecognized ? folder(true) : plain, index: index, readsPictures: isRecognized,
+      folder, index: index, by: programs, readsPictures: isRecognized,
       file: file.map { ($0.file, $0.view) }, part: part, shared: shared)
     guard made.isTemporary else { return made }
     return temporary.withLock { temporary in

@@ -34,8 +34,8 @@ extension FolderCrawl {
     var all: [Int: KnownSources] = [:]
     for part in index.parts {
       var sources = KnownSources()
-      sources.reserve(part.index.sourceCounts?.all ?? 0)
-      guard part.index.forEachSource({ sources.add($0) }) else { throw .noDocumentIndex }
+      sources.reserve(part.index.sourceCounts()?.all ?? 0)
+      guard part.index.forEachSource({ sources.add($0, programs) }) else { throw .noDocumentIndex }
       all[part.number] = sources
     }
     return all
@@ -120,7 +120,7 @@ extension FolderCrawl {
   func sourcesIfCurrentInOutline() throws(Fault) -> Int? {
     var all = 0
     for part in index.parts {
-      guard let sources = part.index.sourceCounts, sources.open == 0 else { return nil }
+      guard let sources = part.index.sourceCounts(programs: programs.identity), sources.open == 0 else { return nil }
       all += sources.all
     }
     guard all > Self.fewSources else { return nil }

@@ -14,6 +14,8 @@ package final class FolderCrawl: Sendable {
   let index: DocumentParts
   /// The only file that is read. `nil` if everything in the folder is.
   let file: FileName?
+  /// The programs that read the files.
+  let programs: ReadingPrograms
   /// The maximum number of files to read that are known at a time.
   let batch: Int
   private let progress = Monitor(Progress())
@@ -61,12 +63,14 @@ package final class FolderCrawl: Sendable {
   ///   - folder: a real directory in a tree whose views convert files.
   ///   - isPermitted: Returns whether the work may continue now. It is called often. `nil` if it always may.
   init(
-    _ folder: ResolvedPath, _ index: DocumentParts, only file: FileName? = nil, batch: Int = 50_000,
+    _ folder: ResolvedPath, _ index: DocumentParts, only file: FileName? = nil, by programs: ReadingPrograms = .all,
+    batch: Int = 50_000,
     isPermitted: (@Sendable () -> Bool)? = nil
   ) {
     self.folder = folder
     self.index = index
     self.file = file
+    self.programs = programs
     self.batch = batch
     self.isPermitted = isPermitted
   }
@@ -204,16 +208,19 @@ package final class FolderCrawl: Sendable {
     let earlier = file.isKnown ? file.part.index.source(at: file.path) : nil
     if file.isFolder, earlier != nil || file.path.isEmpty {
       try writer.add(.begin(path: file.path, file.state))
-      return try writer.add(.finish(path: file.path, file.state, .folder, error: []))
+      return try writer.add(.finish(path: file.path, file.state, .folder, programs: 0, error: []))
     }
     var known: [[UInt8]: KnownDocument] = [:]
     if let earlier { known = file.part.index.documents(of: earlier.id) }
     try writer.add(.begin(path: file.path, file.state))
+    // Other programs may read all of it better.
+    let isReadAnew = earlier.map { $0.programs != 0 && $0.programs != programs.identity } ?? false
     let isSame = earlier?.state == file.state
     let hasGrown = earlier.map { $0.state.inode == file.state.inode && $0.state.size < file.state.size } ?? false
     let isMailbox = [".mbox", ".mbx"].contains { file.path.suffix($0.utf8.count) == Array($0.utf8)[...] }
     var reader = DocumentReader(
-      known: known, knowsAll: earlier?.isDone ?? false, trustsPaths: isSame || hasGrown && isMailbox
+      known: isReadAnew ? [:] : known, knowsAll: earlier?.isDone ?? false,
+      trustsPaths: isSame || hasGrown && isMailbox, programs: programs
     ) {
       (documents) throws(Fault) in
       try self.check()
@@ -233,7 +240,10 @@ package final class FolderCrawl: Sendable {
     let left = known.values.map(\.id).filter { !reader.kept.contains($0) }
     if !left.isEmpty { try writer.add(.remove(left)) }
     let kind: DocumentSource.Kind = file.isFolder ? .folder : reader.isContainer ? .container : .file
-    try writer.add(.finish(path: file.path, file.state, kind, error: error))
+    // The documents that are kept were read with the same programs.
+    let isInPart = reader.lacksPrograms || earlier.map { $0.programs == programs.identity } ?? false
+    try writer.add(
+      .finish(path: file.path, file.state, kind, programs: isInPart ? programs.identity : 0, error: error))
     progress.update { progress in
       progress.filesDone += file.isFolder ? 0 : 1
       progress.bytesDone += file.isFolder ? 0 : file.state.size

@@ -7,6 +7,7 @@ package final class FolderFinder: Sendable {
   private let folder: ResolvedPath
   private let real: RealFolder
   private let index: DocumentParts
+  private let programs: ReadingPrograms
   /// The only file that is searched, and its view that is shown. `nil` if everything in the folder is.
   private let file: (name: FileName, view: FileName)?
 
@@ -39,12 +40,14 @@ package final class FolderFinder: Sendable {
   ///
   /// - Parameters:
   ///   - folder: a directory in a tree whose views convert files.
+  ///   - programs: the programs by which the tree reads files.
   ///   - readsPictures: whether the tree recognizes text in pictures, and the index has that.
   ///   - file: a file in the folder, if only that is searched, and the view of it that paths are relative to.
   ///   - part: the part of the index to make, from 0, and the number of all, which has to be stored. `nil` to search.
   ///   - shared: the directory of several machines that has parts of the index. `nil` for none.
   package init(
-    _ folder: ResolvedPath, index: Index, readsPictures: Bool = false, file: (name: FileName, view: FileName)? = nil,
+    _ folder: ResolvedPath, index: Index, by programs: ReadingPrograms = .all, readsPictures: Bool = false,
+    file: (name: FileName, view: FileName)? = nil,
     part: (number: Int, count: Int)? = nil, shared: String? = nil
   ) throws(Fault) {
     guard let real = folder.realFolder else { throw Fault(.unsupported, "it is not a real folder") }
@@ -59,6 +62,7 @@ package final class FolderFinder: Sendable {
     guard let documents = stored ?? temporary else { throw .noDocumentIndex }
     self.folder = folder
     self.real = real
+    self.programs = programs
     self.file = file
     self.index = documents
   }
@@ -95,7 +99,7 @@ package final class FolderFinder: Sendable {
     isPermitted: (@Sendable () -> Bool)? = nil
   ) -> (crawl: FolderCrawl, lock: [TextIndexLock])? {
     guard let lock = index.lock() else { return nil }
-    return (FolderCrawl(folder, index, only: file?.name, isPermitted: isPermitted), lock)
+    return (FolderCrawl(folder, index, only: file?.name, by: programs, isPermitted: isPermitted), lock)
   }
 
   /// Whether the index is lost with this object, because it cannot be stored.

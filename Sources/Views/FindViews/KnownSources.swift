@@ -19,9 +19,10 @@ struct KnownSources {
 
   mutating func reserve(_ count: Int) { entries.reserveCapacity(count) }
 
-  /// Adds a source of the index.
-  mutating func add(_ source: DocumentSource) {
-    let state = source.isDone ? Self.hash(source.state) : 0
+  /// Adds a source of the index. One that other programs than these have read in part is not done.
+  mutating func add(_ source: DocumentSource, _ programs: ReadingPrograms) {
+    let isWhole = source.programs == 0 || source.programs == programs.identity
+    let state = source.isDone && isWhole ? Self.hash(source.state) : 0
     entries[Self.hash(source.path)] = Entry(id: max(1, source.id), state: state)
   }
 

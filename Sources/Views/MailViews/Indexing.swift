@@ -159,14 +159,15 @@ package final class Indexing: Sendable {
   ) throws(Fault) -> Bool {
     let status = try RealFolder(root: root).status(of: name)
     let prefix = IndexedFile.prefix(device: status.device, inode: status.inode)
-    let count = try index.forget(sourcesStartingWith: prefix)
     let source = try Source(name, in: RealFolder(root: root))
-    NumberStore.forget(ofFile: source, in: index)
     let recipes = ResultSizes.recipes(ofState: source.revision, in: index)
-    ResultSizes.forget(state: source.revision, in: index)
+    // First, because the index cannot be changed on a full disk.
     if let identity = try? source.open(.blocking).identity {
       for recipe in recipes { renditions?.forget(recipe, of: identity) }
     }
+    let count = try index.forget(sourcesStartingWith: prefix)
+    NumberStore.forget(ofFile: source, in: index)
+    ResultSizes.forget(state: source.revision, in: index)
     return count > 0 || !recipes.isEmpty
   }
 }

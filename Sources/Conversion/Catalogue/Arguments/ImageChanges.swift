@@ -127,7 +127,7 @@ extension ImageChanges {
     ("gray", "without colours"),
     ("q70", "quality, from 1 to 100"),
     ("500k", "a maximum of N thousand bytes: lower quality, then fewer pixels"),
-    ("noexif", "without EXIF, XMP and IPTC data"),
+    ("noexif", "without the source's EXIF, XMP and IPTC data"),
   ]
 }
 

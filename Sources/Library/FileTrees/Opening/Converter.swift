@@ -1,4 +1,5 @@
 internal import Catalogue
+internal import FindViews
 internal import Glibc
 package import Index
 package import Jobs
@@ -14,7 +15,7 @@ package enum Converter {
   }
 
   /// Worker programs that are optional.
-  package static let optional: Set = ["ffscan", "ffmedia", "ffoffice", layout, disk]
+  package static let optional: Set = [recognition, "ffmedia", "ffoffice", layout, disk]
   /// The worker program that requires LibreOffice.
   package static let layout = "fflayout"
 
@@ -46,6 +47,22 @@ package enum Converter {
             && conversion.remainder { installed[$0] != nil } != nil
         }
     }
+  }
+
+  /// The worker program that recognizes text.
+  package static let recognition = "ffscan"
+
+  /// Returns the installed programs that read files, among those that are wanted. A program of the settings is taken to
+  /// read all.
+  static func readingPrograms(_ settings: TreeSettings, _ isWanted: (String) -> Bool) -> ReadingPrograms {
+    if settings.converter != nil { return .all }
+    let installed = installed(orIn: settings.programFolders)
+    let lacking = Catalogue.standard.conversions.contains { conversion in
+      conversion.programs.contains(where: isWanted) && conversion.remainder { installed[$0] != nil } != nil
+    }
+    return ReadingPrograms(
+      named: installed.keys.filter(isWanted), areIncomplete: lacking,
+      lackRecognition: isWanted(recognition) && installed[recognition] == nil)
   }
 
   /// Returns the conversions. Returns `nil` if no worker program is available. Views that require one are left out in

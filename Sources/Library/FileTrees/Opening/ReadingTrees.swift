@@ -15,7 +15,7 @@ final class ReadingTrees: IndexedTrees {
   private let converts: Bool
   /// The root directory, if it is open already: its path may lead into a mount of this process.
   private let root: RealRoot?
-  private let trees = UnfairLock<[Bool: Tree]>([:])
+  private let trees = UnfairLock<[Bool: (tree: Tree, programs: ReadingPrograms)]>([:])
 
   /// The maximum number of archives in each other that are read. More than a listing shows.
   private static let depth = 8
@@ -33,26 +33,28 @@ final class ReadingTrees: IndexedTrees {
   }
 
   /// Returns the tree. Without `recognizesText`, the text of a PDF is its own, and pictures have none.
-  func tree(recognizesText: Bool) throws(Fault) -> Tree {
-    if let tree = trees.withLock({ $0[recognizesText] }) { return tree }
+  func tree(recognizesText: Bool) throws(Fault) -> (tree: Tree, programs: ReadingPrograms) {
+    if let known = trees.withLock({ $0[recognizesText] }) { return known }
+    let isWanted = { (program: String) in recognizesText || program != Converter.recognition }
+    let programs = Converter.readingPrograms(settings, isWanted)
     let conversions =
       converts
       ? Converter.conversions(
-        settings, index: index, cacheFolder: index?.folder, spools: TreeSource.spoolFolder,
-        programs: { recognizesText || $0 != "ffscan" }, log: { _ in }) : nil
+        settings, index: index, cacheFolder: index?.folder, spools: TreeSource.spoolFolder, programs: isWanted,
+        log: { _ in }) : nil
     let reserve = TreeSource.reserve(settings, conversions)
     let made = try source.tree(settings, index, conversions, reserve: reserve, root: root, isSearched: false).0
-    let (tree, isUsed) = trees.withLock { trees in
-      let tree = trees[recognizesText] ?? made
-      trees[recognizesText] = tree
-      return (tree, tree === made)
+    let known = trees.withLock { trees in
+      let known = trees[recognizesText] ?? (made, programs)
+      trees[recognizesText] = known
+      return known
     }
-    if !isUsed { made.stop() }
-    return tree
+    if known.tree !== made { made.stop() }
+    return known
   }
 
   /// Stops the work of all trees.
   func stop() {
-    for tree in trees.withLock({ Array($0.values) }) { tree.stop() }
+    for (tree, _) in trees.withLock({ Array($0.values) }) { tree.stop() }
   }
 }

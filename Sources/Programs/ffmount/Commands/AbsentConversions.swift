@@ -80,6 +80,12 @@ enum AbsentConversions {
     return folders.firstNonNil { reason(forView: $0.view, ofFileNamed: name) }
   }
 
+  /// Returns the reason why the entries or messages in a file cannot be read because programs are not installed, with the
+  /// remedy. Returns `nil` if none is missing.
+  static func reason(forContentsOfFileNamed name: String) -> String? {
+    ["contents", "messages"].firstNonNil { reason(forView: $0, ofFileNamed: name) }
+  }
+
   private static func isAbsent(_ conversion: Conversion) -> Bool { all.contains { $0.verb == conversion.verb } }
 
   /// Returns the preferred program of each conversion, without duplicates. For a view of a file of a format, packages

@@ -7,7 +7,7 @@ enum Advice {
   /// The advice for each phrase of an error, with `PATH` for the file. The first match is used.
   private static let table: [(word: String, advice: String)] = [
     (
-      "archives of this kind are not decrypted",
+      notDecrypted,
       (Converter.packages(lackingFor: Converter.disk).isEmpty
         ? "" : "\(Converter.remedy([Converter.disk])) for 7z archives; ")
         + "give RAR archives their password with ffmount unlock, or unpack them with unar or unrar"
@@ -33,6 +33,7 @@ enum Advice {
       "ended ffmount",
       "report this defect, with the file if possible; unmount and mount again to retry"
     ),
+    ("ended twice before it began", "run 'ffmount doctor', and reinstall the package that it names"),
     ("was killed", "open it again: the file was not the cause"),
     ("No space", "make room on the disk, or type: ffmount cache clear"),
     ("no room for the result", "make room on the disk, or type: ffmount cache clear"),
@@ -51,6 +52,15 @@ enum Advice {
     ("is not a prefix", onQueries),
     ("is not changed", "nothing: the file is served unchanged"),
   ]
+
+  private static let notDecrypted = "archives of this kind are not decrypted"
+
+  /// Returns the reason why no password opens a file with this error: the program that decrypts it is not installed.
+  /// Returns `nil` if it is.
+  static func lackOfDecryption(_ error: String) -> String? {
+    guard error.contains(notDecrypted), !Converter.packages(lackingFor: Converter.disk).isEmpty else { return nil }
+    return "\(Converter.disk) is not installed (\(Converter.remedy([Converter.disk])), and mount again)"
+  }
 
   static let onQueries = "change the query: ffmount help search has its syntax"
 

@@ -32,12 +32,14 @@ struct CacheCommand: ParsableCommand {
       defer { index.finish(within: .seconds(10)) }
       let indexing = Indexing(index: index)
       if paths.isEmpty {
-        let count: Int
-        do throws(Fault) {
-          count = try indexing.forgetAll() + (Converter.cache(in: CacheFolder.path())?.clear() ?? 0)
-          _ = try Converter.blocks(in: CacheFolder.path())?.clear()
-        } catch { throw Refusal(.failure, "cannot clear the cache: \(describe(error))") }
+        // Files are removed first: the index cannot be changed on a full disk.
         let searches = index.forgetDocuments()
+        var count = 0
+        do throws(Fault) {
+          count = try Converter.cache(in: CacheFolder.path())?.clear() ?? 0
+          _ = try Converter.blocks(in: CacheFolder.path())?.clear()
+          count += try indexing.forgetAll()
+        } catch { throw Refusal(.failure, "cannot clear the cache: \(describe(error))") }
         let more = searches == 0 ? "" : ", and \(searches) search \(searches == 1 ? "index" : "indexes")"
         print("Forgot \(Amount.of(count, "file"))\(more).")
         return

@@ -64,6 +64,10 @@ struct IndexCommand: ParsableCommand {
     if let (_, name) = kinds.first(where: \.0), !search {
       throw Refusal(.usage, "\(name) is only for text indexes (add --search)")
     }
+    if ocr, Converter.installed[Converter.recognition] == nil {
+      let remedy = Converter.remedy([Converter.recognition])
+      throw Refusal(.failure, "cannot recognize text: \(Converter.recognition) is not installed (\(remedy))")
+    }
     if let jobs, !(1...256).contains(jobs) { throw Refusal(.usage, "--jobs \(jobs): expected 1 to 256") }
     let division = try division()
     let shared = try TreeOptions(options, accepting: TreeOptions.ofSharedCaches)
@@ -277,6 +281,12 @@ extension IndexCommand {
     // The work may take hours, and yields to other processes.
     _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness)
     let usual = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+    let lacking = Converter.missing.filter { ["ffarchive", "ffconvert", "ffoffice", "ffpages"].contains($0) }
+    if !lacking.isEmpty {
+      Terminal.logError(
+        "attachments that \(lacking.joinedWithAnd) would read have no words "
+          + "(\(Converter.remedy(lacking)), type: ffmount cache clear PATH, and index again)")
+    }
     return try AttachmentReader(place, ocr ? .recognition : .text, index, jobs: jobs ?? usual)
   }
 

@@ -175,7 +175,8 @@ struct WhyCommand: ParsableCommand {
         || AbsentConversions.reason(forView: near, ofFileNamed: source) != nil
     }
     return cannotTell(
-      "\(source) exists but has no such view: its content is of another kind, or no view has this name (\(advice))")
+      "\(source) exists but has no such view: its content is of another kind, no view has this name, or the mount is "
+        + "older than the package that makes it (\(advice))")
   }
 
   /// Returns the existing file that a missing name would be a view of, and the view's name. Returns `nil` if there is

@@ -181,6 +181,7 @@ extension LockedFiles {
     guard case .found(let file) = search else { return nil }
     if isReadable(file) { return true }
     try? GivenPasswords.send(.remove, password, to: mountpoint)
+    if let lack = OwnAttributes(of: file).error.flatMap(Advice.lackOfDecryption) { throw refusal(lack) }
     return false
   }
 

@@ -180,6 +180,18 @@ extension RunningMount {
     return "in a mount that only user \(owner) can see (mount it with -o allow_other to give others access)"
   }
 
+  /// Returns the file or directory of the source that a path in a mount is, or is a view of. Returns `nil` for other paths.
+  static func original(of path: String, _ mounts: MountTable = MountTable()) -> String? {
+    guard let full = MountTable.resolved(path), let mount = mounts.mount(of: full), mount.isOurs else { return nil }
+    let source = ask([mount])[0].source
+    var original = source + full.dropFirst(mount.mountpoint.utf8.count)
+    while original.utf8.count > source.utf8.count, unsafe access(original, F_OK) != 0 {
+      guard let view = original.lastIndex(of: ".") else { break }
+      original = String(original[..<view])
+    }
+    return original
+  }
+
   /// Throws a refusal, `cannot DO PATH: …`, if one of these paths is in a mount that does not answer.
   ///
   /// Must be called before the process has a second thread.

@@ -109,7 +109,7 @@ extension MessageGroups {
   /// Creates groups of messages that may be in any number of groups. The positions within a group must ascend.
   init(_ unsorted: NameList, _ members: some Sequence<Member>) {
     var order = Array(0..<UInt32(unsorted.count))
-    // Most names differ in their first bytes, which are compared without a look at the names.
+    // Most names differ in their first bytes, which are compared without the names.
     let starts = order.map { Self.start(of: unsorted[Int($0)]) }
     order.sort { [unsorted] one, other in
       let (start, rival) = (starts[Int(one)], starts[Int(other)])

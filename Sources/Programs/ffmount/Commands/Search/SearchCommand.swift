@@ -11,7 +11,7 @@ extension FileTree.IndexingProgress {
   func logFailures(in path: String) {
     if failures == 0 { return }
     let things = failures == 1 ? "1 file or folder" : "\(failures) files or folders"
-    let remedy = "to see why: ffmount verify \(ShellWord.quoted(path))"
+    let remedy = "to see why: ffmount verify \(ShellWord.quoted(RunningMount.original(of: path) ?? path))"
     Terminal.logError("\(path): \(things) could not be read completely: found by name only (\(remedy))")
   }
 }

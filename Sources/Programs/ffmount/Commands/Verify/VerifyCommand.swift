@@ -43,7 +43,10 @@ struct VerifyCommand: ParsableCommand {
   private func verify() throws -> Bool {
     try RunningMount.expectAnswers(onTheWayTo: [path], toDo: "verify")
     let mounts = MountTable()
-    try expectOutside(of: mounts)
+    if let original = RunningMount.original(of: path, mounts) {
+      let command = "ffmount verify \(ShellWord.quoted(original))"
+      throw Refusal(.sourceUnsuitable, "cannot verify \(path): in a mount of ffmount (type: \(command))")
+    }
     let more = try TreeOptions(options, accepting: TreeOptions.ofPasswords)
     let elsewhere = try SourceElsewhere.of(path, options, toDo: "verify")
     let place = try CommandTree(elsewhere?.path ?? path, depth: VerifyWalk.depth, more)
@@ -60,6 +63,9 @@ struct VerifyCommand: ParsableCommand {
           let real = root.appending(path.components)
           if shown.contains(real.string) { return "a mount of ffmount, which is not read (verify its source)" }
           return unsafe real.withPlatformString { unsafe access($0, R_OK) } == 0 ? nil : describe(errno)
+        } lack: { path in
+          path.lastComponent.flatMap { AbsentConversions.reason(forContentsOfFileNamed: $0.string) }
+            .map { "not verified: \($0)" }
         } note: { event in
           report.withLock { $0.note(event) }
         }
@@ -85,19 +91,5 @@ struct VerifyCommand: ParsableCommand {
       if !json { try? Output.write(Array(summary.utf8), to: STDERR_FILENO) }
       return report.badCount == 0
     }
-  }
-
-  /// Throws a refusal if the path is in a mount of ffmount, whose archives have no views of their own there.
-  private func expectOutside(of mounts: MountTable) throws {
-    guard let full = MountTable.resolved(path), let mount = mounts.mount(of: full), mount.isOurs else { return }
-    let source = RunningMount.ask([mount])[0].source
-    // The file of the source that the path is, or is a view of.
-    var original = source + full.dropFirst(mount.mountpoint.utf8.count)
-    while original.utf8.count > source.utf8.count, unsafe access(original, F_OK) != 0 {
-      guard let view = original.lastIndex(of: ".") else { break }
-      original = String(original[..<view])
-    }
-    let command = "ffmount verify \(ShellWord.quoted(original))"
-    throw Refusal(.sourceUnsuitable, "cannot verify \(path): in a mount of ffmount (type: \(command))")
   }
 }

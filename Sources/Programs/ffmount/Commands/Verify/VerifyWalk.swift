@@ -17,6 +17,8 @@ struct VerifyWalk: Sendable {
   let tree: FileTree
   /// Returns the reason why a real file or directory cannot be examined. Returns `nil` for most.
   let hindrance: @Sendable (FilePath) -> String?
+  /// Returns the reason why what is in a file cannot be read here, by its name. Returns `nil` for most.
+  let lack: @Sendable (FilePath) -> String?
   let note: @Sendable (Event) -> Void
 
   /// The maximum number of nested archives.
@@ -38,7 +40,7 @@ struct VerifyWalk: Sendable {
           guard entry.kind == .directory || entry.kind == .file else { continue }
           if entry.kind == .file, let view = await view(of: entry.path) {
             containers.append((view, entry.size))
-          } else if let reason = hindrance(entry.path) {
+          } else if let reason = hindrance(entry.path) ?? (entry.kind == .file ? lack(entry.path) : nil) {
             note(.bad(entry.path, reason))
           } else if entry.kind == .directory {
             folders.append(entry.path)
@@ -118,7 +120,11 @@ struct VerifyWalk: Sendable {
           } else if entry.kind == .file, await isSound(entry.path), canNest {
             // An attachment can be read although its end is missing.
             if isOfMessages { await noteState(of: entry.path) }
-            if let inside = await self.view(of: entry.path) { folders.append((inside, Self.isOfMessages(inside))) }
+            if let inside = await self.view(of: entry.path) {
+              folders.append((inside, Self.isOfMessages(inside)))
+            } else if let reason = lack(entry.path) {
+              note(.bad(entry.path, reason))
+            }
           }
         }
         // The faults of other directories are those of their files.
