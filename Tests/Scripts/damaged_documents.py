@@ -121,8 +121,8 @@ for number in range(options.count):
     asked += 1
     pages = 0 if found["pages"][0] else found["pages"][1]
     theirs = by_mupdf(path), by_poppler(path)
-    # The first page may be lost while others are not.
-    said = {view: failure == 0 for view, (failure, _) in found.items() if view != "page" or not pages}
+    # The first page, which is the image, may be lost while others are not.
+    said = {view: failure == 0 for view, (failure, _) in found.items() if view not in ("page", "image") or not pages}
     crashed = any(failure < 0 for failure, _ in found.values())
     is_wrong = pages == 0 and theirs[0] > 0 or len(set(said.values())) > 1 or crashed
     wrong += is_wrong

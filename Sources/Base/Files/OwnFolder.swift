@@ -23,13 +23,17 @@ public enum OwnFolder {
     if unsafe lstat(folder, &status) != 0 {
       guard errno == ENOENT, making, unsafe mkdir(folder, 0o700) == 0 || errno == EEXIST,
         unsafe lstat(folder, &status) == 0
-      else { throw Fault(.system(errno), "\(folder) cannot be used") }
+      else {
+        let code = errno
+        let cause = unsafe String(cString: strerror(code))
+        throw Fault(.system(code), "\(folder) cannot be used: \(cause) (use a folder of yours)")
+      }
     }
     guard status.st_mode & S_IFMT == S_IFDIR else {
       throw Fault(.system(ENOTDIR), "\(folder) is not a folder (move it away)")
     }
     guard status.st_uid == geteuid() || (status.st_uid == 0 && !isLast) else {
-      throw Fault(.system(EPERM), "\(folder) belongs to another user")
+      throw Fault(.system(EPERM), "\(folder) belongs to another user (use a folder of yours)")
     }
     let isOthersToo = status.st_mode & 0o022 != 0
     // In a sticky directory, only a file's owner can remove or replace it.

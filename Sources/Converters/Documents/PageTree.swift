@@ -96,15 +96,16 @@ struct PageTree {
   /// Looks at every page of a damaged document, up to a limit.
   mutating func remark() throws(JobFailure) -> String {
     let count = try count()
-    if areFound { return "is damaged: its list of pages is lost, and only the pages that were found are shown" }
-    guard file.isDamaged || walked != nil else { return "" }
+    guard isDamaged || walked != nil else { return "" }
     var pages = UnreadablePages()
     for index in 0..<min(count, Self.mostExamined) {
       let found = try pages.read(index) { () throws(JobFailure) -> Page? in try self.page(at: index) } ?? nil
       if let found, lacksParts(found) { pages.noteIncomplete(index) }
       file.forgetErrors()
     }
-    return try pages.remark()
+    let remark = try pages.remark()
+    return areFound
+      ? "is damaged: its list of pages is lost, and only the pages that were found are shown" : remark
   }
 
   private static let mostExamined = 10_000
@@ -147,7 +148,8 @@ struct PageTree {
     if contents.contains(where: { $0 == nil }) { return true }
     guard let resources = file.object(page.id)["/Resources"] else {
       // Inherited resources are lost with the node above the page.
-      return !contents.isEmpty && page.inherited["/Resources"] == nil
+      let isOrphan = page.text.reference(for: "/Parent").map { !objects.object($0).text.isDictionary } ?? false
+      return isOrphan && !contents.isEmpty && page.inherited["/Resources"] == nil
     }
     // libqpdf leaves out the reference to an object that is not there. A blank page has nothing to show.
     if contents.isEmpty { return ["/Font", "/XObject"].contains { resources[$0] != nil } }

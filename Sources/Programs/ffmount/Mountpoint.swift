@@ -45,8 +45,12 @@ struct Mountpoint {
       }
       return path
     }
+    var status = stat()
+    let isLink = unsafe lstat(mountpoint, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
     let advice =
-      code == ENOENT ? "make it with: mkdir -p \(ShellWord.quoted(mountpoint))" : "check the path and its permissions"
+      code != ENOENT
+      ? "check the path and its permissions"
+      : isLink ? "make the folder that the link leads to" : "make it with: mkdir -p \(ShellWord.quoted(mountpoint))"
     throw Refusal(.mountpointUnusable, "cannot mount on \(mountpoint): \(describe(code)) (\(advice))")
   }
 

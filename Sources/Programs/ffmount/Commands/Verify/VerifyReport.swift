@@ -45,7 +45,8 @@ struct VerifyReport {
       let object: JSON = ["path": .string(path), "reason": .string(reason)]
       write((badCount == 0 ? "{\n  \"bad\": [\n    " : ",\n    ") + object.text)
     } else {
-      write("\(path): \(reason)\n")
+      // A line break in a name would end the line.
+      write("\(path.contains("\n") ? Terminal.shown(path) : path): \(reason)\n")
     }
     badCount += 1
   }
