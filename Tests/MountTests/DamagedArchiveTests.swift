@@ -261,14 +261,15 @@ import Testing
               getfattr --only-values -n user.ffmount.remark $f.pdf.$v; echo
             done
           done
-          getfattr --only-values -n user.ffmount.remark lost.pdf.pages
+          getfattr --only-values -n user.ffmount.remark lost.pdf.pages; echo
+          for f in sound objects; do cat $f.pdf.as-txt > $O/text; state $f.pdf.as-txt; done
           """
         let said = try await mount.shell(look, scratch)
         let part = "data.pdf is damaged: page 2 cannot be read completely\n"
         let lost = "lost.pdf is damaged: page 2 cannot be read"
         let expected =
           "79\nfailed\n\(part)79\nfailed\n\(part)79\nfailed\n\(lost)\n79\nfailed\n\(lost) completely\n"
-          + "\(lost) completely"
+          + "\(lost) completely\nexact\nfailed\n"
         #expect(said == expected, "\(said)")
       }
     }

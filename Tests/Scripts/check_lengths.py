@@ -289,6 +289,10 @@ def unusual(check: Check) -> list[str]:
             words = [*FFMPEG, "-i", place / "48000.wav", "-af", f"atrim=end_sample={count}", "-c:a", coding]
             if made := make(f"unusual-edit-{coding}-{count}.{end}", *words):
                 compare(made, count)
+    # A start within the first packet.
+    words = [*FFMPEG, "-itsoffset", 0.03, "-i", place / "48000.wav", "-avoid_negative_ts", "disabled"]
+    if made := make("unusual-late-alac.m4a", *words, "-c:a", "alac"):
+        compare(made, 48000 * 22 // 10)
     # One packet, whose duration Matroska does not record.
     for coding in ("flac", "wavpack"):
         if made := make(f"unusual-one-{coding}.mka", *FFMPEG, "-i", place / "48000.wav", "-af", "atrim=end_sample=1000", "-c:a", coding):

@@ -1,7 +1,9 @@
-"""Writes two PDFs of three pages: FOLDER/data.pdf, whose second page has damaged data, and FOLDER/lost.pdf, in which the contents
-of the second page and the cross-references are lost."""
+"""Writes PDFs of three pages: FOLDER/data.pdf, whose second page has damaged data, FOLDER/lost.pdf, in which the contents of the
+second page and the cross-references are lost, and with qpdf FOLDER/objects.pdf, whose object stream is damaged."""
 
 import pathlib
+import re
+import subprocess
 import sys
 import zlib
 
@@ -29,9 +31,17 @@ def document(damage: str) -> bytes:
         places[number] = len(file)
         file += b"%d 0 obj%b\nendobj\n" % (number, text)
     table = b"".join(b"%010d 00000 n \n" % places.get(number, 0) for number in range(1, 10))
-    end = b"trailer<</Size 10/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n" % (len(file) if damage == "data" else 1)
+    end = b"trailer<</Size 10/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n" % (1 if damage == "lost" else len(file))
     return file + b"xref\n0 10\n0000000000 65535 f \n" + table + end
 
 
-for kind in ("data", "lost"):
-    (pathlib.Path(sys.argv[1]) / f"{kind}.pdf").write_bytes(document(kind))
+folder = pathlib.Path(sys.argv[1])
+for kind in ("data", "lost", "sound"):
+    (folder / f"{kind}.pdf").write_bytes(document(kind))
+path = folder / "objects.pdf"
+subprocess.run(["qpdf", "--object-streams=generate", "--recompress-flate", "--compression-level=0", folder / "sound.pdf", path], check=True)
+file = bytearray(path.read_bytes())
+stream = re.compile(rb"/ObjStm.*?stream\n(.*?)endstream", re.S).search(file)
+place = file.index(b"Helvetica", stream.start(1))
+file[place : place + 9] = b"Helvetika"
+path.write_bytes(file)

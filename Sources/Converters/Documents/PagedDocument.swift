@@ -15,6 +15,8 @@ final class PagedDocument {
   private(set) var unreadable: [Int] = []
   private lazy var labels = PageLabels(file.root, objects)
   private lazy var structure = DocumentStructure(file.root, objects)
+  /// Whether no object stream is damaged. Otherwise any page may lack something.
+  private lazy var areObjectsIntact = ObjectStreams(of: file).areIntact()
   private lazy var conformance = Conformance(of: file.root)
 
   /// - Parameter passwords: candidates for opening the document.
@@ -52,7 +54,7 @@ final class PagedDocument {
     defer { file.releaseObjects() }
     guard let page = (try? tree.listedPage(at: index)) ?? nil else { return true }
     try tree.checkContents(of: page)
-    if tree.lacksParts(page) { return false }
+    if tree.lacksParts(page) || !areObjectsIntact { return false }
     return tree.contents(of: page).allSatisfy { part in part?.isIntact ?? true }
   }
 

@@ -9,7 +9,7 @@ public import WorkerKit
   let document: OpaquePointer
   /// The owner of the bytes.
   private let holder: AnyObject
-  /// The damage of the pages, examined when poppler meets some.
+  /// Opens the document to examine the damage of its pages.
   private var damage: (() -> PageDamage?)?
   private lazy var known = damage?()
   /// Whether a part of the contents of the last page that was read could not be decoded.

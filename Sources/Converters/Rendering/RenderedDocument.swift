@@ -9,7 +9,7 @@ public import WorkerKit
   let document: OpaquePointer
   /// The owner of the bytes.
   private let holder: AnyObject
-  /// The damage of the pages, examined when one of them shows nothing.
+  /// Opens the document to examine the damage of its pages, when one of them shows nothing.
   private var damage: (() -> PageDamage?)?
   private lazy var known = damage?()
   /// The indices of the pages that this repaired copy lacks.

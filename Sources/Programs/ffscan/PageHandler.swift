@@ -45,7 +45,7 @@ struct PageHandler: JobHandler {
         let entry = try pages.read(index) { () throws(JobFailure) in
           PageTexts.entry(try document.text(ofPage: index), isDamaged: document.isIncomplete)
         }
-        let bytes = entry ?? PageTexts.entry(nil, isDamaged: true)
+        let bytes = entry ?? PageTexts.entry([], isDamaged: true)
         try unsafe output.write(bytes.span.bytes)
       }
     } else {

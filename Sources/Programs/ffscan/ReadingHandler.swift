@@ -82,7 +82,7 @@ struct ReadingHandler: JobHandler {
       if let page = read.texts?.pages[index] {
         own = page.text.map { Array($0) }
         isIncomplete = page.isDamaged
-        if own == nil, isIncomplete { throw JobFailure(.damaged, "has no readable page \(index + 1)") }
+        if own?.isEmpty ?? false { throw JobFailure(.damaged, "has no readable page \(index + 1)") }
       } else {
         own = try document().text(ofPage: index)
         isIncomplete = try document().isIncomplete

@@ -39,7 +39,7 @@ struct SearchableHandler: JobHandler {
     // Not opened for a document that stays unchanged, which may be unreadable.
     var opened: ScannedDocument?
     return try SearchableDocument(input, passwords).write(to: output) { (index) throws(JobFailure) in
-      if let texts = read.texts, texts.pages.indices.contains(index), !texts.pages[index].isPicture { return [] }
+      if let texts = read.texts, texts.pages.indices.contains(index), texts.pages[index].text != nil { return [] }
       if opened == nil, read.pages[index] == nil { opened = try ScannedDocument(input, passwords) }
       if let document = opened, read.texts == nil, try document.text(ofPage: index) != nil { return [] }
       return try reader.read(page: index) { () throws(JobFailure) in

@@ -45,7 +45,7 @@ final class PagedScan: GatheredSource {
       }
       try add("texts", texts)
       let pages = PageTexts(try list.bytes(at: 0, count: Int(min(list.size, PageTexts.longest))))?.pages ?? []
-      for (index, page) in pages.enumerated() where page.isPicture {
+      for (index, page) in pages.enumerated() where page.text == nil {
         try add("\(index + 1)", Recipe(verb: verb, PageRecognition(page: index + 1, languages)))
       }
       // A page that cannot be recognized is tried again by the conversion, which reports the reason.

@@ -1,16 +1,14 @@
 internal import Bytes
 
 /// The texts that the pages of a document have, as a worker lists them: for each page the size of its text in decimal,
-/// `!` if the page is damaged, and a line feed, then the text. A page without text has the size `-`.
+/// `!` if the page is damaged, and a line feed, then the text. A page without text has the size `-`, and one that cannot
+/// be read the size 0.
 public struct PageTexts: Sendable {
   public struct Page: Sendable {
-    /// The text, which a form feed ends. `nil` if it cannot be read, or has to be recognized.
+    /// The text, which a form feed ends. `nil` if it has to be recognized, empty if the page cannot be read.
     public let text: ArraySlice<UInt8>?
-    /// Whether the page cannot be read, or the text is not all of it.
+    /// Whether a part of the page cannot be read.
     public let isDamaged: Bool
-
-    /// Whether the text has to be recognized.
-    public var isPicture: Bool { text == nil && !isDamaged }
   }
 
   public let pages: [Page]

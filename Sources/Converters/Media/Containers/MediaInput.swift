@@ -24,6 +24,8 @@ internal import WorkerKit
     ape,tta,tak,mpc,mpc8,dsf,iff,adx
     """
   private static let mostStreams: Int32 = 1000
+  /// The number of samples in a packet of ALAC, which FFmpeg does not tell.
+  private static let usualFrame: Int64 = 4096
 
   private struct End {
     let isDamaged: Bool
@@ -256,7 +258,10 @@ internal import WorkerKit
         packet.link = link
         if links.count > 1 { unsafe place.set(packet, first, streams[first], context.pointee.streams[packet.stream]) }
         clocks[packet.stream]?.mend(packet)
-        edits[packet.stream]?.mend(packet)
+        if let edit = edits[packet.stream], let own = unsafe context.pointee.streams[packet.stream] {
+          let frame = Int64(unsafe own.pointee.codecpar.pointee.frame_size)
+          edit.mend(packet, frame: frame > 0 ? frame : Self.usualFrame)
+        }
         let stream = streams[packet.stream]
         if stream.isMPEGSound { packet.dropTags() }
         continued?.mend(packet, stream.timeBase, isRegular: stream.kind == .film || stream.kind == .sound)

@@ -9,18 +9,22 @@ struct RoundedEdit {
   /// The time at which FFmpeg ends the track, and the one at which it ends, in units of its clock.
   private let cut: Int64
   private let end: Int64
+  /// The length of the pause before the track.
+  private let start: Int64
 
   /// The maximum size of the description of all tracks, in bytes.
   private static let mostBytes = 64 << 20
   /// The maximum of a time, in units of any clock.
   private static let longest: UInt64 = 1 << 48
 
-  /// Corrects the duration of the packet at the end of the track.
-  func mend(_ packet: MediaPacket) {
+  /// Corrects the duration of the packet at the end of the track. `frame` is the maximum number of samples in a packet.
+  func mend(_ packet: MediaPacket, frame: Int64) {
     guard let time = packet.time, time < end else { return }
     let length = unsafe packet.pointer.pointee.duration
-    // FFmpeg may round otherwise than here, by one.
-    guard length > 0, abs(time &+ length &- cut) <= 1 else { return }
+    let excess = time &+ length &- cut
+    // FFmpeg may round otherwise than here, by one for each time. It does not count a short pause before the track.
+    let isAtCut = abs(excess) <= 1 || start > 0 && abs(excess &+ start) <= 2 && end - time <= frame
+    guard length > 0, isAtCut else { return }
     unsafe packet.pointer.pointee.duration = end - time
   }
 
@@ -64,7 +68,8 @@ struct RoundedEdit {
     cut = start &+ rescaled(edit.length)
     end = start &+ Int64(media.length - edit.start)
     // A difference of more than a unit of the list is wanted.
-    guard cut != end, abs(end &- cut) <= Int64(media.clock / clock) + 1 else { return nil }
+    guard cut != end || start > 0, abs(end &- cut) <= Int64(media.clock / clock) + 1 else { return nil }
+    self.start = start
   }
 
   /// Returns the body of the box that describes the tracks. Returns `nil` if there is none, or if it is too large.

@@ -22,6 +22,8 @@ final class SampleMap {
   private let packet: MediaPacket
   /// The length of a sample in units of the stream's time.
   private let unit: Int64
+  /// The time of the first sample, in samples. A sound that starts late has no silence before it.
+  private let origin: Int64
   /// The numbers of padding samples before the first and after the last.
   private var padding: (first: Int64, last: Int64) = (0, 0)
   private var lead: Int64 { padding.first }
@@ -42,6 +44,7 @@ final class SampleMap {
     let ticks = Int64(base.den)
     guard base.num == 1, stream.rate > 0, ticks % Int64(stream.rate) == 0 else { return nil }
     unit = ticks / Int64(stream.rate)
+    if case .seeking = access { origin = max(0, stream.start ?? 0) / unit } else { origin = 0 }
     self.access = access
     self.input = input
     self.stream = stream
@@ -81,7 +84,7 @@ final class SampleMap {
       self.claimed = Int64(min(Double(claimed) / input.cut, 1e15))
       // The claim is accepted if the last packet does not end later.
       let nearEnd = max(0, claimed - Int64(shape.rate))
-      guard input.seek(stream.index, to: nearEnd * unit) >= 0, let end = try lastEnd(), end <= claimed else {
+      guard input.seek(stream.index, to: (nearEnd + origin) * unit) >= 0, let end = try lastEnd(), end <= claimed else {
         return try counted()
       }
       return end
@@ -124,8 +127,9 @@ final class SampleMap {
       let time = unsafe packet.pointer.pointee.pts
       let length = unsafe packet.pointer.pointee.duration
       // A time that goes back is that of another stream that follows.
-      guard time != ffmedia_no_time, length > 0, end.map({ (time + length) / unit > $0 }) ?? true else { return nil }
-      end = max(end ?? 0, (time + length) / unit)
+      let own = (time + length) / unit - origin
+      guard time != ffmedia_no_time, length > 0, end.map({ own > $0 }) ?? true else { return nil }
+      end = max(end ?? 0, own)
     }
     return end
   }
@@ -194,7 +198,7 @@ final class SampleMap {
     func take(_ frame: MediaFrame, _ shape: SoundShape) throws(JobFailure) {
       let time = unsafe frame.pointer.pointee.pts
       guard goesOn, time != ffmedia_no_time else { return }
-      goesOn = try body(frame, shape, time / unit - lead)
+      goesOn = try body(frame, shape, time / unit - lead - origin)
     }
     var skipped = 0
     switch access {
@@ -218,8 +222,8 @@ final class SampleMap {
     // Near a file's end, some containers find the packet after the wanted one.
     var back = Int64(shape.rate)
     while true {
-      if input.seek(stream.index, to: target * unit) >= 0, try nextPacket(),
-        unsafe packet.pointer.pointee.pts / unit <= place
+      if input.seek(stream.index, to: (target + origin) * unit) >= 0, try nextPacket(),
+        unsafe packet.pointer.pointee.pts / unit - origin <= place
       {
         return true
       }
