@@ -24,8 +24,6 @@ internal import WorkerKit
     ape,tta,tak,mpc,mpc8,dsf,iff,adx
     """
   private static let mostStreams: Int32 = 1000
-  /// The number of samples in a packet of ALAC, which FFmpeg does not tell.
-  private static let usualFrame: Int64 = 4096
 
   private struct End {
     let isDamaged: Bool
@@ -88,14 +86,13 @@ internal import WorkerKit
       clocks[stream.index] = unsafe context.pointee.streams[stream.index].flatMap { unsafe ByteClock($0) }
     }
     let rounded = formatName.hasPrefix("mov") ? RoundedEdit.all(in: links[0]) : [:]
-    edits =
-      rounded.isEmpty
-      ? [:]
-      : streams.filter { $0.kind == .sound }.reduce(into: [:]) { edits, stream in
-        edits[stream.index] = unsafe context.pointee.streams[stream.index].flatMap {
-          unsafe rounded[Int($0.pointee.id)]
-        }
-      }
+    edits = streams.filter { $0.kind == .sound && !rounded.isEmpty }.reduce(into: [:]) { edits, stream in
+      guard let own = unsafe context.pointee.streams[stream.index], var edit = unsafe rounded[Int(own.pointee.id)]
+      else { return }
+      let frame = Int64(unsafe own.pointee.codecpar.pointee.frame_size)
+      if frame > 0 { edit.frame = frame }
+      edits[stream.index] = edit
+    }
     if Self.restarting.contains(formatName) { continued = ContinuedTimes() }
     let isVorbis = formatName == "ogg" && streams.contains { $0.codec == AV_CODEC_ID_VORBIS }
     oggPackets = isVorbis ? try OggPackets() : nil
@@ -258,10 +255,7 @@ internal import WorkerKit
         packet.link = link
         if links.count > 1 { unsafe place.set(packet, first, streams[first], context.pointee.streams[packet.stream]) }
         clocks[packet.stream]?.mend(packet)
-        if let edit = edits[packet.stream], let own = unsafe context.pointee.streams[packet.stream] {
-          let frame = Int64(unsafe own.pointee.codecpar.pointee.frame_size)
-          edit.mend(packet, frame: frame > 0 ? frame : Self.usualFrame)
-        }
+        edits[packet.stream]?.mend(packet)
         let stream = streams[packet.stream]
         if stream.isMPEGSound { packet.dropTags() }
         continued?.mend(packet, stream.timeBase, isRegular: stream.kind == .film || stream.kind == .sound)

@@ -17,8 +17,11 @@ struct RoundedEdit {
   /// The maximum of a time, in units of any clock.
   private static let longest: UInt64 = 1 << 48
 
-  /// Corrects the duration of the packet at the end of the track. `frame` is the maximum number of samples in a packet.
-  func mend(_ packet: MediaPacket, frame: Int64) {
+  /// The maximum number of samples in a packet. FFmpeg does not tell that of ALAC, which is usually this.
+  var frame: Int64 = 4096
+
+  /// Corrects the duration of the packet at the end of the track.
+  func mend(_ packet: MediaPacket) {
     guard let time = packet.time, time < end else { return }
     let length = unsafe packet.pointer.pointee.duration
     let excess = time &+ length &- cut
@@ -59,8 +62,9 @@ struct RoundedEdit {
       edits.append((reader.number(width), reader.number(width)))
       reader.skip(4)
     }
-    let pause = count == 2 ? edits.removeFirst() : (length: 0, start: width == 8 ? .max : 0xffff_ffff)
-    guard let edit = edits.first, pause.start == (width == 8 ? .max : 0xffff_ffff), edit.start <= media.length,
+    let ofPause: UInt64 = width == 8 ? .max : 0xffff_ffff
+    let pause = count == 2 ? edits.removeFirst() : (length: 0, start: ofPause)
+    guard let edit = edits.first, pause.start == ofPause, edit.start <= media.length,
       max(edit.length, pause.length) < Self.longest
     else { return nil }
     func rescaled(_ time: UInt64) -> Int64 { av_rescale(Int64(time), Int64(media.clock), Int64(clock)) }
