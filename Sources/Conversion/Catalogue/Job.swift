@@ -97,15 +97,27 @@ public struct JobAnswer: Hashable, Sendable {
   /// order.
   public static let inOrder = "in order"
 
-  /// The mark of remarks on parts of the source that are missing in the result.
-  private static let lossMark = "\u{1}"
+  /// Whether a result has all of its source, according to a remark.
+  public enum Completeness: Sendable {
+    case complete
+    /// The source may be a part of something larger.
+    case unknown
+    case incomplete
+  }
+
+  /// The marks of remarks on parts of the source that are missing in the result, and on those that may be.
+  private static let (lossMark, doubtMark) = ("\u{1}", "\u{2}")
 
   /// Returns a remark on missing parts of the source. Empty if `remark` is.
   public static func loss(_ remark: String) -> String { remark.isEmpty ? "" : lossMark + remark }
 
-  /// Returns a remark as it is shown, and whether it is on missing parts.
-  public static func shown(_ remark: String) -> (text: String, isLoss: Bool) {
-    (remark.replacing(lossMark, with: ""), remark.contains(lossMark))
+  /// Returns a remark on a source that may lack parts. Empty if `remark` is.
+  public static func doubt(_ remark: String) -> String { remark.isEmpty ? "" : doubtMark + remark }
+
+  /// Returns a remark as it is shown, and what it says about missing parts.
+  public static func shown(_ remark: String) -> (text: String, completeness: Completeness) {
+    let text = remark.replacing(lossMark, with: "").replacing(doubtMark, with: "")
+    return (text, remark.contains(lossMark) ? .incomplete : remark.contains(doubtMark) ? .unknown : .complete)
   }
 
   public enum Failure: UInt8, Sendable {

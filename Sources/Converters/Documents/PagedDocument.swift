@@ -58,6 +58,12 @@ final class PagedDocument {
     return tree.contents(of: page).allSatisfy { part in part?.isIntact ?? true }
   }
 
+  /// Returns whether a page with text may draw it itself (`DrawnText`).
+  func mayDrawText(onPage index: Int) throws(JobFailure) -> Bool {
+    defer { file.releaseObjects() }
+    return try tree.page(at: index).map(DrawnText(of: file).isPossible) ?? true
+  }
+
   /// Writes a document of these pages. The same input gives the same bytes.
   func write(_ selection: PageSelection, to output: any DocumentSink) throws(JobFailure) {
     defer { file.releaseObjects() }

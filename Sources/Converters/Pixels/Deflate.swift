@@ -1,3 +1,4 @@
+internal import Bytes
 internal import CDeflate
 
 /// The zlib format (RFC 1950), by libdeflate, whose output is smaller than zlib's and takes less time.
@@ -41,29 +42,19 @@ internal import CDeflate
   public static func isIntact(_ bytes: [UInt8], atMost limit: Int) -> Bool {
     if bytes.isEmpty { return true }
     guard bytes.count > 2, bytes[0] & 15 == 8 else { return false }
-    guard let decompressor = unsafe libdeflate_alloc_decompressor() else { return true }
-    defer { unsafe libdeflate_free_decompressor(decompressor) }
-    var room = min(limit, max(4096, bytes.count * 4))
-    while true {
-      var result = LIBDEFLATE_BAD_DATA
-      var read = 0
-      let expanded = unsafe [UInt8](unsafeUninitializedCapacity: room) { target, count in
-        var made = 0
-        result = unsafe bytes.withUnsafeBytes { bytes in
-          unsafe libdeflate_deflate_decompress_ex(
-            decompressor, bytes.baseAddress.map { unsafe $0 + 2 }, bytes.count - 2, target.baseAddress, room, &read,
-            &made)
-        }
-        count = result == LIBDEFLATE_SUCCESS ? made : 0
+    var read = 0
+    let expansion = unsafe expansion(from: bytes.count, atMost: limit) { decompressor, target, room, made in
+      unsafe bytes.withUnsafeBytes { bytes in
+        unsafe libdeflate_deflate_decompress_ex(
+          decompressor, bytes.baseAddress.map { unsafe $0 + 2 }, bytes.count - 2, target, room, &read, &made)
       }
-      if result == LIBDEFLATE_SUCCESS {
-        let rest = bytes.dropFirst(2 + read).prefix(4)
-        let sum = rest.reduce(0) { $0 << 8 | UInt32($1) }
-        return unsafe rest.count < 4 || sum == libdeflate_adler32(1, expanded, expanded.count)
-      }
-      guard result == LIBDEFLATE_INSUFFICIENT_SPACE else { return false }
-      if room >= limit { return true }
-      room = min(limit, room * 4)
+    }
+    switch expansion {
+    case .tooLarge: return true
+    case .damaged: return false
+    case .bytes(let expanded):
+      let rest = bytes.dropFirst(2 + read).prefix(4)
+      return unsafe rest.count < 4 || UInt32(bigEndianBytes: rest) == libdeflate_adler32(1, expanded, expanded.count)
     }
   }
 
@@ -75,15 +66,25 @@ internal import CDeflate
 
   /// Returns the decompressed bytes, or the reason for a failure.
   public static func expansion(of bytes: [UInt8], atMost limit: Int) -> Expansion {
+    unsafe expansion(from: bytes.count, atMost: limit) { decompressor, target, room, made in
+      var read = 0
+      return unsafe libdeflate_zlib_decompress_ex(decompressor, bytes, bytes.count, target, room, &read, &made)
+    }
+  }
+
+  /// Calls `decompress` with a decompressor, more and more room, and the number of bytes to set.
+  private static func expansion(
+    from count: Int, atMost limit: Int,
+    by decompress: (OpaquePointer, UnsafeMutablePointer<UInt8>?, Int, inout Int) -> libdeflate_result
+  ) -> Expansion {
     guard let decompressor = unsafe libdeflate_alloc_decompressor() else { return .tooLarge }
     defer { unsafe libdeflate_free_decompressor(decompressor) }
-    var room = min(limit, max(4096, bytes.count * 4))
+    var room = min(limit, max(4096, count * 4))
     while true {
       var result = LIBDEFLATE_BAD_DATA
       let expanded = unsafe [UInt8](unsafeUninitializedCapacity: room) { target, count in
-        var (read, made) = (0, 0)
-        result = unsafe libdeflate_zlib_decompress_ex(
-          decompressor, bytes, bytes.count, target.baseAddress, room, &read, &made)
+        var made = 0
+        result = unsafe decompress(decompressor, target.baseAddress, room, &made)
         count = result == LIBDEFLATE_SUCCESS ? made : 0
       }
       if result == LIBDEFLATE_SUCCESS { return .bytes(expanded) }

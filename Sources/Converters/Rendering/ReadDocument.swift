@@ -9,22 +9,20 @@ public import WorkerKit
   let document: OpaquePointer
   /// The owner of the bytes.
   private let holder: AnyObject
-  /// Opens the document to examine the damage of its pages.
-  private var damage: (() -> PageDamage?)?
-  private lazy var known = damage?()
+  /// Examines pages for what poppler passes over.
+  let examined: ExaminedDocument
   /// Whether a part of the contents of the last page that was read could not be decoded.
   public private(set) var isIncomplete = false
-  /// The indices of the pages that this repaired copy lacks.
-  private var lost: [Int] = []
 
   /// Loads files that reading needs and that a worker cannot open later. Returns false on failure.
   public static func prepare() -> Bool { ffconvert_text_prepare() == 0 }
 
   /// - Parameter password: the password that opens the document. Nil if it needs none.
   private init(
-    _ bytes: UnsafeRawBufferPointer, of holder: AnyObject, _ password: [UInt8]?
+    _ bytes: UnsafeRawBufferPointer, of holder: AnyObject, _ password: [UInt8]?, _ examined: ExaminedDocument
   ) throws(JobFailure) {
     self.holder = holder
+    self.examined = examined
     guard let count = Int32(exactly: bytes.count) else { throw JobFailure(.limit, "is too large to be read") }
     let password = (password ?? []).map { CChar(bitPattern: $0) } + [0]
     var refusal = FFCONVERT_TEXT_UNREADABLE
@@ -46,32 +44,13 @@ public import WorkerKit
   ///
   /// - Parameter passwords: candidates for opening it.
   public static func open(_ input: JobInput, among passwords: [[UInt8]]) throws(JobFailure) -> ReadDocument {
-    let password = Passphrase.opening(input, among: passwords)
-    let opened = Result { () throws(JobFailure) in try unsafe ReadDocument(input.bytes, of: input, password) }
-    switch opened {
-    case .success(let document) where document.isReadable:
-      document.damage = { try? PageDamage(input, passwords) }
-      return document
-    case .failure(let failure) where failure.failure != .damaged: throw failure
-    default: break
-    }
-    guard let copy = try? RepairedDocument(of: input, passwords),
-      let repaired = unsafe try? ReadDocument(copy.bytes, of: copy, password), repaired.isReadable
-    else { return try opened.get() }
-    repaired.damage = { try? PageDamage(input, passwords) }
-    repaired.lost = copy.lost
-    return repaired
+    try unsafe ExaminedDocument.open(input, among: passwords, by: ReadDocument.init, isReadable: \.isReadable)
   }
 
   deinit { unsafe ffconvert_text_close(document) }
 
   /// The number of pages. 0 if they cannot be found.
-  public var pageCount: Int { unsafe max(0, Int(ffconvert_text_page_count(document))) + lost.count }
-
-  /// Returns poppler's index of a page.
-  func place(of index: Int) throws(JobFailure) -> Int32 {
-    Int32(clamping: try RepairedDocument.place(of: index, without: lost))
-  }
+  public var pageCount: Int { unsafe max(0, Int(ffconvert_text_page_count(document))) + examined.lostCount }
 
   /// Whether the document has pages and the first one can be read.
   private var isReadable: Bool { pageCount > 0 && (try? unsafe withFoundText(ofPage: 0) { _ in }) != nil }
@@ -92,11 +71,11 @@ public import WorkerKit
     ofPage index: Int, _ body: (UnsafeRawBufferPointer) throws(JobFailure) -> Void
   ) throws(JobFailure) {
     var count = 0
-    guard let text = unsafe try ffconvert_text_of_page(document, place(of: index), &count) else {
-      throw JobFailure(.damaged, "has no readable page \(index + 1)")
+    guard let text = unsafe try ffconvert_text_of_page(document, examined.place(of: index), &count) else {
+      throw ExaminedDocument.unreadable(index)
     }
     defer { unsafe free(text) }
-    if count <= 1, isIncomplete { throw JobFailure(.damaged, "has no readable page \(index + 1)") }
+    if count <= 1, isIncomplete { throw ExaminedDocument.unreadable(index) }
     try unsafe body(UnsafeRawBufferPointer(start: text, count: count))
   }
 
@@ -113,10 +92,15 @@ public import WorkerKit
     return try pages.remark()
   }
 
+  /// Returns whether a page with text may draw it itself, and has it not only in annotations and form fields.
+  ///
+  /// - Parameter index: from 0.
+  public func mayDrawText(onPage index: Int) -> Bool { examined.mayDrawText(onPage: index) }
+
   /// Notes whether a page was read completely. Throws if its contents are lost.
   func noteDamage(ofPage index: Int) throws(JobFailure) {
     // Poppler shows lost contents as nothing, and passes over the rest of contents that it cannot decode.
-    isIncomplete = try known.map { (known) throws(JobFailure) in try !known.isWhole(page: index) } ?? false
+    isIncomplete = try !examined.isWhole(page: index)
   }
 
   /// Returns the text of a page in reading order, in UTF-8, terminated by a form feed.

@@ -9,17 +9,15 @@ public import WorkerKit
   let document: OpaquePointer
   /// The owner of the bytes.
   private let holder: AnyObject
-  /// Opens the document to examine the damage of its pages, when one of them shows nothing.
-  private var damage: (() -> PageDamage?)?
-  private lazy var known = damage?()
-  /// The indices of the pages that this repaired copy lacks.
-  private var lost: [Int] = []
+  /// Examines a page that shows nothing.
+  private let examined: ExaminedDocument
 
   /// - Parameter password: the password that opens the document. Nil if it needs none. A wrong one would crash poppler.
   private init(
-    _ bytes: UnsafeRawBufferPointer, of holder: AnyObject, _ password: [UInt8]?
+    _ bytes: UnsafeRawBufferPointer, of holder: AnyObject, _ password: [UInt8]?, _ examined: ExaminedDocument
   ) throws(JobFailure) {
     self.holder = holder
+    self.examined = examined
     let bytes = unsafe g_bytes_new_static(bytes.baseAddress, gsize(bytes.count))
     defer { unsafe g_bytes_unref(bytes) }
     // poppler takes a string and converts each character back to a byte.
@@ -39,21 +37,7 @@ public import WorkerKit
   ///
   /// - Parameter passwords: candidates for opening it.
   public static func open(_ input: JobInput, among passwords: [[UInt8]]) throws(JobFailure) -> RenderedDocument {
-    let password = Passphrase.opening(input, among: passwords)
-    let opened = Result { () throws(JobFailure) in try unsafe RenderedDocument(input.bytes, of: input, password) }
-    switch opened {
-    case .success(let document) where document.isReadable:
-      document.damage = { try? PageDamage(input, passwords) }
-      return document
-    case .failure(let failure) where failure.failure != .damaged: throw failure
-    default: break
-    }
-    guard let copy = try? RepairedDocument(of: input, passwords),
-      let repaired = unsafe try? RenderedDocument(copy.bytes, of: copy, password), repaired.isReadable
-    else { return try opened.get() }
-    repaired.lost = copy.lost
-    repaired.damage = { try? PageDamage(input, passwords) }
-    return repaired
+    try unsafe ExaminedDocument.open(input, among: passwords, by: RenderedDocument.init, isReadable: \.isReadable)
   }
 
   deinit { unsafe g_object_unref(UnsafeMutableRawPointer(document)) }
@@ -61,16 +45,15 @@ public import WorkerKit
   func withPage<Result>(
     _ index: Int32, _ body: (OpaquePointer) throws(JobFailure) -> Result
   ) throws(JobFailure) -> Result {
-    let place = try RepairedDocument.place(of: Int(index), without: lost)
-    guard let page = unsafe poppler_document_get_page(document, Int32(clamping: place)) else {
-      throw JobFailure(.damaged, "has no readable page \(index + 1)")
+    guard let page = unsafe try poppler_document_get_page(document, examined.place(of: Int(index))) else {
+      throw ExaminedDocument.unreadable(Int(index))
     }
     defer { unsafe g_object_unref(UnsafeMutableRawPointer(page)) }
     return try unsafe body(page)
   }
 
   /// The number of pages. 0 if they cannot be found.
-  public var pageCount: Int { unsafe max(0, Int(poppler_document_get_n_pages(document))) + lost.count }
+  public var pageCount: Int { unsafe max(0, Int(poppler_document_get_n_pages(document))) + examined.lostCount }
 
   /// Whether the document has pages and the first one can be read.
   private var isReadable: Bool { pageCount > 0 && (try? unsafe withPage(0) { _ in }) != nil }
@@ -99,9 +82,7 @@ public import WorkerKit
       return raster
     }
     // Poppler shows lost contents as nothing.
-    if raster.isUniform, let known, try !known.isWhole(page: index) {
-      throw JobFailure(.damaged, "has no readable page \(index + 1)")
-    }
+    if raster.isUniform, try !examined.isWhole(page: index) { throw ExaminedDocument.unreadable(index) }
     return raster
   }
 

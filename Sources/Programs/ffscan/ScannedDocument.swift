@@ -1,4 +1,3 @@
-internal import Documents
 internal import Images
 internal import Pixels
 internal import Rendering
@@ -8,16 +7,10 @@ internal import WorkerKit
 final class ScannedDocument {
   private let read: ReadDocument
   private let rendered: RenderedDocument
-  private let input: JobInput
-  private let passwords: [[UInt8]]
-  /// Distinguishes pages that draw text. Nil if the document cannot be examined.
-  private lazy var drawn = try? DrawnText(input, passwords)
 
   init(_ input: JobInput, _ passwords: [[UInt8]]) throws(JobFailure) {
     read = try ReadDocument.open(input, among: passwords)
     rendered = try RenderedDocument.open(input, among: passwords)
-    self.input = input
-    self.passwords = passwords
   }
 
   var pageCount: Int { read.pageCount }
@@ -31,7 +24,7 @@ final class ScannedDocument {
     var text: [UInt8] = []
     try unsafe read.withText(ofPage: index) { (bytes) throws(JobFailure) in text = unsafe Array(bytes) }
     guard text.contains(where: { $0 > 0x20 }) else { return rendered.isBlank(page: index) ? [0xC] : nil }
-    return (try? drawn?.isPossible(onPage: index)) ?? true ? text : nil
+    return read.mayDrawText(onPage: index) ? text : nil
   }
 
   /// Returns a page as it is shown.

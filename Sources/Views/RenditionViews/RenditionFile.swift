@@ -116,8 +116,12 @@ extension Provenance {
   /// Adopts a converter's remark on a file, unless there is an error.
   mutating func adopt(_ remark: String?, on path: String) {
     guard error == nil, let remark else { return }
-    let (text, isLoss) = JobAnswer.shown(remark)
+    let (text, completeness) = JobAnswer.shown(remark)
     self.remark = "\(path) \(text)"
-    if isLoss { state = .failed }
+    switch completeness {
+    case .incomplete: state = .failed
+    case .unknown where state == .exact: state = .unverified
+    case .unknown, .complete: break
+    }
   }
 }

@@ -1,20 +1,20 @@
 internal import Catalogue
-public import WorkerKit
+internal import WorkerKit
 
 /// An in-memory copy of all pages of a damaged document, for readers that find fewer in the original.
-@safe public final class RepairedDocument {
+@safe final class RepairedDocument {
   /// The maximum size of the copy, in bytes.
   private static let largest = 1 << 30
 
   /// The copy. Valid as long as this object.
-  public let bytes: UnsafeRawBufferPointer
+  let bytes: UnsafeRawBufferPointer
   /// The indices of the original's pages that the copy lacks, because they are damaged.
-  public let lost: [Int]
+  let lost: [Int]
 
   /// Copies a document. The copy is opened by the same passwords as the original. Throws if no page is found.
   ///
   /// - Parameter passwords: candidates for opening the document.
-  public init(of input: JobInput, _ passwords: [[UInt8]]) throws(JobFailure) {
+  init(of input: JobInput, _ passwords: [[UInt8]]) throws(JobFailure) {
     let tooLarge = JobFailure(.limit, "is damaged, and too large to be repaired")
     let memory = MemorySink(limit: Self.largest, tooLarge)
     let document = try PagedDocument(input, passwords)
@@ -23,12 +23,6 @@ public import WorkerKit
     let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: memory.bytes.count, alignment: 1)
     unsafe copy.copyBytes(from: memory.bytes)
     unsafe bytes = UnsafeRawBufferPointer(copy)
-  }
-
-  /// Returns the index in the copy of a page of the original. Throws if it is lost.
-  public static func place(of index: Int, without lost: [Int]) throws(JobFailure) -> Int {
-    if lost.contains(index) { throw JobFailure(.damaged, "has no readable page \(index + 1)") }
-    return index - lost.count { $0 < index }
   }
 
   deinit { unsafe bytes.deallocate() }

@@ -1,25 +1,16 @@
-internal import Catalogue
-public import WorkerKit
-
 /// Distinguishes pages that draw text from pages with text only in annotations and form fields, which are still
 /// pictures.
-public final class DrawnText {
+struct DrawnText {
   private let file: PDFFile
-  private var tree: PageTree
 
   /// The maximum depth of nested forms that are searched.
   private static let deepest = 8
 
-  /// - Parameter passwords: candidates for opening the document.
-  public init(_ input: JobInput, _ passwords: [[UInt8]]) throws(JobFailure) {
-    file = try PDFFile(reading: input, passwords)
-    tree = PageTree(file, ObjectCache(of: file))
-  }
+  init(of file: PDFFile) { self.file = file }
 
   /// Returns whether a page with text may draw it itself: it has no annotations, or its contents draw text.
-  public func isPossible(onPage index: Int) throws(JobFailure) -> Bool {
-    guard let page = try tree.page(at: index), page.text.hasValue(for: "/Annots") else { return true }
-    defer { file.releaseObjects() }
+  func isPossible(on page: PageTree.Page) -> Bool {
+    guard page.text.hasValue(for: "/Annots") else { return true }
     let object = file.object(page.id)
     guard let contents = object["/Contents"] else { return false }
     return (contents.isStream ? [contents] : contents.items).contains { drawsText($0) }
@@ -30,9 +21,14 @@ public final class DrawnText {
   private func drawsText(_ stream: PDFObject) -> Bool {
     guard stream.isStream else { return false }
     guard let drawing = stream.decodedData else { return true }
-    return drawing.split { $0 <= 0x20 || Self.ends.contains($0) }.contains { word in
-      Self.operators.contains { word.elementsEqual($0) }
+    var start = 0
+    for end in 0...drawing.count where end == drawing.count || drawing[end] <= 0x20 || Self.ends.contains(drawing[end])
+    {
+      let word = drawing[start..<end]
+      if word.count < 3, Self.operators.contains(where: { word.elementsEqual($0) }) { return true }
+      start = end + 1
     }
+    return false
   }
 
   private static let operators = ["Tj", "TJ", "'", "\""].map { Array($0.utf8) }

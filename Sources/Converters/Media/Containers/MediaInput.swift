@@ -12,6 +12,8 @@ internal import WorkerKit
   let streams: [MediaStream]
   /// Whether no packet has been read.
   private var isAtStart = true
+  /// The number of reads and seeks. Packets after the last one read can be read as long as it stays the same.
+  private(set) var moves = 0
   /// The tags of the container itself.
   let tags: MediaTags
   /// FFmpeg's names of the format, separated by commas.
@@ -170,14 +172,28 @@ internal import WorkerKit
     ["matroska,webm", "mp3"].contains(formatName)
   }
 
-  /// A remark on missing parts of a file. The end of a sentence. Empty if nothing is missing.
-  var shortfall: String { JobAnswer.loss(missing) }
+  /// The pages of each Ogg file in a row.
+  private(set) lazy var oggPages = formatName == "ogg" ? links.map(MediaLinks.pages) : []
+
+  /// A remark on parts of a file that are or may be missing. The end of a sentence. Empty if nothing is missing.
+  var shortfall: String {
+    [JobAnswer.loss(missing), JobAnswer.doubt(doubt)].filter { !$0.isEmpty }.joined(separator: "; ")
+  }
+
+  /// The signs that an Ogg file may be a part of a recording. A late or interrupted recording has them, too.
+  private var doubt: String {
+    guard end != nil else { return "" }
+    var remarks: [String] = []
+    if let first = oggPages.compactMap(\.first).first { remarks.append("begins with page \(first) of its recording") }
+    if oggPages.contains(where: \.isOpen) { remarks.append("has no last page, and may be cut off") }
+    return remarks.joined(separator: "; ")
+  }
 
   /// The missing parts of a file: its end, recordings or pages.
   private var missing: String {
     guard let end else { return "" }
     var remarks = lostLinks.map { "lacks recording \($0) of \(links.count), which cannot be read" }
-    let pages = links.reduce(0) { $0 + MediaLinks.damagedPages(in: $1) }
+    let pages = oggPages.reduce(0) { $0 + $1.lost }
     if pages > 0 { remarks.append("lacks \(pages) \(pages == 1 ? "page that is" : "pages that are") damaged") }
     let length = recorded
     let slack = isExact ? max(slack, lastStep) : max(1, length / 50)
@@ -243,6 +259,7 @@ internal import WorkerKit
   /// Reads the next packet. Returns false at the end, or if the rest is damaged.
   func read(into packet: MediaPacket) throws(JobFailure) -> Bool {
     packet.clear()
+    moves += 1
     end = nil
     while true {
       let came = unsafe try oggPackets?.read(context, into: packet) ?? av_read_frame(context, packet.pointer)
@@ -304,6 +321,7 @@ internal import WorkerKit
     bytes = stream
     link = number
     isAtStart = true
+    moves += 1
     if number == 0 { place = LinkPlace() } else { unsafe place.begin(streams, made, isSound: isOneSound) }
     if continued != nil { continued = ContinuedTimes() }
     use(only: used)
@@ -355,6 +373,7 @@ internal import WorkerKit
   /// base. For −1, the unit is a microsecond, and all streams are moved. Returns FFmpeg's error, which is negative.
   func seek(_ index: Int, to time: Int64) -> Int32 {
     isAtStart = false
+    moves += 1
     return unsafe av_seek_frame(context, Int32(index), time, AVSEEK_FLAG_BACKWARD)
   }
 
@@ -362,6 +381,7 @@ internal import WorkerKit
   /// error, which is negative.
   func seek(atOrBefore time: Int64) -> Int32 {
     isAtStart = false
+    moves += 1
     return unsafe avformat_seek_file(context, -1, .min, time, time, 0)
   }
 

@@ -78,6 +78,7 @@ struct MediaLinks {
   /// The maximum number of streams among whose pages missing ones are looked for.
   private static let mostStreams = 1000
   private static let beginsStream: UInt8 = 2
+  private static let endsStream: UInt8 = 4
 
   /// Returns the first page from `place` on: its offset, its head with the lengths of its segments, and the size that
   /// the head records. Returns `nil` if there is none.
@@ -111,14 +112,25 @@ struct MediaLinks {
     return starts
   }
 
-  /// Returns the number of pages of an Ogg file whose checksums are wrong, which are not read, and of those that are
-  /// missing between others. 0 for other files.
-  static func damagedPages(in input: JobInput) -> Int {
+  /// The pages of an Ogg file that are damaged or missing.
+  struct OggPages {
+    /// The number of pages whose checksums are wrong, which are not read, and of those that are missing between others.
+    fileprivate(set) var lost = 0
+    /// The number of the first page after the headers, if it is not the next one.
+    fileprivate(set) var first: UInt32?
+    /// Whether the last page of a stream is not marked as that.
+    fileprivate(set) var isOpen = false
+  }
+
+  /// Returns the lacks of an Ogg file. None for other files.
+  static func pages(of input: JobInput) -> OggPages {
+    var pages = OggPages()
     let links = MediaLinks(input)
-    guard links.bytes(at: 0, count: 4) == ogg, let table = unsafe av_crc_get_table(AV_CRC_32_IEEE) else { return 0 }
-    var (place, damaged, isCut) = (0, 0, false)
-    // The numbers of the last pages with samples, by the numbers of their streams.
-    var last: [UInt32: UInt32] = [:]
+    guard links.bytes(at: 0, count: 4) == ogg, let table = unsafe av_crc_get_table(AV_CRC_32_IEEE) else { return pages }
+    var (place, isCut) = (0, false)
+    // The numbers of the last pages and whether they have samples, by the numbers of their streams.
+    var last: [UInt32: (number: UInt32, hasSamples: Bool)] = [:]
+    var open: Set<UInt32> = []
     while let page = links.nextPage(from: place) {
       var bytes = links.bytes(at: page.place, count: page.size)
       // A page that is longer than the file has a wrong head, and another can follow it, or the file is cut off.
@@ -132,16 +144,22 @@ struct MediaLinks {
       let isRight = unsafe av_crc(table, 0, bytes, page.size) == told
       let (stream, number) = (UInt32(littleEndianBytes: bytes[14...]), UInt32(littleEndianBytes: bytes[18...]))
       if !isRight {
-        damaged += 1
+        pages.lost += 1
         // It is not missing, too.
-        last[stream]? &+= 1
-      } else if UInt64(littleEndianBytes: bytes[6...]) > 0 {
-        if let before = last[stream], number > before { damaged += Int(number - before) - 1 }
-        if last[stream] != nil || last.count < mostStreams { last[stream] = number }
+        last[stream]?.number &+= 1
+      } else if last[stream] != nil || last.count < mostStreams {
+        let hasSamples = UInt64(littleEndianBytes: bytes[6...]) > 0
+        if let before = last[stream], hasSamples, number > before.number, number - before.number > 1 {
+          if before.hasSamples { pages.lost += Int(number - before.number) - 1 } else { pages.first = number }
+        }
+        last[stream] = (number, hasSamples)
+        if bytes[5] & endsStream != 0 { open.remove(stream) } else { open.insert(stream) }
       }
       place = page.place + page.size
     }
-    return damaged + (isCut ? 1 : 0)
+    if isCut { pages.lost += 1 }
+    pages.isOpen = pages.lost == 0 && !open.isEmpty
+    return pages
   }
 
   // MARK: Matroska

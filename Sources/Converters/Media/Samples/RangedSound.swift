@@ -43,7 +43,7 @@ final class RangedSound {
     var place = needed.lowerBound / step.source * step.here
     var resampler: SoundResampler?
     let output = try MediaFrame()
-    func emit() throws(JobFailure) {
+    func emit(_ output: MediaFrame) throws(JobFailure) {
       let end = place + Int64(output.sampleCount)
       defer { place = end }
       guard end > range.lowerBound, place < range.upperBound else { return }
@@ -56,20 +56,22 @@ final class RangedSound {
       guard let given = frame.shape else { return }
       if let old = resampler, old.source != given {
         try old.convert(nil, into: output)
-        try emit()
+        try emit(output)
+        resampler = nil
       }
-      if resampler?.source != given { resampler = try SoundResampler(from: given, to: shape) }
+      if given == shape { return try emit(frame) }
+      if resampler == nil { resampler = try SoundResampler(from: given, to: shape) }
       try resampler?.convert(frame, into: output)
-      try emit()
+      try emit(output)
     }
     if let resampler, place < range.upperBound {
       try resampler.convert(nil, into: output)
-      try emit()
+      try emit(output)
     }
     while place < range.upperBound {
       guard output.allocate(Int(min(range.upperBound - place, 8192)), shape) else { throw .noMemory() }
       output.fillWithSilence(from: 0, shape)
-      try emit()
+      try emit(output)
     }
   }
 

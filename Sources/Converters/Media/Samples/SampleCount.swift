@@ -48,7 +48,6 @@ enum SampleCount {
     let isOgg = input.formatName == "ogg"
     // FFmpeg's times of Vorbis are off by less than a packet where a page ends.
     let slack: Int64 = stream.codecName == "vorbis" ? 4096 : 0
-    lazy var isOggWhole = MediaLinks.damagedPages(in: input.links[0]) == 0
     var (start, end): (Int64?, Int64) = (nil, 0)
     // The samples that the decoder of Opus drops at the start.
     let skipped = Int64(max(0, try unsafe input.stream(stream.index).pointee.codecpar.pointee.initial_padding))
@@ -68,7 +67,9 @@ enum SampleCount {
         // A chained stream starts again.
         guard place + length >= end else { return nil }
         // FFmpeg counts the first page from 0, and jumps to the time of Ogg at its end.
-        if let first = start, place - end > slack, isOggWhole { start = first + (place - end) }
+        if let first = start, place - end > slack, !input.oggPages.contains(where: { $0.lost > 0 }) {
+          start = first + (place - end)
+        }
         // The padding at the start of Speex is decoded like other samples. The first packet of Vorbis yields none.
         switch stream.codecName {
         case "speex": start = start ?? place

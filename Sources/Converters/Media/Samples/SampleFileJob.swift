@@ -57,7 +57,7 @@ struct SampleFileJob {
     _ part: Range<Int64>, of file: SampleFile, _ ranged: RangedSound, to output: JobOutput
   ) throws(JobFailure) {
     let part = part.clamped(to: 0..<file.size)
-    try write(file.head, at: 0, part, to: output)
+    try unsafe write(file.head.span.bytes, at: 0, part, to: output)
     let start = Int64(file.head.count)
     let body = part.clamped(to: start..<start + file.bodySize)
     let progress = ProgressReport(output)
@@ -65,24 +65,26 @@ struct SampleFileJob {
       let step = Int64(file.step)
       let samples = (body.lowerBound - start) / step..<(body.upperBound - start + step - 1) / step
       var place = start + samples.lowerBound * step
+      var room: [UInt8] = []
       try feed.forEachFrame(in: samples, of: ranged) { (frame) throws(JobFailure) in
-        let bytes = coding.bytes(of: frame, channels: shape.channels, isBigEndian: file.isBigEndian)
-        try write(bytes, at: place, body, to: output)
-        place += Int64(bytes.count)
+        try coding.withBytes(of: frame, channels: shape.channels, isBigEndian: file.isBigEndian, &room) {
+          (bytes) throws(JobFailure) in
+          try write(bytes, at: place, body, to: output)
+          place += Int64(bytes.byteCount)
+        }
         progress.tell(Double(place - body.lowerBound) / Double(body.count))
       }
     }
-    try write(file.tail, at: start + file.bodySize, part, to: output)
+    try unsafe write(file.tail.span.bytes, at: start + file.bodySize, part, to: output)
   }
 
   /// Writes those of some bytes that are in a range. `place` is their offset in the file.
   private func write(
-    _ bytes: [UInt8], at place: Int64, _ part: Range<Int64>, to output: JobOutput
+    _ bytes: RawSpan, at place: Int64, _ part: Range<Int64>, to output: JobOutput
   ) throws(JobFailure) {
-    let wanted = (place..<place + Int64(bytes.count)).clamped(to: part)
+    let wanted = (place..<place + Int64(bytes.byteCount)).clamped(to: part)
     guard !wanted.isEmpty else { return }
-    let span = bytes.span.extracting(Int(wanted.lowerBound - place)..<Int(wanted.upperBound - place))
-    try unsafe output.write(span.bytes)
+    try output.write(bytes.extracting(Int(wanted.lowerBound - place)..<Int(wanted.upperBound - place)))
   }
 
   /// Writes the file by decoding from the start. If the length is known only at the end, the header is filled in then,
@@ -92,9 +94,11 @@ struct SampleFileJob {
     try unsafe output.write(file.head.span.bytes)
     var count: Int64 = 0
     let progress = ProgressReport(output)
+    var room: [UInt8] = []
     try feed.forEachFrame { (frame, share) throws(JobFailure) in
-      let bytes = coding.bytes(of: frame, channels: shape.channels, isBigEndian: file.isBigEndian)
-      try unsafe output.write(bytes.span.bytes)
+      try coding.withBytes(of: frame, channels: shape.channels, isBigEndian: file.isBigEndian, &room) {
+        (bytes) throws(JobFailure) in try output.write(bytes)
+      }
       count += Int64(frame.sampleCount)
       progress.tell(share) { feed.count == nil ? 0 : Int64(file.head.count) + count * Int64(file.step) }
     }

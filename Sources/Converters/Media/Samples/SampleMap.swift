@@ -20,6 +20,8 @@ final class SampleMap {
   private let decoder: MediaDecoder
   private let access: Access
   private let packet: MediaPacket
+  /// `MediaInput.moves` after `packet` was read.
+  private var packetMoves = 0
   /// The length of a sample in units of the stream's time.
   private let unit: Int64
   /// The time of the first sample, in samples. A sound that starts late has no silence before it.
@@ -127,7 +129,7 @@ final class SampleMap {
       let time = unsafe packet.pointer.pointee.pts
       let length = unsafe packet.pointer.pointee.duration
       // A time that goes back is that of another stream that follows.
-      let own = (time + length) / unit - origin
+      let own = (time &+ length) / unit &- origin
       guard time != ffmedia_no_time, length > 0, end.map({ own > $0 }) ?? true else { return nil }
       end = max(end ?? 0, own)
     }
@@ -202,18 +204,29 @@ final class SampleMap {
     }
     var skipped = 0
     switch access {
-    case .seeking: if try seek(to: place) { try decoder.decodeSound(packet, take) }
+    case .seeking:
+      // Parts that are read in order need no seek.
+      let isFound = if hasPacket(with: place) { true } else { try seek(to: place) }
+      if isFound { try decoder.decodeSound(packet, take) }
     case .walking(let back):
       try rewind()
       skipped = try packets(before: place + lead) - back
       try rewind()
     }
-    while goesOn, try input.read(into: packet) {
-      guard packet.stream == stream.index else { continue }
+    while goesOn, try nextPacket() {
       skipped -= 1
       if skipped < 0 { try decoder.decodeSound(packet, take) }
     }
     if goesOn { try decoder.decodeSound(nil, take) }
+  }
+
+  /// Returns whether the last packet that was read has a sample, or ends before it, and the next read gives the packet
+  /// after it.
+  private func hasPacket(with place: Int64) -> Bool {
+    let (start, length) = unsafe (packet.pointer.pointee.pts, packet.pointer.pointee.duration)
+    guard packetMoves == input.moves, start != ffmedia_no_time, length > 0 else { return false }
+    let first = start / unit &- origin
+    return first <= place && place <= first &+ length / unit
   }
 
   /// Reads the packet with a sample, or an earlier one. Returns false if there is none.
@@ -234,7 +247,11 @@ final class SampleMap {
   }
 
   private func nextPacket() throws(JobFailure) -> Bool {
-    while try input.read(into: packet) { if packet.stream == stream.index { return true } }
+    while try input.read(into: packet) {
+      guard packet.stream == stream.index else { continue }
+      packetMoves = input.moves
+      return true
+    }
     return false
   }
 

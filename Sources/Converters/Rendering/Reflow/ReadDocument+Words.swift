@@ -1,5 +1,6 @@
 internal import CPopplerText
 internal import Catalogue
+internal import Documents
 internal import WorkerKit
 
 extension ReadDocument {
@@ -10,7 +11,7 @@ extension ReadDocument {
   ///
   /// - Parameter index: from 0.
   func words(ofPage index: Int) throws(JobFailure) -> [PageWord] {
-    guard let found = unsafe try ffconvert_text_words_of_page(document, place(of: index)) else {
+    guard let found = unsafe try ffconvert_text_words_of_page(document, examined.place(of: index)) else {
       throw JobFailure(.damaged, "has no readable page \(index + 1)")
     }
     defer { unsafe ffconvert_text_words_free(found) }
