@@ -263,13 +263,17 @@ import Testing
           done
           getfattr --only-values -n user.ffmount.remark lost.pdf.pages; echo
           for f in sound objects; do cat $f.pdf.as-txt > $O/text; state $f.pdf.as-txt; done
+          for page in data.pdf.pages/001 data.pdf.pages/002; do
+            cat $page.pdf.as-png > $O/p; state $page.pdf.as-png; getfattr --only-values -n user.ffmount.remark $page.pdf.as-png 2> $O/e
+          done
           """
         let said = try await mount.shell(look, scratch)
         let part = "data.pdf is damaged: page 2 cannot be read completely\n"
         let lost = "lost.pdf is damaged: page 2 cannot be read"
         let expected =
           "79\nfailed\n\(part)79\nfailed\n\(part)79\nfailed\n\(lost)\n79\nfailed\n\(lost) completely\n"
-          + "\(lost) completely\nexact\nfailed\n"
+          + "\(lost) completely\nexact\nfailed\nexact\nfailed\n"
+          + "data.pdf.pages/002.pdf is damaged: page 1 cannot be read completely"
         #expect(said == expected, "\(said)")
       }
     }

@@ -9,8 +9,10 @@ public import WorkerKit
   let document: OpaquePointer
   /// The owner of the bytes.
   private let holder: AnyObject
-  /// Examines a page that shows nothing.
+  /// Examines pages that show nothing or have problems.
   private let examined: ExaminedDocument
+  /// Whether a part of the contents of the last page that was painted could not be decoded.
+  public private(set) var isIncomplete = false
 
   /// - Parameter password: the password that opens the document. Nil if it needs none. A wrong one would crash poppler.
   private init(
@@ -64,6 +66,7 @@ public import WorkerKit
   ///   - index: from 0.
   ///   - resolution: returns the pixels per inch for the page's width and height in inches.
   public func paint(page index: Int = 0, resolution: (Double, Double) -> Double) throws(JobFailure) -> Raster {
+    let before = PopplerProblems.count
     let raster = try unsafe withPage(Int32(clamping: index)) { (page) throws(JobFailure) in
       var width = 0.0
       var height = 0.0
@@ -81,8 +84,11 @@ public import WorkerKit
       }
       return raster
     }
-    // Poppler shows lost contents as nothing.
-    if raster.isUniform, try !examined.isWhole(page: index) { throw ExaminedDocument.unreadable(index) }
+    // Poppler shows lost contents as nothing, and the rest of damaged ones as well as it can. Examining all pages would take
+    // longer than to paint one.
+    let isDoubtful = raster.isUniform || PopplerProblems.count > before
+    isIncomplete = isDoubtful ? try !examined.isWhole(page: index) : false
+    if isIncomplete, raster.isUniform { throw ExaminedDocument.unreadable(index) }
     return raster
   }
 

@@ -34,11 +34,18 @@ public struct UnreadablePages {
     if let first, unreadable == count { throw first.failure }
     let remarks = [
       first.map { Self.remark(unreadable, $0.index, "cannot be read") },
-      incomplete.count > 0 ? Self.remark(incomplete.count, incomplete.first, "cannot be read completely") : nil,
+      incomplete.count > 0 ? Self.remark(incomplete.count, incomplete.first, Self.partly) : nil,
     ]
     let found = remarks.compactMap(\.self)
     return found.isEmpty ? "" : JobAnswer.loss("is damaged: \(found.joined(separator: "; "))")
   }
+
+  /// Returns a remark on one page that has been read in part.
+  public static func remark(onIncomplete index: Int) -> String {
+    JobAnswer.loss("is damaged: \(remark(1, index, partly))")
+  }
+
+  private static let partly = "cannot be read completely"
 
   private static func remark(_ count: Int, _ first: Int, _ what: String) -> String {
     count == 1 ? "page \(first + 1) \(what)" : "\(count) pages \(what), the first is page \(first + 1)"

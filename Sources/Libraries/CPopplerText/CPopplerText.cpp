@@ -1,5 +1,6 @@
 #include "CPopplerText.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <iconv.h>
@@ -27,13 +28,17 @@ int ffconvert_text_prepare(void) {
       : 0;
 }
 
-static void ignore(const std::string &, void *) {}
+static std::atomic<size_t> problems{0};
+
+static void count_problem(const std::string &, void *) { problems++; }
+
+size_t ffconvert_text_problems(void) { return problems; }
 
 ffconvert_text_document *ffconvert_text_open(
     const char *bytes, int count, const char *password, ffconvert_text_refusal *refusal) try {
   *refusal = FFCONVERT_TEXT_UNREADABLE;
   // By default it writes errors to standard error.
-  poppler::set_debug_error_function(ignore, nullptr);
+  poppler::set_debug_error_function(count_problem, nullptr);
   std::unique_ptr<poppler::document> document(poppler::document::load_from_raw_data(bytes, count, password, password));
   if (!document) return nullptr;
   if (document->is_locked()) {

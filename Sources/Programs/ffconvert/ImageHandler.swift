@@ -42,10 +42,12 @@ struct ImageHandler: JobHandler {
     let raster = try document.paint { width, height in
       changes.resolution(forPageOf: width, height)
     }
-    return try unsafe ImageWork(
+    let damage = document.isIncomplete ? UnreadablePages.remark(onIncomplete: 0) : ""
+    let remark = try unsafe ImageWork(
       rgb: raster.bytes, width: raster.width, height: raster.height, density: raster.density, keeping: raster,
       to: format, changes
     ).write(to: output)
+    return [remark, damage].filter { !$0.isEmpty }.joined(separator: "; ")
   }
 }
 

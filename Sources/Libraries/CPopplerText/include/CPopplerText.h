@@ -19,6 +19,8 @@ typedef enum { FFCONVERT_TEXT_UNREADABLE, FFCONVERT_TEXT_LOCKED, FFCONVERT_TEXT_
 /// is missing, or the document's owner forbids extracting text.
 ffconvert_text_document *ffconvert_text_open(
     const char *bytes, int count, const char *password, ffconvert_text_refusal *refusal);
+/// The number of problems that poppler-cpp has found in all documents.
+size_t ffconvert_text_problems(void);
 int ffconvert_text_page_count(ffconvert_text_document *document);
 /// UTF-8, terminated by a form feed; the caller calls free(3). NULL if there is no such page.
 char *ffconvert_text_of_page(ffconvert_text_document *document, int index, size_t *count);
