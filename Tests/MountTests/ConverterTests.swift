@@ -60,7 +60,11 @@ import Testing
       var least = Int.max
       for _ in 0..<20 where least >= 4 {
         try await withConverter(scratch) { mount in
-          let lines = "cat report.pdf.pages/0*.pdf >$O/all && ls report.pdf.pages | wc -l"
+          // cp and tar read folders in the order of inode numbers.
+          let lines = """
+            cat report.pdf.pages/0*.pdf > $O/all && ls -i report.pdf.pages | sort -n | awk '{print $2}' > $O/order
+            ls report.pdf.pages | cmp - $O/order && wc -l < $O/order
+            """
           let pages = try await mount.shell(lines, scratch)
           #expect((Int(pages.trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0) > 8)
         }

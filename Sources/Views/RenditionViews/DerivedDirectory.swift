@@ -110,10 +110,12 @@ final class DerivedDirectory: DerivedItem {
   private func made(_ name: FileName, among files: DerivedFiles) -> RenditionFile? {
     guard let recipe = files.recipe(name) else { return nil }
     let size = conversions.catalogue.conversion(recipe.verb)?.size ?? .atMostSource
+    let number = files.number(name)
     return RenditionFile(
-      file, recipe, conversions, view: contents.view, estimate: size.estimate(fromFileOf: file.attributes.size)
+      file, recipe, conversions, view: contents.view, estimate: size.estimate(fromFileOf: file.attributes.size),
+      place: number.map { (identity, $0) }
     ) { [self] in
-      if let number = files.number(name) { prepare(after: number, among: files) }
+      if let number { prepare(after: number, among: files) }
     }
   }
 
@@ -127,6 +129,8 @@ final class DerivedDirectory: DerivedItem {
     if start - number > Job.longestSeries / 2 { return }
     func next(_ count: Int) -> [Recipe] { files.recipes(start..<max(start, min(files.count, start + count))) }
     if let first = next(1).first, conversions.renditions.comesInSeries(first, of: file.subject) {
+      // The first file is often the only one that is read.
+      if last < 0 { return }
       let series = next(Job.longestSeries)
       endOfSeries.store(start + series.count, ordering: .relaxed)
       return conversions.renditions.prepareSeries(series, of: file.subject)

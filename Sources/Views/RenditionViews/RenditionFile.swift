@@ -26,10 +26,11 @@ final class RenditionFile: DerivedItem {
   /// A constant that avoids collisions with the inode numbers of other views of the file.
   private static let mark: UInt64 = 0x6D61_6465 << 32
 
+  /// - Parameter place: the identity of the directory, and the file's index in it, if the inode numbers of its files follow
+  ///   the order in which they are listed.
   init(
     _ file: SourceState, _ recipe: Recipe, _ conversions: Conversions, view: String, isListed: Bool = true,
-    estimate: Int64,
-    noteOpening: (@Sendable () -> Void)? = nil
+    estimate: Int64, place: (directory: UInt64, index: Int)? = nil, noteOpening: (@Sendable () -> Void)? = nil
   ) {
     self.file = file
     self.recipe = recipe
@@ -40,7 +41,10 @@ final class RenditionFile: DerivedItem {
     self.noteOpening = noteOpening
     var hash = StableHash()
     hash.combine(recipe.description.utf8)
-    inode = file.inode(Self.mark, hash.value)
+    inode =
+      if let place { file.inode(Self.mark ^ place.directory, UInt64(truncatingIfNeeded: place.index)) } else {
+        file.inode(Self.mark, hash.value)
+      }
     identity = hash.adding(file.revision).value
   }
 
