@@ -2,7 +2,7 @@ internal import CPoppler
 internal import CPopplerText
 internal import Synchronization
 
-/// The problems that poppler reports while it reads documents. Reading goes on after them.
+/// The problems that poppler reports while it reads documents. It continues after them.
 enum PopplerProblems {
   private static let reported = Atomic<Int>(0)
 
