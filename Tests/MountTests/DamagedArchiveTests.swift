@@ -265,7 +265,11 @@ import Testing
           for f in sound objects; do cat $f.pdf.as-txt > $O/text; state $f.pdf.as-txt; done
           for page in data.pdf.pages/001 data.pdf.pages/002; do
             cat $page.pdf.as-png > $O/p; state $page.pdf.as-png; getfattr --only-values -n user.ffmount.remark $page.pdf.as-png 2> $O/e
-          done
+          done; echo
+          for f in zeros cut; do
+            cat $f.pdf.as-txt 2> $O/e | grep -o second | wc -l; state $f.pdf.as-txt
+            for page in 001 002; do cat $f.pdf.pages/$page.pdf.as-png > $O/p; state $f.pdf.pages/$page.pdf.as-png; done
+          done 2> $O/e
           """
         let said = try await mount.shell(look, scratch)
         let part = "data.pdf is damaged: page 2 cannot be read completely\n"
@@ -273,7 +277,8 @@ import Testing
         let expected =
           "79\nfailed\n\(part)79\nfailed\n\(part)79\nfailed\n\(lost)\n79\nfailed\n\(lost) completely\n"
           + "\(lost) completely\nexact\nfailed\nexact\nfailed\n"
-          + "data.pdf.pages/002.pdf is damaged: page 1 cannot be read completely"
+          + "data.pdf.pages/002.pdf is damaged: page 1 cannot be read completely\n"
+          + "0\nfailed\nexact\nfailed\n0\nfailed\nfailed\nfailed\n"
         #expect(said == expected, "\(said)")
       }
     }

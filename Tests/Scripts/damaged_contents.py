@@ -1,5 +1,6 @@
 """Writes PDFs of three pages: FOLDER/data.pdf, whose second page has damaged data, FOLDER/lost.pdf, in which the contents of the
-second page and the cross-references are lost, and with qpdf FOLDER/objects.pdf, whose object stream is damaged."""
+second page and the cross-references are lost, FOLDER/zeros.pdf, in which zeros are in place of the contents of the second
+page, FOLDER/cut.pdf, whose end with the font is cut off, and with qpdf FOLDER/objects.pdf, whose object stream is damaged."""
 
 import pathlib
 import re
@@ -38,6 +39,13 @@ def document(damage: str) -> bytes:
 folder = pathlib.Path(sys.argv[1])
 for kind in ("data", "lost", "sound"):
     (folder / f"{kind}.pdf").write_bytes(document(kind))
+sound = bytearray((folder / "sound.pdf").read_bytes())
+start = sound.index(b"7 0 obj")
+sound[start : sound.index(b"8 0 obj")] = bytes(sound.index(b"8 0 obj") - start)
+(folder / "zeros.pdf").write_bytes(sound)
+# The font comes last.
+sound = (folder / "sound.pdf").read_bytes().replace(b"/F 3 0 R", b"/F 99 0 R")
+(folder / "cut.pdf").write_bytes(sound[: sound.index(b"xref")])
 path = folder / "objects.pdf"
 subprocess.run(["qpdf", "--object-streams=generate", "--recompress-flate", "--compression-level=0", folder / "sound.pdf", path], check=True)
 file = bytearray(path.read_bytes())

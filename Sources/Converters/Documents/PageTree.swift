@@ -21,8 +21,6 @@ struct PageTree {
 
   private let file: PDFFile
   private let objects: ObjectCache
-  /// Whether libqpdf has repaired the document when it opened it. Its warnings are cleared later.
-  private let wasDamaged: Bool
   /// The root of a valid tree and its number of pages. Nil if the whole tree has to be walked.
   private var claimed: (top: PDFObject.ID, count: Int)?
   /// All pages, if libqpdf cannot read the tree. Nil for a page that cannot be read.
@@ -37,6 +35,9 @@ struct PageTree {
   /// The recently visited inner nodes. The next page is mostly below the same ones.
   private var branches: [PDFObject.ID: Branch] = [:]
 
+  /// Fonts and pictures that have been read.
+  private var present: Set<PDFObject.ID> = []
+
   /// An inner node of the tree.
   private struct Branch {
     let kids: [PDFObject.ID]
@@ -47,7 +48,6 @@ struct PageTree {
   init(_ file: PDFFile, _ objects: ObjectCache) {
     self.file = file
     self.objects = objects
-    wasDamaged = file.isDamaged
     guard !file.isDamaged, !file.isRecovered, let top = file.root["/Pages"]?.id else { return }
     let text = objects.object(top).text
     if let count = count(below: top, text), branch(top, text, count: count) != nil { claimed = (top, count) }
@@ -105,7 +105,7 @@ struct PageTree {
     }
     let remark = try pages.remark()
     return areFound
-      ? "is damaged: its list of pages is lost, and only the pages that were found are shown" : remark
+      ? JobAnswer.loss("is damaged: its list of pages is lost, and only the pages that were found are shown") : remark
   }
 
   private static let mostExamined = 10_000
@@ -114,21 +114,21 @@ struct PageTree {
   /// contents.
   mutating func page(at index: Int) throws(JobFailure) -> Page? {
     let page = try listedPage(at: index)
-    if let page { try checkContents(of: page) }
+    if let page, isDamaged { try checkContents(of: page) }
     return page
   }
 
-  /// Throws if a damaged document has lost the contents of a page.
+  /// Throws if a damaged document has lost the contents of a page. Reads them, so that libqpdf finds their damage.
   func checkContents(of page: Page) throws(JobFailure) {
-    guard isDamaged else { return }
     let parts = contents(of: page)
+    guard isDamaged else { return }
     guard parts.isEmpty || parts.contains(where: { $0?.isStream ?? false }), !hasLost("/Resources", page) else {
       throw JobFailure(.damaged, "has lost the contents of page \(page.index + 1)")
     }
   }
 
   /// Whether objects that the document refers to may be lost. In a sound document they were never there.
-  private var isDamaged: Bool { wasDamaged || file.isDamaged || file.isRecovered }
+  var isDamaged: Bool { file.hasBeenDamaged || file.isRecovered }
 
   /// Returns the streams of a page's contents. Those that are lost are `nil`.
   func contents(of page: Page) -> [PDFObject?] {
@@ -141,24 +141,45 @@ struct PageTree {
     page.text.hasValue(for: key) && file.object(page.id)[key] == nil
   }
 
-  /// Returns whether a damaged document has lost parts of a page's contents, or fonts or pictures in them.
-  func lacksParts(_ page: Page) -> Bool {
-    guard isDamaged else { return false }
+  /// Returns whether a damaged document has lost parts of a page's contents, or fonts or pictures in them. Reads these.
+  mutating func lacksParts(_ page: Page) -> Bool {
     let contents = contents(of: page)
-    if contents.contains(where: { $0 == nil }) { return true }
-    guard let resources = file.object(page.id)["/Resources"] else {
+    let resources = file.object(page.id).inherited("/Resources")
+    let isLost = ["/Font", "/XObject"].contains { kind in resources?[kind].map { hasLostObjects($0) } ?? false }
+    guard isDamaged else { return false }
+    if isLost || contents.contains(where: { $0 == nil }) { return true }
+    guard let resources else {
       // Inherited resources are lost with the node above the page.
       let isOrphan = page.text.reference(for: "/Parent").map { !objects.object($0).text.isDictionary } ?? false
-      return isOrphan && !contents.isEmpty && page.inherited["/Resources"] == nil
+      return isOrphan && !contents.isEmpty
     }
-    // libqpdf leaves out the reference to an object that is not there. A blank page has nothing to show.
+    // A blank page has nothing to show.
     if contents.isEmpty { return ["/Font", "/XObject"].contains { resources[$0] != nil } }
-    return ["/Font", "/XObject"].contains { kind in
-      let names = ObjectText(resources.ownText)
-      guard names.hasValue(for: kind) else { return false }
-      guard let all = resources[kind] else { return true }
-      let text = ObjectText(all.ownText)
-      return text.references.contains { file.object($0.id).isNull }
+    // libqpdf leaves out the reference to an object that is not there.
+    return contents.contains { part in part?.decodedData.map { Self.lacksResources($0, resources) } ?? false }
+  }
+
+  /// Returns whether a font or picture that a content stream names is not there.
+  private static func lacksResources(_ content: [UInt8], _ resources: PDFObject) -> Bool {
+    let (fonts, pictures) = (resources["/Font"], resources["/XObject"])
+    var scanner = ContentScanner(content)
+    while let step = scanner.next() {
+      switch step {
+      case .font(let name): if fonts?[name] == nil { return true }
+      case .paint(let name): if pictures?[name] == nil { return true }
+      case .save, .restore, .transform, .state: break
+      }
+    }
+    return false
+  }
+
+  /// Returns whether an entry of a dictionary refers to an object that is not there.
+  private mutating func hasLostObjects(_ dictionary: PDFObject) -> Bool {
+    ObjectText(dictionary.ownText).references.contains { reference in
+      if present.contains(reference.id) { return false }
+      if file.object(reference.id).isNull { return true }
+      present.insert(reference.id)
+      return false
     }
   }
 

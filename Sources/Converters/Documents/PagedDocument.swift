@@ -13,6 +13,8 @@ final class PagedDocument {
   private let form: Set<PDFObject.ID>
   /// The indices of the damaged pages that are missing from the last copy of all pages, in ascending order.
   private(set) var unreadable: [Int] = []
+  /// The indices of the pages of the last copy of a selection that lack parts of their contents, fonts or pictures.
+  private(set) var incomplete: [Int] = []
   private lazy var labels = PageLabels(file.root, objects)
   private lazy var structure = DocumentStructure(file.root, objects)
   /// Whether no object stream is damaged. Otherwise any page may lack something.
@@ -64,7 +66,7 @@ final class PagedDocument {
     return try tree.page(at: index).map(DrawnText(of: file).isPossible) ?? true
   }
 
-  /// Writes a document of these pages. The same input gives the same bytes.
+  /// Writes a document of these pages. The same input gives the same bytes. `incomplete` has those that lack something.
   func write(_ selection: PageSelection, to output: any DocumentSink) throws(JobFailure) {
     defer { file.releaseObjects() }
     var pages: [PageTree.Page] = []
@@ -77,6 +79,13 @@ final class PagedDocument {
       }
     }
     try write(pages, to: output)
+    incomplete = []
+    // libqpdf has found the damage of what was copied.
+    guard tree.isDamaged else { return }
+    for page in pages {
+      try tree.checkContents(of: page)
+      if tree.lacksParts(page) { incomplete.append(page.index) }
+    }
   }
 
   /// Writes documents of single pages, one after the other: of page `first` and of up to `count` - 1 pages after it.
@@ -91,6 +100,8 @@ final class PagedDocument {
         if sizes.isEmpty { throw error }
         break
       }
+      // Its remark needs a job of its own.
+      if !incomplete.isEmpty { break }
       try unsafe output.write(sink.bytes.span.bytes)
       sizes.append(sink.bytes.count)
       left -= sink.bytes.count

@@ -1,13 +1,14 @@
-/// A scanner of a content stream. It reads, in order, only the operators that determine the images painted and their
-/// sizes.
+/// A scanner of a content stream. It reads, in order, only the operators that determine the images painted, their sizes,
+/// and the fonts.
 struct ContentScanner {
   enum Step: Equatable {
     case save
     case restore
     case transform(Matrix)
-    /// The name of an external object or a graphics state, with its slash.
+    /// The name of an external object, a graphics state or a font, with its slash.
     case paint(String)
     case state(String)
+    case font(String)
   }
 
   /// Whether no content can have been mistaken for an inline image's samples.
@@ -59,6 +60,7 @@ struct ContentScanner {
       return .transform(Matrix(a: numbers.0, b: numbers.1, c: numbers.2, d: numbers.3))
     case (2, 0x44) where bytes[start + 1] == 0x6F: return name.map { .paint(PDFName.text(bytes[$0])) }
     case (2, 0x67) where bytes[start + 1] == 0x73: return name.map { .state(PDFName.text(bytes[$0])) }
+    case (2, 0x54) where bytes[start + 1] == 0x66: return name.map { .font(PDFName.text(bytes[$0])) }
     case (2, 0x49) where bytes[start + 1] == 0x44: skipInlineImage()
     default: break
     }

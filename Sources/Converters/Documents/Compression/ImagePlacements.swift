@@ -115,6 +115,7 @@ struct ImagePlacements {
         let known = masks[name] ?? mask(name, in: states)
         masks[name] = .some(known)
         if let known { enter(known, matrix, scope, depth) }
+      case .font: break
       }
     }
     if !scanner.isCertain { hasSeenAll = false }

@@ -95,8 +95,13 @@ internal import WorkerKit
     unsafe qpdf_cleanup(&pdf)
   }
 
-  /// Whether libqpdf had to repair something.
+  /// Whether libqpdf had to repair something since the last `forgetWarnings`.
   var isDamaged: Bool { unsafe qpdf_more_warnings(pdf) != 0 }
+
+  /// Whether libqpdf had to repair something at any time.
+  var hasBeenDamaged: Bool { wasDamaged || isDamaged }
+
+  private var wasDamaged = false
 
   func check(_ code: QPDF_ERROR_CODE) throws(JobFailure) { try unsafe PDFFile.check(code, pdf) }
 
@@ -144,7 +149,10 @@ internal import WorkerKit
   var version: String { unsafe qpdf_get_pdf_version(pdf).map { unsafe String(cString: $0) } ?? "1.7" }
 
   /// Clears the warnings, so that `isDamaged` reports later ones.
-  func forgetWarnings() { while isDamaged { _ = unsafe qpdf_next_warning(pdf) } }
+  func forgetWarnings() {
+    wasDamaged = hasBeenDamaged
+    while isDamaged { _ = unsafe qpdf_next_warning(pdf) }
+  }
 
   func releaseObjects() { unsafe qpdf_oh_release_all(pdf) }
 

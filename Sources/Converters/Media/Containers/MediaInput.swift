@@ -185,6 +185,7 @@ internal import WorkerKit
     guard end != nil else { return "" }
     var remarks: [String] = []
     if let first = oggPages.compactMap(\.first).first { remarks.append("begins with page \(first) of its recording") }
+    if oggPages.contains(where: \.isDisordered) { remarks.append("has pages twice, or not in order") }
     if oggPages.contains(where: \.isOpen) { remarks.append("has no last page, and may be cut off") }
     return remarks.joined(separator: "; ")
   }
@@ -206,13 +207,21 @@ internal import WorkerKit
   }
 
   /// The maximum difference of an exact length, in seconds. It is due to padding, and to CAF, which counts whole packets
-  /// of ALAC.
+  /// of ALAC. Formats without padding count every sample.
   private(set) lazy var slack: Double = {
-    guard formatName == "caf", let stream = streams.first(where: { $0.codecName == "alac" }), stream.rate > 0,
-      let length = (try? PacketLength(stream, of: self))?.alacFrame
+    guard let stream = streams.first(where: { $0.kind == .sound }), stream.rate > 0 else { return 0.1 }
+    if Self.counting.contains(formatName), Self.isCounted(stream.codecName) { return 0.5 / Double(stream.rate) }
+    guard formatName == "caf", stream.codecName == "alac", let length = (try? PacketLength(stream, of: self))?.alacFrame
     else { return 0.1 }
     return max(0.1, Double(length) / Double(stream.rate))
   }()
+
+  /// The containers that count the samples of their only stream.
+  private static let counting: Set = ["flac", "wav", "w64", "aiff", "au", "caf", "tta", "wv"]
+
+  private static func isCounted(_ codec: String) -> Bool {
+    ["flac", "tta", "wavpack"].contains(codec) || codec.hasPrefix("pcm_")
+  }
 
   /// Returns the remark on a file that ends after a number of seconds, although it records more.
   static func ending(_ reached: Double, of length: Double) -> String {

@@ -120,6 +120,8 @@ struct MediaLinks {
     fileprivate(set) var first: UInt32?
     /// Whether the last page of a stream is not marked as that.
     fileprivate(set) var isOpen = false
+    /// Whether the numbers of pages repeat or go back.
+    fileprivate(set) var isDisordered = false
   }
 
   /// Returns the lacks of an Ogg file. None for other files.
@@ -152,6 +154,7 @@ struct MediaLinks {
         if let before = last[stream], hasSamples, number > before.number, number - before.number > 1 {
           if before.hasSamples { pages.lost += Int(number - before.number) - 1 } else { pages.first = number }
         }
+        if let before = last[stream], number <= before.number { pages.isDisordered = true }
         last[stream] = (number, hasSamples)
         if bytes[5] & endsStream != 0 { open.remove(stream) } else { open.insert(stream) }
       }

@@ -46,7 +46,9 @@ final class SampleMap {
     let ticks = Int64(base.den)
     guard base.num == 1, stream.rate > 0, ticks % Int64(stream.rate) == 0 else { return nil }
     unit = ticks / Int64(stream.rate)
-    if case .seeking = access { origin = max(0, stream.start ?? 0) / unit } else { origin = 0 }
+    // Frames of FLAC have numbers. If the header counts all, the first ones can be lost.
+    let isCounted = input.formatName == "flac" && stream.duration ?? 0 > 0
+    if case .seeking = access, !isCounted { origin = max(0, stream.start ?? 0) / unit } else { origin = 0 }
     self.access = access
     self.input = input
     self.stream = stream
@@ -83,7 +85,7 @@ final class SampleMap {
       return count
     case .seeking:
       guard let claimed = stream.duration.map({ $0 / unit }), claimed > 0 else { return try counted() }
-      self.claimed = Int64(min(Double(claimed) / input.cut, 1e15))
+      self.claimed = Int64(min((Double(claimed) / input.cut).rounded(), 1e15))
       // The claim is accepted if the last packet does not end later.
       let nearEnd = max(0, claimed - Int64(shape.rate))
       guard input.seek(stream.index, to: (nearEnd + origin) * unit) >= 0, let end = try lastEnd(), end <= claimed else {
@@ -113,6 +115,9 @@ final class SampleMap {
   private var ending: String {
     let rate = Double(shape.rate)
     guard let claimed, Double(claimed - count) > input.slack * rate else { return "" }
+    if claimed - count < Int64(shape.rate) / 100 {
+      return "lacks \(claimed - count == 1 ? "its last sample" : "its last \(claimed - count) samples")"
+    }
     return MediaInput.ending(Double(count) / rate, of: Double(claimed) / rate)
   }
 
@@ -229,18 +234,16 @@ final class SampleMap {
     return first <= place && place <= first &+ length / unit
   }
 
-  /// Reads the packet with a sample, or an earlier one. Returns false if there is none.
+  /// Reads the packet with a sample, or an earlier one, or the first one. Returns false if there is none.
   private func seek(to place: Int64) throws(JobFailure) -> Bool {
     var target = place
     // Near a file's end, some containers find the packet after the wanted one.
     var back = Int64(shape.rate)
     while true {
-      if input.seek(stream.index, to: (target + origin) * unit) >= 0, try nextPacket(),
-        unsafe packet.pointer.pointee.pts / unit - origin <= place
-      {
-        return true
-      }
-      if target == 0 { return false }
+      let isRead = if input.seek(stream.index, to: (target + origin) * unit) >= 0 { try nextPacket() } else { false }
+      if isRead, unsafe packet.pointer.pointee.pts / unit - origin <= place { return true }
+      // The first packet can be after the sample.
+      if target == 0 { return isRead }
       target = max(0, target - back)
       back *= 4
     }
