@@ -112,7 +112,7 @@ def stream(path: pathlib.Path) -> dict[str, str]:
 def decoded(path: pathlib.Path) -> tuple[int, int, int]:
     """The rate, how many samples FFmpeg's program decodes, and how many there are by what the container of ISO media says."""
     # FFmpeg 7's own decoder of Speex returns wideband frames twice as long as they are.
-    decoder = ["-c:a", "libspeex"] if path.name.startswith("libspeex-") else []
+    decoder = ["-c:a", "libspeex"] if "libspeex" in path.name else []
     wave = run(*FFMPEG, *decoder, "-i", path, "-map", "0:a:0", "-c:a", "pcm_s16le", "-f", "wav", "-")
     # Written to a pipe, its data has no length.
     (channels, rate), start = struct.unpack_from("<HI", wave, 22), wave.index(b"data", 12) + 8
