@@ -35,7 +35,7 @@ struct PageTree {
   /// The recently visited inner nodes. The next page is mostly below the same ones.
   private var branches: [PDFObject.ID: Branch] = [:]
 
-  /// Fonts and pictures that have been read.
+  /// Resources whose fonts and pictures have been read, and are there.
   private var present: Set<PDFObject.ID> = []
 
   /// An inner node of the tree.
@@ -145,7 +145,7 @@ struct PageTree {
   mutating func lacksParts(_ page: Page) -> Bool {
     let contents = contents(of: page)
     let resources = file.object(page.id).inherited("/Resources")
-    let isLost = ["/Font", "/XObject"].contains { kind in resources?[kind].map { hasLostObjects($0) } ?? false }
+    let isLost = resources.map { hasLostObjects($0) } ?? false
     guard isDamaged else { return false }
     if isLost || contents.contains(where: { $0 == nil }) { return true }
     guard let resources else {
@@ -173,14 +173,16 @@ struct PageTree {
     return false
   }
 
-  /// Returns whether an entry of a dictionary refers to an object that is not there.
-  private mutating func hasLostObjects(_ dictionary: PDFObject) -> Bool {
-    ObjectText(dictionary.ownText).references.contains { reference in
-      if present.contains(reference.id) { return false }
-      if file.object(reference.id).isNull { return true }
-      present.insert(reference.id)
-      return false
+  /// Returns whether resources list a font or picture that is not there. All pages can share the same.
+  private mutating func hasLostObjects(_ resources: PDFObject) -> Bool {
+    if let id = resources.id, present.contains(id) { return false }
+    for kind in ["/Font", "/XObject"] {
+      guard let list = resources[kind], list.id.map({ !present.contains($0) }) ?? true else { continue }
+      if ObjectText(list.ownText).references.contains(where: { file.object($0.id).isNull }) { return true }
+      if let id = list.id { present.insert(id) }
     }
+    if let id = resources.id { present.insert(id) }
+    return false
   }
 
   /// Returns the page at an index from 0, whether or not its contents are lost. Returns `nil` if there is none.

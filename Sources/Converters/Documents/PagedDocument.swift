@@ -101,7 +101,10 @@ final class PagedDocument {
         break
       }
       // Its remark needs a job of its own.
-      if !incomplete.isEmpty { break }
+      if !incomplete.isEmpty {
+        if sizes.isEmpty { throw JobFailure(.damaged, "lacks a part of page \(page)") }
+        break
+      }
       try unsafe output.write(sink.bytes.span.bytes)
       sizes.append(sink.bytes.count)
       left -= sink.bytes.count
