@@ -173,14 +173,14 @@ struct SoundTests {
     let said = try await shell(
       """
       for f in wav aiff au caf w64; do $q -i $S/s.wav $O/a.$f; head -c -1 $O/a.$f > $S/short.$f; cp $O/a.$f $S/whole.$f; done
-      $q -i $S/s.wav $O/a.flac
+      $q -i $S/s.wav $O/a.flac; $q -i $S/s.wav -af atrim=end_sample=48001 -ac 1 -c:a pcm_s24le $S/padded.w64
       python3 - $O/a.flac $S/late.flac $(ffprobe -v error -show_entries packet=pos,size -of csv=p=0 $O/a.flac | head -1 | tr , ' ') <<'END'
       import sys
       data, size, place = open(sys.argv[1], "rb").read(), int(sys.argv[3]), int(sys.argv[4])
       assert data[place] == 0xff
       open(sys.argv[2], "wb").write(data[:place] + data[place + size:])
       END
-      for n in whole.wav whole.caf short.wav short.aiff short.au short.caf short.w64 late.flac; do
+      for n in whole.wav padded.w64 short.wav short.aiff short.au short.caf short.w64 late.flac; do
         cat $n.as-wav > $O/x; echo $(getfattr --only-values -n user.ffmount.state $n.as-wav) $(getfattr --only-values \
         -n user.ffmount.remark $n.as-wav 2> $O/e)
       done

@@ -210,7 +210,12 @@ internal import WorkerKit
   /// of ALAC. Formats without padding count every sample.
   private(set) lazy var slack: Double = {
     guard let stream = streams.first(where: { $0.kind == .sound }), stream.rate > 0 else { return 0.1 }
-    if Self.counting.contains(formatName), Self.isCounted(stream.codecName) { return 0.5 / Double(stream.rate) }
+    if Self.counting.contains(formatName), Self.isCounted(stream.codecName) {
+      // FFmpeg counts the padding of Wave64, which fills up 8 bytes, as samples, and an unfinished one as whole.
+      let block = (try? unsafe self.stream(stream.index).pointee.codecpar.pointee.block_align) ?? 0
+      let isUnfinished = formatName == "w64" && block > 0 && 8 % block != 0
+      return (isUnfinished ? 1.5 : 0.5) / Double(stream.rate)
+    }
     guard formatName == "caf", stream.codecName == "alac", let length = (try? PacketLength(stream, of: self))?.alacFrame
     else { return 0.1 }
     return max(0.1, Double(length) / Double(stream.rate))
