@@ -459,11 +459,16 @@ def contract(server):
     after = server.ask("/api/file?path=Folder/inner.txt", f"If-None-Match: {before.header('etag')}")
     same("other bytes", (after.status, after.body, after.header("etag") != before.header("etag"), before.header("etag")[0]), (200, b"INNER", True, '"'))
     same("other bytes without a condition", server.ask("/api/file?path=Folder/inner.txt").body, b"INNER")
-    with open(path, "wb") as file:
-        file.write(b"inner")
-    time.sleep(.6)
-    got = server.ask("/api/file?path=Folder/inner.txt")
-    same("a date of a moment ago", server.ask("/api/file?path=Folder/inner.txt", "Range: bytes=1-2", f"If-Range: {got.header('last-modified')}").status, 200)
+    # On a busy machine, more than a moment passes before the answer.
+    for _ in range(20):
+        with open(path, "wb") as file:
+            file.write(b"inner")
+        time.sleep(.6)
+        date = server.ask("/api/file?path=Folder/inner.txt").header("last-modified")
+        status = server.ask("/api/file?path=Folder/inner.txt", "Range: bytes=1-2", f"If-Range: {date}").status
+        if time.time() < int(os.stat(path).st_mtime) + 2:
+            break
+    same("a date of a moment ago", status, 200)
     for target, allowed in (("/api/list", "GET, HEAD"), ("/", "GET, HEAD"), ("/dav/plain.txt", "OPTIONS, GET, HEAD, PROPFIND")):
         got = server.ask(target, method="POST", body=b"x")
         same(f"POST {target}", (got.status, got.header("allow")), (405, allowed))
