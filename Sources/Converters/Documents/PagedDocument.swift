@@ -13,8 +13,6 @@ final class PagedDocument {
   private let form: Set<PDFObject.ID>
   /// The indices of the damaged pages that are missing from the last copy of all pages, in ascending order.
   private(set) var unreadable: [Int] = []
-  /// The indices of the pages of the last copy of a selection that lack parts of their contents, fonts or pictures.
-  private(set) var incomplete: [Int] = []
   private lazy var labels = PageLabels(file.root, objects)
   private lazy var structure = DocumentStructure(file.root, objects)
   /// Whether no object stream is damaged. Otherwise any page may lack something.
@@ -66,8 +64,9 @@ final class PagedDocument {
     return try tree.page(at: index).map(DrawnText(of: file).isPossible) ?? true
   }
 
-  /// Writes a document of these pages. The same input gives the same bytes. `incomplete` has those that lack something.
-  func write(_ selection: PageSelection, to output: any DocumentSink) throws(JobFailure) {
+  /// Writes a document of these pages. The same input gives the same bytes. Returns the indices of the pages that lack parts
+  /// of their contents, fonts or pictures.
+  func write(_ selection: PageSelection, to output: any DocumentSink) throws(JobFailure) -> [Int] {
     defer { file.releaseObjects() }
     var pages: [PageTree.Page] = []
     for run in selection.runs {
@@ -79,13 +78,14 @@ final class PagedDocument {
       }
     }
     try write(pages, to: output)
-    incomplete = []
     // libqpdf has found the damage of what was copied.
-    guard tree.isDamaged else { return }
+    guard tree.isDamaged else { return [] }
+    var incomplete: [Int] = []
     for page in pages {
       try tree.checkContents(of: page)
       if tree.lacksParts(page) { incomplete.append(page.index) }
     }
+    return incomplete
   }
 
   /// Writes documents of single pages, one after the other: of page `first` and of up to `count` - 1 pages after it.
@@ -96,7 +96,8 @@ final class PagedDocument {
     var (sizes, left) = ([Int](), Int(Job.largestSeries))
     for page in first..<first + count {
       let sink = MemorySink(limit: left, JobFailure(.limit, "has large pages"))
-      do throws(JobFailure) { try write(PageSelection(page: page), to: sink) } catch {
+      let incomplete: [Int]
+      do throws(JobFailure) { incomplete = try write(PageSelection(page: page), to: sink) } catch {
         if sizes.isEmpty { throw error }
         break
       }

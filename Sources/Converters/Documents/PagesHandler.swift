@@ -12,9 +12,8 @@ public struct PagesHandler: JobHandler {
   public mutating func perform(_ recipe: Recipe, _ order: JobOrder, to output: JobOutput) throws(JobFailure) -> String {
     guard let selection = recipe.arguments.flatMap({ PageSelection($0[...]) }) else { throw .unknown }
     guard let count = order.series else {
-      let document = try document(of: order)
-      try document.write(selection, to: output)
-      return document.incomplete.first.map { UnreadablePages.remark(onIncomplete: $0) } ?? ""
+      let incomplete = try document(of: order).write(selection, to: output)
+      return incomplete.first.map(UnreadablePages.remark(onIncomplete:)) ?? ""
     }
     guard let first = selection.page else { throw .unknown }
     let sizes = try document(of: order).writeSeries(from: first, count: count, to: output)

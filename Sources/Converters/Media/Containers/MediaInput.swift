@@ -210,7 +210,7 @@ internal import WorkerKit
   /// of ALAC. Formats without padding count every sample.
   private(set) lazy var slack: Double = {
     guard let stream = streams.first(where: { $0.kind == .sound }), stream.rate > 0 else { return 0.1 }
-    if Self.counting.contains(formatName), Self.isCounted(stream.codecName) {
+    if Self.counting.contains(formatName), stream.hasNoPadding {
       // FFmpeg counts the padding of Wave64, which fills up 8 bytes, as samples, and an unfinished one as whole.
       let block = (try? unsafe self.stream(stream.index).pointee.codecpar.pointee.block_align) ?? 0
       let isUnfinished = formatName == "w64" && block > 0 && 8 % block != 0
@@ -222,11 +222,7 @@ internal import WorkerKit
   }()
 
   /// The containers that count the samples of their only stream.
-  private static let counting: Set = ["flac", "wav", "w64", "aiff", "au", "caf", "tta", "wv"]
-
-  private static func isCounted(_ codec: String) -> Bool {
-    ["flac", "tta", "wavpack"].contains(codec) || codec.hasPrefix("pcm_")
-  }
+  static let counting: Set = ["flac", "wav", "w64", "aiff", "au", "caf", "tta", "wv"]
 
   /// Returns the remark on a file that ends after a number of seconds, although it records more.
   static func ending(_ reached: Double, of length: Double) -> String {

@@ -4,6 +4,9 @@ internal import WorkerKit
 extension MediaStream {
   /// Whether each packet starts with the header of an MPEG audio frame.
   var isMPEGSound: Bool { ["mp3", "mp2"].contains(codecName) }
+
+  /// Whether all samples in packets are those of the sound.
+  var hasNoPadding: Bool { ["flac", "tta", "wavpack"].contains(codecName) || codecName.hasPrefix("pcm_") }
 }
 
 extension MediaPacket {

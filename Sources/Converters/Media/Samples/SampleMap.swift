@@ -63,9 +63,8 @@ final class SampleMap {
 
   private static func access(_ stream: MediaStream, _ container: String) -> Access? {
     let name = stream.codecName
+    if MediaInput.counting.contains(container), stream.hasNoPadding || name == "alac" { return .seeking }
     switch container {
-    case "flac", "wav", "w64", "aiff", "au", "caf", "tta", "wv":
-      if ["flac", "tta", "wavpack", "alac"].contains(name) || name.hasPrefix("pcm_") { return .seeking }
     case "mov,mp4,m4a,3gp,3g2,mj2": if ["alac", "flac"].contains(name) || name.hasPrefix("pcm_") { return .seeking }
     // A frame can continue in up to 511 bytes of earlier frames.
     case "mp3": if name == "mp3" { return .walking(back: 40) }
