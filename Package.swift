@@ -142,8 +142,8 @@ let package = Package(
         .product(name: "NIOSSL", package: "swift-nio-ssl"), .product(name: "NIOHTTP2", package: "swift-nio-http2"),
       ],
       embedding: [
-        "Page/page.html", "Page/page.css", "Page/page.js", "Page/write.js", "Page/manifest.webmanifest",
-        "Page/icon.svg", "Page/icon.png", "API/openapi.json",
+        "Page/page.html", "Page/page.css", "Page/page.js", "Page/write.js", "Page/share.js",
+        "Page/manifest.webmanifest", "Page/icon.svg", "Page/icon.png", "API/openapi.json",
       ]),
     program(
       "ffremote",

@@ -31,6 +31,7 @@ enum Page {
     "page.css": Asset(type: "text/css; charset=utf-8", PackageResources.page_css),
     "page.js": Asset(type: "text/javascript; charset=utf-8", PackageResources.page_js),
     "write.js": Asset(type: "text/javascript; charset=utf-8", PackageResources.write_js),
+    "share.js": Asset(type: "text/javascript; charset=utf-8", PackageResources.share_js),
     "manifest.webmanifest": Asset(type: "application/manifest+json", PackageResources.manifest_webmanifest),
     "icon.svg": Asset(type: "image/svg+xml", PackageResources.icon_svg),
     "icon.png": Asset(type: "image/png", PackageResources.icon_png),

@@ -12,7 +12,11 @@ const writing = {
   get canAdd() { return Boolean(listing.rights?.includes("drop")); },
 };
 
-writing.showRights = () => { $("add").title = writing.canAdd ? "Add or select" : "Select"; };
+writing.showRights = () => {
+  $("add").title = writing.canAdd ? "Add or select" : "Select";
+  // Without HTTPS, only a page of this machine can have a service worker.
+  if (writing.canAdd) navigator.serviceWorker?.register("share.js").catch(() => {});
+};
 
 /** Returns the part of the options that tells who is signed in. */
 writing.account = () => {
@@ -468,6 +472,31 @@ document.addEventListener("paste", (event) => {
   event.preventDefault();
   upload([...event.clipboardData.files].map((file) => [file, file.name]));
 });
+
+/** Offers to upload what another application has shared with the page. share.js keeps it. */
+async function showShared() {
+  const store = await caches.open("shared");
+  const kept = await store.keys();
+  if (!kept.length) return;
+  const discard = () => { panel.remove(); caches.delete("shared"); };
+  const add = async () => {
+    if (!writing.canAdd) return toast("Files cannot be added to this folder");
+    panel.remove();
+    const files = await Promise.all(kept.map(async (request) => {
+      const answer = await store.match(request);
+      const modified = Number(answer.headers.get("X-Modified"));
+      return new File([await answer.blob()], decode(answer.headers.get("X-Name")), { lastModified: modified });
+    }));
+    await upload(files.map((file) => [file, file.name]));
+    caches.delete("shared");
+  };
+  const panel = make("div.upload", { role: "status" },
+    make("header", {}, make("span", {}, `${plural(kept.length, "file")} shared`), tool("close", "Discard the shared files", "", discard)),
+    make("button.button.main", { type: "button", click: add }, icon("up"), "Upload to this folder"));
+  $("uploads").append(panel);
+}
+if (globalThis.caches) showShared().catch(() => {});
+
 addEventListener("hashchange", () => { if (writing.hasSelection) endSelection(); });
 $("add").addEventListener("click", showAdd);
 
