@@ -16,7 +16,10 @@ extension Tree {
     _ wanted: UInt16, _ node: Node, _ item: any Item, for caller: Credentials?, _ blocking: BlockingMode
   ) throws(Fault) {
     guard let caller, caller.user != 0 else { return }
-    try check(wanted, item, try item.attributes(blocking), for: caller)
+    do throws(Fault) { try check(wanted, item, try item.attributes(blocking), for: caller) } catch {
+      guard error.isAboutName, let held = node.opened.held else { throw error }
+      return try check(wanted, node, ofOpen: held.raw, for: caller)
+    }
     guard item.content != nil, let outermost = outermostView(around: node), outermost !== node else { return }
     let view = try present(outermost, blocking)
     try check(1, view, try view.attributes(blocking), for: caller)
@@ -28,6 +31,15 @@ extension Tree {
     // An NFS server's kernel thread does not have the groups of its client. The server has checked them.
     if try may(wanted, item, attributes, caller) || keepsHandles && caller.isKernel { return }
     throw Fault(.system(EACCES))
+  }
+
+  /// Throws EACCES unless `caller` has the permissions `wanted` on a node's open file, whose name may be gone.
+  func check(_ wanted: UInt16, _ node: Node, ofOpen file: Int32, for caller: Credentials) throws(Fault) {
+    let face = AccessAttributes(overrides.applied(to: Attributes(try FileStatus(of: file), inode: node.inode)))
+    let list = try AccessList.ifThere { () throws(Fault) in
+      try ExtendedAttributes.value(AccessList.attribute, ofOpen: file)
+    }?.less(overrides.fileMask)
+    guard caller.may(wanted, face, list) || keepsHandles && caller.isKernel else { throw Fault(.system(EACCES)) }
   }
 
   /// Throws EACCES unless `caller` may currently create and remove names in a real directory.

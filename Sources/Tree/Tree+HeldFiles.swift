@@ -36,19 +36,15 @@ extension Tree {
       opened = try open(file, node, flags: wanted | O_APPEND)
     }
     guard let descriptor = opened.take() else { throw .stale }
-    if let caller {
-      // Checks the open file, since its name may be gone.
-      let face = AccessAttributes(overrides.applied(to: Attributes(try descriptor.status(), inode: node.inode)))
-      let raw = descriptor.raw
-      let list = try AccessList.ifThere { () throws(Fault) in
-        try ExtendedAttributes.value(AccessList.attribute, ofOpen: raw)
-      }?.less(overrides.fileMask)
-      guard caller.may(needed, face, list) || keepsHandles && caller.isKernel else { throw Fault(.system(EACCES)) }
-    }
+    if let caller { try check(needed, node, ofOpen: descriptor.raw, for: caller) }
     // The file is truncated only after it is certain which one it is.
     if flags & O_TRUNC != 0, !(record?.inherited?.isDone ?? false) {
       let raw = descriptor.raw
-      try changed(by: author) { () throws(Fault) in try FileChanges.setSize(raw, 0) }
+      try changed(by: author) { () throws(Fault) in
+        // Unlike truncate(2), both set the times of an empty file, too.
+        if flags & O_ACCMODE != O_RDONLY { return try FileChanges.setSize(ofOpen: raw, 0) }
+        _ = try FileChanges.open(raw, flags: O_WRONLY | O_TRUNC)
+      }
       record?.finish()
     }
     let status = try descriptor.status()
@@ -108,8 +104,10 @@ extension Tree.OpenFile {
   ///
   /// All open files of the node have the same one. If no other is open, `lend` creates it from a descriptor. In a
   /// shared mount, `lend` is called without CAP_FSETID, so that changes clear set-ID bits. `lend` must not block.
+  ///
+  /// An append-only file has none: the kernel would permit a shared mapping, whose stores overwrite bytes.
   public func lent<Object: AnyObject & Sendable>(_ lend: (Int32) -> Object?) -> Object? {
-    guard let held, held.staged == nil, let file = node.item as? RealFile else { return nil }
+    guard let held, held.staged == nil, !held.isAppendOnly, let file = node.item as? RealFile else { return nil }
     var object: Object?
     if node.opened.mayBeLent {
       // A separate open file description: locks and write access end only with its last reference.
@@ -180,6 +178,9 @@ extension Tree.OpenFile {
   public var mayEndLocks: Bool {
     held != nil && (node.opened.count > 1 || tree.writing?.hasHadLocks.load(ordering: .relaxed) == true)
   }
+
+  /// Whether only bytes can be appended, so that no shared mapping may be written.
+  public var refusesSharedMappings: Bool { held.map { $0.isAppendOnly && $0.isOpenForWriting } ?? false }
 
   /// Whether the file may have been changed through a shared mapping. The kernel reports neither these changes nor the
   /// new times of a file that has a backing file.

@@ -113,17 +113,19 @@ extension Tree.OpenFile {
 
 extension OpenFileDescription {
   /// Opens the same file for the locks of one owner, for reading and writing. If that fails, uses the access mode of
-  /// this file, which permits the locks that the kernel requests through it. If the file's mode permits neither,
+  /// this file, which permits the locks that the kernel requests through it. If the file permits neither,
   /// duplicates the descriptor. The locks of processes that share its open file description are then not distinguished.
   /// `record` records the descriptor.
   fileprivate func lock(_ record: (Int32) -> OpenLedger.Entry?) throws(Fault) -> LockDescriptor {
-    for flags in [O_RDWR, accessMode] {
+    for flags in [O_RDWR, O_RDWR | O_APPEND, accessMode] {
       do throws(Fault) {
         let opened = try FileChanges.open(raw, flags: flags)
         let entry = record(opened.raw)
         return LockDescriptor(opened, entry)
       } catch {
-        guard [.system(EACCES), .system(EROFS), .system(ETXTBSY)].contains(error.kind) else { throw error }
+        // EPERM: the file is append-only or cannot be changed.
+        let isRefused = [EACCES, EPERM, EROFS, ETXTBSY].contains { error.kind == .system($0) }
+        guard isRefused else { throw error }
       }
     }
     let own = try FileChanges.duplicate(raw)

@@ -102,6 +102,10 @@ def files(source, mount):
         on("time", lambda: os.utime(on.at("a"), ns=(123_456_789_012_345_678, 123_000_000_987_654_321)))
         on("now", lambda: (os.utime(on.at("d/b"), (5, 5)), os.utime(on.at("d/b")),
                            abs(os.stat(on.at("d/b")).st_mtime - time.time()) < 60)[2])
+        write(on.at("empty"), b"")
+        for flags in (os.O_WRONLY | os.O_TRUNC, os.O_RDONLY | os.O_TRUNC):
+            os.utime(on.at("empty"), (5, 5))
+            on("cut while empty", lambda: (os.close(os.open(on.at("empty"), flags)), os.stat(on.at("empty")).st_mtime > 5)[1])
         on("time of a folder", lambda: os.utime(on.at("d"), (5, 7)))
         on("symlink", lambda: os.symlink("../elsewhere", on.at("l")))
         on("time of a link", lambda: os.utime(on.at("l"), (9, 9), follow_symlinks=False))
@@ -267,6 +271,41 @@ def opened(source, mount):
     appended = Path(source, "log").read_bytes()
     if appended != b"mount\nsource\n" * 3:
         problems.append(f"appended through the mount and in the source: {appended!r}")
+    return problems + append_only(source, mount)
+
+
+def append_only(source, mount):
+    """A file to which bytes can only be appended is locked like others, and no mapping overwrites it."""
+    kept = os.open(os.path.join(source, "kept"), os.O_RDWR | os.O_CREAT)
+    os.write(kept, b"1234567890")
+    # FS_IOC_GETFLAGS, FS_IOC_SETFLAGS and FS_APPEND_FL of <linux/fs.h>.
+    try:
+        flags = int.from_bytes(fcntl.ioctl(kept, 0x80086601, bytes(8)), sys.byteorder)
+        fcntl.ioctl(kept, 0x40086602, (flags | 0x20).to_bytes(8, sys.byteorder))
+    except OSError:
+        return []  # Only root can do this, and only on some file systems.
+    problems = []
+    try:
+        path = os.path.join(mount, "kept")
+        reader, writer = os.open(path, os.O_RDONLY), os.open(path, os.O_RDWR | os.O_APPEND)
+        for file, kind in ((writer, fcntl.LOCK_EX), (reader, fcntl.LOCK_SH)):
+            fcntl.lockf(file, kind | fcntl.LOCK_NB)
+        try:
+            with mmap.mmap(writer, 10) as shared:
+                shared[:1] = b"A"
+        except OSError as error:
+            if error.errno not in (errno.EACCES, errno.ENODEV):
+                problems.append(f"a mapping of an append-only file: {error}")
+        os.write(writer, b"end")
+        for file in (reader, writer):
+            os.close(file)
+        if (found := os.pread(kept, 100, 0)) != b"1234567890end":
+            problems.append(f"an append-only file has {found!r}")
+    except OSError as error:
+        problems.append(f"an append-only file: {error}")
+    finally:
+        fcntl.ioctl(kept, 0x40086602, flags.to_bytes(8, sys.byteorder))
+        os.close(kept)
     return problems
 
 

@@ -126,6 +126,25 @@ def users(source, mount):
                     os.chmod(on.at("all/t"), mode)
                     on(f"{change} {flags:o} {mode:o}", lambda: as_user(1004, [1005], lambda: written(changes[change], flags)))
 
+        def open_without_a_name(how):
+            """Attributes and size of an open file whose name is gone, or belongs to another file."""
+            name = on.at("all/nameless")
+            file = os.open(name, os.O_RDWR | os.O_CREAT, 0o600)
+            if how == "replaced":
+                write(on.at("all/other"), b"other")
+                os.rename(on.at("all/other"), name)
+            else:
+                os.unlink(name)
+            said = tried(
+                lambda: os.setxattr(file, "user.key", b"value"), lambda: os.getxattr(file, "user.key"),
+                lambda: "user.key" in os.listxattr(file), lambda: os.removexattr(file, "user.key"),
+                lambda: os.truncate(f"/proc/self/fd/{file}", 7), lambda: os.fstat(file).st_size)
+            os.close(file)
+            return said
+
+        for how in ("removed", "replaced"):
+            on(how, lambda: as_user(1001, [1002], lambda: open_without_a_name(how)))
+
         def unchanged_owner():
             said = []
             for number in range(6):

@@ -72,7 +72,7 @@ int ffmount_status(int folder, const char *name, void *status, int64_t *seconds,
   };
   *seconds = found.stx_btime.tv_sec;
   *nanoseconds = found.stx_mask & STATX_BTIME ? (int32_t)found.stx_btime.tv_nsec : -1;
-  return 0;
+  return found.stx_attributes & STATX_ATTR_APPEND ? 1 : 0;
 }
 
 int ffmount_may_hold_folders(int folder, const char *name, unsigned count) {

@@ -23,9 +23,9 @@ extension MountedTree: WritableFileSystem {
   func opening(_ file: Tree.OpenFile, _ flags: Int32) -> Request.OpenOptions {
     let lent = lend(file)
     // With a backing file, the kernel would append even after O_APPEND was cleared. These writes are requested uncached
-    // instead.
-    return .init(
-      keepsCache: file.keepsCache, hasOpenEnd: lent != nil && flags & O_APPEND != 0, flushes: true, lent: lent)
+    // instead. Uncached files have no shared mappings.
+    let isUncached = lent != nil && flags & O_APPEND != 0 || file.refusesSharedMappings
+    return .init(keepsCache: file.keepsCache, hasOpenEnd: isUncached, flushes: true, lent: lent)
   }
 
   public func write(

@@ -11,6 +11,8 @@ final class OpenFileDescription: ByteSource, DescriptorHolder {
   let raw: Int32
   /// The access mode: O_RDONLY, O_WRONLY or O_RDWR.
   let accessMode: Int32
+  /// Whether bytes can only be appended to the file.
+  let isAppendOnly: Bool
   /// Whether closing a descriptor may report the failure of an earlier write.
   private let reportsAtClose: Bool
   private let inode: UInt64
@@ -27,13 +29,14 @@ final class OpenFileDescription: ByteSource, DescriptorHolder {
   let number = Atomic<UInt64>(0)
 
   /// Creates an open file. `inode` is the number by which its node is known. `status` is that of the file, or `nil` for
-  /// one of which closing reports nothing.
+  /// one of which closing reports nothing and that is not append-only.
   init(
     _ descriptor: consuming Descriptor, accessMode: Int32, _ status: FileStatus?, inode: UInt64, _ writing: WriteState,
     _ entry: OpenLedger.Entry? = nil, staged: (any StagedFile)? = nil
   ) {
     raw = descriptor.release()
     self.accessMode = accessMode
+    isAppendOnly = status?.isAppendOnly ?? false
     reportsAtClose = status?.reportsAtClose(raw) ?? false
     self.inode = inode
     self.writing = writing

@@ -322,11 +322,15 @@ def rsync(run: Run) -> str:
     root = os.getuid() == 0
     kept = "-aAXH" if root else "-aXH"
 
+    def content(count: int) -> bytes:
+        """As long a file that no format begins like: one that is taken for a picture has views."""
+        return bytes(min(1, count)) + chance.randbytes(max(0, count - 1))
+
     def grow(folder: Path) -> None:
         for number in range(300):
             path = folder / f"d{number % 17}" / f"e{number % 5}" / f"f{number}"
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(chance.randbytes(chance.choice([0, 1, 4096, 30_000])) if number else bytes(1 << 20))
+            path.write_bytes(content(chance.choice([0, 1, 4096, 30_000])) if number else bytes(1 << 20))
             path.chmod(chance.choice([0o644, 0o600, 0o755, 0o444]))
             if number % 10 == 0:
                 os.link(path, folder / f"link{number}")
@@ -349,13 +353,13 @@ def rsync(run: Run) -> str:
             first = path.name.rpartition("-")[2]
             if kind == 0:
                 path.unlink()
-                path.with_name(f"f{rounds}new-{first}").write_bytes(chance.randbytes(4096))
+                path.with_name(f"f{rounds}new-{first}").write_bytes(content(4096))
             elif kind == 1:
                 path.rename(path.with_name(f"f{rounds}-{first}"))
             else:
                 path.chmod(0o644)
                 with path.open("r+b") as file:
-                    file.seek(chance.randrange(1 + path.stat().st_size))
+                    file.seek(1 + chance.randrange(1 + path.stat().st_size))
                     file.write(chance.randbytes(500))
 
     ways = [["--sparse"], [], ["--inplace", "--no-whole-file"], ["--delay-updates"], ["--checksum", "--no-whole-file"]]
@@ -368,7 +372,8 @@ def rsync(run: Run) -> str:
         inner.mkdir()
         while run.goes_on() or rounds < len(ways):
             for start, end in ((one, inner), (inner, other)):
-                words = ["rsync", kept, "--delete", "--no-inc-recursive", *ways[rounds % len(ways)]]
+                # A file may change twice in a second.
+                words = ["rsync", kept, "--delete", "--modify-window=-1", "--no-inc-recursive", *ways[rounds % len(ways)]]
                 # In a bare folder, too, the mode of a second name is now and then left for the next time.
                 for _ in range(2):
                     run.call(*words, f"{start}/", f"{end}/")

@@ -8,8 +8,10 @@ extension FileStatus {
   static func of(_ name: UnsafePointer<CChar>?, in folder: Int32) throws(Fault) -> FileStatus {
     var raw = Glibc.stat()
     var time = Timestamp(seconds: 0)
-    _ = try systemCall("statx") { unsafe ffmount_status(folder, name, &raw, &time.seconds, &time.nanoseconds) }
-    return FileStatus(raw, created: time.nanoseconds < 0 ? nil : time)
+    let result = try systemCall("statx") {
+      unsafe ffmount_status(folder, name, &raw, &time.seconds, &time.nanoseconds)
+    }
+    return FileStatus(raw, created: time.nanoseconds < 0 ? nil : time, isAppendOnly: result == 1)
   }
 
   /// Returns whether an open file is in an overlayfs.

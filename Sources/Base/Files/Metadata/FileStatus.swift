@@ -6,10 +6,13 @@ public struct FileStatus: Sendable {
   public let raw: stat
   /// The creation time. Nil if the file system does not record it.
   public let created: Timestamp?
+  /// Whether bytes can only be appended to the file (chattr(1) `+a`).
+  public let isAppendOnly: Bool
 
-  init(_ raw: stat, created: Timestamp? = nil) {
+  init(_ raw: stat, created: Timestamp? = nil, isAppendOnly: Bool = false) {
     self.raw = raw
     self.created = created
+    self.isAppendOnly = isAppendOnly
   }
 
   public init(of descriptor: Int32) throws(Fault) { self = try unsafe Self.of(nil, in: descriptor) }

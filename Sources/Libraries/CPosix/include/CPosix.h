@@ -30,7 +30,8 @@ int ffmount_refresh_size(int folder, const char *path);
 int ffmount_may_hold_folders(int folder, const char *name, unsigned count);
 /// statx(2) of a directory entry, not following a symbolic link, or without a `name` of the descriptor `folder` itself. Fills
 /// in a `struct stat`, which is declared here as no type lest Swift take it for this module's, and the creation time, whose
-/// nanoseconds are -1 if the file system does not record it. Returns 0, or -1 with errno.
+/// nanoseconds are -1 if the file system does not record it. Returns 1 for a file that is append-only (chattr +a), 0 for any other,
+/// or -1 with errno.
 int ffmount_status(int folder, const char *name, void *status, int64_t *seconds, int32_t *nanoseconds);
 /// fork(2): unavailable in Swift. Called before any second thread exists. The child must not start threads: Swift's locks
 /// (its runtime's, and those of initializers of static variables) contain the number of the thread that holds them. A thread that
