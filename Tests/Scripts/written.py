@@ -378,10 +378,41 @@ def ranges(source, mount):
     return both(source, mount, steps)
 
 
+def first_locks(path):
+    """The locks of files that were opened before any file of the mount was locked: another program gets them after they are closed."""
+    names = [f"{path}{number}" for number in range(50)]
+    files = [os.open(name, os.O_WRONLY | os.O_CREAT, 0o600) for name in names]
+    for file in files:
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    script = (
+        "import fcntl,os,sys\n"
+        "for line in sys.stdin:\n"
+        "    try: fcntl.lockf(os.open(line[:-1],os.O_RDWR),fcntl.LOCK_EX|fcntl.LOCK_NB); print('got',flush=True)\n"
+        "    except OSError as error: print(error.strerror,flush=True)\n"
+    )
+    child = subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    fail = []
+    for number, (name, file) in enumerate(zip(names, files)):
+        def asked():
+            child.stdin.write(name + "\n")
+            child.stdin.flush()
+            return child.stdout.readline().strip()
+        if number == 0 and (said := asked()) == "got":
+            fail.append(f"a lock that is held: {said}")
+        os.close(file)
+        if (said := asked()) != "got":
+            fail.append(f"a lock whose file is closed: {said}")
+    child.stdin.close()
+    child.wait(5)
+    for name in names:
+        os.unlink(name)
+    return fail
+
+
 def locks(source, mount):
     """Between two programs in the mount, and between one in it and one outside."""
-    fail = []
     inside, outside = os.path.join(mount, "locked"), os.path.join(source, "locked")
+    fail = first_locks(inside)
     Path(outside).write_bytes(b"x" * 100)
     script = (
         "import fcntl,os,sys,time\n"

@@ -63,12 +63,19 @@ import Threads
     #expect(try other.setLock(lock, owner: 2))
   }
 
-  /// The kernel reports the end of a descriptor for reading with the release alone, unless it is told to flush.
-  @Test func filesAreFlushedOnceProgramsLockThem() throws {
+  /// The kernel reports the end of a descriptor for only reading or only writing with the release alone, unless it is
+  /// told to flush.
+  @Test(arguments: [O_RDONLY, O_WRONLY]) func filesAreFlushedOnceProgramsLockThem(mode: Int32) throws {
     let source = try SourceFolder()
     let (tree, node) = try makeTree(of: source)
-    func flushes() throws -> Bool { try tree.open(node, flags: O_RDONLY, for: nil).mayEndLocks }
+    func flushes() throws -> Bool { try tree.open(node, flags: mode, for: nil).needsFlush }
     #expect(try !flushes())
+    // A mapping may have changed the file.
+    #expect(try tree.open(node, flags: O_RDWR, for: nil).needsFlush)
+    // Another descriptor may have locks.
+    let other = try tree.open(node, flags: mode, for: nil)
+    #expect(try flushes())
+    withExtendedLifetime(other) {}
     let lock = FileLock(kind: Int16(F_RDLCK), start: 0, count: 1)
     #expect(try tree.open(node, flags: O_RDONLY, for: nil).setLock(lock, owner: 1))
     #expect(try flushes())
