@@ -171,18 +171,12 @@ extension Tree.OpenFile {
     return got
   }
 
-  /// Whether the kernel has to report each closing of a descriptor. Otherwise, it reports only that the last one was
-  /// closed, which saves a request for each file.
+  /// Whether closing this file may end locks, even those that were set through another one.
   ///
-  /// Closing a descriptor ends its process's locks, even those that were set through another one. This is assumed to
-  /// matter if the file is open more than once, or if programs lock files of this mount: locks that end with the
-  /// release may end after the same owner has closed the file and set the next lock. In addition, a mapping may have
-  /// changed the file, the source may report the failure of a write, and bytes may have to be sent to another machine.
-  public var needsFlush: Bool {
-    guard let held else { return false }
-    if held.accessMode == O_RDWR { return true }
-    if held.isOpenForWriting, held.reportsAtClose || held.staged != nil { return true }
-    return node.opened.count > 1 || tree.writing?.hasHadLocks.load(ordering: .relaxed) == true
+  /// Assumes so if the file is open more than once, or if programs lock files of this mount. Without a flush, locks end
+  /// with the release, which can be answered after the same owner has closed the file and set the next lock.
+  public var mayEndLocks: Bool {
+    held != nil && (node.opened.count > 1 || tree.writing?.hasHadLocks.load(ordering: .relaxed) == true)
   }
 
   /// Whether only bytes can be appended, so that no shared mapping may be written.

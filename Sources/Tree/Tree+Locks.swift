@@ -28,7 +28,7 @@ extension Tree.OpenFile {
     let isLock = lock.kind != Int16(F_UNLCK)
     if !isLock, writing.locks.withLock({ $0[locker] == nil }) { return true }
     let own = writing.ownerLocks(locker)
-    file.lockers.withLock { $0[locker] = WriteState.Weak(object: own) }
+    if isLock { own.pass(to: file, locker) }
     var record = node.record(of: .lock)
     record.owner = owner
     let isSet = try own.set(lock, handle: file.number.load(ordering: .relaxed)) { [record] () throws(Fault) in

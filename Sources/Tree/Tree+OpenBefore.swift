@@ -45,7 +45,7 @@ extension Tree {
       }
       let locks = writing.ownerLocks(locker)
       locks.add(LockDescriptor(Descriptor(owning: record.file), entry))
-      files[record.number]?.held?.lockers.withLock { $0[locker] = WriteState.Weak(object: locks) }
+      if let file = files[record.number]?.held { locks.pass(to: file, locker) }
     }
   }
 

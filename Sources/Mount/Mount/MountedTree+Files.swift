@@ -30,7 +30,7 @@ extension MountedTree {
     request.reply(
       handle: file,
       .init(
-        keepsCache: file.keepsCache, hasOpenEnd: file.hasOpenEnd, flushes: file.needsFlush, lent: lend(file)))
+        keepsCache: file.keepsCache, hasOpenEnd: file.hasOpenEnd, flushes: file.mayEndLocks, lent: lend(file)))
   }
 
   /// Replies after the kernel has refreshed the file's size.

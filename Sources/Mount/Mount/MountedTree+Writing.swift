@@ -25,7 +25,7 @@ extension MountedTree: WritableFileSystem {
     // With a backing file, the kernel would append even after O_APPEND was cleared. These writes are requested uncached
     // instead. Uncached files have no shared mappings.
     let isUncached = lent != nil && flags & O_APPEND != 0 || file.refusesSharedMappings
-    return .init(keepsCache: file.keepsCache, hasOpenEnd: isUncached, flushes: file.needsFlush, lent: lent)
+    return .init(keepsCache: file.keepsCache, hasOpenEnd: isUncached, flushes: true, lent: lent)
   }
 
   public func write(

@@ -14,7 +14,7 @@ final class OpenFileDescription: ByteSource, DescriptorHolder {
   /// Whether bytes can only be appended to the file.
   let isAppendOnly: Bool
   /// Whether closing a descriptor may report the failure of an earlier write.
-  let reportsAtClose: Bool
+  private let reportsAtClose: Bool
   private let inode: UInt64
   private let writing: WriteState
   /// The locks that were set through this file. They end with it if the file was closed without a flush.

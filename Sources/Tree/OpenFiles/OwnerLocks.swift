@@ -16,6 +16,8 @@ final class OwnerLocks: Sendable {
   /// Called with the file's inode number after the locks have ended.
   private let released: Handler<UInt64>
   private let inode: UInt64
+  /// The open file through which the last lock was set.
+  private let holder = UnfairLock(WriteState.Weak<OpenFileDescription>())
 
   init(inode: UInt64, released: Handler<UInt64>) { (self.inode, self.released) = (inode, released) }
 
@@ -29,6 +31,17 @@ final class OwnerLocks: Sendable {
     }
     for descriptor in ended { descriptor.endLocks() }
     released(inode)
+  }
+
+  /// Ends the locks with `file`, through which the next one is set, and no longer with the file before. Another process
+  /// may have a copy of that one's descriptor, whose end must not end a later lock.
+  func pass(to file: OpenFileDescription, _ locker: WriteState.Locker) {
+    let before = holder.withLock { holder in
+      defer { holder.object = file }
+      return holder.object
+    }
+    if let before, before !== file { before.lockers.withLock { $0[locker] = nil } }
+    file.lockers.withLock { $0[locker] = WriteState.Weak(object: self) }
   }
 
   /// A descriptor of the file. `nil` if no lock was set.
