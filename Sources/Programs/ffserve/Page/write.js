@@ -475,6 +475,7 @@ document.addEventListener("paste", (event) => {
 
 /** Offers to upload what another application has shared with the page. share.js keeps it. */
 async function showShared() {
+  if (!await caches.has("shared")) return;
   const store = await caches.open("shared");
   const kept = await store.keys();
   if (!kept.length) return;
